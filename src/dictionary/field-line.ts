@@ -1,0 +1,87 @@
+import type { JoinedFrom, ScalarType } from './types.ts';
+
+/** One line of a field table, before names are resolved. */
+export type FieldLine =
+  | {
+      readonly kind: 'field';
+      readonly name: string;
+      readonly type: ScalarType;
+      readonly collection: boolean;
+      readonly lookup?: string;
+      readonly closedLookup: boolean;
+      readonly class: string;
+      readonly joined?: JoinedFrom;
+    }
+  | {
+      readonly kind: 'navigation';
+      readonly name: string;
+      readonly target: string;
+      readonly collection: boolean;
+      readonly via: string;
+      readonly remote?: string;
+    }
+  | { readonly kind: 'alias'; readonly name: string; readonly of: string };
+
+const TYPE = /^(string|integer|decimal|boolean|date|timestamp)(?:\((\d+)(?:,(\d+))?\))?(\[\])?$/;
+const NAVIGATION = /^-> (\w+)(\[\])? via (\w+)(?: = (\w+))?$/;
+const JOINED = /^(.+) <- (\w+)\.(\w+) via (\w+)$/;
+
+/** Reads `string(50)`, `decimal(14,2)`, `string(1024)[]` and their like. */
+export function parseType(text: string): { type: ScalarType; collection: boolean } | undefined {
+  const match = TYPE.exec(text);
+  if (!match) return undefined;
+  const [, kind, first, second, brackets] = match;
+  const collection = brackets !== undefined;
+  const size = first === undefined ? undefined : Number(first);
+  switch (kind) {
+    case 'string':
+      return { type: size === undefined ? { kind } : { kind, maxLength: size }, collection };
+    case 'integer':
+      return { type: size === undefined ? { kind } : { kind, digits: size }, collection };
+    case 'decimal':
+      if (size === undefined || second === undefined) return undefined;
+      return { type: { kind, precision: size, scale: Number(second) }, collection };
+    case 'boolean':
+    case 'date':
+    case 'timestamp':
+      return { type: { kind }, collection };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Reads one line of `data/fields/*.tsv`: name, type, lookup, class.
+ * @throws Error with the line, for a person who edits the table.
+ */
+export function parseFieldLine(line: string): FieldLine {
+  const [name = '', notation = '', lookup = '', visibility = ''] = line.split('\t');
+  if (notation.startsWith('= ')) return { kind: 'alias', name, of: notation.slice(2) };
+  const navigation = NAVIGATION.exec(notation);
+  if (navigation) {
+    const [, target = '', brackets, via = '', remote] = navigation;
+    return {
+      kind: 'navigation',
+      name,
+      target,
+      collection: brackets !== undefined,
+      via,
+      ...(remote === undefined ? {} : { remote }),
+    };
+  }
+  const joined = JOINED.exec(notation);
+  const parsed = parseType(joined?.[1] ?? notation);
+  if (name === '' || parsed === undefined || visibility === '') {
+    throw new Error(`The dictionary line is not "name, type, lookup, class": ${line}`);
+  }
+  const [, , resource = '', field = '', link = ''] = joined ?? [];
+  return {
+    kind: 'field',
+    name,
+    ...parsed,
+    ...(lookup === '' ? {} : { lookup: lookup.replace(/!$/, '') }),
+    closedLookup: lookup.endsWith('!'),
+    class: visibility,
+    ...(joined ? { joined: { link, resource, field } } : {}),
+  };
+}

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { type FieldLine, parseFieldLine } from './field-line.ts';
+import { nativeName } from './native-names.ts';
+import type { Dictionary, Field, Lookup, LookupValue, Navigation, ParentLink, Resource } from './types.ts';
+
+const DATA = new URL('./data/', import.meta.url);
+
+/** Resources whose records name their parent by resource and key. */
+const NAMED_PARENTS = new Set(['Media', 'SocialMedia', 'HistoryTransactional', 'OtherPhone']);
+/** Resources that are part of a listing and go with it. */
+const LISTING_PARTS = new Set([
+  'PropertyRooms',
+  'PropertyUnitTypes',
+  'OpenHouse',
+  'PropertyGreenVerification',
+  'PropertyPowerProduction',
+]);
+
+function readTable(name: string): string[] {
+  const text = readFileSync(new URL(name, DATA), 'utf8');
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+function loadLookups(closed: ReadonlySet<string>): Map<string, Lookup> {
+  const lines = readTable('lookups.tsv').map((line) => line.split('\t'));
+  const lookups = new Map<string, Lookup>();
+  for (const [name, rows] of Map.groupBy(lines, ([lookup = '']) => lookup)) {
+    const values = rows.map(([, value = '', legacy]) => (legacy ? { value, legacy } : { value }));
+    lookups.set(name, makeLookup(name, closed.has(name), values));
+  }
+  return lookups;
+}
+
+/** A lookup with every spelling that input may use for its values. */
+export function makeLookup(name: string, closed: boolean, values: readonly LookupValue[]): Lookup {
+  const spellings = new Map<string, string>();
+  for (const { value, legacy } of values) if (legacy !== undefined) spellings.set(legacy, value);
+  for (const { value } of values) spellings.set(value, value);
+  return { name, closed, values: new Map(values.map((entry) => [entry.value, entry])), spellings };
+}
+
+function parentOf(resource: string): ParentLink | undefined {
+  if (NAMED_PARENTS.has(resource)) {
+    return { kind: 'named', resourceField: 'ResourceName', keyField: 'ResourceRecordKey' };
+  }
+  if (LISTING_PARTS.has(resource)) return { kind: 'fixed', resource: 'Property', keyField: 'ListingKey' };
+  return undefined;
+}
+
+function makeField(resource: string, line: FieldLine & { kind: 'field' }): Field {
+  const { kind: _, closedLookup: __, ...rest } = line;
+  return { resource, nativeName: nativeName(resource, line.name), ...rest };
+}
+
+function makeNavigation(
+  resource: string,
+  keys: ReadonlyMap<string, string>,
+  line: FieldLine & { kind: 'navigation' },
+): Navigation {
+  const { name, target, collection, via } = line;
+  const local = collection ? (keys.get(resource) ?? '') : via;
+  const remote = collection ? via : (line.remote ?? keys.get(target) ?? '');
+  return { resource, name, target, collection, local, remote };
+}
+
+/** Reads the Data Dictionary 2.0 and the specification's own fields from `data/`. */
+export function loadStandardDictionary(): Dictionary {
+  const rows = readTable('resources.tsv').map((line) => line.split('\t'));
+  const keys = new Map(rows.map(([name = '', key = '']) => [name, key]));
+  const closed = new Set<string>();
+  const resources = new Map<string, Resource>();
+  for (const [name = '', key = '', published = '', otherNames = ''] of rows) {
+    const fields = new Map<string, Field>();
+    const fieldAliases = new Map<string, string>();
+    const navigations = new Map<string, Navigation>();
+    for (const line of readTable(`fields/${name}.tsv`).map(parseFieldLine)) {
+      switch (line.kind) {
+        case 'field':
+          fields.set(line.name, makeField(name, line));
+          if (line.closedLookup && line.lookup) closed.add(line.lookup);
+          break;
+        case 'navigation':
+          navigations.set(line.name, makeNavigation(name, keys, line));
+          break;
+        case 'alias':
+          fieldAliases.set(line.name, line.of);
+          break;
+      }
+    }
+    const parent = parentOf(name);
+    resources.set(name, {
+      name,
+      key,
+      always: published === 'always',
+      otherNames: otherNames === '' ? [] : otherNames.split(','),
+      fields,
+      fieldAliases,
+      navigations,
+      ...(parent === undefined ? {} : { parent }),
+    });
+  }
+  return { resources, lookups: loadLookups(closed) };
+}
+
+let standard: Dictionary | undefined;
+
+/** The standard dictionary, read once per process. */
+export function standardDictionary(): Dictionary {
+  standard ??= loadStandardDictionary();
+  return standard;
+}

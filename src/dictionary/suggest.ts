@@ -1,0 +1,48 @@
+/** Edits (insert, delete, replace, swap of neighbours) from one name to another, capped. */
+function distance(left: string, right: string, cap: number): number {
+  if (Math.abs(left.length - right.length) > cap) return cap + 1;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    let best = row;
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1];
+      let cost = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      if (
+        row > 1 &&
+        column > 1 &&
+        left[row - 1] === right[column - 2] &&
+        left[row - 2] === right[column - 1]
+      ) {
+        cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+      }
+      current.push(cost);
+      best = Math.min(best, cost);
+    }
+    if (best > cap) return cap + 1;
+    beforeLast = last;
+    last = current;
+  }
+  return last[right.length] ?? cap + 1;
+}
+
+/** The known name that a mistyped one most likely meant; undefined when none is near. */
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  const wanted = name.slice(0, 64).toLowerCase();
+  const limit = Math.max(1, Math.min(4, Math.floor(wanted.length / 3)));
+  let nearest: string | undefined;
+  let least = limit + 1;
+  for (const candidate of known) {
+    const edits = distance(wanted, candidate.toLowerCase(), limit);
+    if (edits < least) {
+      nearest = candidate;
+      least = edits;
+    }
+  }
+  return nearest;
+}

@@ -1,0 +1,108 @@
+/**
+ * What a record is: resources, their fields, and how records lead to one another.
+ * Everything here is data; the rest of plat follows from it.
+ */
+
+/** The type of one value. A decimal of scale 0 is an integer. */
+export type ScalarType =
+  | { readonly kind: 'string'; readonly maxLength?: number }
+  | { readonly kind: 'integer'; readonly digits?: number }
+  | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'date' }
+  | { readonly kind: 'timestamp' };
+
+/** One stored or given value: timestamps and dates are their canonical text. */
+export type FieldValue = string | number | boolean | null | readonly string[];
+
+/** A record as its fields: an absent field is null. */
+export type FieldValues = Readonly<Record<string, FieldValue>>;
+
+/**
+ * Which part of a record a field belongs to. A role sees a set of classes; `open` is seen by all.
+ * The standard classes are explained in docs/roles.md; an operator may add others.
+ */
+export type VisibilityClass = string;
+
+/** A field whose value is read, at request time, from another record (specification 2.4, rule 1). */
+export interface JoinedFrom {
+  /** The field of this record that holds the other record's key, such as `ListAgentKey`. */
+  readonly link: string;
+  readonly resource: string;
+  readonly field: string;
+}
+
+/** What the operator of a custom field says of it (specification 2.4, rule 2). */
+export interface CustomOrigin {
+  readonly section: 'Main' | 'Details';
+  readonly group: string;
+  /** The current name; the API name may be an older one. */
+  readonly label: string;
+}
+
+export interface Field {
+  readonly resource: string;
+  /** The name in the RESO interface. */
+  readonly name: string;
+  /** The name in the native interface. */
+  readonly nativeName: string;
+  readonly type: ScalarType;
+  /** True for a multi-valued lookup. */
+  readonly collection: boolean;
+  readonly lookup?: string;
+  readonly class: VisibilityClass;
+  readonly joined?: JoinedFrom;
+  readonly custom?: CustomOrigin;
+}
+
+/** A way from one record to another, or to its children. */
+export interface Navigation {
+  readonly resource: string;
+  readonly name: string;
+  readonly target: string;
+  readonly collection: boolean;
+  /** The field here whose value is looked up; for a collection always this resource's key. */
+  readonly local: string;
+  /** The field of the target that is compared; for a to-one navigation usually its key. */
+  readonly remote: string;
+}
+
+export interface Resource {
+  readonly name: string;
+  readonly key: string;
+  /** Published even while it holds no record. */
+  readonly always: boolean;
+  /** Other names of the entity set, such as `Room` for `PropertyRooms`. */
+  readonly otherNames: readonly string[];
+  readonly fields: ReadonlyMap<string, Field>;
+  /** Other spellings of a field that input and filters may use. */
+  readonly fieldAliases: ReadonlyMap<string, string>;
+  readonly navigations: ReadonlyMap<string, Navigation>;
+  /** How a record of this resource names the record it is part of; absent for resources that stand alone. */
+  readonly parent?: ParentLink;
+}
+
+/** A child names its parent by key alone, or (media and their like) by resource and key. */
+export type ParentLink =
+  | { readonly kind: 'fixed'; readonly resource: string; readonly keyField: string }
+  | { readonly kind: 'named'; readonly resourceField: string; readonly keyField: string };
+
+export interface LookupValue {
+  readonly value: string;
+  /** The name that OData enumerations of older servers use for it. */
+  readonly legacy?: string;
+}
+
+export interface Lookup {
+  readonly name: string;
+  /** A closed lookup takes no other values. */
+  readonly closed: boolean;
+  readonly values: ReadonlyMap<string, LookupValue>;
+  /** From any accepted spelling to the value. */
+  readonly spellings: ReadonlyMap<string, string>;
+}
+
+export interface Dictionary {
+  readonly resources: ReadonlyMap<string, Resource>;
+  readonly lookups: ReadonlyMap<string, Lookup>;
+}

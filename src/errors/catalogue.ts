@@ -1,0 +1,239 @@
+/**
+ * Every error that a user of plat can meet, in one place: HTTP status, code of the native interface
+ * (reference: native-v1 error codes), message and remedy. Both envelopes and the command line render from here.
+ */
+
+/** What an entry says; `P` are the facts that its message is made of. */
+export interface ErrorEntry<P> {
+  /** HTTP status. */
+  readonly status: number;
+  /** Code in the native envelope. */
+  readonly native: number;
+  readonly message: (facts: P) => string;
+}
+
+const entry = <P = Record<string, never>>(definition: ErrorEntry<P>): ErrorEntry<P> => definition;
+
+/** "…; did you mean X?" where a near name is known. */
+const meant = (nearest: string | undefined): string =>
+  nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+const at = (position: number | undefined): string =>
+  position === undefined ? '' : ` at position ${position}`;
+
+interface Named {
+  readonly name: string;
+  readonly nearest?: string | undefined;
+}
+
+export const catalogue = {
+  // Who asks
+  tokenMissing: entry({
+    status: 401,
+    native: 1000,
+    message: () => 'The request carries no token. Send it as "Authorization: Bearer <token>".',
+  }),
+  tokenUnknown: entry({
+    status: 401,
+    native: 1000,
+    message: () => 'The token is not known to this service.',
+  }),
+  tokenRevoked: entry({ status: 401, native: 1010, message: () => 'The key of this token is disabled.' }),
+  tokenExpired: entry({ status: 401, native: 1020, message: () => 'The token has expired.' }),
+  tokenInQuery: entry<{ name: string }>({
+    status: 400,
+    native: 1053,
+    message: ({ name }) =>
+      `A token must not stand in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`,
+  }),
+  replicationKeyOnApi: entry<{ host: string }>({
+    status: 403,
+    native: 1021,
+    message: ({ host }) => `A replication key must use the replication host: ${host}`,
+  }),
+  keyNotForSurface: entry<{ kind: string; surface: string }>({
+    status: 403,
+    native: 1500,
+    message: ({ kind, surface }) => `The ${surface} interface is not available to a key of kind ${kind}.`,
+  }),
+  rateLimited: entry<{ limit: number; seconds: number }>({
+    status: 429,
+    native: 1550,
+    message: ({ limit, seconds }) =>
+      `More than ${limit} requests in 5 minutes. The next one is taken in ${seconds} s.`,
+  }),
+
+  // Where
+  pathNotFound: entry<{ path: string }>({
+    status: 404,
+    native: 404,
+    message: ({ path }) => `There is nothing at ${path}.`,
+  }),
+  resourceUnknown: entry<Named>({
+    status: 404,
+    native: 404,
+    message: ({ name, nearest }) => `There is no resource ${name}.${meant(nearest)}`,
+  }),
+  recordNotFound: entry<{ resource: string }>({
+    status: 404,
+    native: 404,
+    message: ({ resource }) => `There is no such ${resource} record.`,
+  }),
+  methodNotAllowed: entry<{ method: string }>({
+    status: 405,
+    native: 405,
+    message: ({ method }) => `${method} is not allowed. This service takes GET and HEAD.`,
+  }),
+  notAcceptable: entry<{ offered: string }>({
+    status: 406,
+    native: 1053,
+    message: ({ offered }) => `The Accept header rules out what is given here: ${offered}.`,
+  }),
+  uriTooLong: entry<{ limit: number }>({
+    status: 414,
+    native: 1053,
+    message: ({ limit }) => `The URL is longer than ${limit} bytes.`,
+  }),
+  headersTooLarge: entry({ status: 431, native: 1053, message: () => 'The request headers are too large.' }),
+  requestMalformed: entry<{ reason: string }>({
+    status: 400,
+    native: 1053,
+    message: ({ reason }) => `The request is malformed: ${reason}.`,
+  }),
+  requestTimedOut: entry({
+    status: 408,
+    native: 1053,
+    message: () => 'The request did not arrive whole in time.',
+  }),
+
+  // What
+  optionUnknown: entry<Named>({
+    status: 400,
+    native: 1053,
+    message: ({ name, nearest }) => `The query option ${name} is not known.${meant(nearest)}`,
+  }),
+  optionRepeated: entry<{ name: string }>({
+    status: 400,
+    native: 1053,
+    message: ({ name }) => `The query option ${name} stands more than once.`,
+  }),
+  optionInvalid: entry<{ name: string; value: string; expected: string }>({
+    status: 400,
+    native: 1053,
+    message: ({ name, value, expected }) => `${name} is ${JSON.stringify(value)}, but takes ${expected}.`,
+  }),
+  optionsConflict: entry<{ first: string; second: string; reason: string }>({
+    status: 400,
+    native: 1053,
+    message: ({ first, second, reason }) => `${first} and ${second} do not go together: ${reason}.`,
+  }),
+  optionMissing: entry<{ name: string }>({
+    status: 400,
+    native: 1050,
+    message: ({ name }) => `The parameter ${name} is required.`,
+  }),
+  versionUnsupported: entry<{ version: string }>({
+    status: 400,
+    native: 1053,
+    message: ({ version }) => `OData-Version ${JSON.stringify(version)} is not supported; 4.0 and 4.01 are.`,
+  }),
+  syntax: entry<{ option: string; position?: number; found: string; expected: string }>({
+    status: 400,
+    native: 1040,
+    message: ({ option, position, found, expected }) =>
+      `${option}: found ${found}${at(position)}, expected ${expected}.`,
+  }),
+  fieldUnknown: entry<Named & { resource: string; option: string; position?: number }>({
+    status: 400,
+    native: 1040,
+    message: ({ name, resource, option, position, nearest }) =>
+      `${option}: ${resource} has no field ${name}${at(position)}.${meant(nearest)}`,
+  }),
+  typeMismatch: entry<{ option: string; position?: number; reason: string }>({
+    status: 400,
+    native: 1040,
+    message: ({ option, position, reason }) => `${option}: ${reason}${at(position)}.`,
+  }),
+  filterTooLarge: entry<{ option: string; what: string; limit: number; position?: number }>({
+    status: 400,
+    native: 1041,
+    message: ({ option, what, limit, position }) => `${option}: more than ${limit} ${what}${at(position)}.`,
+  }),
+  notImplemented: entry<{ option: string; what: string; position?: number }>({
+    status: 501,
+    native: 1040,
+    message: ({ option, what, position }) =>
+      `${option}: ${what}${at(position)} is not provided by this service.`,
+  }),
+  skipTokenInvalid: entry({
+    status: 400,
+    native: 1053,
+    message: () => 'The skip token was not made by this service for this request.',
+  }),
+
+  // When
+  windowNotSettled: entry<{ seconds: number }>({
+    status: 503,
+    native: 1515,
+    message: ({ seconds }) =>
+      `Records inside this window are being written at this moment. Ask again in ${seconds} s.`,
+  }),
+  queryTimedOut: entry<{ seconds: number }>({
+    status: 503,
+    native: 1516,
+    message: ({ seconds }) =>
+      `The query took longer than ${seconds} s and was stopped. Use a narrower filter or an order by key.`,
+  }),
+  overloaded: entry<{ seconds: number }>({
+    status: 503,
+    native: 1510,
+    message: ({ seconds }) => `The service is at its limit. Ask again in ${seconds} s.`,
+  }),
+  storeUnavailable: entry({
+    status: 503,
+    native: 1510,
+    message: () => 'The store cannot be reached at the moment.',
+  }),
+  internal: entry<{ requestId: string }>({
+    status: 500,
+    native: 1510,
+    message: ({ requestId }) => `The request failed inside the service. Its id is ${requestId}.`,
+  }),
+
+  // Records that cannot be stored
+  recordInvalid: entry<{ reason: string }>({ status: 400, native: 1035, message: ({ reason }) => reason }),
+
+  // The store and the command line
+  storeMissing: entry<{ store: string }>({
+    status: 503,
+    native: 1510,
+    message: ({ store }) => `There is no store at ${store}. "plat import" and "plat demo" make one.`,
+  }),
+  storeNotOurs: entry<{ store: string; reason: string }>({
+    status: 503,
+    native: 1510,
+    message: ({ store, reason }) => `${store} is not a plat store: ${reason}.`,
+  }),
+  storeTooNew: entry<{ store: string; found: number; known: number }>({
+    status: 503,
+    native: 1510,
+    message: ({ store, found, known }) =>
+      `${store} has layout ${found}, newer than the layout ${known} that this plat knows. Use a newer plat.`,
+  }),
+  storeBusy: entry<{ store: string }>({
+    status: 503,
+    native: 1510,
+    message: ({ store }) =>
+      `Another process holds the write lock of ${store}. Try again when it has finished.`,
+  }),
+  storeFull: entry<{ store: string }>({
+    status: 503,
+    native: 1510,
+    message: ({ store }) =>
+      `There is no room left on the disk of ${store}. Nothing of the last batch was stored.`,
+  }),
+  usage: entry<{ reason: string }>({ status: 400, native: 1053, message: ({ reason }) => reason }),
+  failed: entry<{ reason: string }>({ status: 500, native: 1510, message: ({ reason }) => reason }),
+};
+
+export type ErrorCode = keyof typeof catalogue;
+export type ErrorFacts<C extends ErrorCode> = Parameters<(typeof catalogue)[C]['message']>[0];

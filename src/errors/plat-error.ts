@@ -1,0 +1,55 @@
+import { catalogue, type ErrorCode, type ErrorEntry, type ErrorFacts } from './catalogue.ts';
+
+/** A part of the error that names what exactly was wrong, such as one token of a filter. */
+export interface ErrorDetail {
+  readonly target: string;
+  readonly message: string;
+}
+
+export interface ErrorExtras {
+  /** The option, parameter or field that is at fault. */
+  readonly target?: string;
+  readonly details?: readonly ErrorDetail[];
+  /** For answers that say when to ask again: seconds. */
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+/** An error that a user is told about. Anything else that is thrown is a fault of plat's own. */
+export class PlatError extends Error {
+  override readonly name = 'PlatError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly native: number;
+  readonly target: string | undefined;
+  readonly details: readonly ErrorDetail[];
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    entry: { readonly status: number; readonly native: number },
+    message: string,
+    extras: ErrorExtras,
+  ) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.code = code;
+    this.status = entry.status;
+    this.native = entry.native;
+    this.target = extras.target;
+    this.details = extras.details ?? [];
+    this.retryAfter = extras.retryAfter;
+  }
+}
+
+/** The catalogue once more, in the form that ties each code to its facts. */
+const entries: { readonly [C in ErrorCode]: ErrorEntry<ErrorFacts<C>> } = catalogue;
+
+/** Makes the error of a code from the facts that its message needs. */
+export function platError<C extends ErrorCode>(
+  code: C,
+  facts: ErrorFacts<C>,
+  extras: ErrorExtras = {},
+): PlatError {
+  const entry = entries[code];
+  return new PlatError(code, entry, entry.message(facts), extras);
+}

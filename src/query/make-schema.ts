@@ -1,0 +1,83 @@
+import { type Dictionary, type Field, findNavigation, type Resource } from '../dictionary/index.ts';
+import type { FieldLookup, ResourceSchema, Schema } from './schema.ts';
+
+const UNKNOWN: FieldLookup = { kind: 'unknown' };
+
+/** What a restricted schema leaves out. */
+export interface Restriction {
+  /** Resources that may be named at all. */
+  readonly resource: (resource: Resource) => boolean;
+  readonly field: (field: Field) => boolean;
+}
+
+const NOTHING_HIDDEN: Restriction = { resource: () => true, field: () => true };
+
+/** The key of a custom field in the native interface: group and label. */
+const customKey = (group: string, label: string): string => `${group}\u0000${label}`;
+
+/** Names are resolved against the dictionary; what the restriction hides is told apart from what does not exist. */
+export function makeSchema(dictionary: Dictionary, restriction: Restriction = NOTHING_HIDDEN): Schema {
+  const cache = new Map<string, ResourceSchema>();
+  const byName = new Map<string, Resource>();
+  for (const resource of dictionary.resources.values()) {
+    if (!restriction.resource(resource)) continue;
+    byName.set(resource.name, resource);
+    for (const name of resource.otherNames) byName.set(name, resource);
+  }
+  const of = (named: Resource | string): ResourceSchema => {
+    const resource = typeof named === 'string' ? dictionary.resources.get(named) : named;
+    if (resource === undefined) throw new Error(`The dictionary has no resource ${String(named)}`);
+    const known = cache.get(resource.name);
+    if (known !== undefined) return known;
+    const made = makeResourceSchema(resource, restriction, (target) => byName.has(target));
+    cache.set(resource.name, made);
+    return made;
+  };
+  return {
+    find: (entitySet) => {
+      const resource = byName.get(entitySet);
+      return resource === undefined ? undefined : of(resource);
+    },
+    of,
+    lookup: (name) => dictionary.lookups.get(name),
+    entitySets: () => byName.keys(),
+  };
+}
+
+function makeResourceSchema(
+  resource: Resource,
+  restriction: Restriction,
+  mayRead: (target: string) => boolean,
+): ResourceSchema {
+  const classify = (field: Field | undefined): FieldLookup => {
+    if (field === undefined) return UNKNOWN;
+    return { kind: restriction.field(field) ? 'visible' : 'hidden', field };
+  };
+  const fields = [...resource.fields.values()];
+  const standard = fields.filter((field) => field.custom === undefined);
+  const native = new Map(standard.map((field) => [field.nativeName, field]));
+  const custom = new Map(
+    fields.flatMap((field) =>
+      field.custom ? [[customKey(field.custom.group, field.custom.label), field] as const] : [],
+    ),
+  );
+  return {
+    resource,
+    findField: (name) => classify(resource.fields.get(resource.fieldAliases.get(name) ?? name)),
+    findNativeField: (name) => classify(native.get(name)),
+    findCustomField: (group, label) => classify(custom.get(customKey(group, label))),
+    findNavigation: (name) => {
+      const navigation = findNavigation(resource, name);
+      return navigation !== undefined && mayRead(navigation.target) ? navigation : undefined;
+    },
+    *names() {
+      for (const field of fields) if (restriction.field(field)) yield field.name;
+      for (const navigation of resource.navigations.values()) {
+        if (mayRead(navigation.target)) yield navigation.name;
+      }
+    },
+    *nativeNames() {
+      for (const field of standard) if (restriction.field(field)) yield field.nativeName;
+    },
+  };
+}

@@ -1,0 +1,265 @@
+/**
+ * The one query tree. Both languages (OData and the native one) are parsed into it, roles are woven into it,
+ * and the SQL compiler reads nothing else. Every name in it is a dictionary entry; every value is a literal.
+ */
+import type { Field, Navigation } from '../dictionary/types.ts';
+
+/** The types that an expression can have. Collections appear only inside `Collection`. */
+export type ValueType =
+  | 'string'
+  | 'integer'
+  | 'decimal'
+  | 'boolean'
+  | 'date'
+  | 'timestamp'
+  | 'time'
+  | 'duration'
+  | 'point'
+  | 'polygon'
+  | 'null';
+
+/**
+ * A literal in canonical form: dates `YYYY-MM-DD`, timestamps UTC with `Z`, times `HH:MM:SS[.fff]`,
+ * durations in seconds, points as longitude and latitude in degrees.
+ */
+export type Literal =
+  | {
+      readonly kind: 'literal';
+      readonly type: 'string' | 'date' | 'timestamp' | 'time';
+      readonly value: string;
+    }
+  | { readonly kind: 'literal'; readonly type: 'integer' | 'decimal' | 'duration'; readonly value: number }
+  | { readonly kind: 'literal'; readonly type: 'boolean'; readonly value: boolean }
+  | { readonly kind: 'literal'; readonly type: 'null'; readonly value: null }
+  | { readonly kind: 'literal'; readonly type: 'point'; readonly value: Point }
+  | { readonly kind: 'literal'; readonly type: 'polygon'; readonly value: readonly Point[] };
+
+export interface Point {
+  readonly longitude: number;
+  readonly latitude: number;
+}
+
+/** Names one record in an expression: 0 is the record itself, each lambda opens a further one. */
+export type Scope = number;
+
+/** A single-valued field of the scope's record, or of a record that to-one navigations lead to. */
+export interface FieldReference {
+  readonly kind: 'field';
+  readonly type: ValueType;
+  readonly scope: Scope;
+  readonly via: readonly Navigation[];
+  readonly field: Field;
+}
+
+/** The value that a lambda over a multi-valued lookup is looking at. */
+export interface Variable {
+  readonly kind: 'variable';
+  readonly type: ValueType;
+  readonly scope: Scope;
+}
+
+export type ComparisonOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le';
+
+/**
+ * `eq` and `ne` treat null as a value; the others are false when a side is null
+ * (OData 4.01 URL conventions 5.1.1.1). So a comparison itself is never null.
+ */
+export interface Comparison {
+  readonly kind: 'compare';
+  readonly operator: ComparisonOperator;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+export interface Membership {
+  readonly kind: 'in';
+  readonly operand: Expression;
+  readonly values: readonly Literal[];
+}
+
+/** Three-valued `and` and `or` over one or more terms. */
+export interface Logical {
+  readonly kind: 'and' | 'or';
+  readonly terms: readonly Expression[];
+}
+
+export interface Not {
+  readonly kind: 'not';
+  readonly operand: Expression;
+}
+
+/** `div` on two integers is integer division; `divby` never is. */
+export type ArithmeticOperator = 'add' | 'sub' | 'mul' | 'div' | 'divby' | 'mod';
+
+export interface Arithmetic {
+  readonly kind: 'arithmetic';
+  readonly type: ValueType;
+  readonly operator: ArithmeticOperator;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+export interface Negation {
+  readonly kind: 'negate';
+  readonly type: ValueType;
+  readonly operand: Expression;
+}
+
+/** Every function of both languages, by the meaning that the SQL compiler gives it. */
+export type FunctionName =
+  | 'contains'
+  | 'startswith'
+  | 'endswith'
+  | 'length'
+  | 'indexof'
+  | 'substring'
+  | 'tolower'
+  | 'toupper'
+  | 'trim'
+  | 'concat'
+  | 'year'
+  | 'month'
+  | 'day'
+  | 'hour'
+  | 'minute'
+  | 'second'
+  | 'fractionalseconds'
+  | 'dayofyear'
+  | 'dayofweek'
+  | 'date'
+  | 'time'
+  | 'totaloffsetminutes'
+  | 'totalseconds'
+  | 'now'
+  | 'mindatetime'
+  | 'maxdatetime'
+  | 'round'
+  | 'floor'
+  | 'ceiling';
+
+/** A function of null is null. `substring` and `indexof` count from 0, in characters. */
+export interface FunctionCall {
+  readonly kind: 'call';
+  readonly type: ValueType;
+  readonly function: FunctionName;
+  readonly arguments: readonly Expression[];
+}
+
+/** A value turned into another type; null where it cannot be. */
+export interface Cast {
+  readonly kind: 'cast';
+  readonly type: ValueType;
+  readonly operand: Expression;
+}
+
+/** A text that matches a regular expression (the RE2 language, so that matching is linear in time). */
+export interface Matches {
+  readonly kind: 'matches';
+  readonly operand: Expression;
+  readonly pattern: string;
+  readonly ignoreCase: boolean;
+}
+
+/** A text that matches whole a pattern with wildcards: `*` any characters, `?` one. */
+export interface Like {
+  readonly kind: 'like';
+  readonly operand: Expression;
+  readonly pattern: readonly LikePart[];
+}
+
+export type LikePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'one' };
+
+/** The first branch whose condition is true; null when none is. */
+export interface Conditional {
+  readonly kind: 'case';
+  readonly type: ValueType;
+  readonly branches: readonly { readonly when: Expression; readonly then: Expression }[];
+}
+
+/** The point of a record's Latitude and Longitude, in the record that scope and navigations name. */
+export interface Location {
+  readonly kind: 'location';
+  readonly scope: Scope;
+  readonly via: readonly Navigation[];
+  readonly latitude: Field;
+  readonly longitude: Field;
+}
+
+/** Metres over the sphere between the record's location and a point; null without a location. */
+export interface Distance {
+  readonly kind: 'distance';
+  readonly location: Location;
+  readonly to: Point;
+}
+
+/** Whether the record's location lies in a polygon (its border included); null without a location. */
+export interface Within {
+  readonly kind: 'within';
+  readonly location: Location;
+  readonly polygon: readonly Point[];
+}
+
+/** What a lambda or `$count` ranges over. */
+export type Collection =
+  | {
+      readonly kind: 'values';
+      readonly scope: Scope;
+      readonly via: readonly Navigation[];
+      readonly field: Field;
+    }
+  | {
+      readonly kind: 'records';
+      readonly scope: Scope;
+      readonly via: readonly Navigation[];
+      readonly navigation: Navigation;
+    };
+
+/** `any` of an empty collection is false, `all` is true. `any` without predicate: not empty. */
+export interface Quantified {
+  readonly kind: 'any' | 'all';
+  readonly over: Collection;
+  readonly variable: Scope;
+  readonly predicate?: Expression;
+}
+
+export interface Count {
+  readonly kind: 'count';
+  readonly over: Collection;
+  readonly variable: Scope;
+  readonly predicate?: Expression;
+}
+
+/** Whether the search words are in the record (OData 4.01 protocol 11.2.6.6). */
+export type Search =
+  | { readonly kind: 'word'; readonly text: string }
+  | { readonly kind: 'phrase'; readonly text: string }
+  | { readonly kind: 'search-and' | 'search-or'; readonly terms: readonly Search[] }
+  | { readonly kind: 'search-not'; readonly operand: Search };
+
+export type Expression =
+  | Literal
+  | FieldReference
+  | Variable
+  | Comparison
+  | Membership
+  | Logical
+  | Not
+  | Arithmetic
+  | Negation
+  | FunctionCall
+  | Cast
+  | Matches
+  | Like
+  | Conditional
+  | Distance
+  | Within
+  | Quantified
+  | Count;
+
+export interface OrderTerm {
+  readonly expression: Expression;
+  readonly descending: boolean;
+}
