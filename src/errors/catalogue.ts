@@ -126,6 +126,17 @@ export const catalogue = {
     native: 1053,
     message: ({ first, second, reason }) => `${first} and ${second} do not go together: ${reason}.`,
   }),
+  optionNotTaken: entry<{ name: string; resource: string; taken: string }>({
+    status: 400,
+    native: 1053,
+    message: ({ name, resource, taken }) => `${resource} does not take ${name}; it takes ${taken}.`,
+  }),
+  expansionUnknown: entry<Named & { option: string; known: string }>({
+    status: 400,
+    native: 1053,
+    message: ({ option, name, known, nearest }) =>
+      `${option}: there is no ${name} to expand, but ${known}.${meant(nearest)}`,
+  }),
   optionMissing: entry<{ name: string }>({
     status: 400,
     native: 1050,

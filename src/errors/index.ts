@@ -1,2 +1,2 @@
 export type { ErrorCode, ErrorFacts } from './catalogue.ts';
-export { type ErrorDetail, type ErrorExtras, PlatError, platError } from './plat-error.ts';
+export { type ErrorDetail, type ErrorExtras, type FilterFault, PlatError, platError } from './plat-error.ts';

@@ -6,10 +6,18 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
+/** One part of a native filter that was at fault, as `SparkQLErrors` gives it (native-v1, envelope). */
+export interface FilterFault {
+  readonly token: string;
+  readonly message: string;
+  readonly status: 'Fatal' | 'Dropped' | 'Recovered';
+}
+
 export interface ErrorExtras {
   /** The option, parameter or field that is at fault. */
   readonly target?: string;
   readonly details?: readonly ErrorDetail[];
+  readonly sparkql?: readonly FilterFault[];
   /** For answers that say when to ask again: seconds. */
   readonly retryAfter?: number;
   readonly cause?: unknown;
@@ -23,6 +31,7 @@ export class PlatError extends Error {
   readonly native: number;
   readonly target: string | undefined;
   readonly details: readonly ErrorDetail[];
+  readonly sparkql: readonly FilterFault[];
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -37,6 +46,7 @@ export class PlatError extends Error {
     this.native = entry.native;
     this.target = extras.target;
     this.details = extras.details ?? [];
+    this.sparkql = extras.sparkql ?? [];
     this.retryAfter = extras.retryAfter;
   }
 }
