@@ -1,3 +1,10 @@
+export { canonicalDate, canonicalTimestamp, dayFrom, timestampFrom } from './canonical-time.ts';
+export {
+  type CustomFieldDeclaration,
+  type Declarations,
+  declare,
+  type LookupDeclaration,
+} from './declare.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { findNavigation } from './navigation-names.ts';
 export { nearestName } from './suggest.ts';

@@ -1,0 +1,46 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+export const KEY_KINDS = ['replication', 'api', 'floorplans', 'admin'] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+
+/** What the store knows of a key. The token itself is never stored. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: KeyKind;
+  readonly role: string;
+  /** The originating systems that the key is restricted to; empty: all. */
+  readonly systems: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+}
+
+/** A key of a kind that is not (or no longer) valid tells why. */
+export type KeyVerdict =
+  | { readonly valid: true }
+  | { readonly valid: false; readonly why: 'expired' | 'revoked' };
+
+/** @param now milliseconds since 1970 */
+export function judgeKey(key: KeyRecord, now: number): KeyVerdict {
+  if (key.revokedAt !== null && Date.parse(key.revokedAt) <= now) return { valid: false, why: 'revoked' };
+  if (key.expiresAt !== null && Date.parse(key.expiresAt) <= now) return { valid: false, why: 'expired' };
+  return { valid: true };
+}
+
+const TOKEN_PREFIX = 'plat_';
+
+/** A new token: 256 random bits. Shown once, at creation. */
+export function makeToken(random: (size: number) => Buffer = randomBytes): string {
+  return TOKEN_PREFIX + random(32).toString('base64url');
+}
+
+/** A short public name of a key, for lists and logs. */
+export function makeKeyId(random: (size: number) => Buffer = randomBytes): string {
+  return `k_${random(6).toString('hex')}`;
+}
+
+/** What the store keeps of a token. 256 random bits need no salt and no slow hash. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

@@ -1,0 +1,54 @@
+/** Dates and timestamps in the one form that plat stores, compares and gives. */
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const TIMESTAMP =
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,12}))?)?(?:Z|([+-])(\d{2}):(\d{2}))$/;
+const PLAIN_TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function isDay(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return day <= (DAYS[month - 1] ?? 0) + (leap ? 1 : 0);
+}
+
+/** The text itself if it is a day of the calendar, `YYYY-MM-DD`; else undefined. */
+export function canonicalDate(text: string): string | undefined {
+  const match = DATE.exec(text);
+  return match !== null && isDay(Number(match[1]), Number(match[2]), Number(match[3])) ? text : undefined;
+}
+
+/**
+ * An ISO 8601 timestamp with `Z` or an offset, as UTC with `Z`; milliseconds only when they are not zero, finer
+ * digits are cut. Undefined for anything else, also for a time without zone or outside the years 1 to 9999.
+ */
+export function canonicalTimestamp(text: string): string | undefined {
+  const match = TIMESTAMP.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second = '0', fraction = '', sign, offsetHour, offsetMinute] =
+    match;
+  if (!isDay(Number(year), Number(month), Number(day))) return undefined;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  if (sign === undefined && PLAIN_TIMESTAMP.test(text)) return text;
+  if (Number(offsetHour ?? 0) > 14 || Number(offsetMinute ?? 0) > 59) return undefined;
+  const offset = (Number(offsetHour ?? 0) * 60 + Number(offsetMinute ?? 0)) * (sign === '-' ? -1 : 1);
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second.padStart(2, '0')}Z`;
+  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));
+  const utc = Date.parse(local) - offset * 60_000 + milliseconds;
+  const inRange = utc >= FIRST && utc <= LAST;
+  return inRange ? timestampFrom(utc) : undefined;
+}
+
+const FIRST = Date.parse('0001-01-01T00:00:00Z');
+const LAST = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** @param milliseconds since 1970 */
+export function timestampFrom(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace('.000Z', 'Z');
+}
+
+/** The UTC day of a moment, `YYYY-MM-DD`. @param milliseconds since 1970 */
+export function dayFrom(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}

@@ -1,0 +1,98 @@
+import { platError } from '../errors/index.ts';
+import { parseType } from './field-line.ts';
+import { makeLookup } from './load.ts';
+import type { Dictionary, Field, Lookup, Resource } from './types.ts';
+
+/** A custom field as an operator writes it (specification 2.4, rule 2). */
+export interface CustomFieldDeclaration {
+  readonly resource: string;
+  /** The API name, used by the RESO interface. It stays when the field is renamed. */
+  readonly name: string;
+  readonly section?: 'Main' | 'Details';
+  readonly group: string;
+  /** The current name; group and label together are the LocalName `GROUP: FIELD`. */
+  readonly label: string;
+  /** As in the field tables: `string(50)`, `decimal(14,2)`, `boolean`, `string(50)[]`, … */
+  readonly type: string;
+  readonly lookup?: string;
+  /** Who sees it; the standard classes are in docs/roles.md. */
+  readonly class?: string;
+}
+
+/** Values of an operator's own, added to a lookup of the dictionary or making a new one. */
+export interface LookupDeclaration {
+  readonly lookup: string;
+  readonly values: readonly string[];
+}
+
+/** What an operator adds to the standard dictionary. */
+export interface Declarations {
+  readonly customFields?: readonly CustomFieldDeclaration[];
+  readonly lookups?: readonly LookupDeclaration[];
+  /** Dictionary fields that stand in records and metadata before any record has a value: `Resource.Field`. */
+  readonly fieldsInUse?: readonly string[];
+}
+
+const API_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const DEFAULT_CLASS = 'private';
+
+/**
+ * The dictionary with an operator's additions.
+ * @throws PlatError `usage` that names the declaration at fault
+ */
+export function declare(standard: Dictionary, declarations: Declarations): Dictionary {
+  const lookups = new Map(standard.lookups);
+  for (const declaration of declarations.lookups ?? []) {
+    lookups.set(declaration.lookup, extendLookup(lookups.get(declaration.lookup), declaration));
+  }
+  const resources = new Map(standard.resources);
+  for (const declaration of declarations.customFields ?? []) {
+    const resource = resources.get(declaration.resource);
+    if (resource === undefined) {
+      throw platError('usage', {
+        reason: `The custom field ${declaration.name} is of resource ${declaration.resource}, which does not exist.`,
+      });
+    }
+    const field = makeCustomField(declaration, resource, lookups);
+    resources.set(resource.name, { ...resource, fields: new Map(resource.fields).set(field.name, field) });
+  }
+  return { resources, lookups };
+}
+
+function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDeclaration): Lookup {
+  if (known?.closed) {
+    throw platError('usage', { reason: `The lookup ${lookup} is closed and takes no further values.` });
+  }
+  const added = values.filter((value) => !known?.values.has(value)).map((value) => ({ value }));
+  return makeLookup(lookup, false, [...(known?.values.values() ?? []), ...added]);
+}
+
+function makeCustomField(
+  declaration: CustomFieldDeclaration,
+  resource: Resource,
+  lookups: ReadonlyMap<string, Lookup>,
+): Field {
+  const { name, group, label, lookup } = declaration;
+  const wrong = (reason: string): never => {
+    throw platError('usage', { reason: `The custom field ${resource.name}.${name}: ${reason}.` });
+  };
+  if (!API_NAME.test(name)) wrong('its name must be letters, digits and underscores');
+  if (resource.fields.has(name) || resource.navigations.has(name)) wrong('the name is taken');
+  if (group.includes(':') || group === '' || label === '')
+    wrong('it needs a group (without a colon) and a label');
+  for (const other of resource.fields.values()) {
+    if (other.custom?.group === group && other.custom.label === label)
+      wrong(`${other.name} has its LocalName`);
+  }
+  const parsed = parseType(declaration.type) ?? wrong(`its type ${declaration.type} is not known`);
+  if (lookup !== undefined && !lookups.has(lookup)) wrong(`there is no lookup ${lookup}`);
+  return {
+    resource: resource.name,
+    name,
+    nativeName: name,
+    ...parsed,
+    ...(lookup === undefined ? {} : { lookup }),
+    class: declaration.class ?? DEFAULT_CLASS,
+    custom: { section: declaration.section ?? 'Main', group, label },
+  };
+}

@@ -1,0 +1,74 @@
+import { type AccessRules, resolveAccess } from '../access/index.ts';
+import {
+  type Dictionary,
+  declare,
+  type Field,
+  type Resource,
+  standardDictionary,
+} from '../dictionary/index.ts';
+import { type ResourceLayout, resourceLayout } from './layout/index.ts';
+import type { Profile } from './profile.ts';
+import type { StoreSettings } from './settings.ts';
+
+/** Everything that reading and writing follow from, at one moment. Never changed, only replaced. */
+export interface StoreModel {
+  /** Counts every change of settings and profile; two processes with the same number agree. */
+  readonly generation: number;
+  readonly settings: StoreSettings;
+  readonly profile: Profile;
+  readonly dictionary: Dictionary;
+  readonly rules: AccessRules;
+  /** The UTC day that the rules are of. */
+  readonly day: string;
+  readonly resource: (name: string) => Resource;
+  readonly layout: (resource: string) => ResourceLayout;
+  readonly inUse: (field: Field) => boolean;
+}
+
+export interface ModelSource {
+  readonly generation: number;
+  readonly settings: StoreSettings;
+  readonly profile: Profile;
+  readonly day: string;
+}
+
+/** Whether a field's value is kept with its own record. */
+export function isStored(field: Field, settings: StoreSettings): boolean {
+  return field.joined === undefined || settings.agentsFrom === 'payload';
+}
+
+export function makeModel({ generation, settings, profile, day }: ModelSource): StoreModel {
+  const dictionary = declare(standardDictionary(), settings.declarations);
+  const rules = resolveAccess(settings.access, dictionary, day);
+  const layouts = new Map<string, ResourceLayout>();
+  const resource = (name: string): Resource => {
+    const found = dictionary.resources.get(name);
+    if (found === undefined) throw new Error(`The dictionary has no resource ${name}`);
+    return found;
+  };
+  const inUse = (field: Field): boolean => {
+    const { joined } = field;
+    const [carrier, name] =
+      joined === undefined || isStored(field, settings)
+        ? [field.resource, field.name]
+        : [joined.resource, joined.field];
+    return profile.since.get(carrier)?.has(name) ?? false;
+  };
+  return {
+    generation,
+    settings,
+    profile,
+    dictionary,
+    rules,
+    day,
+    resource,
+    inUse,
+    layout: (name) => {
+      const known = layouts.get(name);
+      if (known !== undefined) return known;
+      const made = resourceLayout({ resource: resource(name), dictionary, profile, settings, rules });
+      layouts.set(name, made);
+      return made;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Dictionary, Field } from '../dictionary/index.ts';
+
+/**
+ * The fields in use of a store: those that a record has carried a value for, that an operator declared, or
+ * that the specification names. Each has the version of the profile in which it came into use, so that a text
+ * written before can be completed with the null that it lacks.
+ */
+export interface Profile {
+  readonly version: number;
+  /** By resource, then field name: the version since which it is in use. */
+  readonly since: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+export const EMPTY_PROFILE: Profile = { version: 0, since: new Map() };
+
+/** Fields that the specification and its interfaces name (2.1, 2.2), beside keys and stamps. */
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  Media: [
+    'FloplanKey',
+    'FloplanImageType',
+    'MediaCategory',
+    'MediaType',
+    'MediaURL',
+    'OriginatingSystemResourceRecordSystemID',
+    'ResourceName',
+    'Permission',
+  ],
+  Member: ['MemberPreferredPhone', 'MemberStatus'],
+  Office: ['OfficeStatus'],
+  Property: ['StandardStatus'],
+};
+
+/** The first fields of a new store: what is `open` and what the specification names, of what is always published. */
+export function initialFields(dictionary: Dictionary): Field[] {
+  return [...dictionary.resources.values()].flatMap((resource) => {
+    if (!resource.always) return [];
+    const named = new Set(NAMED[resource.name] ?? []);
+    const whole = resource.name === 'Lookup' || resource.name === 'Field';
+    return [...resource.fields.values()].filter(
+      (field) => field.joined === undefined && (whole || field.class === 'open' || named.has(field.name)),
+    );
+  });
+}
+
+/** The fields that a later import found in use, added under a new version. */
+export function extendProfile(profile: Profile, added: readonly Field[]): Profile {
+  const fresh = added.filter((field) => !profile.since.get(field.resource)?.has(field.name));
+  if (fresh.length === 0) return profile;
+  const version = profile.version + 1;
+  const since = new Map(profile.since);
+  for (const [resource, fields] of Map.groupBy(fresh, (field) => field.resource)) {
+    const known = new Map(since.get(resource));
+    for (const field of fields) known.set(field.name, version);
+    since.set(resource, known);
+  }
+  return { version, since };
+}

@@ -1,0 +1,150 @@
+import {
+  type Dictionary,
+  type Field,
+  type FieldValue,
+  findNavigation,
+  type Navigation,
+  nearestName,
+  type Resource,
+} from '../../dictionary/index.ts';
+import type { StoreSettings } from '../settings.ts';
+import {
+  type DroppedField,
+  type InvalidRecord,
+  isAbsent,
+  KEY_LIMIT,
+  keyText,
+  type ParsedRecord,
+} from './parsed-record.ts';
+import { type Holder, placeUnderParent } from './place.ts';
+import { isStamp } from './stamps.ts';
+import { readValue } from './value.ts';
+
+export type ParseResult =
+  | { readonly ok: true; readonly record: ParsedRecord }
+  | { readonly ok: false; readonly invalid: InvalidRecord };
+
+export interface ParseContext {
+  readonly dictionary: Dictionary;
+  readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom'>;
+}
+
+/** One record while its members are read: what it holds so far, and what is wrong with it. */
+interface Draft {
+  readonly resource: Resource;
+  /** How messages name its members: empty, or `Media[2].`. */
+  readonly path: string;
+  readonly values: Record<string, FieldValue>;
+  readonly nested: [Navigation, unknown][];
+  readonly reasons: string[];
+  readonly dropped: DroppedField[];
+}
+
+/**
+ * Checks a record as it came in JSON against the dictionary. In an authority, stamps and joined fields are
+ * dropped (they are the store's own) and unknown fields are an error; a replica keeps what it knows and reports
+ * the rest.
+ */
+export function parseRecord(resource: Resource, json: unknown, context: ParseContext): ParseResult {
+  return read(context, resource, json, '', undefined);
+}
+
+function read(
+  context: ParseContext,
+  resource: Resource,
+  json: unknown,
+  path: string,
+  holder: Holder | undefined,
+): ParseResult {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    return invalid(undefined, [`${path === '' ? 'The record' : path.slice(0, -1)} is not a JSON object`]);
+  }
+  const draft: Draft = { resource, path, values: {}, nested: [], reasons: [], dropped: [] };
+  for (const [name, given] of Object.entries(json)) readMember(context, draft, name, given);
+  const key = readKey(draft);
+  if (key === undefined) return invalid(undefined, draft.reasons);
+  draft.reasons.push(...placeUnderParent(resource, draft.values, holder, path));
+  const children = readChildren(context, draft, key);
+  if (draft.reasons.length > 0) return invalid(key, draft.reasons);
+  return { ok: true, record: { resource, key, values: draft.values, children, dropped: draft.dropped } };
+}
+
+const invalid = (key: string | undefined, reasons: readonly string[]): ParseResult => ({
+  ok: false,
+  invalid: { key, reasons },
+});
+
+function readMember(context: ParseContext, draft: Draft, name: string, given: unknown): void {
+  if (name.includes('@')) return; // annotations of the sender
+  const { resource, path } = draft;
+  const field = resource.fields.get(resource.fieldAliases.get(name) ?? name);
+  if (field !== undefined) {
+    readField(context, draft, field, given);
+    return;
+  }
+  const navigation = findNavigation(resource, name);
+  if (navigation?.collection) draft.nested.push([navigation, given]);
+  else if (navigation !== undefined) draft.dropped.push({ name, why: 'expansion' });
+  else if (context.settings.owner === 'replica') draft.dropped.push({ name, why: 'unknown' });
+  else {
+    const nearest = nearestName(name, [...resource.fields.keys(), ...resource.navigations.keys()]);
+    const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+    draft.reasons.push(`${resource.name} has no field ${path}${name}${hint}`);
+  }
+}
+
+function readField({ settings, dictionary }: ParseContext, draft: Draft, field: Field, given: unknown): void {
+  if (settings.owner === 'authority' && isStamp(field)) {
+    draft.dropped.push({ name: field.name, why: 'stamp' });
+    return;
+  }
+  if (field.joined !== undefined && settings.agentsFrom === 'records') {
+    if (given !== null) draft.dropped.push({ name: field.name, why: 'joined' });
+    return;
+  }
+  const normalises = field.lookup !== undefined && settings.owner === 'authority';
+  const lookup = normalises ? dictionary.lookups.get(field.lookup) : undefined;
+  const result = readValue(field, given, lookup);
+  if (!result.ok) draft.reasons.push(`${draft.path}${field.name} ${result.reason}`);
+  else if (!isAbsent(result.value)) draft.values[field.name] = result.value;
+}
+
+function readKey({ resource, path, values, reasons }: Draft): string | undefined {
+  const key = keyText(resource, values[resource.key]);
+  if (key === undefined) {
+    const told = reasons.some((reason) => reason.startsWith(`${path}${resource.key} `));
+    if (!told) reasons.push(`${path === '' ? 'The record' : path.slice(0, -1)} has no ${resource.key}`);
+    return undefined;
+  }
+  if (key.length <= KEY_LIMIT && !/\p{Cc}/u.test(key)) return key;
+  reasons.push(`${path}${resource.key} takes at most ${KEY_LIMIT} characters and no control characters`);
+  return undefined;
+}
+
+function readChildren(context: ParseContext, draft: Draft, key: string): Map<string, ParsedRecord[]> {
+  const { resource, path, values, reasons, dropped } = draft;
+  const children = new Map<string, ParsedRecord[]>();
+  const system = values.OriginatingSystemID;
+  const holder = { resource, key, system: typeof system === 'string' ? system : undefined };
+  for (const [{ name, target }, given] of draft.nested) {
+    const childResource = context.dictionary.resources.get(target);
+    if (childResource === undefined || given === null) continue;
+    if (!Array.isArray(given)) {
+      reasons.push(`${path}${name} is not a list`);
+      continue;
+    }
+    const byKey = new Map<string, ParsedRecord>();
+    for (const [index, item] of given.entries()) {
+      const result = read(context, childResource, item, `${path}${name}[${index}].`, holder);
+      if (!result.ok) {
+        reasons.push(...result.invalid.reasons);
+        continue;
+      }
+      if (byKey.has(result.record.key)) reasons.push(`${path}${name} has the key ${result.record.key} twice`);
+      byKey.set(result.record.key, result.record);
+      dropped.push(...result.record.dropped);
+    }
+    children.set(name, [...byKey.values()]);
+  }
+  return children;
+}

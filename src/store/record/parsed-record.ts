@@ -1,0 +1,45 @@
+import type { FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
+
+/** A record that may be stored: checked against the dictionary, in canonical form, without what is ignored. */
+export interface ParsedRecord {
+  readonly resource: Resource;
+  readonly key: string;
+  /** Values that are not null (nor empty collections), by field name. */
+  readonly values: FieldValues;
+  /** Collections that the input gave, also empty ones, by navigation name: they replace what is stored. */
+  readonly children: ReadonlyMap<string, readonly ParsedRecord[]>;
+  /** What was left out on purpose, and counted. */
+  readonly dropped: readonly DroppedField[];
+}
+
+export interface DroppedField {
+  readonly name: string;
+  readonly why: 'stamp' | 'joined' | 'expansion' | 'unknown';
+}
+
+/** The record cannot be stored. Each reason names the field, with its path for a child's. */
+export interface InvalidRecord {
+  readonly key: string | undefined;
+  readonly reasons: readonly string[];
+}
+
+/** A value as the comparison of contents sees it: null and empty are the same as absent. */
+export function isAbsent(value: FieldValue | undefined): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+/** Longest key that a store takes, in characters. */
+export const KEY_LIMIT = 255;
+
+const INTEGER_KEY_DIGITS = 19;
+
+/**
+ * A key as it is stored and ordered. Keys are strings; the whole number that an EntityEvent has is padded so
+ * that its byte-wise order is its order as a number.
+ */
+export function keyText(resource: Resource, value: FieldValue | undefined): string | undefined {
+  if (typeof value === 'string' && value !== '') return value;
+  const isNumber = resource.fields.get(resource.key)?.type.kind === 'integer';
+  if (isNumber && typeof value === 'number') return String(value).padStart(INTEGER_KEY_DIGITS, '0');
+  return undefined;
+}

@@ -1,0 +1,61 @@
+import type { FieldValue, Resource } from '../../dictionary/index.ts';
+import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';
+import { isAbsent } from './parsed-record.ts';
+
+/** The record that a nested one stands in. */
+export interface Holder {
+  readonly resource: Resource;
+  readonly key: string;
+  readonly system: string | undefined;
+}
+
+/**
+ * Sets the fields by which a record names its parent.
+ * @returns what contradicts the parent, a reason each
+ */
+export function placeUnderParent(
+  resource: Resource,
+  values: Record<string, FieldValue>,
+  holder: Holder | undefined,
+  path: string,
+): string[] {
+  const { parent } = resource;
+  if (parent === undefined) return [];
+  const derived: [string, string | undefined][] = [];
+  if (parent.kind === 'fixed') {
+    derived.push([parent.keyField, holder?.key]);
+  } else {
+    const named = textOf(values[parent.resourceField]) ?? 'Property';
+    // A listing's media may name it in the specification's words alone.
+    const key = textOf(values[parent.keyField]) ?? textOf(values.OriginatingSystemResourceRecordKey);
+    derived.push([parent.resourceField, holder?.resource.name ?? named]);
+    derived.push([parent.keyField, holder?.key ?? key]);
+  }
+  const reasons = derive(values, derived, path);
+  if (parent.kind === 'named' && isMediaOfListing(resource, values)) {
+    const ofListing = systemFieldsOfMedia(textOf(values[parent.keyField]), holder?.system);
+    reasons.push(...derive(values, ofListing, path));
+  }
+  return reasons;
+}
+
+/** Fills fields that follow from the parent; a given value that differs is a reason to reject. */
+export function derive(
+  values: Record<string, FieldValue>,
+  derived: readonly (readonly [string, string | undefined])[],
+  path: string,
+): string[] {
+  const reasons: string[] = [];
+  for (const [name, value] of derived) {
+    if (value === undefined) continue;
+    if (isAbsent(values[name])) values[name] = value;
+    else if (values[name] !== value) {
+      const given = JSON.stringify(values[name]);
+      reasons.push(`${path}${name} is ${given}, but its parent has ${JSON.stringify(value)}`);
+    }
+  }
+  return reasons;
+}
+
+const textOf = (value: FieldValue | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;

@@ -1,0 +1,29 @@
+import { type AccessDefinition, BUILT_IN_ACCESS } from '../access/index.ts';
+import type { Declarations } from '../dictionary/index.ts';
+
+/** Where an authority stamps records itself; a replica keeps them as its source sent them. */
+export type Owner = 'authority' | 'replica';
+
+/** What a store knows of itself, kept in the store so that every process agrees. */
+export interface StoreSettings {
+  readonly owner: Owner;
+  readonly declarations: Declarations;
+  readonly access: AccessDefinition;
+  /**
+   * `records`: agent and office fields of listings come from Member and Office at request time.
+   * `payload`: from the listing as it came, for a replica that holds no members and offices.
+   */
+  readonly agentsFrom: 'records' | 'payload';
+  /** The IANA time zone in which the native interface gives times of day. */
+  readonly timeZone: string;
+  /** The market that was made here, if one was: its drawings are made again from these. */
+  readonly market?: { readonly seed: number; readonly listings: number };
+}
+
+export const DEFAULT_SETTINGS: StoreSettings = {
+  owner: 'authority',
+  declarations: {},
+  access: BUILT_IN_ACCESS,
+  agentsFrom: 'records',
+  timeZone: 'UTC',
+};

@@ -1,0 +1,90 @@
+import type { Collection, Count, Quantified } from '../../query/tree.ts';
+import { condition } from './condition.ts';
+import { type Context, recordOf, visibleRows, withScope } from './context.ts';
+import { placeOf, valueAt } from './fields.ts';
+import { all, bind, column, name, type Sql, sql } from './fragment.ts';
+
+/** The rows that a lambda ranges over: a FROM clause, its conditions, and the context in which they are named. */
+interface Range {
+  readonly from: Sql;
+  readonly conditions: readonly Sql[];
+  readonly context: Context;
+}
+
+/** `any` and `all` as (NOT) EXISTS. A predicate that is null counts as false (OData 4.01 URL 5.1.1.13). */
+export function collectionCondition(context: Context, expression: Quantified): Sql {
+  const range = rangeOf(context, expression.over, expression.variable);
+  const { predicate } = expression;
+  if (expression.kind === 'any') {
+    const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
+    return sql`EXISTS (SELECT 1 FROM ${range.from} WHERE ${all([...range.conditions, ...matches])})`;
+  }
+  const fails =
+    predicate === undefined
+      ? sql`FALSE`
+      : sql`NOT coalesce(${condition(range.context, predicate, true)}, FALSE)`;
+  return sql`NOT EXISTS (SELECT 1 FROM ${range.from} WHERE ${all([...range.conditions, fails])})`;
+}
+
+export function collectionCount(context: Context, { over, variable, predicate }: Count): Sql {
+  const range = rangeOf(context, over, variable);
+  const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
+  return sql`(SELECT count(*) FROM ${range.from} WHERE ${all([...range.conditions, ...matches])})`;
+}
+
+function rangeOf(context: Context, over: Collection, variable: number): Range {
+  const alias = context.alias();
+  switch (over.kind) {
+    case 'values': {
+      const members = valueAt(placeOf(context, over.scope, over.via, over.field));
+      return {
+        from: context.dialect.members(members, alias),
+        conditions: [],
+        context: withScope(context, variable, { kind: 'value', sql: column(alias, 'value') }),
+      };
+    }
+    case 'records':
+      return childRange(context, over, alias, variable);
+  }
+}
+
+function childRange(
+  context: Context,
+  over: Collection & { kind: 'records' },
+  alias: string,
+  variable: number,
+): Range {
+  const { navigation, scope, via } = over;
+  const owner = recordOf(context, scope);
+  const ownerResource = context.model.resource(navigation.resource);
+  const ownerKey = ownerResource.fields.get(ownerResource.key);
+  if (ownerKey === undefined) throw new Error(`${ownerResource.name} has no key field`);
+  const key =
+    via.length === 0 ? column(owner.alias, '_key') : valueAt(placeOf(context, scope, via, ownerKey));
+  const layout = context.model.layout(navigation.target);
+  return {
+    from: sql`${name(layout.columnsTable)} ${name(alias)}`,
+    conditions: [
+      ...childOf(context, navigation.target, navigation.remote, alias, navigation.resource, key),
+      ...visibleRows(context.rows, layout, alias),
+    ],
+    context: withScope(context, variable, { kind: 'record', alias, resource: navigation.target }),
+  };
+}
+
+/** "The row of `alias` belongs to the record with this key." */
+export function childOf(
+  context: Context,
+  target: string,
+  remote: string,
+  alias: string,
+  owner: string,
+  key: Sql,
+): Sql[] {
+  const { parent } = context.model.resource(target);
+  if (parent === undefined) return [sql`${column(alias, remote)} = ${key}`];
+  const belongs = sql`${column(alias, '_parent')} = ${key}`;
+  return parent.kind === 'fixed'
+    ? [belongs]
+    : [belongs, sql`${column(alias, '_parent_resource')} = ${bind(owner)}`];
+}

@@ -1,0 +1,78 @@
+import type { RowScope } from '../../access/index.ts';
+import type { Field } from '../../dictionary/index.ts';
+import type { Scope } from '../../query/tree.ts';
+import type { ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import type { Dialect } from './dialect.ts';
+import { bind, column, integer, join, type Sql, sql } from './fragment.ts';
+
+/** What a scope of the query tree stands for in the statement. */
+export type ScopeBinding =
+  | { readonly kind: 'record'; readonly alias: string; readonly resource: string }
+  | { readonly kind: 'value'; readonly sql: Sql };
+
+/** What compiling needs to know. A child context differs in its scopes only. */
+export interface Context {
+  readonly dialect: Dialect;
+  readonly model: StoreModel;
+  readonly rows: RowScope;
+  readonly scopes: ReadonlyMap<Scope, ScopeBinding>;
+  /** `now()` of the whole request, canonical. */
+  readonly now: string;
+  /** A fresh alias; no two in one statement are the same. */
+  readonly alias: () => string;
+}
+
+export interface ContextSource {
+  readonly dialect: Dialect;
+  readonly model: StoreModel;
+  readonly rows: RowScope;
+  readonly now: string;
+}
+
+/** A context whose scope 0 is a record of `resource` under `alias`. */
+export function makeContext(source: ContextSource, alias: string, resource: string): Context {
+  let aliases = 0;
+  return {
+    ...source,
+    scopes: new Map([[0, { kind: 'record', alias, resource }]]),
+    alias: () => `a${++aliases}`,
+  };
+}
+
+export function withScope(context: Context, scope: Scope, binding: ScopeBinding): Context {
+  return { ...context, scopes: new Map(context.scopes).set(scope, binding) };
+}
+
+export function recordOf(context: Context, scope: Scope): { alias: string; resource: string } {
+  const binding = context.scopes.get(scope);
+  if (binding?.kind !== 'record') throw new Error(`Scope ${scope} is no record`);
+  return binding;
+}
+
+/** The rows of a table that the role may see (I4). Stands in every statement that reads records. */
+export function visibleRows(rows: RowScope, layout: ResourceLayout, alias: string): Sql[] {
+  const conditions = [sql`(${column(alias, '_visible')} & ${integer(rows.bit)}) <> 0`];
+  if (rows.systems !== undefined && layout.systemSource !== 'none') {
+    const systems = join(rows.systems.map(bind), ', ');
+    conditions.push(sql`${column(alias, '_system')} IN (${systems})`);
+  }
+  if (rows.onlyFloorPlans && layout.resource.name === 'Media') {
+    conditions.push(sql`${column(alias, '_kind')} = 'plan'`);
+    conditions.push(sql`${column(alias, '_parent_resource')} = 'Property'`);
+  }
+  return conditions;
+}
+
+/** The bits of `_shown` without which a field reads as null for this request; 0 when it is never withheld. */
+export function withheldBit(rows: RowScope, layout: ResourceLayout, field: Field): number {
+  if (!rows.withholds) return 0;
+  return layout.withheldRules
+    .filter((rule) => rule.classes.has(field.class))
+    .reduce((bits, rule) => bits | rule.bit, 0);
+}
+
+/** The condition under which the withheld bits are all shown. */
+export function shownCondition(alias: string, bits: number): Sql {
+  return sql`(${column(alias, '_shown')} & ${integer(bits)}) = ${integer(bits)}`;
+}

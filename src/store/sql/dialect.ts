@@ -1,0 +1,36 @@
+import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
+import type { BoundValue, Sql } from './fragment.ts';
+
+/** What the two engines say differently. Everything else the compiler writes once. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres';
+  readonly placeholder: (position: number) => string;
+  /** A bound value of a type, in the form in which columns of that type are stored. */
+  readonly literal: (type: ValueType, value: BoundValue) => Sql;
+  /** How a column of a type is written as JSON; `null` when it is null. */
+  readonly json: (type: ValueType | 'collection', value: Sql) => Sql;
+  /** Texts joined by commas, in the order of the rows. */
+  readonly joined: (text: Sql) => Sql;
+  /** The JSON text of a page, as the engine's driver gives bytes. */
+  readonly bytes: (text: Sql) => Sql;
+  /** A table `alias(value)` of the members of a multi-valued column. */
+  readonly members: (collection: Sql, alias: string) => Sql;
+  readonly memberCount: (collection: Sql) => Sql;
+  /** A table `alias(value, position)` of a bound JSON list. */
+  readonly list: (json: string, alias: string, of: 'texts' | 'integers') => Sql;
+  /** Order that puts null lowest. */
+  readonly order: (value: Sql, descending: boolean) => Sql;
+  readonly call: (name: FunctionName, argumentsOf: readonly Sql[], types: readonly ValueType[]) => Sql;
+  readonly cast: (from: ValueType, to: ValueType, value: Sql) => Sql;
+  /** `point in time + seconds`, and the seconds between two. */
+  readonly shift: (type: 'timestamp' | 'date', moment: Sql, seconds: Sql) => Sql;
+  readonly secondsBetween: (type: 'timestamp' | 'date', later: Sql, earlier: Sql) => Sql;
+  readonly matches: (text: Sql, pattern: string, ignoreCase: boolean) => Sql;
+  readonly like: (text: Sql, pattern: readonly LikePart[]) => Sql;
+  readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
+  readonly remainder: (left: Sql, right: Sql) => Sql;
+  /** A condition that ends the statement with an error once its time is up; nothing where the engine does it. */
+  readonly deadline: Sql | undefined;
+  /** The address of a served file, made for the request: its path, the values that sign it, the base. */
+  readonly fileUrl: (path: Sql) => Sql;
+}

@@ -1,0 +1,89 @@
+/**
+ * SQL text that is put together without ever mixing in a value: texts come from this source code and names from
+ * the dictionary, values are bound.
+ */
+
+export type BoundValue = string | number | boolean | null;
+
+interface Bound {
+  readonly bound: BoundValue;
+}
+
+/** A piece of a statement. */
+export interface Sql {
+  readonly parts: readonly (string | Bound)[];
+}
+
+export const EMPTY: Sql = { parts: [] };
+
+/** sql`SELECT ${column} FROM t WHERE x = ${bind(5)}` */
+export function sql(strings: TemplateStringsArray, ...inner: readonly Sql[]): Sql {
+  const parts: (string | Bound)[] = [];
+  for (const [index, text] of strings.entries()) {
+    if (text !== '') parts.push(text);
+    const next = inner[index];
+    if (next !== undefined) parts.push(...next.parts);
+  }
+  return { parts };
+}
+
+export const bind = (value: BoundValue): Sql => ({ parts: [{ bound: value }] });
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+/** A table, column or alias, quoted. Only names of the dictionary and of plat's own tables pass. */
+export function name(identifier: string): Sql {
+  if (!NAME.test(identifier))
+    throw new Error(`${JSON.stringify(identifier)} is no name of a table or column`);
+  return { parts: [`"${identifier}"`] };
+}
+
+/** `alias.column` */
+export function column(alias: string, identifier: string): Sql {
+  return sql`${name(alias)}.${name(identifier)}`;
+}
+
+/** A whole number that is part of the statement itself, such as a visibility bit. */
+export function integer(value: number): Sql {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
+  return { parts: [String(value)] };
+}
+
+/** A text that plat itself made and that is the same for many requests, as a quoted literal. */
+export function constantText(text: string): Sql {
+  return { parts: [`'${text.replaceAll("'", "''")}'`] };
+}
+
+export function join(fragments: readonly Sql[], separator: string): Sql {
+  const parts: (string | Bound)[] = [];
+  for (const [index, fragment] of fragments.entries()) {
+    if (index > 0) parts.push(separator);
+    parts.push(...fragment.parts);
+  }
+  return { parts };
+}
+
+/** `(a AND b AND …)`; true when there is none. */
+export function all(conditions: readonly Sql[]): Sql {
+  if (conditions.length === 0) return sql`TRUE`;
+  return conditions.length === 1 ? (conditions[0] ?? EMPTY) : sql`(${join(conditions, ' AND ')})`;
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly BoundValue[];
+}
+
+/** @param placeholder how the engine writes the n-th bound value, from 1 */
+export function render(fragment: Sql, placeholder: (position: number) => string): Statement {
+  const values: BoundValue[] = [];
+  let text = '';
+  for (const part of fragment.parts) {
+    if (typeof part === 'string') text += part;
+    else {
+      values.push(part.bound);
+      text += placeholder(values.length);
+    }
+  }
+  return { text, values };
+}

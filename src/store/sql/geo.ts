@@ -1,0 +1,115 @@
+import type { ComparisonOperator, Distance, Literal, Location, Point, Within } from '../../query/tree.ts';
+import type { Context } from './context.ts';
+import { conditionAt, type Place, placeOf, valueAt } from './fields.ts';
+import { all, bind, join, type Sql, sql } from './fragment.ts';
+
+/** Mean radius of the earth in metres (IUGG). */
+const EARTH_RADIUS = 6_371_008.8;
+const METRES_PER_DEGREE = (Math.PI * EARTH_RADIUS) / 180;
+
+interface Coordinates {
+  readonly places: { readonly latitude: Place; readonly longitude: Place };
+  readonly latitude: Sql;
+  readonly longitude: Sql;
+}
+
+function coordinates(context: Context, location: Location): Coordinates {
+  const { scope, via } = location;
+  const latitude = placeOf(context, scope, via, location.latitude);
+  const longitude = placeOf(context, scope, via, location.longitude);
+  return { places: { latitude, longitude }, latitude: valueAt(latitude), longitude: valueAt(longitude) };
+}
+
+const between = (value: Sql, low: number, high: number): Sql =>
+  sql`${value} BETWEEN ${bind(low)} AND ${bind(high)}`;
+
+/** Great-circle distance in metres, by the haversine formula. */
+export function distanceValue(context: Context, { location, to }: Distance): Sql {
+  return haversine(coordinates(context, location), to);
+}
+
+function haversine({ latitude, longitude }: Coordinates, to: Point): Sql {
+  const toLatitude = sql`radians(${bind(to.latitude)})`;
+  const north = sql`sin((radians(${latitude}) - ${toLatitude}) / 2)`;
+  const east = sql`sin((radians(${longitude}) - radians(${bind(to.longitude)})) / 2)`;
+  const chord = sql`(${north} * ${north} + cos(radians(${latitude})) * cos(${toLatitude}) * ${east} * ${east})`;
+  // Rounding may lift the chord of opposite points a little above 1.
+  const angle = sql`CASE WHEN ${chord} < 1 THEN asin(sqrt${chord}) WHEN ${chord} >= 1 THEN ${bind(Math.PI / 2)} END`;
+  return sql`(${bind(2 * EARTH_RADIUS)} * (${angle}))`;
+}
+
+/** A comparison of a distance; "nearer than" first asks for the latitudes in question, which an index serves. */
+export function distanceCondition(
+  context: Context,
+  distance: Distance,
+  operator: ComparisonOperator,
+  limit: Literal,
+  exact: boolean,
+): Sql {
+  const at = coordinates(context, distance.location);
+  const measured = haversine(at, distance.to);
+  const metres = bind(typeof limit.value === 'number' ? limit.value : null);
+  if (operator === 'ne') return sql`${measured} IS DISTINCT FROM ${metres}`;
+  const compared = {
+    eq: sql`${measured} = ${metres}`,
+    gt: sql`${measured} > ${metres}`,
+    ge: sql`${measured} >= ${metres}`,
+    lt: sql`${measured} < ${metres}`,
+    le: sql`${measured} <= ${metres}`,
+  }[operator];
+  if (exact) return sql`coalesce(${compared}, FALSE)`;
+  if ((operator !== 'lt' && operator !== 'le') || typeof limit.value !== 'number') return compared;
+  const reach = limit.value / METRES_PER_DEGREE + 1e-9;
+  const { latitude } = distance.to;
+  const near = conditionAt(at.places.latitude, (value) => between(value, latitude - reach, latitude + reach));
+  return sql`(${near} AND ${compared})`;
+}
+
+/**
+ * Crossing-number test over the polygon's edges, the border included.
+ * @param exact whether a missing location must give null rather than false
+ */
+export function withinCondition(context: Context, { location, polygon }: Within, exact: boolean): Sql {
+  const at = coordinates(context, location);
+  const edges = polygon.map((from, index) => ({ from, to: polygon[(index + 1) % polygon.length] ?? from }));
+  const crossings = edges
+    .filter(({ from, to }) => from.latitude !== to.latitude)
+    .map(({ from, to }) => crossing(at, from, to));
+  const odd = crossings.length === 0 ? sql`FALSE` : sql`(${join(crossings, ' + ')}) % 2 = 1`;
+  const border = edges.map(({ from, to }) => onBorder(at, from, to));
+  const inside = sql`(${join([odd, ...border], ' OR ')})`;
+  const latitudes = polygon.map((point) => point.latitude);
+  const longitudes = polygon.map((point) => point.longitude);
+  const box = [Math.min(...latitudes), Math.max(...latitudes), Math.min(...longitudes), Math.max(...longitudes)];
+  const [south = 0, north = 0, west = 0, east = 0] = box;
+  const inBox = exact
+    ? [between(at.latitude, south, north), between(at.longitude, west, east)]
+    : [
+        conditionAt(at.places.latitude, (value) => between(value, south, north)),
+        conditionAt(at.places.longitude, (value) => between(value, west, east)),
+      ];
+  return all([...inBox, inside]);
+}
+
+/** 1 when a ray to the east from the location crosses the edge. */
+function crossing({ latitude, longitude }: Coordinates, from: Point, to: Point): Sql {
+  const slope = bind((to.longitude - from.longitude) / (to.latitude - from.latitude));
+  const straddles = sql`((${bind(from.latitude)} > ${latitude}) <> (${bind(to.latitude)} > ${latitude}))`;
+  const edgeAt = sql`${bind(from.longitude)} + (${latitude} - ${bind(from.latitude)}) * ${slope}`;
+  return sql`CASE WHEN ${straddles} AND ${longitude} < ${edgeAt} THEN 1 ELSE 0 END`;
+}
+
+function onBorder({ latitude, longitude }: Coordinates, from: Point, to: Point): Sql {
+  const east = bind(to.longitude - from.longitude);
+  const north = bind(to.latitude - from.latitude);
+  const offEast = sql`(${longitude} - ${bind(from.longitude)})`;
+  const offNorth = sql`(${latitude} - ${bind(from.latitude)})`;
+  const onLine = sql`${offEast} * ${north} = ${offNorth} * ${east}`;
+  const [south, northEnd] = [from.latitude, to.latitude].toSorted((a, b) => a - b);
+  const [west, eastEnd] = [from.longitude, to.longitude].toSorted((a, b) => a - b);
+  return all([
+    onLine,
+    between(latitude, south ?? 0, northEnd ?? 0),
+    between(longitude, west ?? 0, eastEnd ?? 0),
+  ]);
+}
