@@ -17,7 +17,9 @@ export interface Dialect {
   readonly members: (collection: Sql, alias: string) => Sql;
   readonly memberCount: (collection: Sql) => Sql;
   /** A table `alias(value, position)` of a bound JSON list. */
-  readonly list: (json: string, alias: string, of: 'texts' | 'integers') => Sql;
+  readonly list: (json: Sql, alias: string, of: 'texts' | 'integers') => Sql;
+  /** Needed before OFFSET where no LIMIT stands. */
+  readonly noLimit: Sql;
   /** Order that puts null lowest. */
   readonly order: (value: Sql, descending: boolean) => Sql;
   readonly call: (name: FunctionName, argumentsOf: readonly Sql[], types: readonly ValueType[]) => Sql;

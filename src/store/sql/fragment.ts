@@ -5,8 +5,11 @@
 
 export type BoundValue = string | number | boolean | null;
 
+/** A value that is known only when an earlier statement of the same plan has run. */
+export type Slot = 'last-key' | 'ids' | 'limit';
+
 interface Bound {
-  readonly bound: BoundValue;
+  readonly bound: BoundValue | { readonly slot: Slot };
 }
 
 /** A piece of a statement. */
@@ -28,6 +31,8 @@ export function sql(strings: TemplateStringsArray, ...inner: readonly Sql[]): Sq
 }
 
 export const bind = (value: BoundValue): Sql => ({ parts: [{ bound: value }] });
+
+export const slot = (name: Slot): Sql => ({ parts: [{ bound: { slot: name } }] });
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
@@ -69,14 +74,15 @@ export function all(conditions: readonly Sql[]): Sql {
   return conditions.length === 1 ? (conditions[0] ?? EMPTY) : sql`(${join(conditions, ' AND ')})`;
 }
 
+/** A statement as it is prepared, and what is bound to it. */
 export interface Statement {
   readonly text: string;
-  readonly values: readonly BoundValue[];
+  readonly values: readonly (BoundValue | { readonly slot: Slot })[];
 }
 
 /** @param placeholder how the engine writes the n-th bound value, from 1 */
 export function render(fragment: Sql, placeholder: (position: number) => string): Statement {
-  const values: BoundValue[] = [];
+  const values: Bound['bound'][] = [];
   let text = '';
   for (const part of fragment.parts) {
     if (typeof part === 'string') text += part;

@@ -80,7 +80,12 @@ export function withinCondition(context: Context, { location, polygon }: Within,
   const inside = sql`(${join([odd, ...border], ' OR ')})`;
   const latitudes = polygon.map((point) => point.latitude);
   const longitudes = polygon.map((point) => point.longitude);
-  const box = [Math.min(...latitudes), Math.max(...latitudes), Math.min(...longitudes), Math.max(...longitudes)];
+  const box = [
+    Math.min(...latitudes),
+    Math.max(...latitudes),
+    Math.min(...longitudes),
+    Math.max(...longitudes),
+  ];
   const [south = 0, north = 0, west = 0, east = 0] = box;
   const inBox = exact
     ? [between(at.latitude, south, north), between(at.longitude, west, east)]

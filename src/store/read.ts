@@ -1,0 +1,136 @@
+/** What can be read from a store: requests as data, the same for every engine. */
+import type { View } from '../access/index.ts';
+import type { Field, Navigation, Resource } from '../dictionary/index.ts';
+import type { Computed, Expansion, Selection } from '../query/request.ts';
+import type { Expression, OrderTerm, Search } from '../query/tree.ts';
+import type { BoundValue } from './sql/fragment.ts';
+import type { NativePart } from './text/native-parts.ts';
+
+/** Which records. The view's role is always part of it. */
+export interface RecordQuery {
+  readonly view: View;
+  readonly resource: Resource;
+  readonly filter?: Expression;
+  readonly search?: Search;
+  /** Only the children of this record. */
+  readonly under?: Parent;
+  /** Only these native sub-resources. */
+  readonly part?: NativePart;
+  /** Empty: by key. The key is always the last term. */
+  readonly order: readonly OrderTerm[];
+  /** `now()` for the whole request, canonical. */
+  readonly now: string;
+}
+
+export interface Parent {
+  /** The collection that leads from the parent to these records. */
+  readonly navigation: Navigation;
+  readonly key: string;
+}
+
+/** Where a page begins. */
+export type Position =
+  | { readonly kind: 'start' }
+  /** After this key, in key order, whether its record exists or not. */
+  | { readonly kind: 'after-key'; readonly key: string }
+  /** After the row with these values of the order's terms, and this key. */
+  | { readonly kind: 'after-row'; readonly values: readonly BoundValue[]; readonly key: string }
+  | { readonly kind: 'offset'; readonly skip: number };
+
+/** How each record is written. */
+export type Shape =
+  | ResoShape
+  | NativeListingShape
+  /** A sub-resource of a listing as it was written when it was stored. */
+  | { readonly kind: 'native-part'; readonly part: NativePart };
+
+export interface ResoShape {
+  readonly kind: 'reso';
+  readonly selection: Selection;
+  readonly computed: readonly Computed[];
+  readonly expansions: readonly Expansion[];
+  readonly omitNulls: boolean;
+  /** `"Field@Core.Permissions":"None"` in place of each hidden field. */
+  readonly annotateHidden: boolean;
+  /** Root of the service, for references (`$ref`); ends with `/`. */
+  readonly root: string;
+}
+
+export interface NativeListingShape {
+  readonly kind: 'native-listing';
+  readonly display: 'Summary' | 'Detail';
+  readonly selection: Selection;
+  readonly expansions: readonly NativeExpansion[];
+}
+
+export const NATIVE_EXPANSIONS = {
+  Photos: 'photos',
+  Videos: 'videos',
+  VirtualTours: 'virtualtours',
+  Rooms: 'rooms',
+  Units: 'units',
+  OpenHouses: 'openhouses',
+  Documents: 'documents',
+  FloorPlans: 'floorplans',
+} as const satisfies Readonly<Record<string, NativePart>>;
+
+export type NativeExpansion = keyof typeof NATIVE_EXPANSIONS | 'CustomFields';
+
+/** How the addresses of served files are made: absolute, signed for the role until a moment. */
+export interface FileSigning {
+  /** Address of the surface, without a slash at the end. */
+  readonly base: string;
+  readonly role: string;
+  /** Seconds since 1970. */
+  readonly expires: number;
+}
+
+export interface PageRequest {
+  readonly query: RecordQuery;
+  readonly position: Position;
+  /** Rows of the page; whether one more exists is looked up beside. */
+  readonly limit: number;
+  readonly shape: Shape;
+  readonly files: FileSigning;
+}
+
+/** A page of records by the ids of a list that was found before; what is gone or hidden by now is left out. */
+export interface ListPageRequest {
+  readonly query: Pick<RecordQuery, 'view' | 'resource' | 'now'>;
+  /** In the order of the page. */
+  readonly ids: Uint32Array;
+  readonly limit: number;
+  readonly shape: Shape;
+  readonly files: FileSigning;
+}
+
+/** One record by its key, in full. */
+export interface RecordRequest {
+  readonly query: RecordQuery;
+  readonly key: string;
+  readonly shape: Shape;
+  readonly files: FileSigning;
+}
+
+/** Members and Offices in one collection, by key, then Member before Office. */
+export interface MergedRequest {
+  readonly sources: readonly { readonly query: RecordQuery; readonly selection: readonly Field[] }[];
+  readonly skip: number;
+  readonly limit: number;
+  readonly files: FileSigning;
+}
+
+export interface LastRow {
+  readonly key: string;
+  /** The values of the order's terms in this row, in the engine's own form. */
+  readonly values: readonly BoundValue[];
+}
+
+export interface Page {
+  /** JSON texts of the records, joined by commas. */
+  readonly body: Uint8Array;
+  readonly rows: number;
+  readonly more: boolean;
+  /** Absent when the page has no row. */
+  readonly last?: LastRow;
+}

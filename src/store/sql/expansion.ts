@@ -1,0 +1,147 @@
+import type { Expansion } from '../../query/request.ts';
+import type { ResoShape } from '../read.ts';
+import { label } from '../text/encode.ts';
+import { childOf } from './collection.ts';
+import { condition } from './condition.ts';
+import { visibleRows, withScope } from './context.ts';
+import { placeOf, valueAt } from './fields.ts';
+import { all, bind, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
+import { isWhole, resoText, type TextSource } from './reso-text.ts';
+import { value } from './value.ts';
+
+/** The expanded navigations of a record as members, each with a leading comma. */
+export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
+  return shape.expansions.map((expansion) => {
+    const inner: ResoShape = {
+      ...shape,
+      selection: expansion.query.selection,
+      computed: expansion.query.computed,
+      expansions: expansion.query.expansions,
+    };
+    return expansion.navigation.collection
+      ? collectionMember(source, expansion, inner)
+      : singleMember(source, expansion, inner);
+  });
+}
+
+/** The rows of an expansion's target, named by aliases of their own. */
+interface TargetRows {
+  readonly source: TextSource;
+  readonly columns: string;
+  readonly from: Sql;
+  readonly conditions: readonly Sql[];
+}
+
+function targetRows(source: TextSource, expansion: Expansion, whole: boolean): TargetRows {
+  const { context } = source;
+  const { query } = expansion;
+  const layout = context.model.layout(expansion.navigation.target);
+  const texts = context.alias();
+  const columns = context.alias();
+  const needsColumns =
+    !whole ||
+    query.filter !== undefined ||
+    query.order.length > 0 ||
+    query.computed.length > 0 ||
+    query.expansions.length > 0;
+  const main = whole ? texts : columns;
+  const inner = withScope(context, 0, {
+    kind: 'record',
+    alias: needsColumns ? columns : texts,
+    resource: layout.resource.name,
+  });
+  const from = !whole
+    ? sql`${name(layout.columnsTable)} ${name(columns)}`
+    : needsColumns
+      ? sql`${name(layout.textsTable)} ${name(texts)} JOIN ${name(layout.columnsTable)} ${name(columns)} ON ${column(columns, '_key')} = ${column(texts, '_key')}`
+      : sql`${name(layout.textsTable)} ${name(texts)}`;
+  const filters = query.filter === undefined ? [] : [condition(inner, query.filter, false)];
+  return {
+    source: { ...source, context: inner, layout, alias: main, texts },
+    columns,
+    from,
+    conditions: [...visibleRows(context.rows, layout, main), ...filters],
+  };
+}
+
+function collectionMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql {
+  const { context } = source;
+  const { navigation, query, give } = expansion;
+  const rows = targetRows(source, expansion, isWhole(shape));
+  const main = rows.source.alias;
+  const owner = column(ownerAlias(source), '_key');
+  const belongs = childOf(context, navigation.target, navigation.remote, main, navigation.resource, owner);
+  const where = all([...belongs, ...rows.conditions]);
+  const count = sql`(SELECT count(*) FROM ${rows.from} WHERE ${where})`;
+  const countMember = sql`${constantText(`,"${expansion.name}@odata.count":`)}, ${count}`;
+  if (give === 'count') return countMember;
+  const order = [
+    ...query.order.map((term) =>
+      context.dialect.order(value(rows.source.context, term.expression), term.descending),
+    ),
+    column(main, '_key'),
+  ];
+  const limit = query.top === undefined ? sql`` : sql` LIMIT ${integer(query.top)}`;
+  const noLimit = query.top === undefined && query.skip !== undefined ? context.dialect.noLimit : sql``;
+  const offset = query.skip === undefined ? sql`` : sql` OFFSET ${integer(query.skip)}`;
+  const text = recordText(rows.source, shape, give);
+  const list = sql`(SELECT ${context.dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${rows.from} WHERE ${where} ORDER BY ${join(order, ', ')}${limit}${noLimit}${offset}) q)`;
+  const member = sql`${constantText(`,${label(expansion.name)}[`)}, ${list}, ']'`;
+  return query.count ? sql`${countMember}, ${member}` : member;
+}
+
+function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql {
+  const { context } = source;
+  const { navigation, give } = expansion;
+  const rows = targetRows(source, expansion, isWhole(shape));
+  const owner = context.model.resource(navigation.resource).fields.get(navigation.local);
+  const remote = rows.source.layout.resource.fields.get(navigation.remote);
+  if (owner === undefined || remote === undefined) return constantText(`,${label(expansion.name)}null`);
+  const link = isOwnLink(source, navigation.local)
+    ? column(source.alias, navigation.local)
+    : valueAt(placeOf(context, 0, [], owner));
+  const isKey = remote.name === rows.source.layout.resource.key;
+  const key = isKey
+    ? column(rows.source.alias, '_key')
+    : valueAt(placeOf(rows.source.context, 0, [], remote));
+  const text = recordText(rows.source, shape, give);
+  const where = all([sql`${key} = ${link}`, ...rows.conditions]);
+  const found = sql`(SELECT ${text} FROM ${rows.from} WHERE ${where} LIMIT 1)`;
+  return sql`${constantText(`,${label(expansion.name)}`)}, coalesce(${found}, 'null')`;
+}
+
+function recordText(source: TextSource, shape: ResoShape, give: Expansion['give']): Sql {
+  if (give !== 'references') return resoText(source, shape);
+  const { resource } = source.layout;
+  const id = source.context.dialect.json(
+    'string',
+    entityId(shape.root, resource.name, column(source.alias, '_key')),
+  );
+  return sql`concat('{"@odata.id":', ${id}, '}')`;
+}
+
+/** The canonical address of a record: quotes doubled, as in a key of a URL. */
+function entityId(root: string, resource: string, key: Sql): Sql {
+  return sql`concat(${bind(`${root}${resource}('`)}, replace(${key}, '''', ''''''), ''')')`;
+}
+
+/** The link fields stand in the texts, too; other fields need the columns. */
+function isOwnLink({ layout }: TextSource, field: string): boolean {
+  return layout.links.some((link) => link.field === field);
+}
+
+function ownerAlias({ context, alias }: TextSource): string {
+  const binding = context.scopes.get(0);
+  return binding?.kind === 'record' ? binding.alias : alias;
+}
+
+/** Whether a record's text needs the columns table beside the texts. */
+export function needsColumns(source: Pick<TextSource, 'layout'>, shape: ResoShape): boolean {
+  return (
+    shape.computed.length > 0 ||
+    shape.expansions.some(
+      ({ navigation }) =>
+        !navigation.collection && !source.layout.links.some((link) => link.field === navigation.local),
+    )
+  );
+}

@@ -1,0 +1,136 @@
+import type { Field } from '../../dictionary/index.ts';
+import { NATIVE_EXPANSIONS, type NativeExpansion, type NativeListingShape } from '../read.ts';
+import { label } from '../text/encode.ts';
+import type { NativePart } from '../text/native-parts.ts';
+import { childOf } from './collection.ts';
+import { recordOf, visibleRows } from './context.ts';
+import { withFileAddresses } from './file-address.ts';
+import { all, column, constantText, join, name, type Sql, sql } from './fragment.ts';
+import { joinedMembers } from './joined-text.ts';
+import { jsonOf } from './json.ts';
+import { piecesText } from './pieces-text.ts';
+import { isWhole, type TextSource } from './reso-text.ts';
+
+/** What stands in the place of a value that the role may not see (reference: native-v1, A listing). */
+const MASK = '"********"';
+
+/** A listing in the native interface. */
+export function nativeListingText(source: TextSource, shape: NativeListingShape): Sql {
+  const members = isWhole(shape)
+    ? [
+        ...piecesText(source, { naming: 'native', custom: false, omitNulls: false }),
+        ...joinedMembers(source, false),
+        ...masks(source.view.hiddenOf(source.layout.resource)),
+      ]
+    : selected(source, shape);
+  const parts = shape.expansions.flatMap((expansion) =>
+    expansion === 'CustomFields' ? [] : [partMember(source, expansion, NATIVE_EXPANSIONS[expansion])],
+  );
+  const custom = shape.expansions.includes('CustomFields') ? [customFields(source)] : [];
+  const end = `,"LastCachedTimestamp":null,"DisplayCompliance":{"View":"${shape.display}"}}`;
+  const head = column(source.texts, 'native_head');
+  return sql`concat('{', ${join([head, constantText(',"StandardFields":{'), ...members, ...parts, constantText('}'), ...custom, constantText(end)], ', ')})`;
+}
+
+function masks(hidden: readonly Field[]): Sql[] {
+  const text = hidden
+    .filter((field) => field.custom === undefined)
+    .map((field) => `,${label(field.nativeName)}${MASK}`)
+    .join('');
+  return text === '' ? [] : [constantText(text)];
+}
+
+/** Members from typed columns; ListingKey, which every listing gives, comes first. */
+function selected({ context, layout, files, alias }: TextSource, shape: NativeListingShape): Sql[] {
+  const { fields, hidden } = shape.selection;
+  const key = layout.resource.fields.get(layout.resource.key);
+  const given = [...(key === undefined || fields.includes(key) ? [] : [key]), ...fields].filter(
+    (field) => field.custom === undefined,
+  );
+  const members = given.map((field, index) => {
+    const name = constantText(`${index === 0 ? '' : ','}${label(field.nativeName)}`);
+    return sql`${name}, ${jsonOf(context, field, { files, alias })}`;
+  });
+  return [...members, ...masks(hidden)];
+}
+
+/** A list of sub-resources inside StandardFields. */
+function partMember(source: TextSource, expansion: NativeExpansion, part: NativePart): Sql {
+  return sql`${constantText(`,"${expansion}":[`)}, ${partList(source, part)}, ']'`;
+}
+
+const RESOURCE_OF_PART: Readonly<Record<NativePart, string>> = {
+  photos: 'Media',
+  videos: 'Media',
+  virtualtours: 'Media',
+  documents: 'Media',
+  floorplans: 'Media',
+  rooms: 'PropertyRooms',
+  units: 'PropertyUnitTypes',
+  openhouses: 'OpenHouse',
+};
+
+const KINDS_OF_PART: Readonly<Partial<Record<NativePart, Sql>>> = {
+  photos: sql`('photo', 'plan')`,
+  videos: sql`('video')`,
+  virtualtours: sql`('tour')`,
+  documents: sql`('document')`,
+  floorplans: sql`('plan')`,
+};
+
+export const resourceOfPart = (part: NativePart): string => RESOURCE_OF_PART[part];
+
+/** Rows that are of a part, beyond their resource. */
+export function partConditions(part: NativePart, alias: string): Sql[] {
+  const kinds = KINDS_OF_PART[part];
+  return kinds === undefined ? [] : [sql`${column(alias, '_kind')} IN ${kinds}`];
+}
+
+/** Floor plans come last among the photos; else the order that the records give, then their keys. */
+export function partOrder(part: NativePart, alias: string): Sql[] {
+  const byKey = column(alias, '_key');
+  if (KINDS_OF_PART[part] === undefined) return [byKey];
+  return [sql`${column(alias, '_kind')} = 'plan'`, column(alias, '_rank'), byKey];
+}
+
+export const partColumn = (part: NativePart): string =>
+  part === 'floorplans' ? 'native_plan_text' : 'native_text';
+
+function partList(source: TextSource, part: NativePart): Sql {
+  const { context } = source;
+  const resource = RESOURCE_OF_PART[part];
+  const layout = context.model.layout(resource);
+  const alias = context.alias();
+  const owner = column(recordOf(context, 0).alias, '_key');
+  const where = all([
+    ...childOf(context, resource, 'ListingKey', alias, 'Property', owner),
+    ...partConditions(part, alias),
+    ...visibleRows(context.rows, layout, alias),
+  ]);
+  const text = withFileAddresses({ ...source, layout, alias }, column(alias, partColumn(part)));
+  const order = join(partOrder(part, alias), ', ');
+  return sql`(SELECT ${context.dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${name(layout.textsTable)} ${name(alias)} WHERE ${where} ORDER BY ${order}) q)`;
+}
+
+/** `"CustomFields":[{"Main":[{"Group":[{"Field":value}, …]}, …],"Details":[…]}]` under the current names. */
+function customFields({ context, view, layout, files, alias }: TextSource): Sql {
+  const inUse = layout.fields.flatMap((field) => (field.custom ? [{ field, custom: field.custom }] : []));
+  const sections = (['Main', 'Details'] as const).map((section) => {
+    const groups = Map.groupBy(
+      inUse.filter(({ custom }) => custom.section === section),
+      ({ custom }) => custom.group,
+    );
+    const texts = [...groups].map(([group, members], index) => {
+      const fields = members.map(({ field, custom }, position) => {
+        const start = constantText(`${position === 0 ? '' : ','}{${label(custom.label)}`);
+        const shown = view.role.seesField(field);
+        const value = shown ? jsonOf(context, field, { files, alias }) : constantText(MASK);
+        return sql`${start}, ${value}, '}'`;
+      });
+      return sql`${constantText(`${index === 0 ? '' : ','}{${label(group)}[`)}, ${join(fields, ', ')}, ']}'`;
+    });
+    const list = texts.length === 0 ? sql`''` : join(texts, ', ');
+    return sql`${constantText(`"${section}":[`)}, ${list}, ']'`;
+  });
+  return sql`',"CustomFields":[{', ${join(sections, ", ',', ")}, '}]'`;
+}

@@ -1,0 +1,174 @@
+import type { StoreModel } from '../model.ts';
+import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest } from '../read.ts';
+import { type Base, baseOf } from './base.ts';
+import { childOf } from './collection.ts';
+import { condition } from './condition.ts';
+import { type Context, type ContextSource, makeContext, visibleRows } from './context.ts';
+import type { Dialect } from './dialect.ts';
+import { fileAddress } from './file-address.ts';
+import { all, bind, column, join, name, render, type Sql, slot, sql } from './fragment.ts';
+import { partConditions } from './native-text.ts';
+import { orderOf } from './order.ts';
+import type { PagePlan, PlannedStatement } from './plan.ts';
+
+/** What every plan is made with. */
+export interface Planner {
+  readonly dialect: Dialect;
+  readonly model: StoreModel;
+}
+
+export function contextSource(
+  { dialect, model }: Planner,
+  query: Pick<RecordQuery, 'view' | 'now'>,
+): ContextSource {
+  return { dialect, model, rows: query.view.scope, now: query.now };
+}
+
+const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
+  render(statement, dialect.placeholder);
+
+/** The page of a request: by key alone in one statement, else first the rows and then their texts. */
+export function planPage(planner: Planner, request: PageRequest): PagePlan {
+  const { query, position } = request;
+  const byKey = query.filter === undefined && query.order.length === 0 && query.part === undefined;
+  if (byKey && position.kind !== 'offset' && query.under === undefined) return planRange(planner, request);
+  return planSearch(planner, request);
+}
+
+function base(
+  planner: Planner,
+  request: PageRequest | ListPageRequest | RecordRequest,
+  find: 'by-key' | 'by-id',
+): Base {
+  const { query, shape, files } = request;
+  const layout = planner.model.layout(query.resource.name);
+  return baseOf(contextSource(planner, query), query.view, layout, shape, fileAddress(files), find);
+}
+
+/** "Belongs to the record above", and "is of the part", as far as the query asks for them. */
+function membership(
+  context: Context,
+  { under, part, resource }: Pick<RecordQuery, 'under' | 'part' | 'resource'>,
+  alias: string,
+): Sql[] {
+  const conditions: Sql[] = [];
+  if (under !== undefined) {
+    const { navigation, key } = under;
+    conditions.push(
+      ...childOf(context, resource.name, navigation.remote, alias, navigation.resource, bind(key)),
+    );
+  }
+  if (part !== undefined) conditions.push(...partConditions(part, alias));
+  return conditions;
+}
+
+function planRange(planner: Planner, request: PageRequest): PagePlan {
+  const { query, position, limit } = request;
+  const { dialect, model } = planner;
+  const layout = model.layout(query.resource.name);
+  const { from, main, text } = base(planner, request, 'by-key');
+  const visible = visibleRows(query.view.scope, layout, main);
+  const key = column(main, '_key');
+  const after = position.kind === 'after-key' ? [sql`${key} > ${bind(position.key)}`] : [];
+  const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key} LIMIT ${bind(limit)}`;
+  const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body, count(*) AS n, max(k) AS last FROM (${rows}) q`;
+  const next = column('r', '_key');
+  const follows = all([...visibleRows(query.view.scope, layout, 'r'), sql`${next} > ${slot('last-key')}`]);
+  const more = sql`SELECT 1 AS more FROM ${name(layout.columnsTable)} r WHERE ${follows} LIMIT 1`;
+  return { kind: 'range', page: planned(planner, page), more: planned(planner, more) };
+}
+
+/** The rows that a query asks for, without order: from its columns, under alias `r`. */
+export function matchingRows(
+  planner: Planner,
+  query: RecordQuery,
+): { context: Context; from: Sql; where: Sql[] } {
+  const layout = planner.model.layout(query.resource.name);
+  const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
+  const conditions = [...visibleRows(query.view.scope, layout, 'r'), ...membership(context, query, 'r')];
+  const { filter } = query;
+  if (filter !== undefined) conditions.push(condition(context, filter, false));
+  return { context, from: sql`${name(layout.columnsTable)} r`, where: conditions };
+}
+
+function planSearch(planner: Planner, request: PageRequest): PagePlan {
+  const { query, position, limit } = request;
+  const { dialect } = planner;
+  const { context, from, where } = matchingRows(planner, query);
+  const order = orderOf(context, query, 'r');
+  const columns = join([column('r', '_id'), column('r', '_key'), ...order.values], ', ');
+  const guards = dialect.deadline === undefined ? [] : [dialect.deadline];
+  const offset = position.kind === 'offset' ? sql` OFFSET ${bind(position.skip)}` : sql``;
+  const ranges = rangesOf(position, order);
+  const find = ranges.map((range) =>
+    planned(
+      planner,
+      sql`SELECT ${columns} FROM ${from} WHERE ${all([...where, ...range, ...guards])} ORDER BY ${order.clause} LIMIT ${slot('limit')}${offset}`,
+    ),
+  );
+  return { kind: 'search', find, limit, body: planBody(planner, request) };
+}
+
+function rangesOf(position: PageRequest['position'], order: ReturnType<typeof orderOf>): Sql[][] {
+  switch (position.kind) {
+    case 'start':
+    case 'offset':
+      return [[]];
+    case 'after-key':
+      return [[sql`${column('r', '_key')} > ${bind(position.key)}`]];
+    case 'after-row':
+      return order.after(position.values, position.key).map((range) => [range]);
+  }
+}
+
+/** The texts of the rows whose ids are given, in the order of the ids; what is not visible is left out. */
+function planBody(planner: Planner, request: PageRequest | ListPageRequest): PlannedStatement {
+  const { dialect, model } = planner;
+  const { query } = request;
+  const layout = model.layout(query.resource.name);
+  const { from, main, ids: idTable, text } = base(planner, request, 'by-id');
+  const visible = visibleRows(query.view.scope, layout, main);
+  const ids = dialect.list(slot('ids'), 'j', 'integers');
+  const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
+  const rows = sql`SELECT ${column(main, '_key')} AS k, ${column('j', 'position')} AS p, ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])} ORDER BY ${column('j', 'position')} LIMIT ${slot('limit')}`;
+  const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body, count(*) AS n, max(p) AS last FROM (${rows}) q`;
+  return planned(planner, page);
+}
+
+/** A page of a list that was found before. */
+export function planList(planner: Planner, request: ListPageRequest): PagePlan {
+  return { kind: 'list', ids: request.ids, limit: request.limit, body: planBody(planner, request) };
+}
+
+/** One record by key: its text, or no row. */
+export function planRecord(planner: Planner, request: RecordRequest): PlannedStatement {
+  const { dialect, model } = planner;
+  const { query, key } = request;
+  const layout = model.layout(query.resource.name);
+  const { from, main, text, context } = base(planner, request, 'by-key');
+  const conditions = [
+    sql`${column(main, '_key')} = ${bind(key)}`,
+    ...visibleRows(query.view.scope, layout, main),
+    ...membership(context, query, main),
+  ];
+  return planned(planner, sql`SELECT ${dialect.bytes(text)} AS body FROM ${from} WHERE ${all(conditions)}`);
+}
+
+/** How many records match. */
+export function planCount(planner: Planner, query: RecordQuery): PlannedStatement {
+  const { from, where } = matchingRows(planner, query);
+  const guards =
+    query.filter === undefined || planner.dialect.deadline === undefined ? [] : [planner.dialect.deadline];
+  return planned(planner, sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...where, ...guards])}`);
+}
+
+/** The ids of all matching records, in order. */
+export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {
+  const { context, from, where } = matchingRows(planner, query);
+  const order = orderOf(context, query, 'r');
+  const guards = planner.dialect.deadline === undefined ? [] : [planner.dialect.deadline];
+  return planned(
+    planner,
+    sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...where, ...guards])} ORDER BY ${order.clause}`,
+  );
+}

@@ -1,0 +1,87 @@
+import type { View } from '../../access/index.ts';
+import type { Field } from '../../dictionary/index.ts';
+import type { ResourceLayout } from '../layout/index.ts';
+import type { ResoShape } from '../read.ts';
+import { label } from '../text/encode.ts';
+import type { Context } from './context.ts';
+import { expansionMembers } from './expansion.ts';
+import { placeOf, valueAt } from './fields.ts';
+import { type FileAddress, withFileAddresses } from './file-address.ts';
+import { constantText, join, type Sql, sql } from './fragment.ts';
+import { joinedMembers } from './joined-text.ts';
+import { jsonOf } from './json.ts';
+import { piecesText } from './pieces-text.ts';
+import { typeOf, value } from './value.ts';
+
+/** What a record's text is made for. */
+export interface TextSource {
+  readonly context: Context;
+  readonly view: View;
+  readonly layout: ResourceLayout;
+  /** The table that the record's own members come from: its texts, or its columns for a selection. */
+  readonly alias: string;
+  /** The texts table; the same as `alias` for a whole record. */
+  readonly texts: string;
+  readonly files: FileAddress;
+}
+
+/** Whether the whole record is given from its texts; else its members are written from the columns. */
+export const isWhole = (shape: { readonly selection: ResoShape['selection'] }): boolean =>
+  shape.selection.all;
+
+/** The JSON text of a record in the RESO interface. */
+export function resoText(source: TextSource, shape: ResoShape): Sql {
+  const members = isWhole(shape) ? wholeMembers(source, shape) : selectedMembers(source, shape);
+  const computed = shape.computed.map(({ name, expression }) => {
+    const compiled = value(source.context, expression);
+    return sql`${constantText(`,${label(name)}`)}, ${source.context.dialect.json(typeOf(expression), compiled)}`;
+  });
+  const parts = [
+    ...members,
+    ...hiddenAnnotations(source, shape),
+    ...computed,
+    ...expansionMembers(source, shape),
+  ];
+  const text = sql`concat('{', ${join(parts, ', ')}, '}')`;
+  return isWhole(shape) ? withFileAddresses(source, text) : text;
+}
+
+function wholeMembers(source: TextSource, shape: ResoShape): Sql[] {
+  return [
+    ...piecesText(source, { naming: 'reso', custom: true, omitNulls: shape.omitNulls }),
+    ...joinedMembers(source, shape.omitNulls),
+  ];
+}
+
+/** Members from typed columns; the first has no comma before it. */
+function selectedMembers({ context, layout, files, alias }: TextSource, shape: ResoShape): Sql[] {
+  const named = shape.selection.fields;
+  const key = layout.resource.fields.get(layout.resource.key);
+  const fields = named.length > 0 || key === undefined ? named : [key];
+  return fields.map((field, index) => {
+    const comma = index === 0 ? '' : ',';
+    return memberText(context, field, comma, shape.omitNulls && index > 0, { files, alias });
+  });
+}
+
+function memberText(
+  context: Context,
+  field: Field,
+  comma: string,
+  omitNull: boolean,
+  place: { readonly files: FileAddress; readonly alias: string },
+): Sql {
+  const name = constantText(`${comma}${label(field.name)}`);
+  const text = jsonOf(context, field, place);
+  if (!omitNull) return sql`${name}, ${text}`;
+  const found = valueAt(placeOf(context, 0, [], field));
+  return sql`CASE WHEN ${found} IS NULL THEN '' ELSE concat(${name}, ${text}) END`;
+}
+
+/** `"Field@Core.Permissions":"None"` for what the role may not see (OData protocol 4.01, 11.2.6.1). */
+function hiddenAnnotations({ view, layout }: TextSource, shape: ResoShape): Sql[] {
+  if (!shape.annotateHidden) return [];
+  const hidden = isWhole(shape) ? view.hiddenOf(layout.resource) : shape.selection.hidden;
+  const text = hidden.map((field) => `,"${field.name}@Core.Permissions":"None"`).join('');
+  return text === '' ? [] : [constantText(text)];
+}

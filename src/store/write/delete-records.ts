@@ -1,0 +1,46 @@
+import type { ChildChange } from '../record/stamps.ts';
+import { childChange } from './child-changes.ts';
+import { emptyTally, type Tally, type WriteReport } from './report.ts';
+import { restampParents } from './restamp.ts';
+import type { StoredRow, WriteTransaction } from './transaction.ts';
+
+/** Deletes records with all that belongs to them; a deleted child moves its parent (I3). */
+export async function deleteRecords(
+  transaction: WriteTransaction,
+  resource: string,
+  keys: readonly string[],
+): Promise<WriteReport> {
+  const tally = emptyTally(transaction.stamp);
+  const rows = [...(await transaction.find(resource, [...new Set(keys)])).values()];
+  const touched = new Map<string, { resource: string; key: string; changes: Set<ChildChange> }>();
+  for (const { parent, parentResource, kind } of rows) {
+    if (parent === null || parentResource === null) continue;
+    const id = `${parentResource}\u0000${parent}`;
+    const entry = touched.get(id) ?? { resource: parentResource, key: parent, changes: new Set() };
+    entry.changes.add(childChange(resource, kind));
+    touched.set(id, entry);
+  }
+  await removeWithChildren(transaction, resource, rows, tally);
+  await restampParents(transaction, [...touched.values()], tally);
+  tally.deleted += rows.length;
+  return tally;
+}
+
+async function removeWithChildren(
+  transaction: WriteTransaction,
+  resource: string,
+  rows: readonly StoredRow[],
+  tally: Tally,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const owners = rows.map(({ key }) => key);
+  const targets = [...transaction.model.resource(resource).navigations.values()]
+    .filter(({ collection, target }) => collection && transaction.model.resource(target).parent !== undefined)
+    .map(({ target }) => target);
+  for (const target of new Set(targets)) {
+    const children = [...(await transaction.children(target, resource, owners)).values()].flat();
+    tally.children.deleted += children.length;
+    await removeWithChildren(transaction, target, children, tally);
+  }
+  await transaction.remove(resource, rows);
+}

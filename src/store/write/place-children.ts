@@ -1,0 +1,67 @@
+import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
+import { derive } from '../record/place.ts';
+import type { PreparedRecord } from './prepare.ts';
+import type { RowToPut, StoredRow } from './transaction.ts';
+
+/** The parent that a child names. */
+export interface ParentName {
+  readonly resource: string;
+  readonly key: string;
+}
+
+/** The parent of a record, as its own fields tell it; undefined for resources that stand alone. */
+export function parentOf({ record }: PreparedRecord): ParentName | undefined {
+  const { resource, values } = record;
+  const { parent } = resource;
+  if (parent === undefined) return undefined;
+  const key = textOf(values[parent.keyField]) ?? '';
+  if (parent.kind === 'fixed') return { resource: parent.resource, key };
+  return { resource: textOf(values[parent.resourceField]) ?? 'Property', key };
+}
+
+/** A child made ready to be stored under its parent, or why it cannot be. */
+export type PlacedChild =
+  | { readonly ok: true; readonly row: RowToPut }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * @param system of the parent; undefined while the parent is not stored
+ */
+export function placeChild(
+  child: PreparedRecord,
+  parent: ParentName,
+  system: string | null | undefined,
+  stored: StoredRow | undefined,
+): PlacedChild {
+  const { resource, key } = child.record;
+  const values: Record<string, FieldValue> = { ...child.record.values };
+  const own = textOf(values.OriginatingSystemID);
+  if (isMediaOfListing(resource, values)) {
+    const [reason] = derive(values, systemFieldsOfMedia(undefined, system ?? undefined), '');
+    if (reason !== undefined) return { ok: false, reason };
+  }
+  const row: RowToPut = {
+    key,
+    stored,
+    parent: parent.key,
+    parentResource: parent.resource,
+    system: system ?? own ?? null,
+    kind: child.kind,
+    hash: child.hash,
+    values,
+  };
+  return { ok: true, row };
+}
+
+/** Why a stored record may not be replaced by one of another originating system; undefined when it may. */
+export function systemConflict(stored: StoredRow | undefined, values: FieldValues): string | undefined {
+  const given = textOf(values.OriginatingSystemID);
+  if (stored === undefined || stored.system === null || given === undefined || given === stored.system) {
+    return undefined;
+  }
+  return `The key belongs to the originating system ${stored.system}; this record is of ${given}`;
+}
+
+const textOf = (value: FieldValue | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;

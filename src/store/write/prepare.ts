@@ -1,0 +1,29 @@
+import type { StoreModel } from '../model.ts';
+import { contentHash } from '../record/content-hash.ts';
+import { type MediaKind, mediaKind } from '../record/media.ts';
+import type { ParsedRecord } from '../record/parsed-record.ts';
+
+/** A record made ready before the write lock is taken. */
+export interface PreparedRecord {
+  readonly record: ParsedRecord;
+  readonly hash: string;
+  readonly kind: MediaKind | null;
+  readonly children: ReadonlyMap<string, readonly PreparedRecord[]>;
+}
+
+export function prepareRecord(record: ParsedRecord, model: StoreModel): PreparedRecord {
+  const { resource, values } = record;
+  const children = new Map<string, PreparedRecord[]>();
+  for (const [navigation, records] of record.children) {
+    children.set(
+      navigation,
+      records.map((child) => prepareRecord(child, model)),
+    );
+  }
+  return {
+    record,
+    hash: contentHash(resource, values, model.settings.owner),
+    kind: resource.name === 'Media' ? mediaKind(values) : null,
+    children,
+  };
+}

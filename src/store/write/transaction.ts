@@ -1,0 +1,60 @@
+import type { FieldValues } from '../../dictionary/index.ts';
+import type { StoreModel } from '../model.ts';
+import type { MediaKind } from '../record/media.ts';
+
+/** What a write needs to know of a stored record. */
+export interface StoredRow {
+  readonly key: string;
+  readonly id: number;
+  readonly parent: string | null;
+  readonly parentResource: string | null;
+  readonly system: string | null;
+  readonly kind: MediaKind | null;
+  readonly hash: string;
+  /** Keys, stamps and the fields whose change has a stamp. */
+  readonly values: FieldValues;
+}
+
+/** A record as it is to be stored. */
+export interface RowToPut {
+  readonly key: string;
+  /** The stored record that it replaces. */
+  readonly stored: StoredRow | undefined;
+  readonly parent: string | null;
+  readonly parentResource: string | null;
+  readonly system: string | null;
+  readonly kind: MediaKind | null;
+  readonly hash: string;
+  /** The whole content, stamps included. */
+  readonly values: FieldValues;
+}
+
+/** New stamps of a record whose content stays. */
+export interface RowToRestamp {
+  readonly stored: StoredRow;
+  /** Keys and stamps as they are now, as in `StoredRow.values`. */
+  readonly values: FieldValues;
+}
+
+/**
+ * The operations of an engine inside one write transaction. All of them are set-based: a batch is a handful of
+ * calls, whatever its size.
+ */
+export interface WriteTransaction {
+  readonly model: StoreModel;
+  /** The modification stamp of everything that this transaction changes (I2), canonical. */
+  readonly stamp: string;
+  find(resource: string, keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>>;
+  children(
+    resource: string,
+    parentResource: string,
+    parents: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
+  /** The whole content of stored records. */
+  load(resource: string, rows: readonly StoredRow[]): Promise<ReadonlyMap<string, FieldValues>>;
+  /** Inserts or replaces, and brings the visibility of the rows and of their children up to date. */
+  put(resource: string, rows: readonly RowToPut[]): Promise<void>;
+  restamp(resource: string, rows: readonly RowToRestamp[]): Promise<void>;
+  /** Deletes, leaving a tombstone each. */
+  remove(resource: string, rows: readonly StoredRow[]): Promise<void>;
+}

@@ -1,0 +1,89 @@
+import { type ChildChange, stampsAfter } from '../record/stamps.ts';
+import { childChange } from './child-changes.ts';
+import { type ParentName, parentOf, placeChild, systemConflict } from './place-children.ts';
+import type { PreparedRecord } from './prepare.ts';
+import { emptyTally, type WriteReport } from './report.ts';
+import { restampParents } from './restamp.ts';
+import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
+
+/**
+ * Stores records of a resource that is part of another (media, rooms, …), given by themselves. Their parents move
+ * (I3). A child whose parent is not stored is kept and counted.
+ * @param batch no key twice
+ */
+export async function writeChildren(
+  transaction: WriteTransaction,
+  resource: string,
+  batch: readonly PreparedRecord[],
+): Promise<WriteReport> {
+  const { model, stamp } = transaction;
+  const tally = emptyTally(stamp);
+  const found = await transaction.find(
+    resource,
+    batch.map(({ record }) => record.key),
+  );
+  const placed = batch.map((child) => ({ child, parent: parentOf(child) ?? { resource: '', key: '' } }));
+  const parents = await findParents(
+    transaction,
+    placed.map(({ parent }) => parent),
+  );
+  const put: RowToPut[] = [];
+  const touched = new Map<string, { parent: ParentName; changes: Set<ChildChange> }>();
+  const touch = (parent: ParentName, change: ChildChange): void => {
+    const entry = touched.get(idOf(parent)) ?? { parent, changes: new Set() };
+    entry.changes.add(change);
+    touched.set(idOf(parent), entry);
+  };
+  for (const { child, parent } of placed) {
+    const { key, values } = child.record;
+    const stored = found.get(key);
+    const holder = parents.get(idOf(parent));
+    if (holder === undefined) tally.orphans++;
+    if (stored !== undefined && stored.hash === child.hash && isUnder(stored, parent)) {
+      tally.unchanged++;
+      continue;
+    }
+    const conflict = systemConflict(stored, holder ? { OriginatingSystemID: holder.system } : values);
+    const result = conflict === undefined ? placeChild(child, parent, holder?.system, stored) : undefined;
+    if (result?.ok !== true) {
+      tally.rejected.push({ resource, key, reason: conflict ?? result?.reason ?? '' });
+      continue;
+    }
+    const stamps =
+      model.settings.owner === 'authority'
+        ? stampsAfter(child.record.resource.fields, stamp, stored?.values, values, new Set())
+        : {};
+    put.push({ ...result.row, values: { ...result.row.values, ...stamps } });
+    touch(parent, childChange(resource, child.kind));
+    if (stored?.parent != null && stored.parentResource != null) {
+      touch({ resource: stored.parentResource, key: stored.parent }, childChange(resource, stored.kind));
+    }
+    if (stored === undefined) tally.inserted++;
+    else tally.changed++;
+  }
+  await transaction.put(resource, put);
+  await restampParents(
+    transaction,
+    [...touched.values()].map(({ parent, changes }) => ({ ...parent, changes })),
+    tally,
+  );
+  return tally;
+}
+
+const idOf = ({ resource, key }: ParentName): string => `${resource}\u0000${key}`;
+
+const isUnder = (row: StoredRow, parent: ParentName): boolean =>
+  row.parent === parent.key && row.parentResource === parent.resource;
+
+async function findParents(
+  transaction: WriteTransaction,
+  names: readonly ParentName[],
+): Promise<Map<string, StoredRow>> {
+  const found = new Map<string, StoredRow>();
+  for (const [resource, group] of Map.groupBy(names, (parent) => parent.resource)) {
+    if (!transaction.model.dictionary.resources.has(resource)) continue;
+    const keys = [...new Set(group.map(({ key }) => key))];
+    for (const [key, row] of await transaction.find(resource, keys)) found.set(idOf({ resource, key }), row);
+  }
+  return found;
+}

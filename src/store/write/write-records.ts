@@ -1,0 +1,254 @@
+import type { FieldValues, Navigation } from '../../dictionary/index.ts';
+import { type ChildChange, stampsAfter } from '../record/stamps.ts';
+import { adoptOrphans } from './adopt.ts';
+import { childChange } from './child-changes.ts';
+import { placeChild, systemConflict } from './place-children.ts';
+import type { PreparedRecord } from './prepare.ts';
+import { emptyTally, type Tally, type WriteReport } from './report.ts';
+import { restampParents } from './restamp.ts';
+import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
+
+/** What happens to one child resource in this batch. */
+interface ChildBatch {
+  readonly put: RowToPut[];
+  readonly remove: StoredRow[];
+}
+
+/** What the batch does to one record and its children. */
+interface Outcome {
+  readonly prepared: PreparedRecord;
+  readonly stored: StoredRow | undefined;
+  readonly changes: Set<ChildChange>;
+}
+
+/**
+ * Stores records of one resource that stands alone, with the children that they bring, in one transaction.
+ * Parents are written before children, so that a child's visibility can follow from its parent's.
+ * @param batch no key twice
+ */
+export async function writeRecords(
+  transaction: WriteTransaction,
+  resource: string,
+  batch: readonly PreparedRecord[],
+): Promise<WriteReport> {
+  const tally = emptyTally(transaction.stamp);
+  const found = await transaction.find(
+    resource,
+    batch.map(({ record }) => record.key),
+  );
+  const outcomes: Outcome[] = [];
+  for (const prepared of batch) {
+    const { key, values } = prepared.record;
+    const stored = found.get(key);
+    const conflict = systemConflict(stored, values);
+    if (conflict === undefined) outcomes.push({ prepared, stored, changes: new Set() });
+    else tally.rejected.push({ resource, key, reason: conflict });
+  }
+  const children = await compareChildren(transaction, outcomes, tally);
+  await putParents(transaction, resource, outcomes, tally);
+  await storeChildren(transaction, children, tally);
+  await storeGrandchildren(transaction, outcomes, tally);
+  await adoptOrphans(
+    transaction,
+    resource,
+    outcomes.filter(isNew).map(({ prepared }) => prepared),
+    tally,
+  );
+  return tally;
+}
+
+async function storeChildren(
+  transaction: WriteTransaction,
+  batches: ReadonlyMap<string, ChildBatch>,
+  tally: Tally,
+): Promise<void> {
+  const moved = new Map<string, Move>();
+  for (const [resource, { put, remove }] of batches) {
+    await transaction.remove(resource, remove);
+    tally.children.deleted += remove.length;
+    noteMoves(resource, put, moved);
+    await transaction.put(resource, put);
+    tally.children.stored += put.length;
+  }
+  await restampParents(transaction, [...moved.values()].map(leftParent), tally);
+}
+
+/** Children may bring children of their own, such as an open house its media. */
+async function storeGrandchildren(
+  transaction: WriteTransaction,
+  parents: readonly Outcome[],
+  tally: Tally,
+): Promise<void> {
+  const holders = parents
+    .flatMap(({ prepared }) => [...prepared.children.values()].flat())
+    .filter(({ children }) => children.size > 0);
+  for (const [resource, group] of Map.groupBy(holders, ({ record }) => record.resource.name)) {
+    const found = await transaction.find(
+      resource,
+      group.map(({ record }) => record.key),
+    );
+    const outcomes = group.map((prepared) => ({
+      prepared,
+      stored: found.get(prepared.record.key),
+      changes: new Set<ChildChange>(),
+    }));
+    await storeChildren(transaction, await compareChildren(transaction, outcomes, tally), tally);
+    const changed = outcomes.filter(({ changes }) => changes.size > 0);
+    await restampParents(
+      transaction,
+      changed.map(({ prepared, changes }) => ({ resource, key: prepared.record.key, changes })),
+      tally,
+    );
+    await storeGrandchildren(transaction, outcomes, tally);
+  }
+}
+
+const isNew = ({ stored }: Outcome): boolean => stored === undefined;
+
+function navigationsOf(outcomes: readonly Outcome[]): Navigation[] {
+  const navigations = new Map<string, Navigation>();
+  for (const { prepared } of outcomes) {
+    for (const name of prepared.children.keys()) {
+      const navigation = prepared.record.resource.navigations.get(name);
+      if (navigation !== undefined) navigations.set(name, navigation);
+    }
+  }
+  return [...navigations.values()];
+}
+
+/** Finds out which children are new, changed, gone or as they were, and notes what that means to their parents. */
+async function compareChildren(
+  transaction: WriteTransaction,
+  outcomes: readonly Outcome[],
+  tally: Tally,
+): Promise<Map<string, ChildBatch>> {
+  const batches = new Map<string, ChildBatch>();
+  for (const { name, target, resource } of navigationsOf(outcomes)) {
+    const holders = outcomes.filter(({ prepared }) => prepared.children.has(name));
+    const stored = await transaction.children(
+      target,
+      resource,
+      holders.filter((holder) => !isNew(holder)).map(({ prepared }) => prepared.record.key),
+    );
+    const elsewhere = await transaction.find(target, strangers(holders, name, stored));
+    const batch: ChildBatch = batches.get(target) ?? { put: [], remove: [] };
+    batches.set(target, batch);
+    for (const holder of holders) {
+      compareOne(transaction, holder, name, stored, elsewhere, batch, tally);
+    }
+  }
+  return batches;
+}
+
+/** Keys of given children that are not among their parent's stored ones: new, or another record's until now. */
+function strangers(
+  holders: readonly Outcome[],
+  navigation: string,
+  stored: ReadonlyMap<string, readonly StoredRow[]>,
+): string[] {
+  return holders.flatMap(({ prepared }) => {
+    const known = new Set(stored.get(prepared.record.key)?.map((row) => row.key));
+    const given = prepared.children.get(navigation) ?? [];
+    return given.map(({ record }) => record.key).filter((key) => !known.has(key));
+  });
+}
+
+function compareOne(
+  { stamp, model }: WriteTransaction,
+  { prepared, changes }: Outcome,
+  navigation: string,
+  stored: ReadonlyMap<string, readonly StoredRow[]>,
+  elsewhere: ReadonlyMap<string, StoredRow>,
+  batch: ChildBatch,
+  tally: Tally,
+): void {
+  const { key, resource, values } = prepared.record;
+  const before = new Map((stored.get(key) ?? []).map((row) => [row.key, row]));
+  const system = textOf(values.OriginatingSystemID);
+  for (const child of prepared.children.get(navigation) ?? []) {
+    const target = child.record.resource;
+    const row = before.get(child.record.key);
+    before.delete(child.record.key);
+    if (row?.hash === child.hash) {
+      tally.children.unchanged++;
+      continue;
+    }
+    const previous = row ?? elsewhere.get(child.record.key);
+    const parent = { resource: resource.name, key };
+    const conflict = systemConflict(previous, { OriginatingSystemID: system ?? null });
+    const placed = conflict === undefined ? placeChild(child, parent, system, previous) : undefined;
+    if (placed?.ok !== true) {
+      const reason = conflict ?? placed?.reason ?? '';
+      tally.rejected.push({ resource: target.name, key: child.record.key, reason });
+      continue;
+    }
+    const stamps =
+      model.settings.owner === 'authority'
+        ? stampsAfter(target.fields, stamp, previous?.values, child.record.values, new Set())
+        : {};
+    batch.put.push({ ...placed.row, values: { ...placed.row.values, ...stamps } });
+    changes.add(childChange(target.name, child.kind));
+    if (row !== undefined) changes.add(childChange(target.name, row.kind));
+  }
+  for (const gone of before.values()) {
+    const target = resource.navigations.get(navigation)?.target ?? '';
+    batch.remove.push(gone);
+    changes.add(childChange(target, gone.kind));
+  }
+}
+
+async function putParents(
+  transaction: WriteTransaction,
+  resource: string,
+  outcomes: readonly Outcome[],
+  tally: Tally,
+): Promise<void> {
+  const { model, stamp } = transaction;
+  const isAuthority = model.settings.owner === 'authority';
+  const put: RowToPut[] = [];
+  const restamp: { stored: StoredRow; values: FieldValues }[] = [];
+  for (const { prepared, stored, changes } of outcomes) {
+    const { record, hash, kind } = prepared;
+    const { fields } = record.resource;
+    if (stored?.hash === hash) {
+      if (changes.size === 0 || !isAuthority) {
+        tally.unchanged++;
+        continue;
+      }
+      const stamps = stampsAfter(fields, stamp, stored.values, undefined, changes);
+      restamp.push({ stored, values: { ...stored.values, ...stamps } });
+      tally.restamped++;
+      continue;
+    }
+    const stamps = isAuthority ? stampsAfter(fields, stamp, stored?.values, record.values, changes) : {};
+    const system = textOf(record.values.OriginatingSystemID) ?? null;
+    const values = { ...record.values, ...stamps };
+    put.push({ key: record.key, stored, parent: null, parentResource: null, system, kind, hash, values });
+    if (stored === undefined) tally.inserted++;
+    else tally.changed++;
+  }
+  await transaction.put(resource, put);
+  await transaction.restamp(resource, restamp);
+}
+
+type Move = { stored: StoredRow; changes: Set<ChildChange> };
+
+/** A child that comes from another record leaves that one changed, too. */
+function noteMoves(childResource: string, put: readonly RowToPut[], moved: Map<string, Move>): void {
+  for (const { stored, parent, parentResource } of put) {
+    if (stored === undefined) continue;
+    if (stored.parent === parent && stored.parentResource === parentResource) continue;
+    const id = `${stored.parentResource}\u0000${stored.parent}`;
+    const move = moved.get(id) ?? { stored, changes: new Set() };
+    move.changes.add(childChange(childResource, stored.kind));
+    moved.set(id, move);
+  }
+}
+
+const leftParent = ({ stored, changes }: Move) => ({
+  resource: stored.parentResource ?? '',
+  key: stored.parent ?? '',
+  changes,
+});
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
