@@ -1,0 +1,40 @@
+/**
+ * The native language knows true and false only: what is not true is false, and Not turns it round. The tree
+ * has null beside them, so a negation is written such that null comes out as true.
+ */
+import type { Expression, Literal } from '../../tree.ts';
+
+export const TRUE: Literal = { kind: 'literal', type: 'boolean', value: true };
+export const FALSE: Literal = { kind: 'literal', type: 'boolean', value: false };
+
+function mayBeNull(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'compare':
+    case 'in':
+    case 'any':
+    case 'all':
+    case 'literal':
+      return false;
+    case 'and':
+    case 'or':
+      return expression.terms.some(mayBeNull);
+    case 'not':
+      return mayBeNull(expression.operand);
+    default:
+      return true;
+  }
+}
+
+/** True exactly where the expression is not true. */
+export function negate(expression: Expression): Expression {
+  return mayBeNull(expression)
+    ? { kind: 'compare', operator: 'ne', left: expression, right: TRUE }
+    : { kind: 'not', operand: expression };
+}
+
+/** Joins terms, without nesting one `and` in another. */
+export function together(kind: 'and' | 'or', terms: readonly Expression[]): Expression {
+  const flat = terms.flatMap((term) => (term.kind === kind ? term.terms : [term]));
+  const [first, second] = flat;
+  return first !== undefined && second === undefined ? first : { kind, terms: flat };
+}

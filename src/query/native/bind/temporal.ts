@@ -1,0 +1,106 @@
+/** Dates and times of the right side, in the canonical form of the tree. */
+import { canonicalDate, canonicalTimestamp, dayFrom, timestampFrom } from '../../../dictionary/index.ts';
+import type { Clock } from '../syntax/nodes.ts';
+
+/** A moment as its canonical text, cut to milliseconds. */
+export interface Moment {
+  readonly text: string;
+  /** Whether finer digits were cut, so that the moment lies a little after its text. */
+  readonly beyond: boolean;
+}
+
+const DATETIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(?:(Z)|([+-]\d\d):?(\d\d))?$/;
+const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$/;
+
+const milliseconds = (fraction: string): string => fraction.slice(0, 3).padEnd(3, '0');
+const isBeyond = (fraction: string): boolean => /[1-9]/.test(fraction.slice(3));
+
+/** A timestamp without zone is UTC. Undefined when there is no such moment. */
+export function timestampOf(literal: string): Moment | undefined {
+  const [found, day, minutes, seconds = ':00', fraction = '', , hours, rest] = DATETIME.exec(literal) ?? [];
+  if (found === undefined) return undefined;
+  const zone = hours === undefined ? 'Z' : `${hours}:${rest}`;
+  const text = canonicalTimestamp(`${day}T${minutes}${seconds}.${milliseconds(fraction)}${zone}`);
+  return text === undefined ? undefined : { text, beyond: isBeyond(fraction) };
+}
+
+/** A date is its first moment, in UTC. */
+export const startOfDay = (date: string): Moment | undefined => timestampOf(`${date}T00:00:00Z`);
+
+/** The day of a date, or of a timestamp as it is written, whatever its zone. */
+export function dayOf(literal: string): string | undefined {
+  const isMoment = literal.includes('T');
+  return isMoment && timestampOf(literal) === undefined ? undefined : canonicalDate(literal.slice(0, 10));
+}
+
+export function timeOf(literal: string): Moment | undefined {
+  const [found, hour, minute, second = '00', fraction = ''] = TIME.exec(literal) ?? [];
+  if (found === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59)
+    return undefined;
+  const fine = milliseconds(fraction);
+  const text = `${hour}:${minute}:${second}${fine === '000' ? '' : `.${fine}`}`;
+  return { text, beyond: isBeyond(fraction) };
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const FIRST = Date.parse('0001-01-01T00:00:00Z');
+const LAST = Date.parse('9999-12-31T23:59:59.999Z');
+
+const isWeekend = (day: Date): boolean => day.getUTCDay() === 0 || day.getUTCDay() === 6;
+
+function withMonths(now: Date, months: number): number {
+  const moved = new Date(now);
+  moved.setUTCDate(1);
+  moved.setUTCMonth(moved.getUTCMonth() + months);
+  const last = new Date(Date.UTC(2000, 0, 1));
+  last.setUTCFullYear(moved.getUTCFullYear(), moved.getUTCMonth() + 1, 0);
+  return moved.setUTCDate(Math.min(now.getUTCDate(), last.getUTCDate()));
+}
+
+/** Whole weeks first, then single days; a weekend is stepped over, or back from when it began and ends on one. */
+function withWeekdays(now: Date, count: number): number {
+  const direction = count > 0 ? 1 : -1;
+  const remaining = Math.abs(count) % 5;
+  const beganOnWeekend = isWeekend(now);
+  const day = new Date(now);
+  const step = (days: number): number => day.setUTCDate(day.getUTCDate() + days);
+  step(Math.trunc(count / 5) * 7);
+  for (let left = remaining; left > 0; left -= 1) {
+    step(direction);
+    while (isWeekend(day)) step(direction);
+  }
+  while (isWeekend(day)) step(beganOnWeekend && remaining === 0 ? -direction : direction);
+  return day.getTime();
+}
+
+function reached(now: Date, clock: Clock): number {
+  const { count } = clock;
+  switch (clock.function) {
+    case 'now':
+      return now.getTime();
+    case 'seconds':
+      return now.getTime() + count * SECOND;
+    case 'minutes':
+      return now.getTime() + count * MINUTE;
+    case 'hours':
+      return now.getTime() + count * HOUR;
+    case 'days':
+      return now.getTime() + count * DAY;
+    case 'weekdays':
+      return withWeekdays(now, count);
+    case 'months':
+      return withMonths(now, count);
+    case 'years':
+      return withMonths(now, count * 12);
+  }
+}
+
+/** What a clock function comes to: a date or a timestamp. Undefined outside the years 1 to 9999. */
+export function clockText(now: Date, clock: Clock): string | undefined {
+  const time = reached(now, clock);
+  if (!(time >= FIRST && time <= LAST)) return undefined;
+  return clock.type === 'date' ? dayFrom(time) : timestampFrom(time);
+}

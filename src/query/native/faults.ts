@@ -1,0 +1,36 @@
+/** The parts of a filter that are at fault are gathered, so that one answer names them all (`SparkQLErrors`). */
+import {
+  type ErrorExtras,
+  type ErrorFacts,
+  type FilterFault,
+  type PlatError,
+  platError,
+} from '../../errors/index.ts';
+
+export const FILTER = '_filter';
+
+export type FaultCode = 'syntax' | 'fieldUnknown' | 'typeMismatch' | 'filterTooLarge' | 'notImplemented';
+
+export interface Fault extends FilterFault {
+  /** The error of this fault alone. */
+  readonly raise: (extras: ErrorExtras) => PlatError;
+}
+
+/** An unknown field is the one fault that the reference drops rather than dies of; this service refuses both. */
+export function fault<C extends FaultCode>(code: C, facts: ErrorFacts<C>, token: string): Fault {
+  return {
+    token,
+    status: code === 'fieldUnknown' ? 'Dropped' : 'Fatal',
+    message: platError(code, facts).message,
+    raise: (extras) => platError(code, facts, extras),
+  };
+}
+
+export const typeFault = (reason: string, token: string, position: number): Fault =>
+  fault('typeMismatch', { option: FILTER, position, reason }, token);
+
+/** The error of the first fault, which carries all of them; undefined when there is none. */
+export function errorOf(faults: readonly Fault[]): PlatError | undefined {
+  const sparkql = faults.map(({ token, message, status }) => ({ token, message, status }));
+  return faults[0]?.raise({ target: FILTER, sparkql });
+}

@@ -1,0 +1,122 @@
+/** The parameters of a native request, understood: what is asked of the collection, and which page of it. */
+import { platError } from '../../errors/index.ts';
+import type { Expression, OrderTerm } from '../tree.ts';
+import { bindFilter } from './bind/filter.ts';
+import type { NativeNames } from './bind/names.ts';
+import { bindOrder } from './order.ts';
+import type { NativeParameters, ParameterName } from './parameters.ts';
+import { bindSelection, type NativeExpansion, type NativeSelection } from './selection.ts';
+
+const LAST_PAGE = 100_000;
+const LAST_OFFSET = 2_500_000;
+
+/** Which rows of the result are asked for. */
+export type Position =
+  | { readonly kind: 'start' }
+  /** The rows behind this key; the empty token is the start. */
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'offset'; readonly offset: number }
+  /** Counted from 1. */
+  | { readonly kind: 'page'; readonly page: number };
+
+export interface NativeRequest {
+  readonly filter?: Expression;
+  /** Empty for the order by key, which also decides between equals. */
+  readonly order: readonly OrderTerm[];
+  readonly selection: NativeSelection;
+  readonly expansions: readonly NativeExpansion[];
+  /** `rows` adds the counts to the rows, `count` gives them alone. */
+  readonly pagination: 'none' | 'rows' | 'count';
+  /** Rows in a page; absent where the collection comes whole unless it is limited. */
+  readonly limit?: number;
+  readonly position: Position;
+}
+
+/** What the collection that is asked takes. */
+export interface NativeBounds {
+  readonly names: NativeNames;
+  readonly parameters: readonly ParameterName[];
+  readonly expansions: readonly NativeExpansion[];
+  readonly limit: { readonly most: number; readonly default?: number };
+  readonly now: Date;
+}
+
+function wholeNumber(name: ParameterName, value: string, least: number, most: number): number {
+  const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  const expected = `a whole number from ${least} to ${most}`;
+  throw platError('optionInvalid', { name, value, expected }, { target: name });
+}
+
+function readPagination(value: string | undefined): NativeRequest['pagination'] {
+  switch (value) {
+    case undefined:
+    case '0':
+      return 'none';
+    case '1':
+      return 'rows';
+    case 'count':
+      return 'count';
+    default: {
+      const name = '_pagination';
+      throw platError('optionInvalid', { name, value, expected: '0, 1 or count' }, { target: name });
+    }
+  }
+}
+
+const CONFLICTS: readonly (readonly [ParameterName, ParameterName, string])[] = [
+  ['_skiptoken', '_orderby', 'a token continues the order by key'],
+  ['_skiptoken', '_page', 'each says where the page begins'],
+  ['_skiptoken', '_skip', 'each says where the page begins'],
+  ['_page', '_skip', 'each says where the page begins'],
+];
+
+function checkTogether(given: NativeParameters['given']): void {
+  for (const [first, second, reason] of CONFLICTS) {
+    const ordersNothing = second === '_orderby' && given.get(second)?.trim() === '';
+    if (given.has(first) && given.has(second) && !ordersNothing) {
+      throw platError('optionsConflict', { first, second, reason }, { target: second });
+    }
+  }
+}
+
+function readPosition(given: NativeParameters['given']): Position {
+  const [token, skip, page] = [given.get('_skiptoken'), given.get('_skip'), given.get('_page')];
+  if (token !== undefined) return { kind: 'token', token };
+  if (skip !== undefined) return { kind: 'offset', offset: wholeNumber('_skip', skip, 0, LAST_OFFSET) };
+  if (page !== undefined) return { kind: 'page', page: wholeNumber('_page', page, 1, LAST_PAGE) };
+  return { kind: 'start' };
+}
+
+function checkTaken(given: NativeParameters['given'], { parameters, names }: NativeBounds): void {
+  for (const name of given.keys()) {
+    if (parameters.includes(name)) continue;
+    const taken = parameters.length === 0 ? 'no parameters' : parameters.join(', ');
+    throw platError('optionNotTaken', { name, resource: names.collection, taken }, { target: name });
+  }
+}
+
+/**
+ * Understands the parameters of a request to one collection.
+ * @throws PlatError as `bindFilter`, `bindOrder` and `bindSelection` do; `optionNotTaken`, `optionsConflict` and
+ *   `optionInvalid` (native 1053) for the rest
+ */
+export function bindParameters({ given }: NativeParameters, bounds: NativeBounds): NativeRequest {
+  const { names, now, limit: bound } = bounds;
+  checkTaken(given, bounds);
+  checkTogether(given);
+  const position = readPosition(given);
+  const pagination = readPagination(given.get('_pagination'));
+  const asked = given.get('_limit');
+  const limit = asked === undefined ? bound.default : wholeNumber('_limit', asked, 1, bound.most);
+  const order = bindOrder(given.get('_orderby') ?? '', names);
+  const filter = bindFilter(given.get('_filter') ?? '', names, { now });
+  return {
+    ...(filter === undefined ? {} : { filter }),
+    order,
+    ...bindSelection(given.get('_select') ?? '', given.get('_expand') ?? '', names, bounds.expansions),
+    pagination,
+    ...(limit === undefined ? {} : { limit }),
+    position,
+  };
+}
