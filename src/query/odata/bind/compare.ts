@@ -1,0 +1,173 @@
+import type { PlatError } from '../../../errors/index.ts';
+import type { Comparison, ComparisonOperator, Expression, Literal } from '../../tree.ts';
+import type { Node } from '../syntax/nodes.ts';
+import { shown } from '../syntax/source.ts';
+import { align, commonType, fit } from './align.ts';
+import type { Bound, BoundCollection, BoundRecord, BoundValue, Environment } from './environment.ts';
+import { mismatch, type Place } from './environment.ts';
+import { bindNode, singleValue } from './expression.ts';
+import { fieldType, inWords, typeInWords, typeOf } from './types.ts';
+
+type Binary = Node & { kind: 'binary' };
+
+/** `eq`, `ne`, `gt`, `ge`, `lt` and `le` (OData 4.01 URL conventions, 5.1.1.1). */
+export function bindComparison(env: Environment, node: Binary, operator: ComparisonOperator): Expression {
+  const left = bindNode(env, node.left);
+  const right = bindNode(env, node.right);
+  return (
+    presence(left, right, operator) ??
+    presence(right, left, operator) ??
+    compare(
+      env,
+      { start: isLiteral(left) && !isLiteral(right) ? node.left.start : node.right.start },
+      operator,
+      singleValue(env, node.left, left),
+      singleValue(env, node.right, right),
+    )
+  );
+}
+
+const isLiteral = (bound: Bound): boolean => bound.kind === 'value' && bound.expression.kind === 'literal';
+
+const isNull = (bound: Bound): boolean => bound.kind === 'value' && typeOf(bound.expression) === 'null';
+
+/** Whether there is a related record: `ListAgent eq null` asks for its key. */
+function presence(record: Bound, other: Bound, operator: ComparisonOperator): Expression | undefined {
+  if (record.kind !== 'record' || record.via.length === 0 || !isNull(other)) return undefined;
+  if (operator !== 'eq' && operator !== 'ne') return undefined;
+  return { kind: 'compare', operator, left: keyOf(record), right: NULL };
+}
+
+const NULL: Literal = { kind: 'literal', type: 'null', value: null };
+
+function keyOf({ schema, scope, via }: BoundRecord): Expression {
+  const { resource } = schema;
+  const field = resource.fields.get(resource.key);
+  if (field === undefined) throw new Error(`The dictionary has no key field of ${resource.name}`);
+  return { kind: 'field', type: fieldType(field), scope, via, field };
+}
+
+/** @param place of the operand that a message points at */
+function compare(
+  env: Environment,
+  place: Place,
+  operator: ComparisonOperator,
+  left: BoundValue,
+  right: BoundValue,
+): Expression {
+  if (operator === 'eq' || operator === 'ne') {
+    const spelled = inBothSpellings(left, right) ?? inBothSpellings(right, left);
+    if (spelled) return operator === 'eq' ? spelled : { kind: 'not', operand: spelled };
+  }
+  const pair = align(left.expression, right.expression);
+  const type = pair && typeOf(pair[0]);
+  if (pair === undefined || type === 'point' || type === 'polygon') {
+    throw incomparable(env, place, left.expression, right.expression);
+  }
+  return { kind: 'compare', operator, left: pair[0], right: pair[1] } satisfies Comparison;
+}
+
+/** Quotes too many or too few are the commonest of these mistakes. */
+function incomparable(env: Environment, place: Place, left: Expression, right: Expression): PlatError {
+  const literal = left.kind === 'literal' ? left : right;
+  const other = left.kind === 'literal' ? right : left;
+  let hint = '';
+  if (literal.kind === 'literal' && literal.type !== 'point' && literal.type !== 'polygon') {
+    if (typeOf(other) === 'string') hint = ` (write '${shown(String(literal.value))}' for a string)`;
+    if (literal.type === 'string') hint = ` (${typeInWords(typeOf(other))} stands without quotes)`;
+  }
+  return mismatch(env, place, `${inWords(left)} and ${inWords(right)} cannot be compared${hint}`);
+}
+
+/** Every spelling of a lookup value that a literal in another than the standard spelling stands for. */
+function spellings({ lookup }: BoundValue, literal: Literal): readonly Literal[] {
+  if (literal.type !== 'string') return [literal];
+  const standard = lookup?.spellings.get(literal.value);
+  if (standard === undefined || standard === literal.value) return [literal];
+  return [literal, { kind: 'literal', type: 'string', value: standard }];
+}
+
+function inBothSpellings(operand: BoundValue, literal: BoundValue): Expression | undefined {
+  if (literal.expression.kind !== 'literal') return undefined;
+  const values = spellings(operand, literal.expression);
+  return values.length > 1 ? { kind: 'in', operand: operand.expression, values } : undefined;
+}
+
+/** `in` with a list of literals or of expressions, or with a multi-valued lookup (5.1.1.1.12). */
+export function bindMembership(env: Environment, node: Binary): Expression {
+  const operand = singleValue(env, node.left, bindNode(env, node.left));
+  const members = bindNode(env, node.right);
+  switch (members.kind) {
+    case 'collection':
+      return anyEquals(env, node.right, members, operand);
+    case 'list':
+      return inList(env, node, operand, members.items);
+    default:
+      throw mismatch(env, node.right, 'in takes a list in parentheses or a multi-valued field');
+  }
+}
+
+function inList(
+  env: Environment,
+  node: Binary,
+  operand: BoundValue,
+  items: readonly BoundValue[],
+): Expression {
+  const literals = items.flatMap(({ expression }) => (expression.kind === 'literal' ? [expression] : []));
+  if (literals.length < items.length) {
+    const terms = items.map((item) => compare(env, node.right, 'eq', operand, item));
+    return { kind: 'or', terms };
+  }
+  let type = typeOf(operand.expression);
+  for (const literal of literals) {
+    const common = commonType(type, literal.type);
+    if (common === undefined) {
+      throw incomparable(env, node.right, operand.expression, literal);
+    }
+    type = common;
+  }
+  const values = literals.flatMap((literal) => {
+    const fitted = fit(literal, type);
+    return spellings(operand, fitted?.kind === 'literal' ? fitted : literal);
+  });
+  return { kind: 'in', operand: fit(operand.expression, type) ?? operand.expression, values };
+}
+
+/** Whether a collection of values holds one. */
+function anyEquals(
+  env: Environment,
+  place: Place,
+  { over, element, predicate, name }: BoundCollection,
+  value: BoundValue,
+): Expression {
+  const variable = env.nextScope;
+  const member = element(variable);
+  if (member.kind !== 'value') throw mismatch(env, place, `${name} is a list of records, not of values`);
+  const equal = compare(env, place, 'eq', member, value);
+  const whole: Expression = predicate ? { kind: 'and', terms: [predicate, equal] } : equal;
+  return { kind: 'any', over, variable, predicate: whole };
+}
+
+/** `has`: equality, or for a multi-valued lookup that a member is equal; of several members, of each (5.1.1.1.9). */
+export function bindHas(env: Environment, node: Binary): Expression {
+  const left = bindNode(env, node.left);
+  const right = singleValue(env, node.right, bindNode(env, node.right));
+  const lookup = left.kind === 'collection' ? left.element(env.nextScope) : left;
+  const terms = members(right, lookup.kind === 'value' ? lookup : undefined).map((member) =>
+    left.kind === 'collection'
+      ? anyEquals(env, node.left, left, member)
+      : compare(env, node, 'eq', singleValue(env, node.left, left), member),
+  );
+  const [only, second] = terms;
+  return only && !second ? only : { kind: 'and', terms };
+}
+
+/** The members of an enumeration literal. A comma inside a known value separates nothing. */
+function members(literal: BoundValue, holder: BoundValue | undefined): readonly BoundValue[] {
+  const { expression } = literal;
+  if (expression.kind !== 'literal' || expression.type !== 'string') return [literal];
+  if (holder?.lookup?.spellings.has(expression.value)) return [literal];
+  return expression.value
+    .split(',')
+    .map((text) => ({ kind: 'value', expression: { ...expression, value: text.trim() } }) as const);
+}

@@ -1,0 +1,40 @@
+import { platError } from '../../../errors/index.ts';
+import type { Computed } from '../../request.ts';
+import type { ComputeNode } from '../syntax/nodes.ts';
+import { type Sourced, shown } from '../syntax/source.ts';
+import { environmentOf, type Named, type QueryScope } from './environment.ts';
+import { bindValue } from './expression.ts';
+
+/**
+ * Adds the names of `$compute` to a query (OData 4.01 URL conventions, 5.1.10); each may use those before it. A use
+ * of a name stands for its expression, so that the tree knows fields only.
+ * @throws optionInvalid for a name that is a field or stands twice
+ */
+export function withComputed(
+  query: QueryScope,
+  items: Sourced<readonly ComputeNode[]> | undefined,
+): QueryScope {
+  if (items === undefined) return query;
+  let all = query;
+  for (const { name, expression } of items.value) {
+    const { schema } = query.record;
+    if (all.computed.has(name) || schema.findField(name).kind === 'visible' || schema.findNavigation(name)) {
+      const expected = `a new name after "as", which no field of ${schema.resource.name} has and which stands once`;
+      throw platError(
+        'optionInvalid',
+        { name: '$compute', value: shown(name), expected },
+        { target: '$compute' },
+      );
+    }
+    const named: Named = { source: items.source, value: expression, query: all };
+    all = { ...all, computed: new Map(all.computed).set(name, named) };
+  }
+  return all;
+}
+
+/** The computed values of a query, in their order. */
+export const bindComputed = (query: QueryScope): readonly Computed[] =>
+  [...query.computed].map(([name, { source, value, query: before }]) => ({
+    name,
+    expression: bindValue(environmentOf(before, source), value),
+  }));

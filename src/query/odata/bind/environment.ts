@@ -1,0 +1,121 @@
+import type { Lookup, Navigation } from '../../../dictionary/types.ts';
+import { type PlatError, platError } from '../../../errors/index.ts';
+import type { ResourceSchema, Schema } from '../../schema.ts';
+import type { Collection, Expression, Location, Scope } from '../../tree.ts';
+import { MAX_DEPTH, MAX_TERMS } from '../limits.ts';
+import type { Node } from '../syntax/nodes.ts';
+import { type Source, type Sourced, tooLarge } from '../syntax/source.ts';
+
+export interface BoundValue {
+  readonly kind: 'value';
+  readonly expression: Expression;
+  /** The lookup that the value is taken from. */
+  readonly lookup?: Lookup;
+}
+
+/** One record: the record itself, a related one, or the one that a lambda looks at. */
+export interface BoundRecord {
+  readonly kind: 'record';
+  readonly schema: ResourceSchema;
+  readonly scope: Scope;
+  readonly via: readonly Navigation[];
+}
+
+/** Many values or records. */
+export interface BoundCollection {
+  readonly kind: 'collection';
+  readonly name: string;
+  readonly over: Collection;
+  /** What a variable over it stands for. */
+  readonly element: (scope: Scope) => BoundValue | BoundRecord;
+  /** From `$filter(…)` segments; it speaks of the next scope. */
+  readonly predicate?: Expression;
+}
+
+export interface BoundList {
+  readonly kind: 'list';
+  readonly items: readonly BoundValue[];
+}
+
+/** The point of a record. */
+export interface BoundLocation {
+  readonly kind: 'location';
+  readonly location: Location;
+}
+
+/** What a piece of syntax means. */
+export type Bound = BoundValue | BoundRecord | BoundCollection | BoundList | BoundLocation;
+
+/** A parameter alias or a computed name: bound anew where it is used, in the query that it was written for. */
+export interface Named extends Sourced<Node> {
+  readonly query: QueryScope;
+}
+
+/** What all expressions of one collection's options share. */
+export interface QueryScope {
+  readonly schema: Schema;
+  readonly record: BoundRecord;
+  /** `$it` is the record of the resource path, which an expansion cannot reach. */
+  readonly isExpansion: boolean;
+  readonly aliases: ReadonlyMap<string, Named>;
+  readonly computed: ReadonlyMap<string, Named>;
+}
+
+/** Where an expression stands. */
+export interface Environment {
+  readonly query: QueryScope;
+  readonly source: Source;
+  /** What unprefixed names and `$this` speak of; undefined where no record can be reached. */
+  readonly self: BoundRecord | BoundValue | undefined;
+  readonly variables: ReadonlyMap<string, BoundRecord | BoundValue>;
+  readonly nextScope: Scope;
+  readonly depth: number;
+  /** Aliases and computed names that are being bound. */
+  readonly within: readonly Named[];
+  /** Shared by the whole option. */
+  readonly spent: { terms: number };
+}
+
+export function environmentOf(query: QueryScope, source: Source): Environment {
+  return {
+    query,
+    source,
+    self: query.record,
+    variables: new Map(),
+    nextScope: 1,
+    depth: 0,
+    within: [],
+    spent: { terms: 0 },
+  };
+}
+
+/** One level deeper. */
+export function deeper(env: Environment, node: Place): Environment {
+  if (env.depth >= MAX_DEPTH) throw tooLarge(env.source, 'levels of nesting', MAX_DEPTH, node.start);
+  return { ...env, depth: env.depth + 1 };
+}
+
+/** Counts one term of the option. */
+export function spend(env: Environment, node: Place): void {
+  env.spent.terms++;
+  if (env.spent.terms > MAX_TERMS) throw tooLarge(env.source, 'terms', MAX_TERMS, node.start);
+}
+
+/** Where a message points. */
+export interface Place {
+  readonly start: number;
+}
+
+export const mismatch = ({ source }: Environment, { start }: Place, reason: string): PlatError =>
+  platError(
+    'typeMismatch',
+    { option: source.option, position: start + 1, reason },
+    { target: source.option },
+  );
+
+export const unsupported = ({ source }: Environment, { start }: Place, what: string): PlatError =>
+  platError(
+    'notImplemented',
+    { option: source.option, position: start + 1, what },
+    { target: source.option },
+  );

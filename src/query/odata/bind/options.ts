@@ -1,0 +1,80 @@
+import { platError } from '../../../errors/index.ts';
+import type { CollectionQuery } from '../../request.ts';
+import type { ResourceSchema, Schema } from '../../schema.ts';
+import type { Expression } from '../../tree.ts';
+import { parseExpressionText } from '../syntax/expression.ts';
+import type { SystemOption } from '../syntax/option-name.ts';
+import type { RawOptions } from '../syntax/query-string.ts';
+import { parseOptions } from '../syntax/request.ts';
+import { bindFilter, bindQuery, queryScope } from './query.ts';
+
+const COLLECTION = new Set<SystemOption>([
+  'filter',
+  'orderby',
+  'select',
+  'expand',
+  'compute',
+  'search',
+  'count',
+  'top',
+  'skip',
+  'skiptoken',
+  'format',
+]);
+const SINGLE = new Set<SystemOption>(['select', 'expand', 'compute', 'format']);
+const COUNT = new Set<SystemOption>(['filter', 'search']);
+
+/**
+ * What a request asks of a collection.
+ * @throws the errors of each option: syntax, fieldUnknown, typeMismatch, filterTooLarge, optionInvalid,
+ *   optionsConflict, optionRepeated, optionUnknown; notImplemented for what OData has and this service has not
+ */
+export function bindCollection(raw: RawOptions, resource: ResourceSchema, schema: Schema): CollectionQuery {
+  return bind(raw, resource, schema, COLLECTION, 'a collection');
+}
+
+/** What a request asks of one record: fields, expansions and computed values. Errors as of `bindCollection`. */
+export function bindSingle(raw: RawOptions, resource: ResourceSchema, schema: Schema): CollectionQuery {
+  return bind(raw, resource, schema, SINGLE, 'a single record');
+}
+
+/** What a request counts that ends in `/$count`. Errors as of `bindCollection`. */
+export function bindCount(raw: RawOptions, resource: ResourceSchema, schema: Schema): CollectionQuery {
+  return bind(raw, resource, schema, COUNT, 'a count');
+}
+
+function bind(
+  raw: RawOptions,
+  resource: ResourceSchema,
+  schema: Schema,
+  allowed: ReadonlySet<SystemOption>,
+  where: string,
+): CollectionQuery {
+  for (const name of raw.system.keys()) {
+    const option = `$${name}`;
+    if (!COLLECTION.has(name)) {
+      throw platError('notImplemented', { option, what: 'this option' }, { target: option });
+    }
+    if (!allowed.has(name)) {
+      throw platError(
+        'requestMalformed',
+        { reason: `${option} does not apply to ${where}` },
+        { target: option },
+      );
+    }
+  }
+  const around = { schema, aliases: new Map(), isExpansion: false, expanding: { expansions: 0 } };
+  const query = bindQuery(around, resource, parseOptions(raw));
+  const skipToken = raw.system.get('skiptoken');
+  return skipToken === undefined ? query : { ...query, skipToken };
+}
+
+/**
+ * A filter by itself, such as that of a role.
+ * @throws syntax, fieldUnknown, typeMismatch, filterTooLarge, notImplemented, all with the option `$filter`
+ */
+export function parseFilter(text: string, resource: ResourceSchema, schema: Schema): Expression {
+  const source = { option: '$filter', text };
+  const query = queryScope(schema, resource, false, new Map(), new Map());
+  return bindFilter(query, { source, value: parseExpressionText(source) });
+}

@@ -1,0 +1,10 @@
+export { bindCollection, bindCount, bindSingle, parseFilter } from './bind/options.ts';
+export {
+  type KeyValue,
+  type PathRoot,
+  type PathStep,
+  parseResourcePath,
+  type ResourcePath,
+} from './bind/resource-path.ts';
+export type { SystemOption } from './syntax/option-name.ts';
+export { decodePart, parseQueryOptions, type RawOptions } from './syntax/query-string.ts';

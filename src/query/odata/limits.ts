@@ -1,0 +1,12 @@
+/** Bounds on the work that one request can ask for. Text is bounded by the length of the URL. */
+
+/** Levels of nesting: of the text (parentheses, arguments, lambdas), and of the bound tree. */
+export const MAX_DEPTH = 100;
+/** Operators, functions and conditions of one option, aliases and computed names counted where they are used. */
+export const MAX_TERMS = 2000;
+/** Values in one list after `in`. */
+export const MAX_VALUES = 2000;
+/** Expansions of one request, those of `*` and `$levels` counted one by one. */
+export const MAX_EXPANSIONS = 100;
+/** What `$levels=max` means, and the most that `$levels` takes. */
+export const MAX_LEVELS = 5;
