@@ -33,7 +33,7 @@ export interface Declarations {
   readonly fieldsInUse?: readonly string[];
 }
 
-const API_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 const DEFAULT_CLASS = 'private';
 
 /**
@@ -77,7 +77,9 @@ function makeCustomField(
     throw platError('usage', { reason: `The custom field ${resource.name}.${name}: ${reason}.` });
   };
   if (!API_NAME.test(name)) wrong('its name must be letters, digits and underscores');
-  if (resource.fields.has(name) || resource.navigations.has(name)) wrong('the name is taken');
+  // Engines tell columns apart without regard to case.
+  const taken = [...resource.fields.keys(), ...resource.navigations.keys()];
+  if (taken.some((other) => other.toLowerCase() === name.toLowerCase())) wrong('the name is taken');
   if (group.includes(':') || group === '' || label === '')
     wrong('it needs a group (without a colon) and a label');
   for (const other of resource.fields.values()) {

@@ -1,4 +1,5 @@
-import type { Dictionary, Field } from '../dictionary/index.ts';
+import type { Declarations, Dictionary, Field } from '../dictionary/index.ts';
+import { platError } from '../errors/index.ts';
 
 /**
  * The fields in use of a store: those that a record has carried a value for, that an operator declared, or
@@ -54,4 +55,15 @@ export function extendProfile(profile: Profile, added: readonly Field[]): Profil
     since.set(resource, known);
   }
   return { version, since };
+}
+
+/** Fields that an operator brings into use by declaring them: custom fields, and any that are listed. */
+export function declaredFields(dictionary: Dictionary, declarations: Declarations): Field[] {
+  const custom = (declarations.customFields ?? []).map(({ resource, name }) => `${resource}.${name}`);
+  return [...custom, ...(declarations.fieldsInUse ?? [])].map((path) => {
+    const [resource = '', name = ''] = path.split('.');
+    const field = dictionary.resources.get(resource)?.fields.get(name);
+    if (field === undefined) throw platError('usage', { reason: `fieldsInUse: there is no field ${path}.` });
+    return field;
+  });
 }

@@ -133,4 +133,6 @@ export interface Page {
   readonly more: boolean;
   /** Absent when the page has no row. */
   readonly last?: LastRow;
+  /** For a page of a list: how many of its ids are behind it now. */
+  readonly consumed?: number;
 }

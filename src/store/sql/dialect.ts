@@ -15,9 +15,8 @@ export interface Dialect {
   readonly bytes: (text: Sql) => Sql;
   /** A table `alias(value)` of the members of a multi-valued column. */
   readonly members: (collection: Sql, alias: string) => Sql;
-  readonly memberCount: (collection: Sql) => Sql;
   /** A table `alias(value, position)` of a bound JSON list. */
-  readonly list: (json: Sql, alias: string, of: 'texts' | 'integers') => Sql;
+  readonly list: (json: Sql, alias: string) => Sql;
   /** Needed before OFFSET where no LIMIT stands. */
   readonly noLimit: Sql;
   /** Order that puts null lowest. */
@@ -33,6 +32,4 @@ export interface Dialect {
   readonly remainder: (left: Sql, right: Sql) => Sql;
   /** A condition that ends the statement with an error once its time is up; nothing where the engine does it. */
   readonly deadline: Sql | undefined;
-  /** The address of a served file, made for the request: its path, the values that sign it, the base. */
-  readonly fileUrl: (path: Sql) => Sql;
 }

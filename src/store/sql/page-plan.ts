@@ -103,7 +103,7 @@ function planSearch(planner: Planner, request: PageRequest): PagePlan {
   const find = ranges.map((range) =>
     planned(
       planner,
-      sql`SELECT ${columns} FROM ${from} WHERE ${all([...where, ...range, ...guards])} ORDER BY ${order.clause} LIMIT ${slot('limit')}${offset}`,
+      sql`SELECT ${columns} FROM ${from} WHERE ${all([...guards, ...where, ...range])} ORDER BY ${order.clause} LIMIT ${slot('limit')}${offset}`,
     ),
   );
   return { kind: 'search', find, limit, body: planBody(planner, request) };
@@ -128,16 +128,22 @@ function planBody(planner: Planner, request: PageRequest | ListPageRequest): Pla
   const layout = model.layout(query.resource.name);
   const { from, main, ids: idTable, text } = base(planner, request, 'by-id');
   const visible = visibleRows(query.view.scope, layout, main);
-  const ids = dialect.list(slot('ids'), 'j', 'integers');
+  const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
-  const rows = sql`SELECT ${column(main, '_key')} AS k, ${column('j', 'position')} AS p, ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])} ORDER BY ${column('j', 'position')} LIMIT ${slot('limit')}`;
-  const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body, count(*) AS n, max(p) AS last FROM (${rows}) q`;
+  const rows = sql`SELECT ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])} ORDER BY ${column('j', 'position')} LIMIT ${slot('limit')}`;
+  const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body FROM (${rows}) q`;
   return planned(planner, page);
 }
 
 /** A page of a list that was found before. */
 export function planList(planner: Planner, request: ListPageRequest): PagePlan {
-  return { kind: 'list', ids: request.ids, limit: request.limit, body: planBody(planner, request) };
+  const { query, ids, limit } = request;
+  const layout = planner.model.layout(query.resource.name);
+  const list = planner.dialect.list(slot('ids'), 'j');
+  const match = sql`${column('t', '_id')} = ${column('j', 'value')}`;
+  const visible = visibleRows(query.view.scope, layout, 't');
+  const find = sql`SELECT t._id AS id, t._key AS key, j.position AS position FROM ${list} CROSS JOIN ${name(layout.textsTable)} t WHERE ${all([match, ...visible])} ORDER BY j.position LIMIT ${slot('limit')}`;
+  return { kind: 'list', ids, limit, find: planned(planner, find), body: planBody(planner, request) };
 }
 
 /** One record by key: its text, or no row. */
@@ -159,7 +165,7 @@ export function planCount(planner: Planner, query: RecordQuery): PlannedStatemen
   const { from, where } = matchingRows(planner, query);
   const guards =
     query.filter === undefined || planner.dialect.deadline === undefined ? [] : [planner.dialect.deadline];
-  return planned(planner, sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...where, ...guards])}`);
+  return planned(planner, sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...guards, ...where])}`);
 }
 
 /** The ids of all matching records, in order. */
@@ -169,6 +175,6 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
   const guards = planner.dialect.deadline === undefined ? [] : [planner.dialect.deadline];
   return planned(
     planner,
-    sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...where, ...guards])} ORDER BY ${order.clause}`,
+    sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...guards, ...where])} ORDER BY ${order.clause}`,
   );
 }

@@ -21,6 +21,8 @@ export type PagePlan =
       readonly kind: 'list';
       readonly ids: Uint32Array;
       readonly limit: number;
+      /** Which of some ids still name a visible row: id, key, position in the list. */
+      readonly find: PlannedStatement;
       readonly body: PlannedStatement;
     };
 

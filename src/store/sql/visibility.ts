@@ -13,6 +13,9 @@ function contextOf({ dialect, model }: Planner, layout: ResourceLayout, alias: s
   return makeContext(source, alias, layout.resource.name);
 }
 
+/** What the store publishes of itself, for the roles that it names row by row. */
+const PUBLISHED = new Set(['Field', 'Lookup']);
+
 /**
  * The bits of the roles that see a row of `alias` (a columns table). A child is seen by those who see its parent
  * and whom its own rule lets.
@@ -24,7 +27,8 @@ export function visibleBits(planner: Planner, layout: ResourceLayout, alias: str
       ? integer(bit)
       : sql`CASE WHEN ${condition(context, filter, false)} THEN ${integer(bit)} ELSE 0 END`,
   );
-  const own = terms.length === 0 ? sql`0` : sql`(${join(terms, ' + ')})`;
+  const rules = terms.length === 0 ? sql`0` : sql`(${join(terms, ' + ')})`;
+  const own = PUBLISHED.has(layout.resource.name) ? sql`(${rules} & ${column(alias, '_audience')})` : rules;
   const parent = parentColumn(planner, layout, alias, '_visible');
   return parent === undefined ? own : sql`(${own} & coalesce(${parent}, 0))`;
 }

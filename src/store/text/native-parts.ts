@@ -189,6 +189,11 @@ function namedFields(values: FieldValues, labels: ReadonlyMap<string, string>): 
   });
 }
 
+/** The members by which a native listing begins. */
+export function nativeHead(key: string): string {
+  return `"Id":${JSON.stringify(key)},"ResourceUri":"/v1/listings/${encodeURIComponent(key)}"`;
+}
+
 function objectText({ key, parent }: PartSource, part: NativePart, members: Record<string, Member>): string {
   const uri = `/v1/listings/${encodeURIComponent(parent)}/${part}/${encodeURIComponent(key)}`;
   const all = Object.entries({ Id: key, ResourceUri: uri, ...members });

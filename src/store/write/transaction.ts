@@ -27,6 +27,8 @@ export interface RowToPut {
   readonly hash: string;
   /** The whole content, stamps included. */
   readonly values: FieldValues;
+  /** Bits of the roles that may know of it at all; only for what the store itself publishes. */
+  readonly audience?: number;
 }
 
 /** New stamps of a record whose content stays. */
@@ -45,6 +47,7 @@ export interface WriteTransaction {
   /** The modification stamp of everything that this transaction changes (I2), canonical. */
   readonly stamp: string;
   find(resource: string, keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>>;
+  all(resource: string): Promise<readonly StoredRow[]>;
   children(
     resource: string,
     parentResource: string,

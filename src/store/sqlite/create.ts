@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { dayFrom, timestampFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { Clock } from '../clock.ts';
+import { makeModel } from '../model.ts';
+import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../profile.ts';
+import type { StoreSettings } from '../settings.ts';
+import type { Connection } from './connection.ts';
+import { writeMeta, writeProfile } from './meta.ts';
+import { createAllTables, OWN_TABLES } from './tables.ts';
+import { newSecret, Writer } from './writer.ts';
+
+/** "plat" in the header of the file, so that a store is told from any other database. */
+const APPLICATION_ID = 0x706c6174;
+/** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
+export const LAYOUT_VERSION = 1;
+/** A usual record fits into a page without overflow (docs/performance.md). */
+const PAGE_SIZE = 32_768;
+
+/** What lies at a path. */
+export type Found = 'nothing' | 'empty' | 'store';
+
+/** @throws PlatError when the file is no store of plat, or of a layout that this plat does not know */
+export function inspect(path: string): Found {
+  if (!existsSync(path)) return 'nothing';
+  const database = new DatabaseSync(path, { readOnly: false, timeout: 5000 });
+  try {
+    const applicationId = Number(database.prepare('PRAGMA application_id').get()?.application_id);
+    const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+    const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
+    if (applicationId !== APPLICATION_ID) {
+      if (tables === 0) return 'empty';
+      throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
+    }
+    if (version > LAYOUT_VERSION) {
+      throw platError('storeTooNew', { store: path, found: version, known: LAYOUT_VERSION });
+    }
+    return tables === 0 || version === 0 ? 'empty' : 'store';
+  } finally {
+    database.close();
+  }
+}
+
+/** Makes the tables of a new store; does nothing when another process was faster. */
+export async function createStore(
+  connection: Connection,
+  settings: StoreSettings,
+  clock: Clock,
+): Promise<void> {
+  const { database } = connection;
+  database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+    if (version > 0) {
+      database.exec('ROLLBACK');
+      return;
+    }
+    const now = clock.now();
+    const day = dayFrom(now);
+    const bare = makeModel({ generation: 1, settings, profile: EMPTY_PROFILE, day });
+    const declared = declaredFields(bare.dictionary, settings.declarations);
+    const profile = extendProfile(EMPTY_PROFILE, [...initialFields(bare.dictionary), ...declared]);
+    const model = makeModel({ generation: 1, settings, profile, day });
+    database.exec(OWN_TABLES);
+    createAllTables(database, model);
+    const createdAt = timestampFrom(now);
+    writeMeta(database, { generation: 1, settings, day, secret: newSecret(), createdAt });
+    database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
+    writeProfile(database, profile);
+    await new Writer(connection, clock).applyModel(model);
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,177 @@
+import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { type BoundValue, bind, join, name, type Sql, sql } from '../sql/fragment.ts';
+
+/** Characters that OData's trim takes away. */
+const WHITE_SPACE = bind(' \t\n\r\f\v\u00a0');
+
+function literal(type: ValueType, value: BoundValue): Sql {
+  if (type === 'timestamp' && typeof value === 'string') return bind(value.replace(/Z$/, ''));
+  if (typeof value === 'boolean') return bind(value ? 1 : 0);
+  return bind(value);
+}
+
+function json(type: ValueType | 'collection', value: Sql): Sql {
+  switch (type) {
+    case 'string':
+    case 'date':
+    case 'time':
+      return sql`json_quote(${value})`;
+    case 'timestamp':
+      return sql`coalesce('"' || ${value} || 'Z"', 'null')`;
+    case 'boolean':
+      return sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END`;
+    case 'integer':
+      return sql`coalesce(CAST(${value} AS INTEGER), 'null')`;
+    case 'decimal':
+      return sql`coalesce(${value}, 'null')`;
+    case 'duration':
+      return sql`coalesce('"PT' || ${value} || 'S"', 'null')`;
+    case 'collection':
+      return sql`coalesce(${value}, '[]')`;
+    case 'null':
+    case 'point':
+    case 'polygon':
+      return sql`'null'`;
+  }
+}
+
+const whole = (value: Sql): Sql => sql`CAST(${value} AS INTEGER)`;
+const part = (value: Sql, from: number, length: number): Sql =>
+  whole(sql`substr(${value}, ${bind(from)}, ${bind(length)})`);
+
+/** Where the clock time begins in the text of a value: a time has no date before it. */
+const clock = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
+
+function call(fn: FunctionName, given: readonly Sql[], types: readonly ValueType[]): Sql {
+  const [first = sql`NULL`, second = sql`NULL`, third] = given;
+  const at = clock(types[0]);
+  switch (fn) {
+    case 'contains':
+      return sql`(instr(${first}, ${second}) > 0)`;
+    case 'startswith':
+      return sql`(substr(${first}, 1, length(${second})) = ${second})`;
+    case 'endswith':
+      return sql`(length(${second}) <= length(${first}) AND substr(${first}, length(${first}) - length(${second}) + 1) = ${second})`;
+    case 'length':
+      return sql`length(${first})`;
+    case 'indexof':
+      return sql`(instr(${first}, ${second}) - 1)`;
+    case 'substring': {
+      const from = sql`max(${whole(second)}, 0) + 1`;
+      return third === undefined
+        ? sql`substr(${first}, ${from})`
+        : sql`substr(${first}, ${from}, max(${whole(third)}, 0))`;
+    }
+    case 'tolower':
+      return sql`plat_lower(${first})`;
+    case 'toupper':
+      return sql`plat_upper(${first})`;
+    case 'trim':
+      return sql`trim(${first}, ${WHITE_SPACE})`;
+    case 'concat':
+      return sql`(${join(given, ' || ')})`;
+    case 'year':
+      return part(first, 1, 4);
+    case 'month':
+      return part(first, 6, 2);
+    case 'day':
+      return part(first, 9, 2);
+    case 'hour':
+      return part(first, at, 2);
+    case 'minute':
+      return part(first, at + 3, 2);
+    case 'second':
+      return part(first, at + 6, 2);
+    case 'fractionalseconds':
+      return sql`CAST('0' || substr(${first}, ${bind(at + 8)}) AS REAL)`;
+    case 'dayofyear':
+      return whole(sql`strftime('%j', ${first})`);
+    case 'dayofweek':
+      return whole(sql`strftime('%w', ${first})`);
+    case 'date':
+      return sql`substr(${first}, 1, 10)`;
+    case 'time':
+      return sql`substr(${first}, 12)`;
+    case 'totaloffsetminutes':
+      return sql`CASE WHEN ${first} IS NOT NULL THEN 0 END`;
+    case 'totalseconds':
+      return first;
+    case 'mindatetime':
+      return bind('0001-01-01T00:00:00');
+    case 'maxdatetime':
+      return bind('9999-12-31T23:59:59.999');
+    case 'round':
+      return sql`round(${first})`;
+    case 'floor':
+      return sql`floor(${first})`;
+    case 'ceiling':
+      return sql`ceil(${first})`;
+    case 'now':
+      throw new Error('now() is bound by the compiler');
+  }
+}
+
+function cast(from: ValueType, to: ValueType, value: Sql): Sql {
+  if (from === to || from === 'null') return value;
+  if (from === 'string') return sql`plat_cast(${value}, ${bind(to)})`;
+  switch (to) {
+    case 'string':
+      if (from === 'boolean') return sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END`;
+      return from === 'timestamp' ? sql`(${value} || 'Z')` : sql`CAST(${value} AS TEXT)`;
+    case 'timestamp':
+      return from === 'date' ? sql`(${value} || 'T00:00:00')` : sql`NULL`;
+    case 'date':
+      return from === 'timestamp' ? sql`substr(${value}, 1, 10)` : sql`NULL`;
+    case 'time':
+      return from === 'timestamp' ? sql`substr(${value}, 12)` : sql`NULL`;
+    case 'integer':
+      return from === 'decimal' ? whole(value) : sql`NULL`;
+    case 'decimal':
+      return from === 'integer' ? value : sql`NULL`;
+    case 'boolean':
+    case 'duration':
+    case 'point':
+    case 'polygon':
+    case 'null':
+      return sql`NULL`;
+  }
+}
+
+/** GLOB has the same two wildcards, and brackets that take their meaning away. */
+function globPart(part: LikePart): string {
+  switch (part.kind) {
+    case 'any':
+      return '*';
+    case 'one':
+      return '?';
+    case 'text':
+      return part.text.replace(/[*?[]/g, '[$&]');
+  }
+}
+
+export const sqliteDialect: Dialect = {
+  name: 'sqlite',
+  placeholder: () => '?',
+  literal,
+  json,
+  joined: (text) => sql`group_concat(${text}, ',')`,
+  bytes: (text) => sql`CAST(${text} AS BLOB)`,
+  members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
+  list: (values, alias) => sql`(SELECT value, key AS position FROM json_each(${values})) ${name(alias)}`,
+  noLimit: sql` LIMIT -1`,
+  order: (value, descending) => (descending ? sql`${value} DESC` : value),
+  call,
+  cast,
+  shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,
+  secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
+  matches: (text, pattern, ignoreCase) =>
+    sql`plat_matches(${text}, ${bind(pattern)}, ${bind(ignoreCase ? 1 : 0)})`,
+  like: (text, pattern) => sql`(${text} GLOB ${bind(pattern.map(globPart).join(''))})`,
+  divide: (left, right, integers) =>
+    integers
+      ? sql`(${whole(left)} / nullif(${whole(right)}, 0))`
+      : sql`(CAST(${left} AS REAL) / nullif(${right}, 0))`,
+  remainder: (left, right) => sql`mod(${left}, nullif(${right}, 0))`,
+  deadline: sql`plat_deadline()`,
+};

@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { RE2JS } from 're2js';
+import { canonicalDate, canonicalTimestamp } from '../../dictionary/index.ts';
+
+/** Thrown inside a statement whose time is up; ends it at the next row. */
+export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
+
+/** When the running statement has to end, on the clock of `performance.now()`. */
+export interface Deadline {
+  set(milliseconds: number): void;
+  clear(): void;
+}
+
+/** Rows between two looks at the clock. */
+const STRIDE = 64;
+
+type Value = string | number | bigint | null | Uint8Array;
+
+/** Registers the functions that plat's statements use and SQLite does not have. */
+export function registerFunctions(database: DatabaseSync): Deadline {
+  const pure = { deterministic: true };
+  database.function('plat_lower', pure, (text: Value) => mapText(text, (given) => given.toLowerCase()));
+  database.function('plat_upper', pure, (text: Value) => mapText(text, (given) => given.toUpperCase()));
+  database.function('plat_matches', pure, matches);
+  database.function('plat_shift', pure, shift);
+  database.function('plat_seconds', pure, secondsBetween);
+  database.function('plat_cast', pure, castValue);
+  return registerDeadline(database);
+}
+
+/** Served files are signed with the store's secret, so only a connection that knows it can make their addresses. */
+export function registerFileUrl(database: DatabaseSync, secret: string): void {
+  database.function(
+    'plat_file_url',
+    { deterministic: true },
+    (path: Value, role: Value, expires: Value, base: Value) => {
+      if (typeof path !== 'string') return null;
+      const signature = fileSignature(secret, String(role), Number(expires), path);
+      return `${base}/media/${signature}/${encodeURI(path)}`;
+    },
+  );
+}
+
+/**
+ * The signature of a served file: role, moment of expiry (seconds since 1970) and a keyed hash of both and the path.
+ * The secret stands at both ends, so that the hash cannot be continued.
+ */
+export function fileSignature(secret: string, role: string, expires: number, path: string): string {
+  const digest = hash('sha256', `${secret}\n${role}\n${expires}\n${path}\n${secret}`, 'hex').slice(0, 32);
+  return `${role}.${expires}.${digest}`;
+}
+
+function registerDeadline(database: DatabaseSync): Deadline {
+  let end = Number.POSITIVE_INFINITY;
+  let calls = 0;
+  database.function('plat_deadline', () => {
+    if (++calls % STRIDE === 0 && performance.now() > end) throw new Error(DEADLINE_MESSAGE);
+    return 1;
+  });
+  return {
+    set: (milliseconds) => {
+      end = performance.now() + milliseconds;
+    },
+    clear: () => {
+      end = Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
+function mapText(value: Value, change: (text: string) => string): Value {
+  return typeof value === 'string' ? change(value) : null;
+}
+
+const patterns = new Map<string, RE2JS>();
+
+/** Patterns that a process keeps compiled. */
+const PATTERNS = 200;
+
+function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
+  if (typeof text !== 'string' || typeof pattern !== 'string') return null;
+  const flags = Number(ignoreCase) === 1 ? RE2JS.CASE_INSENSITIVE : 0;
+  const key = `${flags}${pattern}`;
+  let compiled = patterns.get(key);
+  if (compiled === undefined) {
+    if (patterns.size >= PATTERNS) patterns.clear();
+    compiled = RE2JS.compile(pattern, flags);
+    patterns.set(key, compiled);
+  }
+  return compiled.matcher(text).find() ? 1 : 0;
+}
+
+/** Columns hold timestamps without the Z, so that shorter ones sort before longer ones. */
+const instant = (text: string): number => Date.parse(text.length > 10 ? `${text}Z` : `${text}T00:00:00Z`);
+
+export function storedTimestamp(milliseconds: number): string | null {
+  if (!Number.isFinite(milliseconds) || Math.abs(milliseconds) > 8.64e15) return null;
+  const text = new Date(milliseconds).toISOString();
+  return text.length === 24 ? text.replace('.000Z', 'Z').slice(0, -1) : null;
+}
+
+function shift(moment: Value, seconds: Value): Value {
+  if (typeof moment !== 'string' || seconds === null) return null;
+  const shifted = storedTimestamp(instant(moment) + Math.round(Number(seconds) * 1000));
+  return moment.length > 10 || shifted === null ? shifted : shifted.slice(0, 10);
+}
+
+function secondsBetween(later: Value, earlier: Value): Value {
+  if (typeof later !== 'string' || typeof earlier !== 'string') return null;
+  return (instant(later) - instant(earlier)) / 1000;
+}
+
+/** Turns a text into a value of another type; null where it is none. */
+function castValue(text: Value, type: Value): Value {
+  if (typeof text !== 'string') return null;
+  switch (type) {
+    case 'integer':
+      return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : null;
+    case 'decimal':
+      return /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : null;
+    case 'boolean':
+      return text === 'true' ? 1 : text === 'false' ? 0 : null;
+    case 'date':
+      return canonicalDate(text) ?? null;
+    case 'timestamp':
+      return canonicalTimestamp(text)?.slice(0, -1) ?? null;
+    case 'time':
+      return /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?$/.test(text) ? text : null;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,83 @@
+import { KEY_KINDS, type KeyRecord } from '../../access/index.ts';
+import { addUse, type KeyStore, type KeyUse, NO_USE } from '../key-store.ts';
+import type { Connection, Raw } from './connection.ts';
+
+type Row = Record<string, Raw>;
+
+/** @param write runs a change under the write lock */
+export function sqliteKeys(connection: Connection, write: <T>(work: () => T) => Promise<T>): KeyStore {
+  const { database } = connection;
+  return {
+    async find(tokenHash) {
+      const row = connection.prepare('SELECT * FROM plat_keys WHERE token_hash = ?').get(tokenHash);
+      return row === undefined ? undefined : keyOf(row);
+    },
+    add: (key, tokenHash) =>
+      write(() => {
+        database
+          .prepare('INSERT INTO plat_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+          .run(
+            key.id,
+            tokenHash,
+            key.name,
+            key.kind,
+            key.role,
+            JSON.stringify(key.systems),
+            key.createdAt,
+            key.expiresAt,
+            key.revokedAt,
+          );
+      }),
+    async list() {
+      const rows = connection
+        .prepare('SELECT * FROM plat_keys LEFT JOIN plat_key_use ON key_id = id ORDER BY created_at, id')
+        .all();
+      return rows.map((row) => ({ ...keyOf(row), use: useOf(row) }));
+    },
+    revoke: (id, at) =>
+      write(
+        () => database.prepare('UPDATE plat_keys SET revoked_at = ? WHERE id = ?').run(at, id).changes > 0,
+      ),
+    recordUse: (uses) =>
+      write(() => {
+        for (const [id, use] of uses) recordUse(connection, id, use);
+      }),
+  };
+}
+
+function recordUse(connection: Connection, id: string, use: KeyUse): void {
+  const row = connection.prepare('SELECT * FROM plat_key_use WHERE key_id = ?').get(id);
+  const sum = addUse(row === undefined ? NO_USE : useOf(row), use);
+  connection
+    .prepare('INSERT OR REPLACE INTO plat_key_use VALUES (?, ?, ?, ?, ?, ?, ?)')
+    .run(id, sum.requests, sum.rows, sum.bytes, sum.lastRequestAt, sum.lastWindow, sum.lastSweepAt);
+}
+
+const textOf = (raw: Raw | undefined): string | null => (typeof raw === 'string' ? raw : null);
+
+function useOf(row: Row): KeyUse {
+  return {
+    requests: Number(row.requests ?? 0),
+    rows: Number(row.rows ?? 0),
+    bytes: Number(row.bytes ?? 0),
+    lastRequestAt: textOf(row.last_request_at),
+    lastWindow: textOf(row.last_window),
+    lastSweepAt: textOf(row.last_sweep_at),
+  };
+}
+
+function keyOf(row: Row): KeyRecord {
+  const kind = KEY_KINDS.find((known) => known === row.kind);
+  if (kind === undefined) throw new Error(`The key ${row.id} has an unknown kind`);
+  const systems: unknown = JSON.parse(String(row.systems));
+  return {
+    id: String(row.id),
+    name: String(row.name),
+    kind,
+    role: String(row.role),
+    systems: Array.isArray(systems) ? systems.map(String) : [],
+    createdAt: String(row.created_at),
+    expiresAt: textOf(row.expires_at),
+    revokedAt: textOf(row.revoked_at),
+  };
+}

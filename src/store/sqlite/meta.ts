@@ -1,0 +1,80 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { makeModel, type StoreModel } from '../model.ts';
+import type { Profile } from '../profile.ts';
+import type { StoreSettings } from '../settings.ts';
+
+/** What a store tells of itself in one row each. */
+export interface MetaValues {
+  readonly generation: number;
+  readonly settings: StoreSettings;
+  /** The UTC day whose rules the stored visibility follows. */
+  readonly day: string;
+  readonly secret: string;
+  readonly createdAt: string;
+}
+
+function readText(database: DatabaseSync, name: string): string {
+  const row = database.prepare('SELECT value FROM plat_meta WHERE name = ?').get(name);
+  if (typeof row?.value !== 'string') throw new Error(`The store has no ${name}`);
+  return row.value;
+}
+
+export function readMeta(database: DatabaseSync): MetaValues {
+  return {
+    generation: Number(readText(database, 'generation')),
+    settings: parseSettings(readText(database, 'settings')),
+    day: readText(database, 'day'),
+    secret: readText(database, 'secret'),
+    createdAt: readText(database, 'created_at'),
+  };
+}
+
+/** Settings are written by plat alone, under the store's layout version. */
+function parseSettings(text: string): StoreSettings {
+  const settings: StoreSettings = JSON.parse(text);
+  return settings;
+}
+
+export function writeMeta(database: DatabaseSync, values: Partial<MetaValues>): void {
+  const put = database.prepare(
+    'INSERT INTO plat_meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  );
+  if (values.generation !== undefined) put.run('generation', String(values.generation));
+  if (values.settings !== undefined) put.run('settings', JSON.stringify(values.settings));
+  if (values.day !== undefined) put.run('day', values.day);
+  if (values.secret !== undefined) put.run('secret', values.secret);
+  if (values.createdAt !== undefined) put.run('created_at', values.createdAt);
+}
+
+export function readProfile(database: DatabaseSync): Profile {
+  const since = new Map<string, Map<string, number>>();
+  let version = 0;
+  for (const row of database.prepare('SELECT resource, field, since FROM plat_profile').iterate()) {
+    const resource = String(row.resource);
+    const fields = since.get(resource) ?? new Map<string, number>();
+    since.set(resource, fields.set(String(row.field), Number(row.since)));
+    version = Math.max(version, Number(row.since));
+  }
+  return { version, since };
+}
+
+export function writeProfile(database: DatabaseSync, profile: Profile): void {
+  const put = database.prepare('INSERT OR IGNORE INTO plat_profile VALUES (?, ?, ?)');
+  for (const [resource, fields] of profile.since) {
+    for (const [field, version] of fields) put.run(resource, field, version);
+  }
+}
+
+export function readModel(database: DatabaseSync): StoreModel {
+  const { generation, settings, day } = readMeta(database);
+  return makeModel({ generation, settings, profile: readProfile(database), day });
+}
+
+/** The youngest stamp that was ever committed; stamps never run backwards (I2). */
+export function readLastStamp(database: DatabaseSync): string {
+  return readText(database, 'last_stamp');
+}
+
+export function writeLastStamp(database: DatabaseSync, stamp: string): void {
+  database.prepare("UPDATE plat_meta SET value = ? WHERE name = 'last_stamp'").run(stamp);
+}

@@ -1,0 +1,282 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { backup as backupDatabase } from 'node:sqlite';
+import { dayFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { KeyStore } from '../key-store.ts';
+import type { StoreModel } from '../model.ts';
+import { declaredFields, extendProfile } from '../profile.ts';
+import type {
+  ListPageRequest,
+  MergedRequest,
+  Page,
+  PageRequest,
+  RecordQuery,
+  RecordRequest,
+} from '../read.ts';
+import type { ParsedRecord } from '../record/parsed-record.ts';
+import type { StoreSettings } from '../settings.ts';
+import { planMerged } from '../sql/merged-plan.ts';
+import { planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
+import type { Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
+import { writeInBatches } from '../write/batches.ts';
+import { deleteRecords } from '../write/delete-records.ts';
+import type { WriteReport } from '../write/report.ts';
+import { type Connection, connect } from './connection.ts';
+import { createStore, inspect } from './create.ts';
+import { sqliteDialect } from './dialect.ts';
+import { isBusy, translateError } from './errors.ts';
+import { exportRecords } from './export.ts';
+import { registerFileUrl } from './functions.ts';
+import { sqliteKeys } from './keys.ts';
+import { readLastStamp, readMeta } from './meta.ts';
+import { ReaderPool } from './pool.ts';
+import { positionAfter } from './position.ts';
+import { readStatus } from './status.ts';
+import { type ReadResult, type ReadTask, runTask } from './tasks.ts';
+import { Writer } from './writer.ts';
+
+export interface SqliteStoreOptions {
+  readonly path: string;
+  /** What a new store is made with; absent: there must be one. */
+  readonly create?: StoreSettings;
+  readonly clock?: Clock;
+  /**
+   * Threads that read pages, and threads for unbounded work (searches, counts, sorts). 0: everything runs on the
+   * calling thread, as commands and simulations want it.
+   */
+  readonly pageReaders?: number;
+  readonly searchReaders?: number;
+}
+
+/** How long a writer waits for another process's lock, in milliseconds. */
+const WRITE_PATIENCE = 30_000;
+const READ_PATIENCE = 5000;
+
+export const defaultReaders = (): number => Math.max(1, availableParallelism() - 1);
+
+/** Opens (or makes) the store in a file. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, create, clock = systemClock } = options;
+  try {
+    const found = inspect(path);
+    if (found !== 'store') {
+      if (create === undefined) throw platError('storeMissing', { store: path });
+      const connection = connect({ path, readOnly: false, busyTimeout: WRITE_PATIENCE, cacheMegabytes: 16 });
+      await createStore(connection, create, clock);
+      connection.close();
+    }
+    return new SqliteStore(path, clock, options.pageReaders ?? 0, options.searchReaders ?? 0);
+  } catch (error) {
+    throw translateError(error, path, 0);
+  }
+}
+
+class SqliteStore implements Store {
+  readonly name: string;
+  readonly secret: string;
+  readonly keys: KeyStore;
+  readonly #clock: Clock;
+  readonly #main: Connection;
+  readonly #write: Connection;
+  readonly #probe: Connection;
+  readonly #writer: Writer;
+  readonly #pages: ReaderPool | undefined;
+  readonly #searches: ReaderPool | undefined;
+  #model: StoreModel;
+  /** Writes of this process follow each other; the lock is between processes. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string, clock: Clock, pageReaders: number, searchReaders: number) {
+    this.name = path;
+    this.#clock = clock;
+    const shared = { path, cacheMegabytes: 64 };
+    this.#write = connect({ ...shared, readOnly: false, busyTimeout: WRITE_PATIENCE });
+    this.#write.database.exec('PRAGMA synchronous = FULL');
+    this.#main = connect({ ...shared, readOnly: true, busyTimeout: READ_PATIENCE });
+    this.#probe = connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
+    this.#writer = new Writer(this.#write, clock);
+    this.secret = readMeta(this.#main.database).secret;
+    for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
+    this.#model = this.#writer.readModel();
+    this.keys = sqliteKeys(this.#write, (work) => this.#exclusively(async () => this.#locked(work)));
+    const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE };
+    this.#pages = pageReaders > 0 ? new ReaderPool(pool, pageReaders) : undefined;
+    this.#searches = searchReaders > 0 ? new ReaderPool(pool, searchReaders) : undefined;
+  }
+
+  async model(): Promise<StoreModel> {
+    const row = this.#main.prepare("SELECT value FROM plat_meta WHERE name = 'generation'").get();
+    if (Number(row?.value) !== this.#model.generation) this.#model = this.#writer.readModel();
+    if (this.#model.day < dayFrom(this.#clock.now())) {
+      this.#model = await this.#exclusively(async () => this.#writer.startDay());
+    }
+    return this.#model;
+  }
+
+  async page(request: PageRequest, options: ReadOptions): Promise<Page> {
+    const plan = planPage(await this.#planner(), request);
+    const light = plan.kind === 'search' && request.query.under !== undefined;
+    const lane = light ? undefined : plan.kind === 'search' ? this.#searches : this.#pages;
+    return pageOf(await this.#run({ kind: 'page', plan }, lane, options));
+  }
+
+  async listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
+    const plan = planList(await this.#planner(), request);
+    return pageOf(await this.#run({ kind: 'page', plan }, this.#pages, options));
+  }
+
+  async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
+    const statement = planMerged(await this.#planner(), request);
+    return bodyOf(await this.#run({ kind: 'body', statement }, this.#searches, options)) ?? new Uint8Array(0);
+  }
+
+  async record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
+    const statement = planRecord(await this.#planner(), request);
+    return bodyOf(await this.#run({ kind: 'body', statement }, undefined, options));
+  }
+
+  async count(query: RecordQuery, options: ReadOptions): Promise<number> {
+    const statement = planCount(await this.#planner(), query);
+    const light = query.filter === undefined || query.under !== undefined;
+    const result = await this.#run(
+      { kind: 'number', statement },
+      light ? undefined : this.#searches,
+      options,
+    );
+    if (result.kind !== 'number') throw new Error('A count gives a number');
+    return result.value;
+  }
+
+  async ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
+    const statement = planIds(await this.#planner(), query);
+    const result = await this.#run({ kind: 'ids', statement }, this.#searches, options);
+    if (result.kind !== 'ids') throw new Error('A search gives ids');
+    return result.ids;
+  }
+
+  async positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
+    return positionAfter(this.#main, this.#model.layout(resource), ids, key);
+  }
+
+  async horizon(): Promise<Horizon> {
+    const now = Math.max(this.#clock.now(), this.#lastStamp());
+    const { database } = this.#probe;
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      database.exec('ROLLBACK');
+      return { now, settled: now };
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      // The writer at work stamps with its own clock, but never before what is committed.
+      return { now, settled: this.#lastStamp() };
+    }
+  }
+
+  #lastStamp(): number {
+    return Date.parse(readLastStamp(this.#main.database));
+  }
+
+  write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport> {
+    return this.#exclusively(async () => {
+      const report = await writeInBatches(this.#writer, this.#model, resource, records);
+      this.#model = report.model;
+      return report.report;
+    });
+  }
+
+  remove(resource: string, keys: readonly string[]): Promise<WriteReport> {
+    return this.#exclusively(async () => {
+      for (;;) {
+        const attempt = await this.#writer.attempt(this.#model, (transaction) =>
+          deleteRecords(transaction, resource, keys),
+        );
+        if (attempt.kind === 'done') return attempt.result;
+        this.#model = this.#writer.readModel();
+      }
+    });
+  }
+
+  configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel> {
+    return this.#exclusively(async () => {
+      this.#model = await this.#writer.reconfigure(({ settings, profile, dictionary }) => {
+        const changed = change(settings);
+        if (JSON.stringify(changed) === JSON.stringify(settings)) return { settings, profile };
+        const declared = declaredFields(dictionary, changed.declarations);
+        return { settings: changed, profile: extendProfile(profile, declared) };
+      });
+      return this.#model;
+    });
+  }
+
+  async status(): Promise<StoreStatus> {
+    return readStatus(this.#main, await this.model(), this.name);
+  }
+
+  async *export(resource: string): AsyncIterable<string> {
+    yield* exportRecords(this.#main, await this.model(), resource);
+  }
+
+  async backup(file: string): Promise<void> {
+    if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
+    await backupDatabase(this.#main.database, file);
+  }
+
+  async close(): Promise<void> {
+    await this.#writing.catch(() => undefined);
+    await Promise.all([this.#pages?.close(), this.#searches?.close()]);
+    for (const connection of [this.#main, this.#probe, this.#write]) connection.close();
+  }
+
+  async #planner() {
+    return { dialect: sqliteDialect, model: await this.model() };
+  }
+
+  async #run(
+    task: ReadTask,
+    lane: ReaderPool | undefined,
+    { milliseconds }: ReadOptions,
+  ): Promise<ReadResult> {
+    try {
+      if (lane !== undefined) return await lane.run(task, milliseconds);
+      this.#main.deadline.set(milliseconds);
+      return runTask(this.#main, task);
+    } catch (error) {
+      throw translateError(error, this.name, milliseconds / 1000);
+    } finally {
+      this.#main.deadline.clear();
+    }
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#writing.then(work, work).catch((error: unknown) => {
+      throw translateError(error, this.name, 0);
+    });
+    this.#writing = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #locked<T>(work: () => T): T {
+    const { database } = this.#write;
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+function pageOf(result: ReadResult): Page {
+  if (result.kind !== 'page') throw new Error('A page task gives a page');
+  return result.page;
+}
+
+function bodyOf(result: ReadResult): Uint8Array | undefined {
+  if (result.kind !== 'body') throw new Error('A record task gives a body');
+  return result.body;
+}

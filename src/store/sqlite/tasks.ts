@@ -1,0 +1,133 @@
+import type { Page } from '../read.ts';
+import type { BoundValue } from '../sql/fragment.ts';
+import type { FoundRow, PagePlan, PlannedStatement } from '../sql/plan.ts';
+import { bindings, type Connection, type Raw } from './connection.ts';
+
+/** A read as data: it runs on the main thread or in a worker, and means the same there. */
+export type ReadTask =
+  | { readonly kind: 'page'; readonly plan: PagePlan }
+  | { readonly kind: 'number'; readonly statement: PlannedStatement }
+  | { readonly kind: 'ids'; readonly statement: PlannedStatement }
+  | { readonly kind: 'body'; readonly statement: PlannedStatement };
+
+/** What a task gives. */
+export type ReadResult =
+  | { readonly kind: 'page'; readonly page: Page }
+  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'ids'; readonly ids: Uint32Array }
+  | { readonly kind: 'body'; readonly body: Uint8Array | undefined };
+
+const EMPTY_BODY = new Uint8Array(0);
+
+/** Runs a task on one snapshot of the store. */
+export function runTask(connection: Connection, task: ReadTask): ReadResult {
+  const { database } = connection;
+  database.exec('BEGIN');
+  try {
+    return run(connection, task);
+  } finally {
+    database.exec('COMMIT');
+  }
+}
+
+function run(connection: Connection, task: ReadTask): ReadResult {
+  switch (task.kind) {
+    case 'page':
+      return { kind: 'page', page: runPage(connection, task.plan) };
+    case 'number': {
+      const row = connection.prepare(task.statement.text).get(...bindings(task.statement));
+      return { kind: 'number', value: Number(row?.n ?? 0) };
+    }
+    case 'ids': {
+      const ids: number[] = [];
+      for (const row of connection.prepare(task.statement.text).iterate(...bindings(task.statement))) {
+        ids.push(Number(row.id));
+      }
+      return { kind: 'ids', ids: Uint32Array.from(ids) };
+    }
+    case 'body': {
+      const row = connection.prepare(task.statement.text).get(...bindings(task.statement));
+      return { kind: 'body', body: row?.body instanceof Uint8Array ? row.body : undefined };
+    }
+  }
+}
+
+function runPage(connection: Connection, plan: PagePlan): Page {
+  switch (plan.kind) {
+    case 'range':
+      return rangePage(connection, plan);
+    case 'search':
+      return searchPage(connection, plan);
+    case 'list':
+      return listPage(connection, plan);
+  }
+}
+
+function rangePage(connection: Connection, plan: PagePlan & { kind: 'range' }): Page {
+  const row = connection.prepare(plan.page.text).get(...bindings(plan.page));
+  const rows = Number(row?.n ?? 0);
+  if (rows === 0) return { body: EMPTY_BODY, rows: 0, more: false };
+  const key = String(row?.last);
+  const follows = connection.prepare(plan.more.text).get(...bindings(plan.more, { 'last-key': key }));
+  return { body: bytesOf(row?.body), rows, more: follows !== undefined, last: { key, values: [] } };
+}
+
+function searchPage(connection: Connection, plan: PagePlan & { kind: 'search' }): Page {
+  const found: FoundRow[] = [];
+  for (const statement of plan.find) {
+    const wanted = plan.limit + 1 - found.length;
+    if (wanted <= 0) break;
+    const prepared = connection.prepare(statement.text);
+    for (const row of prepared.all(...bindings(statement, { limit: wanted }))) found.push(foundRow(row));
+  }
+  const page = found.slice(0, plan.limit);
+  const last = page.at(-1);
+  if (last === undefined) return { body: EMPTY_BODY, rows: 0, more: found.length > 0 };
+  const [, key, ...values] = last;
+  const ids = page.map(([id]) => id);
+  const body = bodyOf(connection, plan.body, ids);
+  return { body, rows: page.length, more: found.length > plan.limit, last: { key, values } };
+}
+
+/** A row of a find statement comes as an object whose members are in the order of its columns. */
+function foundRow(row: Record<string, Raw>): FoundRow {
+  const [id, key, ...values] = Object.values(row);
+  return [Number(id), String(key), ...values.map(plainValue)];
+}
+
+function plainValue(raw: Raw): BoundValue {
+  return typeof raw === 'bigint' ? Number(raw) : raw instanceof Uint8Array ? null : raw;
+}
+
+function bodyOf(connection: Connection, statement: PlannedStatement, ids: readonly number[]): Uint8Array {
+  const slots = { ids: JSON.stringify(ids), limit: ids.length };
+  return bytesOf(connection.prepare(statement.text).get(...bindings(statement, slots))?.body);
+}
+
+/** Ids that are looked up at once, beyond those of the page: some rows may be gone by now. */
+const SPARE = 100;
+
+function listPage(connection: Connection, plan: PagePlan & { kind: 'list' }): Page {
+  const { ids, limit } = plan;
+  const found: { id: number; key: string; position: number }[] = [];
+  for (let start = 0; start < ids.length && found.length <= limit; ) {
+    const chunk = [...ids.subarray(start, start + limit + 1 - found.length + SPARE)];
+    const slots = { ids: JSON.stringify(chunk), limit: limit + 1 - found.length };
+    for (const row of connection.prepare(plan.find.text).all(...bindings(plan.find, slots))) {
+      found.push({ id: Number(row.id), key: String(row.key), position: start + Number(row.position) });
+    }
+    start += chunk.length;
+  }
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  if (last === undefined) return { body: EMPTY_BODY, rows: 0, more: false };
+  const body = bodyOf(
+    connection,
+    plan.body,
+    page.map(({ id }) => id),
+  );
+  const more = found.length > limit;
+  return { body, rows: page.length, more, last: { key: last.key, values: [] }, consumed: last.position + 1 };
+}
+
+const bytesOf = (raw: Raw | undefined): Uint8Array => (raw instanceof Uint8Array ? raw : EMPTY_BODY);

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { dayFrom, type Field, timestampFrom } from '../../dictionary/index.ts';
+import type { Clock } from '../clock.ts';
+import { makeModel, type StoreModel } from '../model.ts';
+import { extendProfile, type Profile } from '../profile.ts';
+import type { StoreSettings } from '../settings.ts';
+import type { Attempt } from '../write/batches.ts';
+import { publishDictionary } from '../write/publish-dictionary.ts';
+import type { WriteTransaction } from '../write/transaction.ts';
+import type { Connection } from './connection.ts';
+import { judgeAll } from './judge.ts';
+import {
+  readLastStamp,
+  readMeta,
+  readModel,
+  readProfile,
+  writeLastStamp,
+  writeMeta,
+  writeProfile,
+} from './meta.ts';
+import { extendTables } from './tables.ts';
+import { sqliteTransaction } from './transaction.ts';
+import { recreateView } from './views.ts';
+
+/** A transaction that took longer than this is rolled back, so that no stamp is old when it is seen (I2). */
+const LONGEST_TRANSACTION = 2000;
+
+/** The write side of a store: one connection, one transaction at a time. */
+export class Writer {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  /** The model as it is stored now. */
+  readModel(): StoreModel {
+    return readModel(this.#connection.database);
+  }
+
+  /**
+   * Runs `work` under the write lock with the next stamp, and commits. The stamp is taken when the lock is held and
+   * never runs backwards, so stamps are in the order of commits (I2).
+   */
+  async attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+  ): Promise<Attempt<T>> {
+    const { database } = this.#connection;
+    database.exec('BEGIN IMMEDIATE');
+    const started = performance.now();
+    try {
+      if (readMeta(database).generation !== model.generation) {
+        database.exec('ROLLBACK');
+        return { kind: 'outdated' };
+      }
+      const stamp = this.#nextStamp();
+      const result = await work(sqliteTransaction(this.#connection, model, stamp));
+      writeLastStamp(database, stamp);
+      if (performance.now() - started > LONGEST_TRANSACTION) {
+        database.exec('ROLLBACK');
+        return { kind: 'too-long' };
+      }
+      database.exec('COMMIT');
+      return { kind: 'done', result };
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #nextStamp(): string {
+    const now = timestampFrom(this.#clock.now());
+    const last = readLastStamp(this.#connection.database);
+    return compareStamps(now, last) > 0 ? now : last;
+  }
+
+  /** Brings fields into use: columns, pieces, indexes and views are extended, nothing is rewritten. */
+  learn(fields: readonly Field[]): Promise<StoreModel> {
+    return this.reconfigure(({ settings, profile }) => ({
+      settings,
+      profile: extendProfile(profile, fields),
+    }));
+  }
+
+  /**
+   * Changes settings or profile, and everything that follows from them.
+   * @returns the new model; the old one if nothing changed
+   */
+  async reconfigure(
+    change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
+  ): Promise<StoreModel> {
+    const { database } = this.#connection;
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const current = readModel(database);
+      const { settings, profile } = change(current);
+      if (settings === current.settings && profile === current.profile) {
+        database.exec('ROLLBACK');
+        return current;
+      }
+      const day = dayFrom(this.#clock.now());
+      const model = makeModel({ generation: current.generation + 1, settings, profile, day });
+      writeMeta(database, { generation: model.generation, settings, day });
+      writeProfile(database, profile);
+      await this.applyModel(model);
+      if (settings.access !== current.settings.access) judgeAll(this.#connection, model);
+      database.exec('COMMIT');
+      return model;
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Inside a transaction: tables, views and the published dictionary as the model has them. */
+  async applyModel(model: StoreModel): Promise<void> {
+    const { database } = this.#connection;
+    const layouts = [...model.dictionary.resources.keys()].map(model.layout);
+    for (const layout of layouts) extendTables(database, layout);
+    for (const layout of layouts) recreateView(database, model, layout);
+    const stamp = this.#nextStamp();
+    await publishDictionary(sqliteTransaction(this.#connection, model, stamp));
+    writeLastStamp(database, stamp);
+  }
+
+  /** Judges all rows by the rules of a new UTC day. Another process may have done it already. */
+  startDay(): StoreModel {
+    const { database } = this.#connection;
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const { generation, settings, day } = readMeta(database);
+      const today = dayFrom(this.#clock.now());
+      const profile = readProfile(database);
+      if (day >= today) {
+        database.exec('ROLLBACK');
+        return makeModel({ generation, settings, profile, day });
+      }
+      const model = makeModel({ generation: generation + 1, settings, profile, day: today });
+      writeMeta(database, { generation: model.generation, day: today });
+      if (model.rules.dependsOnDay) judgeAll(this.#connection, model);
+      database.exec('COMMIT');
+      return model;
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** Stamps have their fraction only when it is not zero, so they are compared as times. */
+export function compareStamps(left: string, right: string): number {
+  return Date.parse(left) - Date.parse(right);
+}
+
+export const newSecret = (): string => randomBytes(32).toString('base64url');

@@ -1,0 +1,88 @@
+import type { KeyStore } from './key-store.ts';
+import type { StoreModel } from './model.ts';
+import type {
+  ListPageRequest,
+  MergedRequest,
+  Page,
+  PageRequest,
+  RecordQuery,
+  RecordRequest,
+} from './read.ts';
+import type { ParsedRecord } from './record/parsed-record.ts';
+import type { StoreSettings } from './settings.ts';
+import type { WriteReport } from './write/report.ts';
+
+/** How far back in time the store is settled. */
+export interface Horizon {
+  /** Milliseconds since 1970 on the clock that stamps; never before the last stamp. */
+  readonly now: number;
+  /** No record will ever get a stamp before this moment any more (I2). */
+  readonly settled: number;
+}
+
+/** What `plat status` tells of a store. */
+export interface StoreStatus {
+  readonly store: string;
+  readonly engine: string;
+  readonly owner: StoreSettings['owner'];
+  readonly layout: number;
+  readonly generation: number;
+  readonly bytes: number;
+  readonly lastStamp: string;
+  readonly resources: readonly ResourceStatus[];
+  /** Links of listings that name no stored record, such as `ListAgentKey`. */
+  readonly danglingLinks: readonly {
+    readonly link: string;
+    readonly keys: number;
+    readonly listings: number;
+  }[];
+}
+
+export interface ResourceStatus {
+  readonly resource: string;
+  readonly rows: number;
+  readonly lastModification: string | null;
+  readonly deleted: number;
+  /** Children whose parent is not stored. */
+  readonly orphans: number;
+}
+
+export interface ReadOptions {
+  /** How long the read may take. */
+  readonly milliseconds: number;
+}
+
+/** Where records live. Both engines are this, and one suite of tests holds them to it. */
+export interface Store {
+  /** For messages; without passwords. */
+  readonly name: string;
+  /** Settings, dictionary and rules as they are now, also when another process changed them. */
+  model(): Promise<StoreModel>;
+  /** Secret of the store, for the signatures of served files. */
+  readonly secret: string;
+  readonly keys: KeyStore;
+
+  page(request: PageRequest, options: ReadOptions): Promise<Page>;
+  listPage(request: ListPageRequest, options: ReadOptions): Promise<Page>;
+  /** Records of several resources in one collection; the body's records carry `@resource`. */
+  mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array>;
+  record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined>;
+  count(query: RecordQuery, options: ReadOptions): Promise<number>;
+  /** The ids of all matching records, in the order of the query. */
+  ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array>;
+  /** How many ids of a list in key order are of keys up to and including this one. */
+  positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number>;
+  horizon(): Promise<Horizon>;
+
+  /** Stores records of one resource; no key twice. */
+  write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport>;
+  remove(resource: string, keys: readonly string[]): Promise<WriteReport>;
+  configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel>;
+
+  status(): Promise<StoreStatus>;
+  /** Every record as a line of JSON in the form that `plat import` takes, children not nested. */
+  export(resource: string): AsyncIterable<string>;
+  /** A consistent copy of a live store. */
+  backup(file: string): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,130 @@
+import type { Field } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { isStored, type StoreModel } from '../model.ts';
+import type { ParsedRecord } from '../record/parsed-record.ts';
+import { type PreparedRecord, prepareRecord } from './prepare.ts';
+import { emptyTally, type WriteReport } from './report.ts';
+import type { WriteTransaction } from './transaction.ts';
+import { writeChildren } from './write-children.ts';
+import { writeRecords } from './write-records.ts';
+
+/** What came of a try to write. */
+export type Attempt<T> =
+  | { readonly kind: 'done'; readonly result: T }
+  /** Another process changed settings or profile meanwhile; what was prepared is out of date. */
+  | { readonly kind: 'outdated' }
+  /** It was rolled back, so that no stamp is old when it is first seen (I2). */
+  | { readonly kind: 'too-long' };
+
+/** The part of an engine that writes. */
+export interface BatchWriter {
+  readModel(): StoreModel | Promise<StoreModel>;
+  /** Brings fields into use. */
+  learn(fields: readonly Field[]): Promise<StoreModel>;
+  attempt<T>(model: StoreModel, work: (transaction: WriteTransaction) => Promise<T>): Promise<Attempt<T>>;
+}
+
+/** Records of one transaction at the most; a transaction holds the lock for a fraction of a second. */
+const LARGEST_BATCH = 1000;
+/** Records and children of one transaction at the most. */
+const LARGEST_WEIGHT = 20_000;
+
+/** Stores any number of records in transactions of bounded size. */
+export async function writeInBatches(
+  writer: BatchWriter,
+  current: StoreModel,
+  resource: string,
+  records: readonly ParsedRecord[],
+): Promise<{ report: WriteReport; model: StoreModel }> {
+  let model = current;
+  let report: WriteReport = emptyTally('');
+  const waiting = split(records);
+  for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+    const fresh = unknownFields(model, batch);
+    if (fresh.length > 0) model = await writer.learn(fresh);
+    const prepared = batch.map((record) => prepareRecord(record, model));
+    const attempt = await writer.attempt(model, (transaction) => write(transaction, resource, prepared));
+    switch (attempt.kind) {
+      case 'done':
+        report = addReports(report, attempt.result);
+        break;
+      case 'outdated':
+        model = await writer.readModel();
+        waiting.unshift(batch);
+        break;
+      case 'too-long':
+        waiting.unshift(...halves(batch));
+        break;
+    }
+  }
+  return { report, model };
+}
+
+function write(
+  transaction: WriteTransaction,
+  resource: string,
+  batch: readonly PreparedRecord[],
+): Promise<WriteReport> {
+  const isPart = transaction.model.resource(resource).parent !== undefined;
+  return isPart ? writeChildren(transaction, resource, batch) : writeRecords(transaction, resource, batch);
+}
+
+function split(records: readonly ParsedRecord[]): ParsedRecord[][] {
+  const batches: ParsedRecord[][] = [];
+  let batch: ParsedRecord[] = [];
+  let weight = 0;
+  for (const record of records) {
+    if (batch.length >= LARGEST_BATCH || weight >= LARGEST_WEIGHT) {
+      batches.push(batch);
+      batch = [];
+      weight = 0;
+    }
+    batch.push(record);
+    weight += 1 + [...record.children.values()].reduce((sum, children) => sum + children.length, 0);
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}
+
+function halves(batch: readonly ParsedRecord[]): ParsedRecord[][] {
+  if (batch.length < 2) {
+    throw platError('failed', {
+      reason: `The record ${batch[0]?.key} with its children takes longer to store than a transaction may.`,
+    });
+  }
+  const middle = batch.length >> 1;
+  return [batch.slice(0, middle), batch.slice(middle)];
+}
+
+/** Fields that carry a value here for the first time. */
+function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field[] {
+  const found = new Set<Field>();
+  const look = ({ resource, values, children }: ParsedRecord): void => {
+    const known = model.profile.since.get(resource.name);
+    for (const name of Object.keys(values)) {
+      const field = known?.has(name) ? undefined : resource.fields.get(name);
+      if (field !== undefined && isStored(field, model.settings)) found.add(field);
+    }
+    for (const records of children.values()) records.forEach(look);
+  };
+  batch.forEach(look);
+  return [...found];
+}
+
+function addReports(left: WriteReport, right: WriteReport): WriteReport {
+  return {
+    inserted: left.inserted + right.inserted,
+    changed: left.changed + right.changed,
+    unchanged: left.unchanged + right.unchanged,
+    restamped: left.restamped + right.restamped,
+    deleted: left.deleted + right.deleted,
+    children: {
+      stored: left.children.stored + right.children.stored,
+      unchanged: left.children.unchanged + right.children.unchanged,
+      deleted: left.children.deleted + right.children.deleted,
+    },
+    orphans: left.orphans + right.orphans,
+    rejected: [...left.rejected, ...right.rejected],
+    stamp: right.stamp,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Role } from '../../access/index.ts';
+import type { Field, FieldValues, Lookup } from '../../dictionary/index.ts';
+import { standardDictionary } from '../../dictionary/index.ts';
+import type { StoreModel } from '../model.ts';
+import { contentHash } from '../record/content-hash.ts';
+import type { WriteTransaction } from './transaction.ts';
+
+interface Entry {
+  readonly key: string;
+  readonly values: FieldValues;
+  /** Bits of the roles that may know of it. */
+  readonly audience: number;
+}
+
+/**
+ * Brings the Field and Lookup resources in line with the fields in use. A role is told of no field that it may
+ * not see, nor of a lookup that only such fields have (I4).
+ */
+export async function publishDictionary(transaction: WriteTransaction): Promise<void> {
+  const { model } = transaction;
+  const fields = fieldEntries(model);
+  await publish(
+    transaction,
+    'Field',
+    fields.map(({ entry }) => entry),
+  );
+  await publish(transaction, 'Lookup', lookupEntries(model, fields));
+}
+
+function audienceOf(model: StoreModel, field: Field): number {
+  const sees = (role: Role): boolean => role.readsResource(field.resource) && role.seesField(field);
+  return [...model.rules.roles.values()].reduce((bits, role) => (sees(role) ? bits | role.bit : bits), 0);
+}
+
+function fieldEntries(model: StoreModel): { field: Field; entry: Entry }[] {
+  const inUse = [...model.dictionary.resources.values()].flatMap(({ fields }) =>
+    [...fields.values()].filter(model.inUse),
+  );
+  return inUse.map((field) => {
+    const key = `${field.resource}.${field.name}`;
+    const values = { FieldKey: key, ResourceName: field.resource, FieldName: field.name };
+    return { field, entry: { key, values, audience: audienceOf(model, field) } };
+  });
+}
+
+function lookupEntries(model: StoreModel, fields: readonly { field: Field; entry: Entry }[]): Entry[] {
+  const audiences = new Map<string, number>();
+  for (const { field, entry } of fields) {
+    if (field.lookup === undefined) continue;
+    audiences.set(field.lookup, (audiences.get(field.lookup) ?? 0) | entry.audience);
+  }
+  return [...audiences].flatMap(([name, audience]) => {
+    const lookup = model.dictionary.lookups.get(name);
+    return lookup === undefined ? [] : valuesOf(lookup).map((entry) => ({ ...entry, audience }));
+  });
+}
+
+function valuesOf(lookup: Lookup): Omit<Entry, 'audience'>[] {
+  const standard = standardDictionary().lookups.get(lookup.name);
+  return [...lookup.values.values()].map(({ value, legacy }) => {
+    const key = `${lookup.name}.${value}`;
+    const values: Record<string, string> = { LookupKey: key, LookupName: lookup.name, LookupValue: value };
+    if (standard?.values.has(value)) values.StandardLookupValue = value;
+    if (legacy !== undefined) values.LegacyODataValue = legacy;
+    return { key, values };
+  });
+}
+
+async function publish(
+  transaction: WriteTransaction,
+  resource: string,
+  entries: readonly Entry[],
+): Promise<void> {
+  const { model, stamp } = transaction;
+  const stored = new Map((await transaction.all(resource)).map((row) => [row.key, row]));
+  const changed = entries.flatMap(({ key, values, audience }) => {
+    const hash = `${contentHash(model.resource(resource), values, 'authority')}.${audience}`;
+    const before = stored.get(key);
+    stored.delete(key);
+    if (before?.hash === hash) return [];
+    const stamped = { ...values, ModificationTimestamp: stamp };
+    const place = { parent: null, parentResource: null, system: null, kind: null };
+    return [{ ...place, key, stored: before, hash, values: stamped, audience }];
+  });
+  await transaction.remove(resource, [...stored.values()]);
+  await transaction.put(resource, changed);
+}
