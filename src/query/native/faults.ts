@@ -16,10 +16,16 @@ export interface Fault extends FilterFault {
   readonly raise: (extras: ErrorExtras) => PlatError;
 }
 
+const LONGEST = 60;
+
+/** What a message or token quotes of a text that a request may have made very long. */
+export const shortened = (text: string): string =>
+  text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+
 /** An unknown field is the one fault that the reference drops rather than dies of; this service refuses both. */
 export function fault<C extends FaultCode>(code: C, facts: ErrorFacts<C>, token: string): Fault {
   return {
-    token,
+    token: shortened(token),
     status: code === 'fieldUnknown' ? 'Dropped' : 'Fatal',
     message: platError(code, facts).message,
     raise: (extras) => platError(code, facts, extras),

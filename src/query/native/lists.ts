@@ -1,5 +1,7 @@
 /** Comma-separated names: `_select`, `_expand` and `_orderby`. */
+
 import { platError } from '../../errors/index.ts';
+import { shortened } from './faults.ts';
 import { characterCount } from './syntax/lexer.ts';
 
 export interface Item {
@@ -25,7 +27,7 @@ export function readList(name: string, value: string): readonly Item[] {
     const text = item.trimEnd();
     if (text === '') {
       const expected = 'names with one comma between two of them';
-      throw platError('optionInvalid', { name, value, expected }, { target: name });
+      throw platError('optionInvalid', { name, value: shortened(value), expected }, { target: name });
     }
     items.push({ text, position: position + space.length });
     position += characterCount(whole);

@@ -1,8 +1,10 @@
 /** `_orderby`: fields, each with `-` for descending or nothing (or `+`, which arrives as a space) for ascending. */
+
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { OrderTerm } from '../tree.ts';
 import { customName, type NativeName, type NativeNames } from './bind/names.ts';
+import { shortened } from './faults.ts';
 import { type Item, readList } from './lists.ts';
 
 const ORDER = '_orderby';
@@ -28,7 +30,11 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
   const named = look(item, names);
   if (named === undefined) {
     const expected = 'fields with commas between them, each with "-" in front for descending';
-    throw platError('optionInvalid', { name: ORDER, value: item.text, expected }, { target: ORDER });
+    throw platError(
+      'optionInvalid',
+      { name: ORDER, value: shortened(item.text), expected },
+      { target: ORDER },
+    );
   }
   const { name, found, others, descending } = named;
   const { position } = item;
@@ -49,7 +55,7 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
     case 'hidden':
     case 'unknown': {
       const nearest = nearestName(name, others());
-      const facts = { name, nearest, resource: names.collection, option: ORDER, position };
+      const facts = { name: shortened(name), nearest, resource: names.collection, option: ORDER, position };
       throw platError('fieldUnknown', facts, { target: ORDER });
     }
   }

@@ -1,6 +1,8 @@
 /** The query string of a native request as its parameters, before any is understood. */
+
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { shortened } from './faults.ts';
 
 export const PARAMETERS = [
   '_filter',
@@ -55,11 +57,15 @@ export function parseParameters(query: string): NativeParameters {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals), 'a parameter name');
-    const value = equals < 0 ? '' : decode(part.slice(equals + 1), name);
+    const value = equals < 0 ? '' : decode(part.slice(equals + 1), shortened(name));
     const parameter = known(name);
     if (parameter === undefined) {
       if (name.startsWith('_')) {
-        throw platError('optionUnknown', { name, nearest: nearestName(name, PARAMETERS) }, { target: name });
+        throw platError(
+          'optionUnknown',
+          { name: shortened(name), nearest: nearestName(name, PARAMETERS) },
+          { target: shortened(name) },
+        );
       }
       others.push({ name, value });
     } else if (given.has(parameter)) {

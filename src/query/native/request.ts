@@ -1,8 +1,10 @@
 /** The parameters of a native request, understood: what is asked of the collection, and which page of it. */
+
 import { platError } from '../../errors/index.ts';
 import type { Expression, OrderTerm } from '../tree.ts';
 import { bindFilter } from './bind/filter.ts';
 import type { NativeNames } from './bind/names.ts';
+import { shortened } from './faults.ts';
 import { bindOrder } from './order.ts';
 import type { NativeParameters, ParameterName } from './parameters.ts';
 import { bindSelection, type NativeExpansion, type NativeSelection } from './selection.ts';
@@ -45,7 +47,7 @@ function wholeNumber(name: ParameterName, value: string, least: number, most: nu
   const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= least && number <= most) return number;
   const expected = `a whole number from ${least} to ${most}`;
-  throw platError('optionInvalid', { name, value, expected }, { target: name });
+  throw platError('optionInvalid', { name, value: shortened(value), expected }, { target: name });
 }
 
 function readPagination(value: string | undefined): NativeRequest['pagination'] {
@@ -59,7 +61,11 @@ function readPagination(value: string | undefined): NativeRequest['pagination'] 
       return 'count';
     default: {
       const name = '_pagination';
-      throw platError('optionInvalid', { name, value, expected: '0, 1 or count' }, { target: name });
+      throw platError(
+        'optionInvalid',
+        { name, value: shortened(value), expected: '0, 1 or count' },
+        { target: name },
+      );
     }
   }
 }

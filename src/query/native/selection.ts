@@ -1,8 +1,10 @@
 /** `_select` and `_expand`: which parts of a record are given. */
+
 import { type Field, nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Selection } from '../request.ts';
 import type { NativeNames } from './bind/names.ts';
+import { shortened } from './faults.ts';
 import { readList } from './lists.ts';
 
 /** What a listing can be expanded with (specification 4.3, and the floor plans). */
@@ -87,7 +89,13 @@ export function bindSelection(
       expansions.add(expansion);
     } else if (!choose(name, names, chosen)) {
       const nearest = nearestName(name, suggestions(names, offered));
-      const facts = { name, nearest, resource: names.collection, option: '_select', position };
+      const facts = {
+        name: shortened(name),
+        nearest,
+        resource: names.collection,
+        option: '_select',
+        position,
+      };
       throw platError('fieldUnknown', facts, { target: '_select' });
     }
   }
@@ -103,5 +111,9 @@ export function bindSelection(
 function refuse(name: string, offered: readonly string[]): never {
   const nearest = nearestName(name, offered);
   const known = offered.length === 0 ? 'nothing' : offered.join(', ');
-  throw platError('expansionUnknown', { option: '_expand', name, known, nearest }, { target: '_expand' });
+  throw platError(
+    'expansionUnknown',
+    { option: '_expand', name: shortened(name), known, nearest },
+    { target: '_expand' },
+  );
 }

@@ -1,6 +1,6 @@
 /** What binding knows beside the filter, and where it notes faults. */
 import { nearestName } from '../../../dictionary/index.ts';
-import { type Fault, FILTER, fault, typeFault } from '../faults.ts';
+import { type Fault, FILTER, fault, shortened, typeFault } from '../faults.ts';
 import type { FieldName } from '../syntax/nodes.ts';
 import { customName, type NativeNames } from './names.ts';
 
@@ -30,6 +30,12 @@ export function noteUnknown(context: BindContext, field: FieldName): undefined {
   const name = writtenName(field);
   const others = field.kind === 'name' ? names.names() : names.customNames();
   const nearest = faults.length < MOST_SUGGESTIONS ? nearestName(name, others) : undefined;
-  const facts = { name, nearest, resource: names.collection, option: FILTER, position: field.position };
+  const facts = {
+    name: shortened(name),
+    nearest,
+    resource: names.collection,
+    option: FILTER,
+    position: field.position,
+  };
   faults.push(fault('fieldUnknown', facts, name));
 }

@@ -1,6 +1,8 @@
 /** The left side of a condition: names become fields, types are checked. */
+
 import type { Field, Navigation } from '../../../dictionary/index.ts';
 import type { ArithmeticOperator, Collection, Expression, Location, Scope } from '../../tree.ts';
+import { shortened } from '../faults.ts';
 import { castType } from '../syntax/functions.ts';
 import type { ArithmeticWord, FieldCall, FieldName, Operand, Scalar } from '../syntax/nodes.ts';
 import { coerce, type SideType, wantedName } from './coerce.ts';
@@ -97,9 +99,10 @@ const literalOf = (context: BindContext, scalar: Scalar): BoundValue | undefined
   const type = scalar.type === 'character' ? 'string' : scalar.type === 'integer' ? 'integer' : 'decimal';
   const coerced = coerce(scalar, type, context.now);
   if (coerced.kind === 'literal') {
-    return { kind: 'value', expression: coerced.literal, type, computed: true, name: scalar.text };
+    return { kind: 'value', expression: coerced.literal, type, computed: true, name: shortened(scalar.text) };
   }
-  const reason = coerced.kind === 'impossible' ? coerced.reason : `${scalar.text} cannot stand here`;
+  const reason =
+    coerced.kind === 'impossible' ? coerced.reason : `${shortened(scalar.text)} cannot stand here`;
   return noteType(context, reason, scalar.text, scalar.position);
 };
 
@@ -154,7 +157,7 @@ function bindArithmetic(
     expression,
     type,
     computed: true,
-    name: `${first.name} ${operator} ${second.name}`,
+    name: 'the computed left side',
   };
 }
 

@@ -1,6 +1,6 @@
 /** Calls of functions: read, checked against the table, and worked out where no field takes part. */
 import { nearestName } from '../../../dictionary/index.ts';
-import { type Fault, FILTER, fault, typeFault } from '../faults.ts';
+import { type Fault, FILTER, fault, shortened, typeFault } from '../faults.ts';
 import {
   advance,
   at,
@@ -96,7 +96,11 @@ function unknownFunction({ text, position }: Token): Fault {
   const nearest = nearestName(text, FUNCTIONS.keys());
   const expected =
     nearest === undefined ? 'a function of this language' : `a function of this language, such as ${nearest}`;
-  return fault('syntax', { option: FILTER, position, found: `the function "${text}"`, expected }, text);
+  return fault(
+    'syntax',
+    { option: FILTER, position, found: `the function "${shortened(text)}"`, expected },
+    text,
+  );
 }
 
 /** Why these arguments do not fit the function; undefined when they do. */
@@ -145,7 +149,7 @@ function resolve(cursor: Cursor, name: Token, found: readonly Argument[]): Calle
     return { kind: 'call', function: rule.name, of: first, rest: scalars, position: name.position };
   }
   if (first?.kind === 'broken') return BROKEN;
-  const result = workOut(rule, scalars, name.position);
+  const result = workOut(rule, scalars, name.position, cursor);
   if ('kind' in result) return result;
   cursor.faults.push(result);
   return BROKEN;

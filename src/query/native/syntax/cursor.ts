@@ -1,6 +1,7 @@
 /** The state of one parse: the token at hand, the open parentheses, and the faults noted so far. */
-import { type Fault, FILTER, fault } from '../faults.ts';
+import { type Fault, FILTER, fault, shortened } from '../faults.ts';
 import { nextToken, type Reader, type Token, type TokenKind } from './lexer.ts';
+import type { PatternSpending } from './work-out.ts';
 
 /** The limits of the language; `parentheses` guards the stack where the language itself knows none. */
 export const LIMITS = {
@@ -11,7 +12,7 @@ export const LIMITS = {
   parentheses: 100,
 } as const;
 
-export interface Cursor {
+export interface Cursor extends PatternSpending {
   readonly reader: Reader;
   token: Token;
   open: number;
@@ -22,7 +23,7 @@ export interface Cursor {
 
 export function openCursor(text: string): Cursor {
   const reader = { text, offset: 0, position: 1 };
-  return { reader, token: nextToken(reader), open: 0, calls: 0, expressions: 0, faults: [] };
+  return { reader, token: nextToken(reader), open: 0, calls: 0, expressions: 0, patterns: 0, faults: [] };
 }
 
 /** Takes the token at hand and reads the next. */
@@ -40,14 +41,11 @@ export function stop(cursor: Cursor, found: Fault): never {
   throw found.raise({});
 }
 
-const SHOWN = 40;
-
 function describe(token: Token): string {
   if (token.kind === 'end') return 'the end';
   if (token.kind === 'unknown' && token.text === "'") return 'a quote that is not closed';
   if (token.kind === 'unknown' && token.text === '"') return 'a double quote that begins no "Group"."Field"';
-  const text = token.text.length > SHOWN ? `${token.text.slice(0, SHOWN)}…` : token.text;
-  return `"${text}"`;
+  return `"${shortened(token.text)}"`;
 }
 
 /** Ends the parse at the token at hand. */

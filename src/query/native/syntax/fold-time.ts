@@ -23,10 +23,10 @@ const PARTS = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?
 
 const integer = (value: number): Folded => ({ type: 'integer', text: String(value) });
 
-/** Days are counted from 1 on: the first of January, and Sunday. */
+/** The first of January is 1; Sunday is 0. */
 function dayOf(day: string, unit: 'year' | 'week'): number {
   const time = Date.parse(`${day}T00:00:00Z`);
-  if (unit === 'week') return new Date(time).getUTCDay() + 1;
+  if (unit === 'week') return new Date(time).getUTCDay();
   return (time - Date.parse(`${day.slice(0, 4)}-01-01T00:00:00Z`)) / DAY_IN_MILLISECONDS + 1;
 }
 

@@ -1,120 +1,57 @@
 /**
- * Checks that a text is a regular expression of the RE2 language, which matches in linear time. What other
- * dialects add (looking around, references back, atomic groups) is told apart from what is plainly wrong.
+ * Regular expressions are those of RE2, whose matching is linear in time. Compiling one takes time in step
+ * with its size once repetitions are written out, so the size is bounded first.
  */
+import { RE2JS, RE2JSException } from 're2js';
+
+/** What all patterns of a filter may weigh together. */
+export const LARGEST_PATTERNS = 1000;
 
 export type PatternCheck =
-  | { readonly kind: 'good' }
-  | { readonly kind: 'wrong'; readonly reason: string }
-  | { readonly kind: 'unsupported'; readonly what: string };
+  | { readonly kind: 'good'; readonly size: number }
+  | { readonly kind: 'wrong'; readonly size: number; readonly reason: string }
+  | { readonly kind: 'large' };
 
-const GOOD: PatternCheck = { kind: 'good' };
-const wrong = (reason: string): PatternCheck => ({ kind: 'wrong', reason });
-const unsupported = (what: string): PatternCheck => ({ kind: 'unsupported', what });
+const PART = /\\[\s\S]|\[\^?\]?(?:\[:\w+:\]|\\[\s\S]|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/g;
 
-const DEEPEST = 100;
-const MOST_REPEATS = 1000;
-const GROUP = /\((?:\?(?::|P?<[A-Za-z_]\w*>|(?=[imsU-])[imsU]*(?:-[imsU]+)?[:)]))?/y;
-const LOOK = /\(\?(?:<?[=!]|>)/y;
-const ESCAPE =
-  /\\(?:[dDwWsSbBAztnrfva]|x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]{1,6}\}|[pP](?:[A-Z]|\{\^?[A-Za-z_]+\})|[^A-Za-z0-9])/uy;
-const CLASS = /\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[\s\S]|[^\]\\])*\]/y;
-const RANGE = /(?:\\[\s\S]|[^\]\\])-(?:\\[\s\S]|[^\]\\])/g;
-const REPEAT = /[*+?]|\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/y;
+/** What a class of Unicode letters weighs beside a plain one. */
+const UNICODE = 25;
 
-interface Scan {
-  readonly text: string;
-  offset: number;
-}
+const weightOf = (part: string): number => 1 + UNICODE * (part.match(/\\[pP]/g)?.length ?? 0);
 
-function take(scan: Scan, form: RegExp): RegExpExecArray | undefined {
-  form.lastIndex = scan.offset;
-  const found = form.exec(scan.text);
-  if (found === null) return undefined;
-  scan.offset += found[0].length;
-  return found;
-}
-
-/** `z-a` in a class is empty, which no dialect takes. Ends that are escapes are classes of their own. */
-function checkClass(text: string): PatternCheck {
-  for (const [range] of text
-    .replace(/\[:\^?[a-z]+:\]/g, '')
-    .slice(1, -1)
-    .matchAll(RANGE)) {
-    const [from = '', , to = ''] = [...range];
-    if ([...range].length === 3 && from > to) return wrong(`the range ${range} runs backwards`);
-  }
-  return GOOD;
-}
-
-function checkRepeat(scan: Scan): PatternCheck {
-  const repeat = take(scan, REPEAT);
-  if (repeat === undefined) return GOOD;
-  const [, least = '0', comma, most = least] = repeat;
-  if (Number(least) > MOST_REPEATS || Number(most) > MOST_REPEATS) {
-    return unsupported(`a repetition of more than ${MOST_REPEATS}`);
-  }
-  if (comma !== undefined && Number(most) < Number(least)) return wrong(`${repeat[0]} runs backwards`);
-  const after = scan.text.charAt(scan.offset);
-  if (after === '?') scan.offset += 1;
-  if (after === '+') return unsupported('a possessive quantifier');
-  return scan.text.charAt(scan.offset) !== '' && '*+?'.includes(scan.text.charAt(scan.offset))
-    ? wrong('a quantifier follows a quantifier')
-    : GOOD;
-}
-
-/** One thing that a quantifier may follow: a character, an escape or a class. */
-function checkItem(scan: Scan, first: string): PatternCheck {
-  switch (first) {
-    case '[': {
-      const found = take(scan, CLASS);
-      return found === undefined ? wrong('a "[" is not closed') : checkClass(found[0]);
-    }
-    case '\\':
-      if (take(scan, ESCAPE) !== undefined) return GOOD;
-      return /[1-9kgGKZ]/.test(scan.text.charAt(scan.offset + 1))
-        ? unsupported(`the escape ${scan.text.slice(scan.offset, scan.offset + 2)}`)
-        : wrong(`there is no escape ${scan.text.slice(scan.offset, scan.offset + 2)}`);
-    case '*':
-    case '+':
-    case '?':
-      return wrong(`the quantifier ${first} follows nothing`);
-    default:
-      if (first === '{' && take(scan, REPEAT) !== undefined) return wrong('the quantifier { follows nothing');
-      scan.offset += first.length;
-      return GOOD;
-  }
-}
-
-/** Linear in the length of the text. */
-export function checkRegularExpression(text: string): PatternCheck {
-  const scan: Scan = { text, offset: 0 };
-  let depth = 0;
-  while (scan.offset < text.length) {
-    const first = String.fromCodePoint(text.codePointAt(scan.offset) ?? 0);
-    if (first === '(') {
-      if (take(scan, LOOK) !== undefined) return unsupported('looking around or an atomic group');
-      const group = take(scan, GROUP)?.[0];
-      if (group === undefined || text.startsWith('?', scan.offset)) return wrong('a "(?" is not understood');
-      // Flags that stand alone, such as (?i), close themselves.
-      if (!group.endsWith(')')) depth += 1;
-      if (depth > DEEPEST) return unsupported(`more than ${DEEPEST} groups in one another`);
-      continue;
-    }
-    if (first === '|') {
-      scan.offset += 1;
-      continue;
-    }
-    if (first === ')') {
-      depth -= 1;
-      if (depth < 0) return wrong('a ")" closes nothing');
-      scan.offset += 1;
+/** Characters and classes by their weight, with `{…}` written out. */
+function sizeOf(pattern: string): number {
+  const groups: number[] = [];
+  let total = 0;
+  let last = 0;
+  for (const [part, least, most] of pattern.matchAll(PART)) {
+    if (least !== undefined) {
+      const times = Math.max(1, Number(least), Number(most ?? 0));
+      total += last * (times - 1);
+      last *= times;
+    } else if (part === ')') {
+      last = total - (groups.pop() ?? 0);
     } else {
-      const item = checkItem(scan, first);
-      if (item.kind !== 'good') return item;
+      if (part === '(') groups.push(total);
+      last = weightOf(part);
+      total += last;
     }
-    const repeat = checkRepeat(scan);
-    if (repeat.kind !== 'good') return repeat;
   }
-  return depth === 0 ? GOOD : wrong('a "(" is not closed');
+  return total;
+}
+
+/**
+ * Whether the store will be able to match with it.
+ * @param before what the other patterns of the filter weigh
+ */
+export function checkRegularExpression(pattern: string, before: number): PatternCheck {
+  const size = sizeOf(pattern);
+  if (before + size > LARGEST_PATTERNS) return { kind: 'large' };
+  try {
+    RE2JS.compile(pattern);
+    return { kind: 'good', size };
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return { kind: 'wrong', size, reason: error.message.replace('error parsing regexp: ', '') };
+  }
 }

@@ -1,11 +1,16 @@
 /** What a function comes to when all of its arguments are literals. */
-import { type Fault, FILTER, fault, typeFault } from '../faults.ts';
+import { type Fault, FILTER, fault, shortened, typeFault } from '../faults.ts';
 import { type Folded, foldCast, foldText } from './fold-text.ts';
 import { foldTime } from './fold-time.ts';
 import { castType, FURTHEST_DAYS, type FunctionRule } from './functions.ts';
 import type { FieldFunction, Scalar, Value } from './nodes.ts';
-import { checkRegularExpression } from './regular-expression.ts';
-import { readShape } from './shapes.ts';
+import { checkRegularExpression, LARGEST_PATTERNS } from './regular-expression.ts';
+import { MOST_POINTS, pointCount, readShape } from './shapes.ts';
+
+/** What the regular expressions of this filter weigh so far. */
+export interface PatternSpending {
+  patterns: number;
+}
 
 type RuleOf<K extends FunctionRule['kind']> = Extract<FunctionRule, { readonly kind: K }>;
 
@@ -19,19 +24,25 @@ function clock(rule: RuleOf<'clock'>, scalars: readonly Scalar[], position: numb
   return { kind: 'clock', type, function: name, count, position };
 }
 
-function pattern(rule: RuleOf<'pattern'>, scalars: readonly Scalar[], position: number): Value | Fault {
+function pattern(
+  rule: RuleOf<'pattern'>,
+  scalars: readonly Scalar[],
+  position: number,
+  spent: PatternSpending,
+): Value | Fault {
   const [text = '', flags = ''] = scalars.map((scalar) => scalar.text);
   if (rule.name === 'regex') {
     if (!/^i*$/.test(flags)) {
-      return typeFault(`regex() takes the flag 'i' or none, not '${flags}'`, 'regex', position);
+      return typeFault(`regex() takes the flag 'i' or none, not '${shortened(flags)}'`, 'regex', position);
     }
-    const check = checkRegularExpression(text);
+    const check = checkRegularExpression(text, spent.patterns);
+    spent.patterns += check.kind === 'large' ? 0 : check.size;
     if (check.kind === 'wrong') {
-      return typeFault(`'${text}' is no regular expression: ${check.reason}`, 'regex', position);
+      return typeFault(`this is no regular expression: ${shortened(check.reason)}`, 'regex', position);
     }
-    if (check.kind === 'unsupported') {
-      const what = `${check.what} in regex()`;
-      return fault('notImplemented', { option: FILTER, what, position }, 'regex');
+    if (check.kind === 'large') {
+      const what = 'steps in its regular expressions';
+      return fault('filterTooLarge', { option: FILTER, what, limit: LARGEST_PATTERNS, position }, 'regex');
     }
   }
   const ignoreCase = rule.name === 'regex' && flags !== '';
@@ -44,6 +55,10 @@ function shape(rule: RuleOf<'shape'>, scalars: readonly Scalar[], position: numb
     scalars.map((scalar) => scalar.text),
   );
   if ('reason' in found) return typeFault(found.reason, rule.name, position);
+  if (pointCount(found.geometry) > MOST_POINTS) {
+    const what = 'points in one shape';
+    return fault('filterTooLarge', { option: FILTER, what, limit: MOST_POINTS, position }, rule.name);
+  }
   return { kind: 'shape', type: 'shape', geometry: found.geometry, function: rule.name, position };
 }
 
@@ -77,14 +92,19 @@ function fold(name: FieldFunction, first: Scalar, rest: readonly Scalar[]): Fold
 }
 
 /** @param scalars arguments that fit the rule */
-export function workOut(rule: FunctionRule, scalars: readonly Scalar[], position: number): Value | Fault {
+export function workOut(
+  rule: FunctionRule,
+  scalars: readonly Scalar[],
+  position: number,
+  spent: PatternSpending,
+): Value | Fault {
   switch (rule.kind) {
     case 'clock':
       return clock(rule, scalars, position);
     case 'instant':
       return { kind: 'scalar', type: 'datetime', text: rule.text, position };
     case 'pattern':
-      return pattern(rule, scalars, position);
+      return pattern(rule, scalars, position, spent);
     case 'range': {
       const [from = '', to = ''] = scalars.map((value) => value.text);
       return { kind: 'range', type: 'character', from, to, position };
