@@ -1,8 +1,9 @@
 import type { Navigation } from '../../../dictionary/types.ts';
 import { type PlatError, platError } from '../../../errors/index.ts';
 import type { Expansion } from '../../request.ts';
+import type { ResourceSchema } from '../../schema.ts';
 import { MAX_EXPANSIONS, MAX_LEVELS } from '../limits.ts';
-import { type ExpandNode, NO_OPTIONS, type OptionNodes } from '../syntax/nodes.ts';
+import { type ExpandNode, NO_OPTIONS, type OptionNodes, type PathPart } from '../syntax/nodes.ts';
 import { type Source, type Sourced, shown, tooLarge } from '../syntax/source.ts';
 import type { QueryScope } from './environment.ts';
 import { bindQuery } from './query.ts';
@@ -88,7 +89,7 @@ function checked({ query, source }: Context, item: ExpandNode): Item {
   const [first, second] = item.path;
   const { schema } = query.record;
   if (first && (second || item.star)) {
-    if (!schema.findNavigation(first.name)) throw unknown(schema, source, first);
+    if (!schema.findNavigation(first.name)) throw noNavigation(schema, source, first);
     const inner = shown(second?.name ?? '*');
     const expected = `expansions of expansions in parentheses: ${first.name}($expand=${inner})`;
     const value = `${first.name}/${inner}`;
@@ -97,13 +98,20 @@ function checked({ query, source }: Context, item: ExpandNode): Item {
   return item;
 }
 
+function noNavigation(schema: ResourceSchema, source: Source, part: PathPart): PlatError {
+  if (schema.findField(part.name).kind !== 'visible') return unknown(schema, source, part);
+  const { option } = source;
+  const reason = `${part.name} is a field, which $select names, and leads to no other record`;
+  return platError('typeMismatch', { option, position: part.start + 1, reason }, { target: option });
+}
+
 function bindNamed(context: Context, item: Item): Expansion {
   const { query, source } = context;
   const { schema } = query.record;
   const [part] = item.path;
   const navigation = part && schema.findNavigation(part.name);
   if (part === undefined || navigation === undefined) {
-    throw unknown(schema, source, part ?? { kind: 'name', name: '', start: item.start });
+    throw noNavigation(schema, source, part ?? { kind: 'name', name: '', start: item.start });
   }
   const left = levels(source, item) - 1;
   const cyclic = navigation.target === schema.resource.name;

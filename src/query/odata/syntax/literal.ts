@@ -37,6 +37,8 @@ const IS_TIMESTAMP = new RegExp(`^${DATE}T${TIME}(?:Z|[+-]${HOUR}:[0-5]\\d)$`, '
 const IS_DURATION = /^-?P(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$/i;
 const IS_BINARY = /^(?:[\w-]{4})*(?:[\w-]{2}[AEIMQUYcgkosw048]=?|[\w-][AQgw](?:==)?)?$/;
 
+/** What dates, times and numbers begin with. */
+const NUMERIC = '0123456789+-';
 const GUID_AHEAD = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/iy;
 /** Anything that means to be a date, so that a wrong one is named as such. */
 const DATE_AHEAD = /-?\d+-\d+-\d+(?:T[\d:.]*(?:Z|[+-][\d:]+)?)?/iy;
@@ -82,6 +84,9 @@ export function readBareLiteral(
   });
   const guid = matchAt(GUID_AHEAD, text, offset);
   if (guid !== undefined) return made('guid', guid);
+  const special = matchAt(SPECIAL_AHEAD, text, offset);
+  if (special !== undefined) return made('special', special);
+  if (!NUMERIC.includes(text[offset] ?? '')) return undefined;
   const date = matchAt(DATE_AHEAD, text, offset);
   if (date !== undefined) {
     if (IS_DATE.test(date)) return made('date', date);
@@ -96,8 +101,6 @@ export function readBareLiteral(
     if (IS_TIME.test(time)) return made('time', time);
     throw syntaxError(source, offset, shown(time), 'a time of day, such as 08:30:00');
   }
-  const special = matchAt(SPECIAL_AHEAD, text, offset);
-  if (special !== undefined) return made('special', special);
   const number = matchAt(NUMBER_AHEAD, text, offset);
   if (number === undefined) return undefined;
   const form = /^[+-]?\d+$/.test(number) ? 'integer' : 'decimal';
