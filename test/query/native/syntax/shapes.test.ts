@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseFilter } from '../../../../src/query/native/syntax/parse.ts';
+import { messages } from './show.ts';
+
+describe('shapes', () => {
+  const geometryOf = (text: string) => {
+    const { filter, faults } = parseFilter(`Location Eq ${text}`);
+    assert.deepEqual(faults, []);
+    assert.ok(filter?.kind === 'condition' && filter.right.kind === 'values');
+    const [value] = filter.right.values;
+    assert.equal(value?.kind, 'shape');
+    return value.geometry;
+  };
+  const point = (latitude: number, longitude: number) => ({ longitude, latitude });
+  const square = [point(35, -68), point(35, -67), point(36, -67), point(36, -68), point(35, -68)];
+
+  it('reads a radius around a point or a listing', () => {
+    assert.deepEqual(geometryOf("radius(' 35.5  -68 ',2)"), {
+      kind: 'circle',
+      center: point(35.5, -68),
+      miles: 2,
+    });
+    const record = '20260101000000000000000001';
+    assert.deepEqual(geometryOf(`radius('${record}',0.5)`), { kind: 'circle-around', record, miles: 0.5 });
+  });
+
+  it('closes polygons and turns rectangles into them', () => {
+    const areas = [[square]];
+    assert.deepEqual(geometryOf("polygon('35 -68, 35 -67, 36 -67, 36 -68')"), { kind: 'areas', areas });
+    assert.deepEqual(geometryOf("polygon('35 -68,35 -67,36 -67,36 -68,35 -68')"), { kind: 'areas', areas });
+    assert.deepEqual(geometryOf("rectangle('35 -68, 36 -67')"), { kind: 'areas', areas });
+  });
+
+  it('reads well-known text, in which the longitude comes first', () => {
+    const ring = '(-68 35,-67 35,-67 36,-68 36,-68 35)';
+    assert.deepEqual(geometryOf(`wkt('POLYGON(${ring})')`), { kind: 'areas', areas: [[square]] });
+    assert.deepEqual(geometryOf(`wkt('SRID=4326;polygon (${ring},${ring})')`), {
+      kind: 'areas',
+      areas: [[square, square]],
+      srid: 4326,
+    });
+    assert.deepEqual(geometryOf(`wkt('MULTIPOLYGON((${ring}),(${ring}))')`), {
+      kind: 'areas',
+      areas: [[square], [square]],
+    });
+  });
+
+  const others = [
+    ["linestring('35 -68, 36 -67')", 'linestring()'],
+    ["wkt('POINT(-68 35)')", 'the geometry POINT'],
+    ["wkt('LINESTRING(-68 35,-67 36)')", 'the geometry LINESTRING'],
+    ["wkt('MULTIPOINT((-68 35),(-67 36))')", 'the geometry MULTIPOINT'],
+    ["wkt('MULTIPOINT(-68 35,-67 36)')", 'the geometry MULTIPOINT'],
+    ["wkt('MULTILINESTRING((-68 35,-67 36))')", 'the geometry MULTILINESTRING'],
+  ] as const;
+  for (const [text, name] of others) {
+    it(`knows ${text} as well formed`, () => assert.deepEqual(geometryOf(text), { kind: 'other', name }));
+  }
+
+  const wrong = [
+    [
+      "radius('35.12,-68.33',1.0)",
+      'radius() takes one point "latitude longitude", or a ListingKey of 26 digits',
+    ],
+    [
+      "radius('35 -68, 36 -67',1)",
+      'radius() takes one point "latitude longitude", or a ListingKey of 26 digits',
+    ],
+    ["radius('35 -68',0)", 'radius() takes a length above zero'],
+    ["polygon('35 -68, 35 -67')", 'polygon() takes at least three points "latitude longitude"'],
+    ["polygon('35 -68, 35 -67, x y')", 'polygon() takes at least three points "latitude longitude"'],
+    [
+      "rectangle('35 -68, 36 -67, 37 -66')",
+      'rectangle() takes two opposite corners "latitude longitude, latitude longitude"',
+    ],
+    ["linestring('35 -68')", 'linestring() takes at least two points "latitude longitude"'],
+    ...[
+      'POLYGON((1 2,3 4,1 2))',
+      'POLYGON((1 2,3 4,5 6,7 8))',
+      'POLYGON((1 2,3 4,5 6,1 2)',
+      'CIRCLE(1 2)',
+      'POINT(1 2) x',
+      'POLYGON',
+      'POINT(1 2,3 4)',
+    ].map(
+      (text) =>
+        [
+          `wkt('${text}')`,
+          'wkt() takes well-known text, such as POLYGON((lon lat, lon lat, lon lat, lon lat))',
+        ] as const,
+    ),
+  ] as const;
+  for (const [text, reason] of wrong) {
+    it(`refuses ${text}`, () =>
+      assert.deepEqual(messages(`Location Eq ${text}`), [`_filter: ${reason} at position 13.`]));
+  }
+});
