@@ -1,0 +1,55 @@
+/** Numbers of a drawing need no more than a tenth of a unit. */
+export function num(value: number): string {
+  return (Math.round(value * 10) / 10).toString();
+}
+
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Attributes as they stand in a tag; numbers are rounded. */
+export type Attributes = Readonly<Record<string, string | number>>;
+
+export function attributes(of: Attributes): string {
+  let text = '';
+  for (const name in of) {
+    const value = of[name];
+    if (value !== undefined)
+      text += ` ${name}="${typeof value === 'number' ? num(value) : escapeXml(value)}"`;
+  }
+  return text;
+}
+
+export function rect(x: number, y: number, width: number, height: number, more: Attributes = {}): string {
+  return `<rect${attributes({ x, y, width, height, ...more })}/>`;
+}
+
+export function circle(cx: number, cy: number, r: number, more: Attributes = {}): string {
+  return `<circle${attributes({ cx, cy, r, ...more })}/>`;
+}
+
+export function ellipse(cx: number, cy: number, rx: number, ry: number, more: Attributes = {}): string {
+  return `<ellipse${attributes({ cx, cy, rx, ry, ...more })}/>`;
+}
+
+export function path(d: string, more: Attributes = {}): string {
+  return `<path${attributes({ d, ...more })}/>`;
+}
+
+export function text(x: number, y: number, content: string, more: Attributes = {}): string {
+  return `<text${attributes({ x, y, ...more })}>${escapeXml(content)}</text>`;
+}
+
+export function group(content: readonly string[], more: Attributes = {}): string {
+  return `<g${attributes(more)}>${content.join('')}</g>`;
+}
+
+/** A closed polygon through points given as x, y, x, y, … */
+export function polygon(points: readonly number[], more: Attributes = {}): string {
+  return `<polygon${attributes({ points: points.map(num).join(' '), ...more })}/>`;
+}
+
+/** A whole drawing. */
+export function document(width: number, height: number, content: readonly string[]): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">${content.join('')}</svg>`;
+}

@@ -1,0 +1,78 @@
+import type { FieldValues } from '../dictionary/index.ts';
+import type { MarketContext } from './context.ts';
+import { serialOf } from './keys.ts';
+import { makeListing } from './listing/listing.ts';
+import { makeMember } from './members.ts';
+import { makeOffice } from './offices.ts';
+import { makeOrganizations } from './organizations.ts';
+import type { ImportRecord, MarketRecord } from './records.ts';
+
+export interface MarketOptions {
+  /** Markets of one seed, size and moment are equal to the byte. */
+  readonly seed: number;
+  readonly listings: number;
+  /** All dates lead up to this moment. */
+  readonly now?: Date;
+}
+
+/** The moment of a market that names none. */
+export const REFERENCE_DATE = new Date('2026-06-01T12:00:00Z');
+
+/** A market whose records are made on demand, each from its serial alone, counted from 0. */
+export interface Market {
+  readonly listings: number;
+  readonly members: number;
+  readonly offices: number;
+  organizations(): readonly FieldValues[];
+  office(serial: number): FieldValues;
+  member(serial: number): FieldValues;
+  listing(serial: number): ImportRecord;
+  /** The Member record of a key of this market as it was at the beginning; undefined for any other key. */
+  memberOf(key: string): FieldValues | undefined;
+}
+
+/** 300 agents and 60 offices for 2,000 listings, and never fewer than a small town has. */
+function sizeOf({ seed, listings, now = REFERENCE_DATE }: MarketOptions): MarketContext {
+  return {
+    seed,
+    listings,
+    now: now.getTime(),
+    members: Math.max(15, Math.round(listings * 0.15)),
+    offices: Math.max(6, Math.round(listings * 0.03)),
+  };
+}
+
+/** A market of invented places and people; what it holds depends on the options alone. */
+export function makeMarket(options: MarketOptions): Market {
+  const context = sizeOf(options);
+  return {
+    listings: context.listings,
+    members: context.members,
+    offices: context.offices,
+    organizations: () => makeOrganizations(context),
+    office: (serial) => makeOffice(context, serial),
+    member: (serial) => makeMember(context, serial),
+    listing: (serial) => makeListing(context, serial),
+    memberOf: (key) => {
+      const serial = serialOf('member', key);
+      if (serial === undefined || serial >= context.members) return undefined;
+      const member = makeMember(context, serial);
+      return member.MemberKey === key ? member : undefined;
+    },
+  };
+}
+
+/** Every record of a market in the order of an import: systems, offices, agents, then listings. */
+export function* marketRecords(options: MarketOptions): Generator<MarketRecord> {
+  const market = makeMarket(options);
+  for (const record of market.organizations()) yield { resource: 'OUID', record };
+  for (let serial = 0; serial < market.offices; serial++) {
+    yield { resource: 'Office', record: market.office(serial) };
+  }
+  for (let serial = 0; serial < market.members; serial++) {
+    yield { resource: 'Member', record: market.member(serial) };
+  }
+  for (let serial = 0; serial < market.listings; serial++) {
+    yield { resource: 'Property', record: market.listing(serial) };
+  }
+}
