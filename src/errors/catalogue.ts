@@ -129,13 +129,14 @@ export const catalogue = {
   optionNotTaken: entry<{ name: string; resource: string; taken: string }>({
     status: 400,
     native: 1053,
-    message: ({ name, resource, taken }) => `${resource} does not take ${name}; it takes ${taken}.`,
+    message: ({ name, resource, taken }) =>
+      `${name} is not for ${resource}; the parameters there are ${taken}.`,
   }),
   expansionUnknown: entry<Named & { option: string; known: string }>({
     status: 400,
     native: 1053,
     message: ({ option, name, known, nearest }) =>
-      `${option}: there is no ${name} to expand, but ${known}.${meant(nearest)}`,
+      `${option}: ${name} cannot be expanded; ${known} can.${meant(nearest)}`,
   }),
   optionMissing: entry<{ name: string }>({
     status: 400,

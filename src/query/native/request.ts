@@ -97,7 +97,7 @@ function readPosition(given: NativeParameters['given']): Position {
 function checkTaken(given: NativeParameters['given'], { parameters, names }: NativeBounds): void {
   for (const name of given.keys()) {
     if (parameters.includes(name)) continue;
-    const taken = parameters.length === 0 ? 'no parameters' : parameters.join(', ');
+    const taken = parameters.length === 0 ? 'none' : parameters.join(', ');
     throw platError('optionNotTaken', { name, resource: names.collection, taken }, { target: name });
   }
 }

@@ -110,7 +110,7 @@ export function bindSelection(
 
 function refuse(name: string, offered: readonly string[]): never {
   const nearest = nearestName(name, offered);
-  const known = offered.length === 0 ? 'nothing' : offered.join(', ');
+  const known = offered.length === 0 ? 'nothing here' : offered.join(', ');
   throw platError(
     'expansionUnknown',
     { option: '_expand', name: shortened(name), known, nearest },
