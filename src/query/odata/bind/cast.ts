@@ -74,16 +74,14 @@ export function bindCase(env: Environment, node: Node & { kind: 'case' }): Expre
     when: bindCondition(env, branch.when, 'case'),
     result: bindValue(env, branch.result),
   }));
-  let type: ValueType = 'null';
-  for (const { node: place, result } of bound) {
-    const common = commonType(type, typeOf(result));
-    if (common === undefined) {
-      const reason = `case cannot give both ${typeInWords(type)} and ${inWords(result)}`;
-      throw mismatch(env, place, reason);
-    }
-    type = common;
-  }
-  // biome-ignore lint/suspicious/noThenProperty: the tree has that name, and a branch is never awaited.
-  const branches = bound.map(({ when, result }) => ({ when, then: fit(result, type) ?? result }));
+  const type = bound.reduce(
+    (held: ValueType, { result }) => commonType(held, typeOf(result)) ?? held,
+    'null',
+  );
+  const branches = bound.map(({ node: place, when, result }) => {
+    const then = fit(result, type);
+    if (then) return { when, then };
+    throw mismatch(env, place, `case cannot give both ${typeInWords(type)} and ${inWords(result)}`);
+  });
   return { kind: 'case', type, branches };
 }

@@ -1,5 +1,5 @@
 import type { PlatError } from '../../../errors/index.ts';
-import type { Comparison, ComparisonOperator, Expression, Literal } from '../../tree.ts';
+import type { Comparison, ComparisonOperator, Expression, Literal, ValueType } from '../../tree.ts';
 import type { Node } from '../syntax/nodes.ts';
 import { shown } from '../syntax/source.ts';
 import { align, commonType, fit } from './align.ts';
@@ -72,9 +72,12 @@ function incomparable(env: Environment, place: Place, left: Expression, right: E
   const literal = left.kind === 'literal' ? left : right;
   const other = left.kind === 'literal' ? right : left;
   let hint = '';
-  if (literal.kind === 'literal' && literal.type !== 'point' && literal.type !== 'polygon') {
-    if (typeOf(other) === 'string') hint = ` (write '${shown(String(literal.value))}' for a string)`;
-    if (literal.type === 'string') hint = ` (${typeInWords(typeOf(other))} stands without quotes)`;
+  if (literal.kind === 'literal') {
+    const { type } = literal;
+    const quotable = type !== 'duration' && type !== 'point' && type !== 'polygon';
+    if (quotable && typeOf(other) === 'string')
+      hint = ` (write '${shown(String(literal.value))}' for a string)`;
+    if (type === 'string') hint = ` (${typeInWords(typeOf(other))} stands without quotes)`;
   }
   return mismatch(env, place, `${inWords(left)} and ${inWords(right)} cannot be compared${hint}`);
 }
@@ -118,19 +121,20 @@ function inList(
     const terms = items.map((item) => compare(env, node.right, 'eq', operand, item));
     return { kind: 'or', terms };
   }
-  let type = typeOf(operand.expression);
-  for (const literal of literals) {
-    const common = commonType(type, literal.type);
-    if (common === undefined) {
-      throw incomparable(env, node.right, operand.expression, literal);
-    }
-    type = common;
-  }
-  const values = literals.flatMap((literal) => {
-    const fitted = fit(literal, type);
-    return spellings(operand, fitted?.kind === 'literal' ? fitted : literal);
+  const type = literals.reduce(
+    (held: ValueType, literal) => commonType(held, literal.type) ?? held,
+    typeOf(operand.expression),
+  );
+  const values = literals.map((literal) => {
+    const pair = [fit(operand.expression, type), fit(literal, type)] as const;
+    if (pair[0] && pair[1]?.kind === 'literal') return pair[1];
+    throw incomparable(env, node.right, operand.expression, literal);
   });
-  return { kind: 'in', operand: fit(operand.expression, type) ?? operand.expression, values };
+  return {
+    kind: 'in',
+    operand: fit(operand.expression, type) ?? operand.expression,
+    values: values.flatMap((value) => spellings(operand, value)),
+  };
 }
 
 /** Whether a collection of values holds one. */

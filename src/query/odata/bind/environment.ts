@@ -1,10 +1,10 @@
 import type { Lookup, Navigation } from '../../../dictionary/types.ts';
-import { type PlatError, platError } from '../../../errors/index.ts';
+import type { PlatError } from '../../../errors/index.ts';
 import type { ResourceSchema, Schema } from '../../schema.ts';
 import type { Collection, Expression, Location, Scope } from '../../tree.ts';
 import { MAX_DEPTH, MAX_TERMS } from '../limits.ts';
 import type { Node } from '../syntax/nodes.ts';
-import { type Source, type Sourced, tooLarge } from '../syntax/source.ts';
+import { notProvided, type Source, type Sourced, tooLarge, typeMismatch } from '../syntax/source.ts';
 
 export interface BoundValue {
   readonly kind: 'value';
@@ -91,14 +91,14 @@ export function environmentOf(query: QueryScope, source: Source): Environment {
 
 /** One level deeper. */
 export function deeper(env: Environment, node: Place): Environment {
-  if (env.depth >= MAX_DEPTH) throw tooLarge(env.source, 'levels of nesting', MAX_DEPTH, node.start);
+  if (env.depth >= MAX_DEPTH) throw tooLarge(env.source, node.start, 'levels of nesting', MAX_DEPTH);
   return { ...env, depth: env.depth + 1 };
 }
 
 /** Counts one term of the option. */
 export function spend(env: Environment, node: Place): void {
   env.spent.terms++;
-  if (env.spent.terms > MAX_TERMS) throw tooLarge(env.source, 'terms', MAX_TERMS, node.start);
+  if (env.spent.terms > MAX_TERMS) throw tooLarge(env.source, node.start, 'terms', MAX_TERMS);
 }
 
 /** Where a message points. */
@@ -107,15 +107,7 @@ export interface Place {
 }
 
 export const mismatch = ({ source }: Environment, { start }: Place, reason: string): PlatError =>
-  platError(
-    'typeMismatch',
-    { option: source.option, position: start + 1, reason },
-    { target: source.option },
-  );
+  typeMismatch(source, start, reason);
 
 export const unsupported = ({ source }: Environment, { start }: Place, what: string): PlatError =>
-  platError(
-    'notImplemented',
-    { option: source.option, position: start + 1, what },
-    { target: source.option },
-  );
+  notProvided(source, start, what);

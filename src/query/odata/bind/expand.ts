@@ -4,17 +4,20 @@ import type { Expansion } from '../../request.ts';
 import type { ResourceSchema } from '../../schema.ts';
 import { MAX_EXPANSIONS, MAX_LEVELS } from '../limits.ts';
 import { type ExpandNode, NO_OPTIONS, type OptionNodes, type PathPart } from '../syntax/nodes.ts';
-import { type Source, type Sourced, shown, tooLarge } from '../syntax/source.ts';
+import { notProvided, type Source, type Sourced, shown, tooLarge, typeMismatch } from '../syntax/source.ts';
 import type { QueryScope } from './environment.ts';
+import { fieldUnknown } from './field-unknown.ts';
 import { bindQuery } from './query.ts';
-import { type SelectLists, unknown } from './select.ts';
+import type { SelectLists } from './select.ts';
 
 /** Counts the expansions of a whole request. */
 export interface Expanding {
   expansions: number;
 }
 
-type Item = ExpandNode & { readonly kind: 'path' };
+type Path = ExpandNode & { readonly kind: 'path' };
+type Star = ExpandNode & { readonly kind: 'star' };
+type Item = Path | Star;
 
 interface Context {
   readonly expanding: Expanding;
@@ -37,12 +40,16 @@ export function bindExpand(
   const expansions = new Map<string, Expansion>();
   if (items) {
     const context: Context = { expanding, query, source: items.source, passed };
-    const paths = items.value.map((item) => checked(context, item));
-    for (const item of paths.filter(({ star }) => !star)) add(expansions, bindNamed(context, item));
+    const stars: Star[] = [];
+    for (const item of items.value) {
+      const known = checked(context, item);
+      if (known.kind === 'star') stars.push(known);
+      else add(expansions, bindNamed(context, known));
+    }
     const named = new Set([...expansions.values()].map(({ navigation }) => navigation.name));
-    for (const item of paths.filter(({ star }) => star)) {
+    for (const star of stars) {
       for (const navigation of navigationsOf(query)) {
-        if (!named.has(navigation.name)) add(expansions, bindStar(context, item, navigation));
+        if (!named.has(navigation.name)) add(expansions, bindStar(context, star, navigation));
       }
     }
   }
@@ -75,51 +82,42 @@ function* navigationsOf({ record: { schema } }: QueryScope): Iterable<Navigation
 
 /** Refuses what the grammar allows and nothing here has. */
 function checked({ query, source }: Context, item: ExpandNode): Item {
-  const unsupported = (start: number, what: string) =>
-    platError(
-      'notImplemented',
-      { option: source.option, position: start + 1, what },
-      { target: source.option },
-    );
-  if (item.kind === 'media') throw unsupported(item.start, 'a media stream');
+  if (item.kind === 'media') throw notProvided(source, item.start, 'a media stream');
   for (const { kind, name, start } of item.path) {
-    if (kind === 'annotation') throw unsupported(start, `the annotation @${shown(name)}`);
-    if (name.includes('.')) throw unsupported(start, `the type cast ${shown(name)}`);
+    if (kind === 'annotation') throw notProvided(source, start, `the annotation @${shown(name)}`);
+    if (name.includes('.')) throw notProvided(source, start, `the type cast ${shown(name)}`);
   }
   const [first, second] = item.path;
-  const { schema } = query.record;
-  if (first && (second || item.star)) {
+  const inner = item.kind === 'star' ? '*' : second?.name;
+  if (first && inner) {
+    const { schema } = query.record;
     if (!schema.findNavigation(first.name)) throw noNavigation(schema, source, first);
-    const inner = shown(second?.name ?? '*');
-    const expected = `expansions of expansions in parentheses: ${first.name}($expand=${inner})`;
-    const value = `${first.name}/${inner}`;
-    throw platError('optionInvalid', { name: source.option, value, expected }, { target: source.option });
+    const expected = `expansions of expansions in parentheses: ${first.name}($expand=${shown(inner)})`;
+    const facts = { name: source.option, value: `${first.name}/${shown(inner)}`, expected };
+    throw platError('optionInvalid', facts, { target: source.option });
   }
   return item;
 }
 
 function noNavigation(schema: ResourceSchema, source: Source, part: PathPart): PlatError {
-  if (schema.findField(part.name).kind !== 'visible') return unknown(schema, source, part);
-  const { option } = source;
+  if (schema.findField(part.name).kind !== 'visible') return fieldUnknown(schema, source, part);
   const reason = `${part.name} is a field, which $select names, and leads to no other record`;
-  return platError('typeMismatch', { option, position: part.start + 1, reason }, { target: option });
+  return typeMismatch(source, part.start, reason);
 }
 
-function bindNamed(context: Context, item: Item): Expansion {
+function bindNamed(context: Context, item: Path): Expansion {
   const { query, source } = context;
   const { schema } = query.record;
   const [part] = item.path;
-  const navigation = part && schema.findNavigation(part.name);
-  if (part === undefined || navigation === undefined) {
-    throw noNavigation(schema, source, part ?? { kind: 'name', name: '', start: item.start });
-  }
+  const navigation = schema.findNavigation(part.name);
+  if (navigation === undefined) throw noNavigation(schema, source, part);
   const left = levels(source, item) - 1;
   const cyclic = navigation.target === schema.resource.name;
   const options = left > 0 && cyclic ? oneMoreLevel(source, item, left) : item.options;
   return expansion(context, item, navigation, part.name, options);
 }
 
-function bindStar(context: Context, item: Item, navigation: Navigation): Expansion {
+function bindStar(context: Context, item: Star, navigation: Navigation): Expansion {
   const left = levels(context.source, item) - 1;
   const value: ExpandNode = { ...item, options: { ...NO_OPTIONS, levels: left } };
   const options =
@@ -128,7 +126,7 @@ function bindStar(context: Context, item: Item, navigation: Navigation): Expansi
 }
 
 /** The options with the same expansion once more inside. */
-function oneMoreLevel(source: Source, item: Item, left: number): OptionNodes {
+function oneMoreLevel(source: Source, item: Path, left: number): OptionNodes {
   const { options } = item;
   const again: ExpandNode = { ...item, options: { ...options, levels: left } };
   return { ...options, expand: { source, value: [...(options.expand?.value ?? []), again] } };
@@ -137,7 +135,7 @@ function oneMoreLevel(source: Source, item: Item, left: number): OptionNodes {
 function levels(source: Source, { options, start }: Item): number {
   const wanted = options.levels ?? 1;
   if (wanted === 'max') return MAX_LEVELS;
-  if (wanted > MAX_LEVELS) throw tooLarge(source, 'levels', MAX_LEVELS, start);
+  if (wanted > MAX_LEVELS) throw tooLarge(source, start, 'levels', MAX_LEVELS);
   return wanted;
 }
 
@@ -150,7 +148,7 @@ function expansion(
 ): Expansion {
   expanding.expansions++;
   if (expanding.expansions > MAX_EXPANSIONS) {
-    throw tooLarge(source, 'expansions', MAX_EXPANSIONS, item.start);
+    throw tooLarge(source, item.start, 'expansions', MAX_EXPANSIONS);
   }
   if (!navigation.collection) refuseListOptions(source, item, name);
   const { schema, aliases } = query;
@@ -163,14 +161,12 @@ const LIST_OPTIONS = ['filter', 'search', 'orderby', 'top', 'skip', 'count'] as 
 
 /** One related record cannot be filtered, ordered or counted. */
 function refuseListOptions(source: Source, { give, options, start }: Item, name: string): void {
-  const { option } = source;
   if (give === 'count') {
-    const reason = `${name} leads to one record, so it has no $count`;
-    throw platError('typeMismatch', { option, position: start + 1, reason }, { target: option });
+    throw typeMismatch(source, start, `${name} leads to one record, so it has no $count`);
   }
   const found = LIST_OPTIONS.find((key) => options[key] !== undefined);
   if (found !== undefined) {
     const facts = { first: `$${found}`, second: `$expand=${name}`, reason: `${name} leads to one record` };
-    throw platError('optionsConflict', facts, { target: option });
+    throw platError('optionsConflict', facts, { target: source.option });
   }
 }

@@ -41,7 +41,7 @@ export function bindNode(outer: Environment, node: Node): Bound {
 }
 
 function bindList(env: Environment, node: Of<'list'>): BoundList {
-  if (node.items.length > MAX_VALUES) throw tooLarge(env.source, 'values in a list', MAX_VALUES, node.start);
+  if (node.items.length > MAX_VALUES) throw tooLarge(env.source, node.start, 'values in a list', MAX_VALUES);
   return { kind: 'list', items: node.items.flatMap((item) => listItems(env, item)) };
 }
 

@@ -1,10 +1,9 @@
-import { type PlatError, platError } from '../../../errors/index.ts';
 import type { ResourceSchema } from '../../schema.ts';
 import { parseExpressionText } from '../syntax/expression.ts';
 import type { LiteralText } from '../syntax/literal.ts';
 import type { Argument, Node } from '../syntax/nodes.ts';
 import type { PathSegment } from '../syntax/resource-path.ts';
-import { type Source, shown, syntaxError } from '../syntax/source.ts';
+import { type Source, shown, syntaxError, typeMismatch } from '../syntax/source.ts';
 import type { KeyValue } from './resource-path.ts';
 import { fieldType } from './types.ts';
 
@@ -68,11 +67,8 @@ function keyOfLiteral(resource: ResourceSchema, source: Source, node: Node, lite
       const number = Number(literal.text);
       if (Number.isSafeInteger(number)) return number;
     }
-    throw mismatch(source, node, `${key} of ${name} is an integer`);
+    throw typeMismatch(source, node.start, `${key} of ${name} is an integer`);
   }
   if (literal.form === 'string' || literal.form === 'integer' || literal.form === 'guid') return literal.text;
-  throw mismatch(source, node, `${key} of ${name} is a string`);
+  throw typeMismatch(source, node.start, `${key} of ${name} is a string`);
 }
-
-const mismatch = ({ option }: Source, { start }: Node, reason: string): PlatError =>
-  platError('typeMismatch', { option, position: start + 1, reason }, { target: option });

@@ -1,5 +1,3 @@
-import { nearestName } from '../../../dictionary/index.ts';
-import { platError } from '../../../errors/index.ts';
 import type { Expression } from '../../tree.ts';
 import type { Segment } from '../syntax/nodes.ts';
 import { shown } from '../syntax/source.ts';
@@ -13,6 +11,7 @@ import {
   mismatch,
   unsupported,
 } from './environment.ts';
+import { fieldUnknown } from './field-unknown.ts';
 import { COORDINATES, locationOf } from './geography.ts';
 import { bindNamed } from './named.ts';
 import { fieldType } from './types.ts';
@@ -165,16 +164,5 @@ function member(env: Environment, record: BoundRecord, segment: Segment & { kind
   }
   const location = name === COORDINATES ? locationOf(record) : undefined;
   if (location) return location;
-  const { option } = env.source;
-  throw platError(
-    'fieldUnknown',
-    {
-      name: shown(name),
-      resource: schema.resource.name,
-      option,
-      position: segment.start + 1,
-      nearest: nearestName(name, schema.names()),
-    },
-    { target: option },
-  );
+  throw fieldUnknown(schema, env.source, segment);
 }

@@ -1,10 +1,10 @@
-import { nearestName } from '../../../dictionary/index.ts';
 import type { Field } from '../../../dictionary/types.ts';
-import { type PlatError, platError } from '../../../errors/index.ts';
+import type { PlatError } from '../../../errors/index.ts';
 import { SELECT_ALL, type Selection } from '../../request.ts';
 import type { ResourceSchema } from '../../schema.ts';
 import type { PathPart, SelectNode } from '../syntax/nodes.ts';
-import { type Source, type Sourced, shown } from '../syntax/source.ts';
+import { notProvided, type Source, type Sourced, shown, typeMismatch } from '../syntax/source.ts';
+import { fieldUnknown } from './field-unknown.ts';
 
 /** What a `$select` asks for, and what it passes on to the expansions that it leads into. */
 export interface BoundSelect {
@@ -44,11 +44,11 @@ export function bindSelect(
       case 'operations':
         continue;
     }
-    if (item.options) throw unsupported(source, item.start, 'options of an item');
+    if (item.options) throw notProvided(source, item.start, 'options of an item');
     const [first, ...rest] = item.path;
     if (first === undefined || isOperation(item.path)) continue;
     const strange = item.path.find(({ kind, name }) => kind === 'annotation' || name.includes('.'));
-    if (strange) throw unsupported(source, strange.start, nameOf(strange));
+    if (strange) throw notProvided(source, strange.start, nameOf(strange));
     if (rest.length > 0) {
       const navigation = schema.findNavigation(first.name);
       if (!navigation) throw noWayIn(schema, source, first, rest);
@@ -60,7 +60,7 @@ export function bindSelect(
     if (found.kind === 'visible') fields.add(found.field);
     else if (computedNames.has(first.name)) computed.add(first.name);
     else if (found.kind === 'hidden') hidden.add(found.field);
-    else if (!schema.findNavigation(first.name)) throw unknown(schema, source, first);
+    else if (!schema.findNavigation(first.name)) throw fieldUnknown(schema, source, first);
   }
   const selection = all ? SELECT_ALL : { all, fields: [...fields], hidden: [...hidden] };
   return { selection, computed: all ? undefined : computed, passed };
@@ -73,27 +73,13 @@ const isOperation = (path: readonly PathPart[]): boolean =>
 const nameOf = ({ kind, name }: PathPart): string =>
   kind === 'annotation' ? `the annotation @${shown(name)}` : `the type cast ${shown(name)}`;
 
-const unsupported = ({ option }: Source, start: number, what: string): PlatError =>
-  platError('notImplemented', { option, position: start + 1, what }, { target: option });
-
-export function unknown(schema: ResourceSchema, { option }: Source, { name, start }: PathPart): PlatError {
-  const nearest = nearestName(name, schema.names());
-  const resource = schema.resource.name;
-  return platError(
-    'fieldUnknown',
-    { option, name: shown(name), resource, position: start + 1, nearest },
-    { target: option },
-  );
-}
-
 function noWayIn(
   schema: ResourceSchema,
   source: Source,
   first: PathPart,
   rest: readonly PathPart[],
 ): PlatError {
-  if (schema.findField(first.name).kind !== 'visible') return unknown(schema, source, first);
-  const { option } = source;
+  if (schema.findField(first.name).kind !== 'visible') return fieldUnknown(schema, source, first);
   const reason = `${first.name} is a single value and has no ${shown(rest.map(({ name }) => name).join('/'))}`;
-  return platError('typeMismatch', { option, position: first.start + 1, reason }, { target: option });
+  return typeMismatch(source, first.start, reason);
 }

@@ -77,7 +77,7 @@ export function unexpected(cursor: Cursor, expected: string): PlatError {
  */
 export function nested<T>(cursor: Cursor, read: () => T): T {
   if (cursor.depth >= MAX_DEPTH) {
-    throw tooLarge(cursor.source, 'levels of nesting', MAX_DEPTH, peek(cursor).start);
+    throw tooLarge(cursor.source, peek(cursor).start, 'levels of nesting', MAX_DEPTH);
   }
   cursor.depth++;
   const result = read();

@@ -10,6 +10,8 @@ const RECORD_OPTIONS = new Set<ParsedOption>([...REFERENCE_OPTIONS, 'select', 'e
 const STAR_OPTIONS = new Set<ParsedOption>(['levels']);
 const NONE = new Set<ParsedOption>();
 
+const EXPANSION = 'an expansion, such as Media, or *';
+
 type Give = 'records' | 'references' | 'count';
 
 /** Reads one item of `$expand` (OData ABNF, expandItem). */
@@ -31,7 +33,10 @@ export function parseExpandItem(cursor: Cursor): ExpandNode {
   } while (!star && give === 'records' && accept(cursor, '/'));
   if (star && accept(cursor, '/')) give = parseEnding(cursor, path, true);
   const options = parseOptions(cursor, optionsOf(star, give));
-  return { kind: 'path', path, star, give, options, start };
+  if (star) return { kind: 'star', path, give, options, start };
+  const [head, ...rest] = path;
+  if (head === undefined) throw unexpected(cursor, EXPANSION);
+  return { kind: 'path', path: [head, ...rest], give, options, start };
 }
 
 function parseEnding(cursor: Cursor, path: readonly PathPart[], star = false): Give {
@@ -46,7 +51,7 @@ function parseEnding(cursor: Cursor, path: readonly PathPart[], star = false): G
       return 'count';
     }
   }
-  throw unexpected(cursor, star ? '$ref after */' : 'an expansion, such as Media, or *');
+  throw unexpected(cursor, star ? '$ref after */' : EXPANSION);
 }
 
 function optionsOf(star: boolean, give: Give): ReadonlySet<ParsedOption> {

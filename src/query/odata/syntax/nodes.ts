@@ -88,17 +88,17 @@ export type SelectNode = At &
       }
   );
 
+interface Expanded {
+  readonly give: 'records' | 'references' | 'count';
+  readonly options: OptionNodes;
+}
+
 export type ExpandNode = At &
   (
     | { readonly kind: 'media' }
-    | {
-        readonly kind: 'path';
-        /** Empty in front of a star. */
-        readonly path: readonly PathPart[];
-        readonly star: boolean;
-        readonly give: 'records' | 'references' | 'count';
-        readonly options: OptionNodes;
-      }
+    | ({ readonly kind: 'path'; readonly path: readonly [PathPart, ...PathPart[]] } & Expanded)
+    /** `*`, after a path or alone. */
+    | ({ readonly kind: 'star'; readonly path: readonly PathPart[] } & Expanded)
   );
 
 /** Options that have been read, of the request or of an item in parentheses. */

@@ -95,7 +95,7 @@ function parseTerm(reader: Reader): Search {
     skip(cursor);
     const { source, offset } = cursor;
     reader.terms++;
-    if (reader.terms > MAX_TERMS) throw tooLarge(source, 'terms', MAX_TERMS, offset);
+    if (reader.terms > MAX_TERMS) throw tooLarge(source, offset, 'terms', MAX_TERMS);
     const negated = afterKeyword(reader, NOT, offset);
     if (negated !== undefined) {
       moveTo(cursor, negated);

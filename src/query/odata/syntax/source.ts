@@ -18,19 +18,22 @@ const LONGEST_SHOWN = 40;
 export const shown = (text: string): string =>
   text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 
-/** @param start offset into the text, from 0; the message counts from 1. */
+/** The errors of a place in a text: `start` is an offset from 0, and the message counts from 1. */
 export function syntaxError(source: Source, start: number, found: string, expected: string): PlatError {
-  return platError(
-    'syntax',
-    { option: source.option, position: start + 1, found, expected },
-    { target: source.option },
-  );
+  return platError('syntax', { ...at(source, start), found, expected }, { target: source.option });
 }
 
-export function tooLarge(source: Source, what: string, limit: number, start: number): PlatError {
-  return platError(
-    'filterTooLarge',
-    { option: source.option, what, limit, position: start + 1 },
-    { target: source.option },
-  );
+export function tooLarge(source: Source, start: number, what: string, limit: number): PlatError {
+  return platError('filterTooLarge', { ...at(source, start), what, limit }, { target: source.option });
 }
+
+export function typeMismatch(source: Source, start: number, reason: string): PlatError {
+  return platError('typeMismatch', { ...at(source, start), reason }, { target: source.option });
+}
+
+/** For what OData has and this service has not. */
+export function notProvided(source: Source, start: number, what: string): PlatError {
+  return platError('notImplemented', { ...at(source, start), what }, { target: source.option });
+}
+
+const at = ({ option }: Source, start: number) => ({ option, position: start + 1 });

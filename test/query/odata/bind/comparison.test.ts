@@ -118,6 +118,9 @@ test('values of different types are not compared', () => {
       "ListAgent/MemberCity (a string) and an integer cannot be compared (write '1' for a string) at position 25",
     "ListPrice in (1,'2')":
       "ListPrice (a decimal) and '2' (a string) cannot be compared (a decimal stands without quotes) at position 14",
+    "City in (duration'P1D')": 'City (a string) and a duration cannot be compared at position 9',
+    "(now() sub ModificationTimestamp) in ('PT1H','x')":
+      "a duration and 'x' (a string) cannot be compared (a duration stands without quotes) at position 38",
     'City in (1)': "City (a string) and an integer cannot be compared (write '1' for a string) at position 9",
     "City eq geography'POINT(1 2)'": 'City (a string) and a point cannot be compared at position 9',
     "geography'POINT(1 2)' eq geography'POINT(1 2)'": 'a point and a point cannot be compared at position 26',

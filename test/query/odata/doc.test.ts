@@ -1,0 +1,48 @@
+/** Every example of docs/odata.md is taken, every refusal in it has its words. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import {
+  bindCollection,
+  bindCount,
+  bindSingle,
+  parseQueryOptions,
+  parseResourcePath,
+} from '../../../src/query/odata/index.ts';
+import { refusal, schema } from './fixture.ts';
+
+const DOC = readFileSync(new URL('../../../docs/odata.md', import.meta.url), 'utf8');
+
+/** Reads a request as it stands in the document, where nothing is percent-encoded. */
+function read(request: string): unknown {
+  const [path = '', query = ''] = request.split(/\?(.*)/s);
+  const options = parseQueryOptions(query.replaceAll('%', '%25').replaceAll('+', '%2B'));
+  const found = parseResourcePath(path, schema, options.aliases);
+  switch (found.kind) {
+    case 'collection':
+      return bindCollection(options, found.resource, schema);
+    case 'count':
+      return bindCount(options, found.resource, schema);
+    case 'record':
+      return bindSingle(options, found.resource, schema);
+    case 'field':
+    case 'service':
+    case 'metadata':
+      return found;
+  }
+}
+
+test('the examples of the document are taken', () => {
+  const blocks = [...DOC.matchAll(/```odata\n(.*?)```/gs)].map(([, block = '']) => block);
+  const requests = blocks.flatMap((block) => block.split('\n')).filter((line) => line !== '');
+  assert.ok(requests.length >= 40, `${requests.length} examples`);
+  for (const request of requests) assert.doesNotThrow(() => read(request), request);
+});
+
+test('the refusals of the document have its words', () => {
+  const rows = [...DOC.matchAll(/^\| `(Prop[^`]*)` \| `([^`]*)` \|$/gm)];
+  assert.equal(rows.length, 7);
+  for (const [, request = '', message] of rows) {
+    assert.equal(refusal(() => read(request))[1], message, request);
+  }
+});
