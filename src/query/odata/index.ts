@@ -7,4 +7,4 @@ export {
   type ResourcePath,
 } from './bind/resource-path.ts';
 export type { SystemOption } from './syntax/option-name.ts';
-export { decodePart, parseQueryOptions, type RawOptions } from './syntax/query-string.ts';
+export { parseQueryOptions, type RawOptions } from './syntax/query-string.ts';

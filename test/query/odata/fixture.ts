@@ -41,6 +41,24 @@ export const filter = (text: string, resource = 'Property', from = schema): Expr
 export const collection = (query: string, resource = 'Property', from = schema): CollectionQuery =>
   bindCollection(parseQueryOptions(query), resourceOf(resource, from), from);
 
+/** What an expression of any type is bound to. */
+export function expression(source: string): Expression | undefined {
+  return collection(`$compute=${encodeURIComponent(source)} as Result`).computed[0]?.expression;
+}
+
+/** The names that a query selects, in their order. */
+export const selected = ({ selection }: CollectionQuery): string =>
+  selection.all ? '*' : selection.fields.map(({ name }) => name).join();
+
+/** Expansions as text: the name asked, what is given, and what is selected and expanded inside. */
+export const expanded = ({ expansions }: CollectionQuery): string =>
+  expansions
+    .map(({ name, give, query }) => {
+      const inner = expanded(query);
+      return `${name}:${give}[${selected(query)}]${inner && `(${inner})`}`;
+    })
+    .join(' ');
+
 /** Runs what must be refused, and returns the error's code and message. */
 export function refusal(run: () => unknown): [ErrorCode, string] {
   try {

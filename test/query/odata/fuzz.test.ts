@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { PlatError } from '../../../src/errors/index.ts';
 import { parseResourcePath } from '../../../src/query/odata/index.ts';
 import { collection, filter, schema } from './fixture.ts';
-import { conditions, print } from './trees.ts';
+import { print } from './print.ts';
+import { conditions } from './trees.ts';
 
 const SEED = 20_260_314;
 const FILTERS = 5_000;

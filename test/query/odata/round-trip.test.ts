@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { canonicalText } from '../../../src/query/canonical.ts';
 import { filter } from './fixture.ts';
-import { conditions, type Hand, print } from './trees.ts';
+import { type Hand, print } from './print.ts';
+import { conditions } from './trees.ts';
 
 const RUNS = { seed: 20_260_314, numRuns: 2_000 };
 const PLAIN: Hand = { space: ' ', upper: false };

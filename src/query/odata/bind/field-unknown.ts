@@ -1,16 +1,16 @@
 import { nearestName } from '../../../dictionary/index.ts';
 import { type PlatError, platError } from '../../../errors/index.ts';
 import type { ResourceSchema } from '../../schema.ts';
-import { type Source, shown } from '../syntax/source.ts';
+import { placeOf, type Source, shown } from '../syntax/source.ts';
 
 /** A name that does not exist, or that the key may not know: the two look alike. */
 export function fieldUnknown(
   schema: ResourceSchema,
-  { option }: Source,
+  source: Source,
   { name, start }: { readonly name: string; readonly start: number },
 ): PlatError {
   const nearest = nearestName(name, schema.names());
   const resource = schema.resource.name;
-  const facts = { option, name: shown(name), resource, position: start + 1, nearest };
-  return platError('fieldUnknown', facts, { target: option });
+  const facts = { ...placeOf(source, start), name: shown(name), resource, nearest };
+  return platError('fieldUnknown', facts, { target: source.option });
 }

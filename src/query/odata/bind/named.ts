@@ -1,4 +1,4 @@
-import { platError } from '../../../errors/index.ts';
+import { syntaxError } from '../syntax/source.ts';
 import type { Bound, Environment, Named, Place } from './environment.ts';
 import { bindNode } from './expression.ts';
 
@@ -9,17 +9,7 @@ import { bindNode } from './expression.ts';
  */
 export function bindNamed(env: Environment, place: Place, named: Named): Bound {
   if (env.within.includes(named)) {
-    const { option } = env.source;
-    throw platError(
-      'syntax',
-      {
-        option,
-        position: place.start + 1,
-        found: 'a name that leads back to itself',
-        expected: 'a value in the end',
-      },
-      { target: option },
-    );
+    throw syntaxError(env.source, place.start, 'a name that leads back to itself', 'a value in the end');
   }
   const same = named.query.record === env.query.record;
   const inner: Environment = {

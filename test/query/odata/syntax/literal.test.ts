@@ -63,6 +63,7 @@ test('a malformed literal is refused where it stands', () => {
     'A eq 42.': '$filter: found . at position 8, expected an operator, such as eq or and, or the end.',
     'A eq 5x': '$filter: found x at position 7, expected an operator, such as eq or and, or the end.',
     'A eq ?': '$filter: found "?" at position 6, expected a name, a value or an operator.',
+    "A eq '😀' 5": '$filter: found 5 at position 10, expected an operator, such as eq or and, or the end.',
     'A eq 😀': '$filter: found "😀" at position 6, expected a name, a value or an operator.',
   };
   for (const [text, message] of Object.entries(wrong)) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodePart, parseQueryOptions } from '../../../../src/query/odata/index.ts';
+import { decodePart, parseQueryOptions } from '../../../../src/query/odata/syntax/query-string.ts';
 import { collection, refusal } from '../fixture.ts';
 
 test('options are split first and decoded then', () => {

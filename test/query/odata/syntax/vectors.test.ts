@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { PlatError } from '../../../../src/errors/index.ts';
-import { decodePart, parseQueryOptions } from '../../../../src/query/odata/index.ts';
 import { parseExpressionText } from '../../../../src/query/odata/syntax/expression.ts';
 import type { LiteralText } from '../../../../src/query/odata/syntax/literal.ts';
+import { decodePart, parseQueryOptions } from '../../../../src/query/odata/syntax/query-string.ts';
 import { parseOptions } from '../../../../src/query/odata/syntax/request.ts';
 import { parsePathText } from '../../../../src/query/odata/syntax/resource-path.ts';
 

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Expression, ValueType } from '../../../../src/query/tree.ts';
+import { boolean, compare, decimal, expression, field, integer, NULL, text, timestamp } from '../fixture.ts';
+
+const expectAll = (expected: Record<string, Expression>): void => {
+  for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);
+};
+
+const city = field('City');
+const price = field('ListPrice');
+const beds = field('BedroomsTotal');
+const contracted = field('ListingContractDate');
+const modified = field('ModificationTimestamp');
+
+test('cast and isof', () => {
+  const cast = (type: ValueType, operand: Expression): Expression => ({ kind: 'cast', type, operand });
+  expectAll({
+    'cast(ListPrice,Edm.String)': cast('string', price),
+    'cast(City,Edm.Int32)': cast('integer', city),
+    'cast(City,Edm.Decimal)': cast('decimal', city),
+    'cast(City,Edm.Boolean)': cast('boolean', city),
+    'cast(City,Edm.Date)': cast('date', city),
+    'cast(City,Edm.DateTimeOffset)': cast('timestamp', city),
+    'cast(City,Edm.TimeOfDay)': cast('time', city),
+    'cast(City,Edm.Duration)': cast('duration', city),
+    'cast(ListPrice,Edm.Int64)': cast('integer', price),
+    'cast(ListingContractDate,Edm.DateTimeOffset)': cast('timestamp', contracted),
+    'cast(ModificationTimestamp,Edm.Date)': cast('date', modified),
+    'cast(null,Edm.String)': cast('string', NULL),
+    'isof(ListPrice,Edm.Decimal)': compare('ne', price, NULL),
+    'isof(BedroomsTotal,Edm.Double)': compare('ne', beds, NULL),
+    'isof(ListPrice,Edm.String)': boolean(false),
+  });
+});
+
+test('case gives one type', () => {
+  const when = compare('gt', price, integer(1));
+  // biome-ignore-start lint/suspicious/noThenProperty: the tree has that name.
+  expectAll({
+    "case(ListPrice gt 1:'a',true:null)": {
+      kind: 'case',
+      type: 'string',
+      branches: [
+        { when, then: text('a') },
+        { when: boolean(true), then: NULL },
+      ],
+    },
+    'case(ListPrice gt 1:1,true:2.5)': {
+      kind: 'case',
+      type: 'decimal',
+      branches: [
+        { when, then: integer(1) },
+        { when: boolean(true), then: decimal(2.5) },
+      ],
+    },
+    'case(true:2024-01-01,ListPrice gt 1:ModificationTimestamp)': {
+      kind: 'case',
+      type: 'timestamp',
+      branches: [
+        { when: boolean(true), then: timestamp('2024-01-01T00:00:00Z') },
+        { when, then: modified },
+      ],
+    },
+  });
+  // biome-ignore-end lint/suspicious/noThenProperty: the tree has that name.
+});
