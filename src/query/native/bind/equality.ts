@@ -10,7 +10,7 @@ import type { BoundValue } from './operand.ts';
 import { MOST_WILDCARDS, readWildcards, wildcardCount } from './wildcards.ts';
 
 /** What a side takes: numbers that are computed mix freely, a field of whole numbers takes no decimals. */
-export const wantedBy = ({ computed, type }: BoundValue): Wanted =>
+const wantedBy = ({ computed, type }: BoundValue): Wanted =>
   computed && (type === 'integer' || type === 'decimal') ? 'number' : type;
 
 /** A literal of the right side in the type of the left; undefined when a fault has been noted. */

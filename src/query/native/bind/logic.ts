@@ -4,7 +4,7 @@
  */
 import type { Expression, Literal } from '../../tree.ts';
 
-export const TRUE: Literal = { kind: 'literal', type: 'boolean', value: true };
+const TRUE: Literal = { kind: 'literal', type: 'boolean', value: true };
 export const FALSE: Literal = { kind: 'literal', type: 'boolean', value: false };
 
 function mayBeNull(expression: Expression): boolean {

@@ -19,7 +19,7 @@ import { type SeenType, typeName } from './type-names.ts';
 import { workOut } from './work-out.ts';
 
 /** What may stand in the parentheses: on the right side no field, and first in a list no further function. */
-export type CallPlace = 'left' | 'right' | 'right-plain';
+type CallPlace = 'left' | 'right' | 'right-plain';
 
 type Called = FieldCall | Value | Broken;
 type Argument = Called | FieldName;

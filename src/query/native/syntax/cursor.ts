@@ -36,7 +36,7 @@ export function advance(cursor: Cursor): Token {
 export const at = (cursor: Cursor, kind: TokenKind): boolean => cursor.token.kind === kind;
 
 /** Ends the parse: nothing behind this fault can be understood. */
-export function stop(cursor: Cursor, found: Fault): never {
+function stop(cursor: Cursor, found: Fault): never {
   cursor.faults.push(found);
   throw found.raise({});
 }
@@ -61,7 +61,7 @@ export function tooMany(cursor: Cursor, what: string, limit: number, token: Toke
   );
 }
 
-export function expect(cursor: Cursor, kind: TokenKind, expected: string): Token {
+function expect(cursor: Cursor, kind: TokenKind, expected: string): Token {
   return at(cursor, kind) ? advance(cursor) : unexpected(cursor, expected);
 }
 

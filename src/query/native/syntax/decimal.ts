@@ -4,7 +4,7 @@
  */
 import type { ArithmeticWord } from './nodes.ts';
 
-export interface Decimal {
+interface Decimal {
   /** The value is `digits` divided by ten to the `scale`. */
   readonly digits: bigint;
   readonly scale: number;
@@ -21,7 +21,7 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[Ee](-?\d+))?$/;
 const power = (exponent: number): bigint => 10n ** BigInt(exponent);
 
 /** Reads what the lexer calls an integer or a decimal. */
-export function parseDecimal(text: string): Decimal {
+function parseDecimal(text: string): Decimal {
   const [, sign = '', whole = '0', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   const digits = BigInt(`${sign}${whole}${fraction}`);
   const scale = fraction.length - Number(exponent);

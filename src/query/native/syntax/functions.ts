@@ -94,7 +94,7 @@ export const FUNCTIONS: ReadonlyMap<string, FunctionRule> = new Map([
   shape('wkt', [['character']]),
 ]);
 
-export const CAST_TYPES = ['character', 'decimal', 'integer'] as const;
+const CAST_TYPES = ['character', 'decimal', 'integer'] as const;
 export type CastType = (typeof CAST_TYPES)[number];
 
 export const castType = (text: string): CastType | undefined => CAST_TYPES.find((type) => type === text);

@@ -19,17 +19,15 @@ export interface Scalar {
   readonly position: number;
 }
 
-export const CLOCK_FUNCTIONS = [
-  'now',
-  'seconds',
-  'minutes',
-  'hours',
-  'days',
-  'weekdays',
-  'months',
-  'years',
-] as const;
-export type ClockFunction = (typeof CLOCK_FUNCTIONS)[number];
+export type ClockFunction =
+  | 'now'
+  | 'seconds'
+  | 'minutes'
+  | 'hours'
+  | 'days'
+  | 'weekdays'
+  | 'months'
+  | 'years';
 
 /** A moment or day counted from the time of the request; binding knows that time. */
 export interface Clock {
