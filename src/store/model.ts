@@ -22,6 +22,8 @@ export interface StoreModel {
   readonly day: string;
   readonly resource: (name: string) => Resource;
   readonly layout: (resource: string) => ResourceLayout;
+  /** Whether there are tables for a resource: it is always published, or has held a record. */
+  readonly stores: (resource: string) => boolean;
   readonly inUse: (field: Field) => boolean;
 }
 
@@ -63,6 +65,7 @@ export function makeModel({ generation, settings, profile, day }: ModelSource): 
     day,
     resource,
     inUse,
+    stores: (name) => profile.since.has(name),
     layout: (name) => {
       const known = layouts.get(name);
       if (known !== undefined) return known;

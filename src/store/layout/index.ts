@@ -2,22 +2,24 @@ import type { AccessRules, RowRule, WithheldRule } from '../../access/index.ts';
 import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
-import { SEARCHED, SEARCHED_BY_DEFAULT } from './indexes.ts';
+import { searchedBy } from './indexes.ts';
 import { type JoinPiece, joinPieces } from './joins.ts';
 import { columnsTable, textsTable, viewName } from './names.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 
 export { type JoinPiece, joinPrefix, NAME_MARK } from './joins.ts';
 export { snakeCase } from './names.ts';
+export { type OwnColumn, ownColumn } from './own-column.ts';
 export type { Naming, Piece } from './pieces.ts';
 
 /** Where a record's originating system comes from; rows without one are not filtered by it. */
 export type SystemSource = 'own' | 'parent' | 'none';
 
-/** How one resource lies in a store: a table of typed columns and a table of ready texts, both in key order. */
+/** How one resource lies in a store: typed columns and ready texts, in key order. */
 export interface ResourceLayout {
   readonly resource: Resource;
   readonly columnsTable: string;
+  /** The same as `columnsTable` where texts and columns lie in one table. */
   readonly textsTable: string;
   readonly viewName: string;
   /** Stored fields in use, the key first: a typed column each. */
@@ -78,15 +80,17 @@ export function resourceLayout({
     joinPieces: joins
       ? joinPieces(resource.name, dictionary, (field) => known(field.resource, field.name) !== undefined)
       : [],
-    indexes: (SEARCHED[resource.name] ?? SEARCHED_BY_DEFAULT).filter((columns) =>
-      columns.every((column) => names.has(column)),
-    ),
+    indexes: searchedBy(resource.name).filter((columns) => columns.every((column) => names.has(column))),
     systemSource: systemSource(resource),
     rowRules: rules.rowRules(resource.name),
     withheldRules: rules.withheldRules(resource.name),
     since: (field) => known(field.resource, field.name) ?? 0,
   };
 }
+
+/** Whether columns and texts of a resource lie in one table. */
+export const isOneTable = ({ columnsTable, textsTable }: ResourceLayout): boolean =>
+  columnsTable === textsTable;
 
 function linksOf(fields: readonly Field[]): { field: string; resource: string }[] {
   const links = new Map<string, string>();

@@ -2,7 +2,7 @@
  * What is searched by, beside the key: by resource, lists of fields. An index exists as soon as its fields are
  * in use. Equality comes first, so that an order by key behind it needs no sort.
  */
-export const SEARCHED: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const SEARCHED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   Property: [
     ['ModificationTimestamp'],
     ['ListingId'],
@@ -17,12 +17,15 @@ export const SEARCHED: Readonly<Record<string, readonly (readonly string[])[]>> 
   ],
   Member: [['ModificationTimestamp'], ['MemberMlsId'], ['MemberLastName'], ['OfficeKey']],
   Office: [['ModificationTimestamp'], ['OfficeMlsId'], ['OfficeName']],
-  Media: [['ModificationTimestamp'], ['OriginatingSystemResourceRecordKey']],
-  PropertyRooms: [['ModificationTimestamp']],
-  PropertyUnitTypes: [['ModificationTimestamp']],
   OpenHouse: [['ModificationTimestamp'], ['OpenHouseDate']],
+  // Rooms and units are read with their listings, never by themselves in time.
+  PropertyRooms: [],
+  PropertyUnitTypes: [],
   Lookup: [['LookupName']],
 };
 
 /** Every other resource is replicated by its stamp, too. */
-export const SEARCHED_BY_DEFAULT: readonly (readonly string[])[] = [['ModificationTimestamp']];
+const BY_STAMP: readonly (readonly string[])[] = [['ModificationTimestamp']];
+
+export const searchedBy = (resource: string): readonly (readonly string[])[] =>
+  SEARCHED[resource] ?? BY_STAMP;

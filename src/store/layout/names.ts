@@ -14,5 +14,11 @@ const VIEWS: Readonly<Record<string, string>> = {
 };
 
 export const viewName = (resource: string): string => VIEWS[resource] ?? snakeCase(resource);
-export const columnsTable = (resource: string): string => `${snakeCase(resource)}_columns`;
-export const textsTable = (resource: string): string => `${snakeCase(resource)}_texts`;
+export const columnsTable = (resource: string): string => `${snakeCase(resource)}_records`;
+
+/**
+ * Listings are wide and many: their texts lie in a table of their own, so that a search does not read them. The
+ * texts of all other records lie beside their columns.
+ */
+export const textsTable = (resource: string): string =>
+  resource === 'Property' ? 'property_texts' : columnsTable(resource);

@@ -9,6 +9,17 @@ export function isStamp(field: Field): boolean {
   );
 }
 
+const namesOf = new WeakMap<ReadonlyMap<string, Field>, readonly string[]>();
+
+/** The stamps among a resource's fields. */
+function stampNames(fields: ReadonlyMap<string, Field>): readonly string[] {
+  const known = namesOf.get(fields);
+  if (known !== undefined) return known;
+  const names = [...fields.values()].filter(isStamp).map((field) => field.name);
+  namesOf.set(fields, names);
+  return names;
+}
+
 /** What moved in a listing, beside its own fields. */
 export type ChildChange = MediaKind | 'open-house' | 'part';
 
@@ -47,9 +58,9 @@ export function stampsAfter(
   changes: ReadonlySet<ChildChange>,
 ): Record<string, FieldValue> {
   const stamps: Record<string, FieldValue> = {};
-  for (const field of fields.values()) {
-    const kept = isStamp(field) ? before?.[field.name] : undefined;
-    if (kept !== undefined && kept !== null) stamps[field.name] = kept;
+  for (const name of before === undefined ? [] : stampNames(fields)) {
+    const kept = before?.[name];
+    if (kept !== undefined && kept !== null) stamps[name] = kept;
   }
   const move = (name: string): void => {
     if (fields.has(name)) stamps[name] = stamp;

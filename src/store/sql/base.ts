@@ -1,5 +1,5 @@
 import type { View } from '../../access/index.ts';
-import type { ResourceLayout } from '../layout/index.ts';
+import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { Shape } from '../read.ts';
 import { type Context, type ContextSource, makeContext } from './context.ts';
 import { needsColumns } from './expansion.ts';
@@ -20,8 +20,10 @@ export interface Base {
   readonly text: Sql;
 }
 
-const TEXTS = 't';
 const COLUMNS = 'r';
+
+/** Texts that lie beside the columns are read under the same alias. */
+const textsAlias = (layout: ResourceLayout): string => (isOneTable(layout) ? COLUMNS : 't');
 
 type Tables = 'texts' | 'columns' | 'both';
 
@@ -45,35 +47,24 @@ export function baseOf(
   files: FileAddress,
   find: 'by-key' | 'by-id',
 ): Base {
+  const texts = textsAlias(layout);
   const needed = tablesFor(shape, layout);
   // Ids are indexed beside the texts; the index alone then leads to the columns.
   const tables = needed === 'columns' && find === 'by-id' ? 'both' : needed;
-  const scopeAlias = needed === 'texts' ? TEXTS : COLUMNS;
-  const main = needed === 'columns' ? COLUMNS : TEXTS;
+  const scopeAlias = needed === 'texts' ? texts : COLUMNS;
+  const main = needed === 'columns' ? COLUMNS : texts;
   const context = makeContext(source, scopeAlias, layout.resource.name);
   const whole = shape.kind === 'native-part' || isWhole(shape);
-  const textSource = { context, view, layout, alias: whole ? TEXTS : COLUMNS, texts: TEXTS, files };
-  return { from: fromTables(tables, layout), ids: TEXTS, main, context, text: recordText(textSource, shape) };
+  const textSource = { context, view, layout, alias: whole ? texts : COLUMNS, texts, files };
+  return { from: fromTables(tables, layout), ids: texts, main, context, text: recordText(textSource, shape) };
 }
 
 function fromTables(tables: Tables, layout: ResourceLayout): Sql {
-  const texts = sql`${name(layout.textsTable)} ${name(TEXTS)}`;
+  const texts = sql`${name(layout.textsTable)} ${name(textsAlias(layout))}`;
+  if (isOneTable(layout) || tables === 'texts') return texts;
   const columns = sql`${name(layout.columnsTable)} ${name(COLUMNS)}`;
-  switch (tables) {
-    case 'texts':
-      return texts;
-    case 'columns':
-      return columns;
-    case 'both':
-      return sql`${texts} JOIN ${columns} ON ${sameRow(layout, COLUMNS, TEXTS)}`;
-  }
-}
-
-/** Two tables of one resource, row by row; children lie under their parents in both. */
-export function sameRow(layout: ResourceLayout, left: string, right: string): Sql {
-  const keys = sql`${column(left, '_key')} = ${column(right, '_key')}`;
-  if (layout.resource.parent === undefined) return keys;
-  return sql`${column(left, '_parent')} = ${column(right, '_parent')} AND ${keys}`;
+  if (tables === 'columns') return columns;
+  return sql`${texts} JOIN ${columns} ON ${column(COLUMNS, '_key')} = ${column(textsAlias(layout), '_key')}`;
 }
 
 function recordText(source: TextSource, shape: Shape): Sql {

@@ -11,10 +11,21 @@ interface Range {
   readonly context: Context;
 }
 
+/** A collection of records of which the store has never held one. */
+const isBare = ({ model }: Context, over: Collection): boolean =>
+  over.kind === 'records' && !model.stores(over.navigation.target);
+
 /** `any` and `all` as (NOT) EXISTS. A predicate that is null counts as false (OData 4.01 URL 5.1.1.13). */
 export function collectionCondition(context: Context, expression: Quantified): Sql {
-  const range = rangeOf(context, expression.over, expression.variable);
-  const { predicate } = expression;
+  if (isBare(context, expression.over)) return expression.kind === 'any' ? sql`FALSE` : sql`TRUE`;
+  const { predicate, over } = expression;
+  if (over.kind === 'values' && predicate === undefined) {
+    // A collection without members is stored as null.
+    return expression.kind === 'any'
+      ? sql`${valueAt(placeOf(context, over.scope, over.via, over.field))} IS NOT NULL`
+      : sql`TRUE`;
+  }
+  const range = rangeOf(context, over, expression.variable);
   if (expression.kind === 'any') {
     const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
     return sql`EXISTS (SELECT 1 FROM ${range.from} WHERE ${all([...range.conditions, ...matches])})`;
@@ -27,6 +38,7 @@ export function collectionCondition(context: Context, expression: Quantified): S
 }
 
 export function collectionCount(context: Context, { over, variable, predicate }: Count): Sql {
+  if (isBare(context, over)) return sql`0`;
   const range = rangeOf(context, over, variable);
   const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
   return sql`(SELECT count(*) FROM ${range.from} WHERE ${all([...range.conditions, ...matches])})`;

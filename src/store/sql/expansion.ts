@@ -1,4 +1,5 @@
 import type { Expansion } from '../../query/request.ts';
+import { isOneTable } from '../layout/index.ts';
 import type { ResoShape } from '../read.ts';
 import { label } from '../text/encode.ts';
 import { childOf } from './collection.ts';
@@ -12,6 +13,7 @@ import { value } from './value.ts';
 /** The expanded navigations of a record as members, each with a leading comma. */
 export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
   return shape.expansions.map((expansion) => {
+    if (!source.context.model.stores(expansion.navigation.target)) return bareMember(expansion);
     const inner: ResoShape = {
       ...shape,
       selection: expansion.query.selection,
@@ -22,6 +24,14 @@ export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
       ? collectionMember(source, expansion, inner)
       : singleMember(source, expansion, inner);
   });
+}
+
+/** The member of a navigation whose target the store has never held. */
+function bareMember({ name: shown, navigation, give, query }: Expansion): Sql {
+  const count = `,"${shown}@odata.count":0`;
+  if (give === 'count') return constantText(count);
+  const text = `,${label(shown)}${navigation.collection ? '[]' : 'null'}`;
+  return constantText(query.count ? `${count}${text}` : text);
 }
 
 /** The rows of an expansion's target, named by aliases of their own. */
@@ -36,25 +46,20 @@ function targetRows(source: TextSource, expansion: Expansion, whole: boolean): T
   const { context } = source;
   const { query } = expansion;
   const layout = context.model.layout(expansion.navigation.target);
-  const texts = context.alias();
   const columns = context.alias();
-  const needsColumns =
-    !whole ||
-    query.filter !== undefined ||
-    query.order.length > 0 ||
-    query.computed.length > 0 ||
-    query.expansions.length > 0;
+  const texts = isOneTable(layout) ? columns : context.alias();
+  const computes = query.computed.length > 0 || query.expansions.length > 0;
+  const needsColumns = !whole || query.filter !== undefined || query.order.length > 0 || computes;
   const main = whole ? texts : columns;
   const inner = withScope(context, 0, {
     kind: 'record',
     alias: needsColumns ? columns : texts,
     resource: layout.resource.name,
   });
-  const from = !whole
-    ? sql`${name(layout.columnsTable)} ${name(columns)}`
-    : needsColumns
-      ? sql`${name(layout.textsTable)} ${name(texts)} JOIN ${name(layout.columnsTable)} ${name(columns)} ON ${column(columns, '_key')} = ${column(texts, '_key')}`
-      : sql`${name(layout.textsTable)} ${name(texts)}`;
+  const textsFrom = sql`${name(layout.textsTable)} ${name(texts)}`;
+  const columnsFrom = sql`${name(layout.columnsTable)} ${name(columns)}`;
+  const both = sql`${textsFrom} JOIN ${columnsFrom} ON ${column(columns, '_key')} = ${column(texts, '_key')}`;
+  const from = isOneTable(layout) || !whole ? columnsFrom : needsColumns ? both : textsFrom;
   const filters = query.filter === undefined ? [] : [condition(inner, query.filter, false)];
   return {
     source: { ...source, context: inner, layout, alias: main, texts },

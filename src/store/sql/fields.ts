@@ -1,4 +1,5 @@
 import type { Field, Navigation } from '../../dictionary/index.ts';
+import { ownColumn } from '../layout/index.ts';
 import { isStored } from '../model.ts';
 import { type Context, recordOf, shownCondition, visibleRows, withheldBit } from './context.ts';
 import { all, column, name, type Sql, sql } from './fragment.ts';
@@ -34,6 +35,7 @@ function placeFrom(
 ): Place {
   const [step, ...rest] = via;
   if (step === undefined) return ownPlace(context, alias, field);
+  if (!context.model.stores(step.target)) return { kind: 'none' };
   const layout = context.model.layout(step.target);
   const local = context.model.resource(resource).fields.get(step.local);
   if (local === undefined) return { kind: 'none' };
@@ -78,12 +80,11 @@ function ownPlace(context: Context, alias: string, field: Field): Place {
       },
     };
   }
-  const isKey = field.name === layout.resource.key && field.type.kind === 'string';
   const bits = withheldBit(rows, layout, field);
   return {
     kind: 'column',
     alias,
-    column: column(alias, isKey ? '_key' : field.name),
+    column: column(alias, ownColumn(layout.resource, field) ?? field.name),
     ...(bits === 0 ? {} : { shown: shownCondition(alias, bits) }),
   };
 }

@@ -140,7 +140,7 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const { query, ids, limit } = request;
   const layout = planner.model.layout(query.resource.name);
   const list = planner.dialect.list(slot('ids'), 'j');
-  const match = sql`${column('t', '_id')} = ${column('j', 'value')}`;
+  const match = sql`t._id = j.value`;
   const visible = visibleRows(query.view.scope, layout, 't');
   const find = sql`SELECT t._id AS id, t._key AS key, j.position AS position FROM ${list} CROSS JOIN ${name(layout.textsTable)} t WHERE ${all([match, ...visible])} ORDER BY j.position LIMIT ${slot('limit')}`;
   return { kind: 'list', ids, limit, find: planned(planner, find), body: planBody(planner, request) };

@@ -57,14 +57,15 @@ function parentColumn(
     return sql`(SELECT ${column('p', wanted)} FROM ${name(table)} p WHERE ${column('p', '_key')} = ${column(alias, '_parent')})`;
   };
   if (parent.kind === 'fixed') return of(parent.resource);
-  const owners = ownersOf(model.dictionary.resources.values(), resource);
+  const owners = ownersOf(model, resource);
   const branches = owners.map((owner) => sql`WHEN ${constantText(owner)} THEN ${of(owner)}`);
   return sql`CASE ${column(alias, '_parent_resource')} ${join(branches, ' ')} END`;
 }
 
-/** Resources from which a collection leads to `resource`. */
-export function ownersOf(resources: Iterable<ResourceLayout['resource']>, resource: string): string[] {
-  return [...resources]
+/** Stored resources from which a collection leads to `resource`. */
+function ownersOf(model: Planner['model'], resource: string): string[] {
+  return [...model.dictionary.resources.values()]
+    .filter((owner) => model.stores(owner.name))
     .filter((owner) =>
       [...owner.navigations.values()].some((each) => each.collection && each.target === resource),
     )

@@ -8,7 +8,7 @@ import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../
 import type { StoreSettings } from '../settings.ts';
 import type { Connection } from './connection.ts';
 import { writeMeta, writeProfile } from './meta.ts';
-import { createAllTables, OWN_TABLES } from './tables.ts';
+import { OWN_TABLES } from './tables.ts';
 import { newSecret, Writer } from './writer.ts';
 
 /** "plat" in the header of the file, so that a store is told from any other database. */
@@ -64,7 +64,6 @@ export async function createStore(
     const profile = extendProfile(EMPTY_PROFILE, [...initialFields(bare.dictionary), ...declared]);
     const model = makeModel({ generation: 1, settings, profile, day });
     database.exec(OWN_TABLES);
-    createAllTables(database, model);
     const createdAt = timestampFrom(now);
     writeMeta(database, { generation: 1, settings, day, secret: newSecret(), createdAt });
     database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);

@@ -1,129 +1,131 @@
-import type { ResourceLayout } from '../layout/index.ts';
+import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { bind, column, name, render, type Sql, sql } from '../sql/fragment.ts';
+import { bind, column, join, name, render, type Sql, sql } from '../sql/fragment.ts';
 import { shownBits, visibleBits } from '../sql/visibility.ts';
 import { bindings, type Connection } from './connection.ts';
+import type { Counters } from './counters.ts';
 import { sqliteDialect } from './dialect.ts';
 
 /** Which roles see a row, and which withheld values it shows. */
 export interface Bits {
   readonly visible: number;
   readonly shown: number;
-  /** Whether it was otherwise before. */
-  readonly changed: boolean;
 }
 
-interface JudgedRow extends Bits {
-  readonly key: string;
-  readonly parent: string | null;
+/** Where rows are judged. */
+export interface Court {
+  readonly connection: Connection;
+  readonly model: StoreModel;
+  readonly counters: Counters;
 }
 
-/** Rows of a columns table under alias `r`, judged by every role's rule; the outcome is stored beside them. */
-function judgeWhere(
-  connection: Connection,
+/** A statement whose first values are the columns of a row; those of the rules follow. */
+export interface JudgingInsert {
+  readonly text: string;
+  readonly ruleValues: readonly (string | number | null)[];
+}
+
+/**
+ * An insert of one row that also judges it by the rule of every role: the columns in `given` are bound; visibility
+ * and what is shown follow from them, and are returned.
+ */
+export function judgingInsert(
   model: StoreModel,
+  layout: ResourceLayout,
+  given: readonly string[],
+): JudgingInsert {
+  const planner = { dialect: sqliteDialect, model };
+  const values = join(
+    given.map((each) => sql`${bind(null)} AS ${name(each)}`),
+    ', ',
+  );
+  const columns = join(given.map(name), ', ');
+  const kept = new Set(['_key', '_parent', '_id']);
+  const updates = [...given.filter((each) => !kept.has(each)), '_visible', '_shown'].map(
+    (each) => sql`${name(each)} = excluded.${name(each)}`,
+  );
+  const primary = layout.resource.parent === undefined ? sql`(_key)` : sql`(_parent, _key)`;
+  const insert = sql`WITH r AS (SELECT ${values})
+    INSERT INTO ${name(layout.columnsTable)} (${columns}, _visible, _shown)
+    SELECT r.*, ${visibleBits(planner, layout, 'r')}, ${shownBits(planner, layout, 'r')} FROM r WHERE TRUE
+    ON CONFLICT ${primary} DO UPDATE SET ${join(updates, ', ')} RETURNING _visible, _shown`;
+  const statement = render(insert, sqliteDialect.placeholder);
+  return { text: statement.text, ruleValues: bindings(statement).slice(given.length) };
+}
+
+/**
+ * Judges stored rows again, and stores the outcome where it changed.
+ * @param where on the columns table under alias `r`
+ * @param system what the originating system of a row should be; absent: as it is
+ * @returns the keys of the rows that changed
+ */
+function rejudge(
+  { connection, model, counters }: Court,
   layout: ResourceLayout,
   where: Sql,
-): JudgedRow[] {
+  system?: Sql,
+): string[] {
   const planner = { dialect: sqliteDialect, model };
   const child = layout.resource.parent !== undefined;
-  const place = child ? column('r', '_parent') : sql`NULL`;
+  const judged = sql`SELECT r._key AS key, ${child ? column('r', '_parent') : sql`NULL`} AS parent,
+    r._visible AS was_visible, r._shown AS was_shown, r._system AS was_system,
+    ${visibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown,
+    ${system ?? sql`r._system`} AS system FROM ${name(layout.columnsTable)} r WHERE ${where}`;
   const statement = render(
-    sql`SELECT r._key AS key, ${place} AS parent, r._visible AS was_visible, r._shown AS was_shown,
-      ${visibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown
-      FROM ${name(layout.columnsTable)} r WHERE ${where}`,
+    sql`SELECT * FROM (${judged}) WHERE visible <> was_visible OR shown <> was_shown OR system IS NOT was_system`,
     sqliteDialect.placeholder,
   );
-  const rows = connection.prepare(statement.text).all(...bindings(statement));
-  const judged = rows.map((row) => ({
-    key: String(row.key),
-    parent: row.parent === null ? null : String(row.parent),
-    visible: Number(row.visible),
-    shown: Number(row.shown),
-    changed: row.visible !== row.was_visible || row.shown !== row.was_shown,
-  }));
-  storeBits(connection, layout, layout.columnsTable, judged);
-  return judged;
-}
-
-function storeBits(
-  connection: Connection,
-  layout: ResourceLayout,
-  table: string,
-  judged: readonly JudgedRow[],
-): void {
-  const child = layout.resource.parent !== undefined;
-  const where = child ? '_parent = ? AND _key = ?' : '_key = ?';
-  const update = connection.prepare(`UPDATE "${table}" SET _visible = ?, _shown = ? WHERE ${where}`);
-  for (const { key, parent, visible, shown, changed } of judged) {
-    if (changed) update.run(visible, shown, ...(child ? [parent, key] : [key]));
+  const changed = connection.prepare(statement.text).all(...bindings(statement));
+  const tables = isOneTable(layout) ? [layout.columnsTable] : [layout.columnsTable, layout.textsTable];
+  const place = child ? '_parent = ? AND _key = ?' : '_key = ?';
+  for (const table of tables) {
+    const update = connection.prepare(
+      `UPDATE "${table}" SET _visible = ?, _shown = ?, _system = ? WHERE ${place}`,
+    );
+    for (const { key, parent, visible, shown, system: owner } of changed) {
+      update.run(
+        visible ?? 0,
+        shown ?? 0,
+        owner ?? null,
+        ...(child ? [parent ?? '', key ?? ''] : [key ?? '']),
+      );
+    }
   }
+  for (const row of changed) {
+    counters.add(layout.resource.name, Number(row.was_visible), textOf(row.was_system), -1);
+    counters.add(layout.resource.name, Number(row.visible), textOf(row.system), 1);
+  }
+  return changed.map((row) => String(row.key));
 }
 
-/** Judges rows whose texts are about to be written. */
-export function judgeRows(
-  connection: Connection,
-  model: StoreModel,
-  layout: ResourceLayout,
-  keys: readonly string[],
-): Map<string, Bits> {
-  const listed = sql`r._key IN (SELECT value FROM json_each(${bind(JSON.stringify(keys))}))`;
-  return new Map(judgeWhere(connection, model, layout, listed).map((row) => [row.key, row]));
-}
+const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 
 /** Children follow their parents: their visibility and originating system are brought up to date. */
-export function judgeChildren(
-  connection: Connection,
-  model: StoreModel,
-  parentResource: string,
-  parents: readonly string[],
-): void {
+export function judgeChildren(court: Court, parentResource: string, parents: readonly string[]): void {
   if (parents.length === 0) return;
   const list = bind(JSON.stringify(parents));
-  for (const layout of childLayouts(model, parentResource)) {
-    const under = sql`r._parent IN (SELECT value FROM json_each(${list})) AND r._parent_resource = ${bind(parentResource)}`;
-    inheritSystem(connection, model, layout, parentResource, under);
-    const judged = judgeWhere(connection, model, layout, under);
-    storeBits(connection, layout, layout.textsTable, judged);
-    const changed = judged.filter((row) => row.changed).map((row) => row.key);
-    judgeChildren(connection, model, layout.resource.name, changed);
-  }
-}
-
-function inheritSystem(
-  connection: Connection,
-  model: StoreModel,
-  layout: ResourceLayout,
-  parentResource: string,
-  under: Sql,
-): void {
-  const owner = name(model.layout(parentResource).columnsTable);
+  const owner = name(court.model.layout(parentResource).columnsTable);
   const system = sql`(SELECT p._system FROM ${owner} p WHERE p._key = r._parent)`;
-  for (const table of [layout.columnsTable, layout.textsTable]) {
-    const statement = render(
-      sql`UPDATE ${name(table)} AS r SET _system = ${system} WHERE ${under} AND r._system IS NOT ${system}`,
-      sqliteDialect.placeholder,
-    );
-    connection.prepare(statement.text).run(...bindings(statement));
+  for (const layout of childLayouts(court.model, parentResource)) {
+    const under = sql`r._parent IN (SELECT value FROM json_each(${list})) AND r._parent_resource = ${bind(parentResource)}`;
+    judgeChildren(court, layout.resource.name, rejudge(court, layout, under, system));
   }
 }
 
 /** Layouts of the resources whose records can be part of one of `resource`. */
-export function childLayouts(model: StoreModel, resource: string): ResourceLayout[] {
+function childLayouts(model: StoreModel, resource: string): ResourceLayout[] {
   const targets = [...model.resource(resource).navigations.values()]
-    .filter(({ collection, target }) => collection && model.resource(target).parent !== undefined)
-    .map(({ target }) => target);
+    .filter(({ collection }) => collection)
+    .map(({ target }) => target)
+    .filter((target) => model.stores(target) && model.resource(target).parent !== undefined);
   return [...new Set(targets)].map((target) => model.layout(target));
 }
 
 /** Judges every row of the store again, after a change of rules or of the day. */
-export function judgeAll(connection: Connection, model: StoreModel): void {
-  for (const resource of model.dictionary.resources.values()) {
-    if (resource.parent !== undefined) continue;
-    const layout = model.layout(resource.name);
-    const judged = judgeWhere(connection, model, layout, sql`TRUE`);
-    storeBits(connection, layout, layout.textsTable, judged);
-    const changed = judged.filter((row) => row.changed).map((row) => row.key);
-    judgeChildren(connection, model, resource.name, changed);
+export function judgeAll(court: Court): void {
+  for (const resource of court.model.dictionary.resources.values()) {
+    if (resource.parent !== undefined || !court.model.stores(resource.name)) continue;
+    const changed = rejudge(court, court.model.layout(resource.name), sql`TRUE`);
+    judgeChildren(court, resource.name, changed);
   }
 }

@@ -6,7 +6,8 @@ import { LAYOUT_VERSION } from './create.ts';
 import { readLastStamp } from './meta.ts';
 
 export function readStatus(connection: Connection, model: StoreModel, path: string): StoreStatus {
-  const resources = [...model.dictionary.resources.values()].flatMap((resource) => {
+  const stored = [...model.dictionary.resources.values()].filter(({ name }) => model.stores(name));
+  const resources = stored.flatMap((resource) => {
     const status = resourceStatus(connection, model, resource.name);
     return resource.always || status.rows > 0 || status.deleted > 0 ? [status] : [];
   });

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Field } from '../../dictionary/index.ts';
-import { type ResourceLayout, snakeCase } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
+import { isOneTable, ownColumn, type ResourceLayout, snakeCase } from '../layout/index.ts';
 
 /** plat's own tables, which hold no records. */
 export const OWN_TABLES = `
@@ -27,56 +26,44 @@ CREATE TABLE plat_key_use (
 ) WITHOUT ROWID;
 `;
 
-/** Both tables of a resource, as far as they are the same for every profile. */
-function createTables({ columnsTable, textsTable, resource, links }: ResourceLayout): string {
+/** The tables of a resource, as far as they are the same for every profile. */
+function tablesOf(layout: ResourceLayout): string {
+  const { columnsTable, textsTable, resource, links } = layout;
   const child = resource.parent !== undefined;
   const place = child ? '_parent TEXT NOT NULL, _parent_resource TEXT NOT NULL,' : '';
   const shared = `_key TEXT NOT NULL, ${place} _id INTEGER NOT NULL, _system TEXT, _visible INTEGER NOT NULL,
-    _shown INTEGER NOT NULL, _kind TEXT, _rank INTEGER, _file TEXT`;
-  const primary = child ? 'PRIMARY KEY (_parent, _key)' : 'PRIMARY KEY (_key)';
+    _shown INTEGER NOT NULL`;
+  const own = '_kind TEXT, _rank INTEGER, _file TEXT, _hash TEXT NOT NULL, _audience INTEGER';
   const linkColumns = links.map(({ field }) => `, "${field}" TEXT`).join('');
   const native = resource.name === 'Property' ? ", native_head TEXT NOT NULL DEFAULT ''" : '';
   const parts = child
     ? ", native_text TEXT NOT NULL DEFAULT '', native_plan_text TEXT NOT NULL DEFAULT ''"
     : '';
+  const texts = `_profile INTEGER NOT NULL${native}${parts}`;
+  const primary = child ? 'PRIMARY KEY (_parent, _key)' : 'PRIMARY KEY (_key)';
+  const tables = isOneTable(layout)
+    ? `CREATE TABLE "${columnsTable}" (${shared}, ${own}, ${texts}, ${primary}) WITHOUT ROWID;`
+    : `CREATE TABLE "${columnsTable}" (${shared}, ${own}, ${primary}) WITHOUT ROWID;
+       CREATE TABLE "${textsTable}" (${shared}, ${texts}${linkColumns}, ${primary}) WITHOUT ROWID;`;
   return `
-    CREATE TABLE "${columnsTable}" (${shared}, _hash TEXT NOT NULL, _audience INTEGER, ${primary}) WITHOUT ROWID;
-    CREATE TABLE "${textsTable}" (${shared}, _profile INTEGER NOT NULL${linkColumns}${native}${parts}, ${primary}) WITHOUT ROWID;
+    ${tables}
     CREATE UNIQUE INDEX "${textsTable}_id" ON "${textsTable}" (_id);
-    ${child ? keyIndexes(columnsTable, textsTable) : `CREATE INDEX "${columnsTable}_walk" ON "${columnsTable}" (_key, _visible, _system, _id);`}
-    CREATE INDEX "${columnsTable}_kind" ON "${columnsTable}" (_kind, _key, _visible, _system) WHERE _kind IS NOT NULL;
-    ${counterTriggers(columnsTable, resource.name)}`;
+    CREATE INDEX "${columnsTable}_walk" ON "${columnsTable}" (_key, _visible, _system, _id);
+    ${resource.name === 'Media' ? floorPlanIndexes(columnsTable) : ''}`;
 }
 
-/** Children lie under their parents; walks over all of them go by an index. */
-const keyIndexes = (columns: string, texts: string): string => `
-    CREATE UNIQUE INDEX "${columns}_key" ON "${columns}" (_key);
-    CREATE INDEX "${columns}_walk" ON "${columns}" (_key, _visible, _system, _id);
-    CREATE UNIQUE INDEX "${texts}_key" ON "${texts}" (_key);`;
-
-/** Rows of each visibility and system are counted as they come and go, so that a count need not look at them. */
-function counterTriggers(table: string, resource: string): string {
-  const add = (row: 'new' | 'old', by: 1 | -1): string => `
-      INSERT INTO plat_counters VALUES ('${resource}', ${row}._visible, coalesce(${row}._system, ''), ${by})
-      ON CONFLICT DO UPDATE SET rows = rows + ${by};`;
-  return `
-    CREATE TRIGGER "${table}_in" AFTER INSERT ON "${table}" BEGIN ${add('new', 1)} END;
-    CREATE TRIGGER "${table}_out" AFTER DELETE ON "${table}" BEGIN ${add('old', -1)} END;
-    CREATE TRIGGER "${table}_moved" AFTER UPDATE OF _visible, _system ON "${table}"
-    WHEN new._visible <> old._visible OR new._system IS NOT old._system BEGIN ${add('old', -1)} ${add('new', 1)} END;`;
-}
-
-export function createAllTables(database: DatabaseSync, model: StoreModel): void {
-  for (const name of model.dictionary.resources.keys()) database.exec(createTables(model.layout(name)));
-}
+/** The floor plan interface walks the plans among the media, and asks for those of one listing. */
+const floorPlanIndexes = (columns: string): string => `
+    CREATE INDEX "${columns}_plans" ON "${columns}" (_key, _visible, _system, _id) WHERE _kind = 'plan';
+    CREATE INDEX "${columns}_plans_of" ON "${columns}" (_parent, _key) WHERE _kind = 'plan';`;
 
 /** Numbers and truth values are kept as the numbers they are; all else is text. */
 const affinity = (field: Field): string =>
   !field.collection && ['integer', 'decimal', 'boolean'].includes(field.type.kind) ? 'NUMERIC' : 'TEXT';
 
-/** Typed columns of a layout: all fields but a textual key, which has `_key`. */
-export function typedFields({ fields, resource }: ResourceLayout): Field[] {
-  return fields.filter((field) => field.name !== resource.key || field.type.kind !== 'string');
+/** Typed columns of a layout: all fields but those that have a column of plat's own. */
+export function typedFields(layout: ResourceLayout): Field[] {
+  return layout.fields.filter((field) => ownColumn(layout.resource, field) === undefined);
 }
 
 function existingColumns(database: DatabaseSync, table: string): Set<string> {
@@ -84,8 +71,9 @@ function existingColumns(database: DatabaseSync, table: string): Set<string> {
   return new Set(rows.map((row) => String(row.name)));
 }
 
-/** Adds what a newer profile needs: columns, pieces, indexes and the view. Nothing is ever rewritten. */
+/** Adds what a newer profile needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
 export function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
+  if (existingColumns(database, layout.columnsTable).size === 0) database.exec(tablesOf(layout));
   const columns = existingColumns(database, layout.columnsTable);
   for (const field of typedFields(layout)) {
     if (!columns.has(field.name)) {

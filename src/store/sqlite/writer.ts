@@ -8,6 +8,7 @@ import type { Attempt } from '../write/batches.ts';
 import { publishDictionary } from '../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import type { Connection } from './connection.ts';
+import { counters } from './counters.ts';
 import { judgeAll } from './judge.ts';
 import {
   readLastStamp,
@@ -106,7 +107,7 @@ export class Writer {
       writeMeta(database, { generation: model.generation, settings, day });
       writeProfile(database, profile);
       await this.applyModel(model);
-      if (settings.access !== current.settings.access) judgeAll(this.#connection, model);
+      if (settings.access !== current.settings.access) this.#judgeAll(model);
       database.exec('COMMIT');
       return model;
     } catch (error) {
@@ -118,12 +119,18 @@ export class Writer {
   /** Inside a transaction: tables, views and the published dictionary as the model has them. */
   async applyModel(model: StoreModel): Promise<void> {
     const { database } = this.#connection;
-    const layouts = [...model.dictionary.resources.keys()].map(model.layout);
+    const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
     for (const layout of layouts) extendTables(database, layout);
     for (const layout of layouts) recreateView(database, model, layout);
     const stamp = this.#nextStamp();
     await publishDictionary(sqliteTransaction(this.#connection, model, stamp));
     writeLastStamp(database, stamp);
+  }
+
+  #judgeAll(model: StoreModel): void {
+    const tally = counters(this.#connection);
+    judgeAll({ connection: this.#connection, model, counters: tally });
+    tally.flush();
   }
 
   /** Judges all rows by the rules of a new UTC day. Another process may have done it already. */
@@ -140,7 +147,7 @@ export class Writer {
       }
       const model = makeModel({ generation: generation + 1, settings, profile, day: today });
       writeMeta(database, { generation: model.generation, day: today });
-      if (model.rules.dependsOnDay) judgeAll(this.#connection, model);
+      if (model.rules.dependsOnDay) this.#judgeAll(model);
       database.exec('COMMIT');
       return model;
     } catch (error) {

@@ -17,7 +17,7 @@ export async function adoptOrphans(
   if (parents.length === 0) return;
   const byKey = new Map(parents.map(({ record }) => [record.key, record]));
   for (const navigation of transaction.model.resource(resource).navigations.values()) {
-    if (!navigation.collection) continue;
+    if (!navigation.collection || !transaction.model.stores(navigation.target)) continue;
     const { target } = navigation;
     if (transaction.model.resource(target).parent === undefined) continue;
     const found = await transaction.children(target, resource, [...byKey.keys()]);

@@ -101,7 +101,7 @@ function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field
   const found = new Set<Field>();
   const look = ({ resource, values, children }: ParsedRecord): void => {
     const known = model.profile.since.get(resource.name);
-    for (const name of Object.keys(values)) {
+    for (const name of ['ModificationTimestamp', ...Object.keys(values)]) {
       const field = known?.has(name) ? undefined : resource.fields.get(name);
       if (field !== undefined && isStored(field, model.settings)) found.add(field);
     }

@@ -26,6 +26,10 @@ export async function deleteRecords(
   return tally;
 }
 
+function isStoredPart({ model }: WriteTransaction, resource: string): boolean {
+  return model.stores(resource) && model.resource(resource).parent !== undefined;
+}
+
 async function removeWithChildren(
   transaction: WriteTransaction,
   resource: string,
@@ -35,7 +39,7 @@ async function removeWithChildren(
   if (rows.length === 0) return;
   const owners = rows.map(({ key }) => key);
   const targets = [...transaction.model.resource(resource).navigations.values()]
-    .filter(({ collection, target }) => collection && transaction.model.resource(target).parent !== undefined)
+    .filter(({ collection, target }) => collection && isStoredPart(transaction, target))
     .map(({ target }) => target);
   for (const target of new Set(targets)) {
     const children = [...(await transaction.children(target, resource, owners)).values()].flat();

@@ -11,6 +11,8 @@ export interface StoredRow {
   readonly system: string | null;
   readonly kind: MediaKind | null;
   readonly hash: string;
+  /** Bits of the roles that see it. */
+  readonly visible: number;
   /** Keys, stamps and the fields whose change has a stamp. */
   readonly values: FieldValues;
 }

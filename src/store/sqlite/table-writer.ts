@@ -1,0 +1,256 @@
+import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { isOneTable, ownColumn, type ResourceLayout } from '../layout/index.ts';
+import { MEDIA_KINDS, type MediaKind } from '../record/media.ts';
+import { isStamp, STAMPED_FIELDS } from '../record/stamps.ts';
+import type { RowToPut, RowToRestamp, StoredRow } from '../write/transaction.ts';
+import { decode, encode } from './codec.ts';
+import type { Raw } from './connection.ts';
+import { type Bits, type Court, judgeChildren, judgingInsert } from './judge.ts';
+import { typedFields } from './tables.ts';
+import { newestStampField, placeOf, stampTextColumns, textColumns } from './text-columns.ts';
+
+type RawRow = Record<string, Raw>;
+
+/** Profiles count from 1. */
+const FIRST_VERSION = 1;
+
+/** What a transaction does to the records of one resource. */
+export interface TableWriter {
+  find(keys: readonly string[]): Map<string, StoredRow>;
+  all(): StoredRow[];
+  children(parentResource: string, parents: readonly string[]): Map<string, StoredRow[]>;
+  load(rows: readonly StoredRow[]): Map<string, FieldValues>;
+  put(rows: readonly RowToPut[]): void;
+  restamp(rows: readonly RowToRestamp[]): void;
+  remove(rows: readonly StoredRow[]): void;
+}
+
+/** @param stamp of the transaction, for tombstones */
+export function tableWriter(court: Court, layout: ResourceLayout, stamp: string): TableWriter {
+  const { connection, counters } = court;
+  const { columnsTable, textsTable, resource } = layout;
+  const child = resource.parent !== undefined;
+  const typed = typedFields(layout);
+  // Fields that a write compares, so that it need not read the whole record.
+  const watched = typed.filter(
+    (field) => field.class === 'open' || isStamp(field) || STAMPED_FIELDS.includes(field.name),
+  );
+  const isThis = child ? '_parent = ? AND _key = ?' : '_key = ?';
+  const placeIn = ({ parent, key }: Pick<StoredRow, 'parent' | 'key'>) => (child ? [parent, key] : [key]);
+  const tables = isOneTable(layout) ? [columnsTable] : [columnsTable, textsTable];
+  let putRow: ((row: RowToPut, id: number) => Bits) | undefined;
+
+  return { find, all, children, load, put, restamp, remove };
+
+  function find(keys: readonly string[]): Map<string, StoredRow> {
+    const rows = select('r._key IN (SELECT value FROM json_each(?))', keys);
+    return new Map(rows.map((row) => [row.key, row]));
+  }
+
+  function all(): StoredRow[] {
+    return select('? IS NOT NULL', []);
+  }
+
+  function children(parentResource: string, parents: readonly string[]): Map<string, StoredRow[]> {
+    if (parents.length === 0) return new Map();
+    const rows = select('r._parent IN (SELECT value FROM json_each(?))', parents);
+    const own = rows.filter((row) => row.parentResource === parentResource);
+    return Map.groupBy(own, (row) => row.parent ?? '');
+  }
+
+  function select(where: string, list: readonly string[]): StoredRow[] {
+    const place = child ? 'r._parent, r._parent_resource,' : '';
+    const others = watched.map((field) => `, r."${field.name}"`).join('');
+    const text = `SELECT r._key, ${place} r._id, r._system, r._kind, r._hash, r._visible${others} FROM "${columnsTable}" r WHERE ${where}`;
+    return connection.prepare(text).all(JSON.stringify(list)).map(storedRow);
+  }
+
+  function storedRow(row: RawRow): StoredRow {
+    return {
+      key: String(row._key),
+      id: Number(row._id),
+      parent: textOf(row._parent),
+      parentResource: textOf(row._parent_resource),
+      system: textOf(row._system),
+      kind: kindOf(row._kind),
+      hash: String(row._hash),
+      visible: Number(row._visible),
+      values: valuesOf(layout, watched, row),
+    };
+  }
+
+  function load(rows: readonly StoredRow[]): Map<string, FieldValues> {
+    const place = child ? ', r._parent, r._parent_resource' : '';
+    const columns = typed.map((field) => `, r."${field.name}"`).join('');
+    const text = `SELECT r._key${place}${columns} FROM "${columnsTable}" r WHERE r._key IN (SELECT value FROM json_each(?))`;
+    const found = connection.prepare(text).all(JSON.stringify(rows.map(({ key }) => key)));
+    return new Map(found.map((row) => [String(row._key), valuesOf(layout, typed, row)]));
+  }
+
+  function put(rows: readonly RowToPut[]): void {
+    if (rows.length === 0) return;
+    const ids = takeIds(rows.filter(({ stored }) => stored === undefined).length);
+    putRow ??= rowPutter();
+    const seenOtherwise: string[] = [];
+    for (const row of rows) {
+      const { stored } = row;
+      // The parent is part of the primary key.
+      if (stored !== undefined && child && stored.parent !== row.parent) deleteRows([stored]);
+      const { visible } = putRow(row, stored?.id ?? ids.next());
+      if (stored?.visible === visible && stored.system === row.system) continue;
+      seenOtherwise.push(row.key);
+      if (stored !== undefined) counters.add(resource.name, stored.visible, stored.system, -1);
+      counters.add(resource.name, visible, row.system, 1);
+    }
+    judgeChildren(court, resource.name, seenOtherwise);
+    counters.flush();
+  }
+
+  /** Writes a record, judged on the way by the rule of every role. */
+  function rowPutter(): (row: RowToPut, id: number) => Bits {
+    const texts = textColumns(court.model, layout);
+    const fixed = ['_id', '_system', '_kind', '_rank', '_file', '_hash', '_audience'];
+    const given = [
+      '_key',
+      ...(child ? ['_parent', '_parent_resource'] : []),
+      ...fixed,
+      ...typed.map(({ name }) => name),
+    ];
+    const one = isOneTable(layout);
+    const { text, ruleValues } = judgingInsert(
+      court.model,
+      layout,
+      one ? [...given, ...texts.columns] : given,
+    );
+    const insert = connection.prepare(text);
+    const insertTexts = one ? undefined : textsInsert(texts.columns);
+    return (row, id) => {
+      const { rank, file } = placeOf(row);
+      const place = child ? [row.parent ?? '', row.parentResource ?? ''] : [];
+      const own = [id, row.system, row.kind, rank, file, row.hash, row.audience ?? null];
+      const columns = typed.map((field) => encode(field, row.values[field.name]));
+      const ready = texts.values(row);
+      const written = insert.get(row.key, ...place, ...own, ...columns, ...(one ? ready : []), ...ruleValues);
+      const bits = { visible: Number(written?._visible), shown: Number(written?._shown) };
+      insertTexts?.(row, id, bits, ready);
+      return bits;
+    };
+  }
+
+  /** The texts of listings have a table of their own, which carries the links to their agents, too. */
+  function textsInsert(columns: readonly string[]) {
+    const links = layout.links.map(({ field }) => field);
+    const names = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...columns];
+    const statement = connection.prepare(
+      `INSERT OR REPLACE INTO "${textsTable}" (${names.map((name) => `"${name}"`).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    );
+    return (
+      row: RowToPut,
+      id: number,
+      { visible, shown }: Bits,
+      ready: readonly (string | number | null)[],
+    ) => {
+      const linked = links.map((link) => textOf(row.values[link]));
+      statement.run(row.key, id, row.system, visible, shown, ...linked, ...ready);
+    };
+  }
+
+  function takeIds(count: number): { next: () => number } {
+    const row = connection
+      .prepare(
+        'INSERT INTO plat_sequence VALUES (?1, 1 + ?2) ON CONFLICT DO UPDATE SET next = next + ?2 RETURNING next',
+      )
+      .get(resource.name, count);
+    let next = Number(row?.next ?? 1) - count;
+    return { next: () => next++ };
+  }
+
+  function restamp(rows: readonly RowToRestamp[]): void {
+    const outdated = rows.filter(({ stored }) => isOutdated(stored));
+    rewrite(outdated);
+    restampTexts(outdated.length === 0 ? rows : rows.filter((row) => !outdated.includes(row)));
+  }
+
+  /** Whether the texts were written before the newest of the fields beside the stamps came into use. */
+  function isOutdated(stored: StoredRow): boolean {
+    const newest = newestStampField(layout);
+    if (newest <= FIRST_VERSION) return false;
+    const row = connection
+      .prepare(`SELECT _profile FROM "${textsTable}" WHERE ${isThis}`)
+      .get(...placeIn(stored));
+    return Number(row?._profile) < newest;
+  }
+
+  function rewrite(rows: readonly RowToRestamp[]): void {
+    if (rows.length === 0) return;
+    const contents = load(rows.map(({ stored }) => stored));
+    put(
+      rows.map(({ stored, values }) => ({
+        ...stored,
+        stored,
+        values: { ...contents.get(stored.key), ...values },
+      })),
+    );
+  }
+
+  function restampTexts(rows: readonly RowToRestamp[]): void {
+    if (rows.length === 0) return;
+    const stamps = watched.filter(isStamp);
+    const texts = stampTextColumns(layout);
+    const set = (names: readonly string[]): string => names.map((name) => `"${name}" = ?`).join(', ');
+    const stampNames = stamps.map(({ name }) => name);
+    const one = isOneTable(layout);
+    const update = connection.prepare(
+      `UPDATE "${columnsTable}" SET ${set(one ? [...stampNames, ...texts.columns] : stampNames)} WHERE ${isThis}`,
+    );
+    const updateTexts = one
+      ? undefined
+      : connection.prepare(`UPDATE "${textsTable}" SET ${set(texts.columns)} WHERE ${isThis}`);
+    for (const { stored, values } of rows) {
+      const columns = stamps.map((field) => encode(field, values[field.name]));
+      const ready = texts.values(values);
+      update.run(...columns, ...(one ? ready : []), ...placeIn(stored));
+      updateTexts?.run(...ready, ...placeIn(stored));
+    }
+  }
+
+  function remove(rows: readonly StoredRow[]): void {
+    if (rows.length === 0) return;
+    deleteRows(rows);
+    const bury = connection.prepare(
+      'INSERT INTO plat_tombstones VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET system = excluded.system, deleted_at = excluded.deleted_at',
+    );
+    for (const { key, system, visible } of rows) {
+      bury.run(resource.name, key, system, stamp);
+      counters.add(resource.name, visible, system, -1);
+    }
+    counters.flush();
+  }
+
+  function deleteRows(rows: readonly StoredRow[]): void {
+    for (const table of tables) {
+      const statement = connection.prepare(`DELETE FROM "${table}" WHERE ${isThis}`);
+      for (const row of rows) statement.run(...placeIn(row));
+    }
+  }
+}
+
+function valuesOf({ resource }: ResourceLayout, fields: readonly Field[], row: RawRow): FieldValues {
+  const values: Record<string, FieldValue> = {};
+  for (const field of resource.fields.values()) {
+    const column = ownColumn(resource, field);
+    const value = column === undefined ? null : textOf(row[column]);
+    if (value !== null && value !== '') values[field.name] = value;
+  }
+  for (const field of fields) {
+    const value = decode(field, row[field.name]);
+    if (value !== null) values[field.name] = value;
+  }
+  return values;
+}
+
+const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+
+function kindOf(raw: Raw | undefined): MediaKind | null {
+  return MEDIA_KINDS.find((kind) => kind === raw) ?? null;
+}
