@@ -1,5 +1,5 @@
 import type { SceneContext } from './look.ts';
-import { circle, ellipse, group, num, path, polygon, rect } from './svg.ts';
+import { circle, ellipse, group, path, polygon, rect } from './svg.ts';
 
 export const WIDTH = 1200;
 export const HEIGHT = 800;
@@ -11,7 +11,7 @@ export function gradient(id: string, from: string, to: string): string {
 
 /** The sky down to the horizon, with a few clouds. */
 export function drawSky({ look, random, id }: SceneContext, horizon: number): string {
-  const clouds = Array.from({ length: random.integer(2, 4) }, () => {
+  const clouds = Array.from({ length: random.integer(2, 3) }, () => {
     const [x, y, size] = [
       random.between(60, 1140),
       random.between(50, horizon * 0.42),
@@ -33,10 +33,10 @@ export function drawSky({ look, random, id }: SceneContext, horizon: number): st
 /** A line of far woods or hills along the horizon. */
 export function drawHorizon({ look, random }: SceneContext, horizon: number, height: number): string {
   const crown = (lift: number): string => {
-    let line = `M0 ${horizon}V${num(horizon - height * lift)}`;
+    let line = `M0 ${horizon}V${horizon - height * lift}`;
     for (let x = 0; x < WIDTH; x += 100) {
       const rise = random.between(-0.22, 0.22) * height;
-      line += `q50 ${num(-height * 0.3 + rise)} 100 ${num(rise * 0.3)}`;
+      line += `q50 ${-height * 0.3 + rise} 100 ${rise * 0.3}`;
     }
     return `${line}V${horizon}Z`;
   };
@@ -70,7 +70,7 @@ export function drawTree({ look, random }: SceneContext, x: number, base: number
   if (look.season === 'winter') {
     const limbs = [-0.34, -0.18, 0.02, 0.2, 0.36].map(
       (lean, index) =>
-        `M${num(x)} ${num(base - size * (0.32 + index * 0.05))}q${num(lean * size * 0.3)} ${num(-size * 0.2)} ${num(lean * size)} ${num(-size * (0.42 + (index % 2) * 0.12))}`,
+        `M${x} ${base - size * (0.32 + index * 0.05)}q${lean * size * 0.3} ${-size * 0.2} ${lean * size} ${-size * (0.42 + (index % 2) * 0.12)}`,
     );
     return trunk + path(limbs.join(''), { stroke: '#6b5140', 'stroke-width': size * 0.022, fill: 'none' });
   }
@@ -98,7 +98,7 @@ export function drawConifer({ look }: SceneContext, x: number, base: number, siz
   const tiers = [0, 1, 2, 3].map((tier) => {
     const top = base - size + tier * size * 0.2;
     const half = size * (0.11 + tier * 0.055);
-    return `M${num(x)} ${num(top)}l${num(half)} ${num(size * 0.3)}h${num(-2 * half)}Z`;
+    return `M${x} ${top}l${half} ${size * 0.3}h${-2 * half}Z`;
   });
   const fill = look.season === 'winter' ? '#41675a' : '#33614a';
   return (
@@ -123,9 +123,7 @@ export function drawShrubs({ look, random }: SceneContext, from: number, to: num
 
 /** Rectangles given as x, y, width, height, in one path. */
 export function boxes(list: readonly (readonly [number, number, number, number])[]): string {
-  return list
-    .map(([x, y, width, height]) => `M${num(x)} ${num(y)}h${num(width)}v${num(height)}h${num(-width)}Z`)
-    .join('');
+  return list.map(([x, y, width, height]) => `M${x} ${y}h${width}v${height}h${-width}Z`).join('');
 }
 
 /** Windows with frame, glass and bars; one path of each for all of them. */
@@ -135,16 +133,10 @@ export function drawWindows(
 ): string {
   const frames = list.map(([x, y, width, height]) => [x - 5, y - 5, width + 10, height + 10] as const);
   const bars = list
-    .map(
-      ([x, y, width, height]) =>
-        `M${num(x + width / 2)} ${num(y)}v${num(height)}M${num(x)} ${num(y + height * 0.45)}h${num(width)}`,
-    )
+    .map(([x, y, width, height]) => `M${x + width / 2} ${y}v${height}M${x} ${y + height * 0.45}h${width}`)
     .join('');
   const shine = list
-    .map(
-      ([x, y, width, height]) =>
-        `M${num(x)} ${num(y + height)}L${num(x + width)} ${num(y + height * 0.3)}V${num(y + height)}Z`,
-    )
+    .map(([x, y, width, height]) => `M${x} ${y + height}L${x + width} ${y + height * 0.3}V${y + height}Z`)
     .join('');
   return [
     gradient(`${id}glass`, '#6d8ba3', '#b9d2e0'),
@@ -170,7 +162,7 @@ export function courses(
   let lines = '';
   for (let down = step; down < height; down += step) {
     const wide = top + ((width - top) * down) / height;
-    lines += `M${num(x + (width - wide) / 2)} ${num(y + down)}h${num(wide)}`;
+    lines += `M${x + (width - wide) / 2} ${y + down}h${wide}`;
   }
   return lines;
 }

@@ -1,7 +1,7 @@
 import { wordsOf } from './facts.ts';
 import type { SceneContext } from './look.ts';
 import { gradient, HEIGHT, WIDTH } from './outdoors.ts';
-import { circle, ellipse, group, num, path, polygon, rect } from './svg.ts';
+import { circle, ellipse, group, path, polygon, rect } from './svg.ts';
 
 /** The back wall of a room seen from the front; side walls, floor and ceiling run to the edges. */
 export interface BackWall {
@@ -23,12 +23,12 @@ function floorLines(wall: BackWall, kind: FloorKind, color: string): string {
   for (let line = 1; line < count; line++) {
     const far = wall.left + ((wall.right - wall.left) * line) / count;
     const near = VANISH_X + (far - VANISH_X) * (WIDTH / (wall.right - wall.left)) * 1.25;
-    lines += `M${num(far)} ${wall.bottom}L${num(near)} ${HEIGHT}`;
+    lines += `M${far} ${wall.bottom}L${near} ${HEIGHT}`;
   }
   if (kind === 'tiles') {
     for (let row = 1; row < 6; row++) {
       const y = wall.bottom + (HEIGHT - wall.bottom) * (row / 6) ** 1.5;
-      lines += `M0 ${num(y)}H${WIDTH}`;
+      lines += `M0 ${y}H${WIDTH}`;
     }
   }
   return path(lines, { stroke: color, 'stroke-width': 2, opacity: kind === 'boards' ? 0.55 : 0.4 });
@@ -83,7 +83,7 @@ export function drawRoomWindow(
 ): string {
   const water = wordsOf(listing, 'View').includes('Lake');
   const ground = y + height * 0.66;
-  const hills = `M${x} ${num(ground)}q${num(width * 0.3)} ${num(-height * random.between(0.12, 0.26))} ${num(width * 0.55)} 0t${num(width * 0.45)} 0Z`;
+  const hills = `M${x} ${ground}q${width * 0.3} ${-height * random.between(0.12, 0.26)} ${width * 0.55} 0t${width * 0.45} 0Z`;
   const panel = width * 0.17;
   return [
     rect(x - 12, y - 12, width + 24, height + 24, { fill: '#ffffff' }),
@@ -92,7 +92,7 @@ export function drawRoomWindow(
     path(hills, { fill: look.leaves[1], opacity: 0.7 }),
     rect(x, ground, width, y + height - ground, { fill: water ? '#7fb0c9' : look.grass[0] }),
     circle(x + width * 0.78, ground - height * 0.1, height * 0.15, { fill: look.leaves[0], opacity: 0.8 }),
-    path(`M${num(x + width / 2)} ${num(y)}v${num(height)}M${num(x)} ${num(y + height / 2)}h${num(width)}`, {
+    path(`M${x + width / 2} ${y}v${height}M${x} ${y + height / 2}h${width}`, {
       stroke: '#ffffff',
       'stroke-width': 6,
     }),
@@ -105,7 +105,7 @@ export function drawRoomWindow(
             [x - 36, x + width + 36 - panel]
               .map(
                 (side) =>
-                  `M${num(side)} ${y - 30}h${num(panel)}q-8 ${num(height * 0.6)} 4 ${num(height + 70)}h${num(-panel - 4)}q8 ${num(-height * 0.6)} 0 ${num(-height - 70)}Z`,
+                  `M${side} ${y - 30}h${panel}q-8 ${height * 0.6} 4 ${height + 70}h${-panel - 4}q8 ${-height * 0.6} 0 ${-height - 70}Z`,
               )
               .join(''),
             { fill: curtain, opacity: 0.92 },
@@ -128,7 +128,7 @@ export function drawPicture(
     rect(x, y, width, height, { fill: '#f3eee4' }),
     circle(x + width * sun, y + height * 0.36, height * 0.16, { fill: look.accent }),
     path(
-      `M${x} ${num(y + height * 0.72)}q${num(width * 0.25)} ${num(-height * 0.3)} ${num(width * 0.5)} 0t${num(width * 0.5)} 0V${y + height}H${x}Z`,
+      `M${x} ${y + height * 0.72}q${width * 0.25} ${-height * 0.3} ${width * 0.5} 0t${width * 0.5} 0V${y + height}H${x}Z`,
       { fill: look.second, opacity: 0.8 },
     ),
   ].join('');
@@ -138,7 +138,7 @@ export function drawPicture(
 export function drawPlant({ look }: SceneContext, x: number, base: number, size: number): string {
   const leaves = [-0.5, -0.28, -0.05, 0.18, 0.42].map(
     (lean) =>
-      `M${num(x)} ${num(base - size * 0.3)}q${num(lean * size * 0.5)} ${num(-size * 0.5)} ${num(lean * size)} ${num(-size * (0.95 - Math.abs(lean) * 0.5))}q${num(-lean * size * 0.1 + size * 0.12)} ${num(size * 0.4)} ${num(-lean * size)} ${num(size * (0.95 - Math.abs(lean) * 0.5))}Z`,
+      `M${x} ${base - size * 0.3}q${lean * size * 0.5} ${-size * 0.5} ${lean * size} ${-size * (0.95 - Math.abs(lean) * 0.5)}q${-lean * size * 0.1 + size * 0.12} ${size * 0.4} ${-lean * size} ${size * (0.95 - Math.abs(lean) * 0.5)}Z`,
   );
   return [
     path(leaves.join(''), { fill: '#4f8a58' }),
@@ -161,7 +161,7 @@ export function drawPlant({ look }: SceneContext, x: number, base: number, size:
 /** A lamp on a table or on a foot. */
 export function drawLamp(x: number, base: number, height: number): string {
   return [
-    path(`M${x} ${base}V${num(base - height)}`, { stroke: '#6f6257', 'stroke-width': 5 }),
+    path(`M${x} ${base}V${base - height}`, { stroke: '#6f6257', 'stroke-width': 5 }),
     ellipse(x, base, height * 0.12 + 8, 5, { fill: '#6f6257' }),
     polygon(
       [

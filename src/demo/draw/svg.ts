@@ -1,6 +1,16 @@
 /** Numbers of a drawing need no more than a tenth of a unit. */
-export function num(value: number): string {
+function round(value: number): string {
   return (Math.round(value * 10) / 10).toString();
+}
+
+const LONG_NUMBER = /-?\d+(?:\.\d{2,}(?:e-\d+)?|e-\d+)/g;
+
+/** Attributes whose text is made of numbers. */
+const GEOMETRY = new Set(['d', 'points', 'transform']);
+
+/** The numbers of a path, a list of points or a transformation, rounded alike. */
+function roundAll(text: string): string {
+  return text.replace(LONG_NUMBER, (number) => round(Number(number)));
 }
 
 export function escapeXml(text: string): string {
@@ -14,8 +24,8 @@ export function attributes(of: Attributes): string {
   let text = '';
   for (const name in of) {
     const value = of[name];
-    if (value !== undefined)
-      text += ` ${name}="${typeof value === 'number' ? num(value) : escapeXml(value)}"`;
+    if (value === undefined) continue;
+    text += ` ${name}="${typeof value === 'number' ? round(value) : escapeXml(GEOMETRY.has(name) ? roundAll(value) : value)}"`;
   }
   return text;
 }
@@ -46,7 +56,7 @@ export function group(content: readonly string[], more: Attributes = {}): string
 
 /** A closed polygon through points given as x, y, x, y, … */
 export function polygon(points: readonly number[], more: Attributes = {}): string {
-  return `<polygon${attributes({ points: points.map(num).join(' '), ...more })}/>`;
+  return `<polygon${attributes({ points: points.join(' '), ...more })}/>`;
 }
 
 /** A whole drawing. */

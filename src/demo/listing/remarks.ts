@@ -1,5 +1,5 @@
 import type { Random } from '../random.ts';
-import type { Building } from './building.ts';
+import type { Building, Condition } from './building.ts';
 import type { Premises } from './premises.ts';
 import type { Room } from './rooms.ts';
 
@@ -58,20 +58,26 @@ function nounOf({ kind, subType }: Premises, { style, levels }: Building): strin
   }
 }
 
+/** Years of the eighteen-hundreds and words that begin with a vowel take `an`. */
+const withArticle = (words: string): string => `${/^(?:18|[aeio])/i.test(words) ? 'an' : 'a'} ${words}`;
+
+const STATES: Readonly<Record<Condition, readonly [short: string, sentence: string]>> = {
+  new: ['Newly built', 'Never lived in.'],
+  updated: ['Thoughtfully updated', 'Thoughtfully updated throughout.'],
+  kept: ['Well kept', 'Well kept inside and out.'],
+  dated: ['Solid and honest', 'Solid, and ready for your own ideas.'],
+};
+
 function opening({ premises, building, random }: Told): string {
   const noun = nounOf(premises, building);
-  const place = `${premises.neighborhood.name}`;
-  const age = {
-    new: `Newly built`,
-    updated: 'Thoughtfully updated',
-    kept: 'Well kept',
-    dated: 'Solid and ready for your own ideas',
-  }[building.condition];
+  const place = premises.neighborhood.name;
+  const [short, sentence] = STATES[building.condition];
   const water = premises.waterfront ? ', right on the water' : '';
+  const size = `${feet(building.area + building.basementArea)} square feet`;
   return random.pick([
-    `${age}: a ${building.yearBuilt} ${noun} in ${place}${water}.`,
-    `${capital(noun)} in ${place}${water}, built in ${building.yearBuilt}. ${age} throughout.`,
-    `${place}: a ${noun} of ${feet(building.area + building.basementArea)} square feet${water}. ${age}.`,
+    `${short}: ${withArticle(`${building.yearBuilt} ${noun}`)} in ${place}${water}.`,
+    `${capital(noun)} in ${place}${water}, built in ${building.yearBuilt}. ${sentence}`,
+    `${place}: ${withArticle(noun)} of ${size}${water}. ${sentence}`,
   ]);
 }
 
@@ -89,22 +95,27 @@ function sizes({ premises, building, rooms, random }: Told): string {
   return random.pick([`${capital(beds)}${baths}.`, `It offers ${beds}${baths}.`]);
 }
 
-function largestRooms({ rooms }: Told): string | undefined {
+function largestRooms({ premises, rooms }: Told): string | undefined {
   const living = rooms.find(({ type }) => type === 'Living Room');
   const master = rooms.find(({ type }) => type === 'Master Bedroom');
   if (living === undefined || master === undefined) return undefined;
-  return `The living room measures ${living.length} by ${living.width} feet, the main bedroom ${master.length} by ${master.width}.`;
+  const sides = `living room measures ${living.length} by ${living.width} feet, the main bedroom ${master.length} by ${master.width}`;
+  return premises.kind === 'income' ? `In the first unit the ${sides}.` : `The ${sides}.`;
 }
 
 function kitchen({ premises, building, random }: Told): string | undefined {
   if (premises.kind === 'commercial' || premises.kind === 'income') return undefined;
   switch (building.condition) {
     case 'new':
+      return random.pick([
+        'The kitchen has stone counters, an island and appliances under warranty.',
+        'A kitchen for cooks, with a deep sink and good light.',
+      ]);
     case 'updated':
       return random.pick([
         'The kitchen has stone counters, an island and new appliances.',
         'Cook with gas in a kitchen that was redone from the studs.',
-        'White cabinets, a deep sink and good light make the kitchen the heart of the house.',
+        'A deep sink, new cabinets and good light make the kitchen the heart of the house.',
       ]);
     case 'kept':
       return random.pick([
@@ -136,10 +147,12 @@ function outside({ premises, building, random }: Told): string | undefined {
       `Parking for ${many(building.garage, 'car')} in the ${kind} garage.`,
     ]);
   }
-  return premises.lot > 6000 ? 'The yard is level and sunny.' : undefined;
+  return premises.lot > 6000 && premises.kind !== 'commercial' ? 'The yard is level and sunny.' : undefined;
 }
 
-function around({ town, neighborhood }: Premises, random: Random): string {
+function around({ town, neighborhood, kind }: Premises, random: Random): string {
+  if (kind === 'commercial')
+    return random.pick([`Easy to reach from all of ${town.name}.`, 'Signs may face the road.']);
   switch (neighborhood.setting) {
     case 'urban':
       return random.pick([

@@ -98,8 +98,8 @@ const GOOD = 1.2;
 export function layoutFloor(groups: readonly SpaceGroup[], { narrow }: FloorShape): FloorLayout {
   const total = areaOf(groups.flatMap(({ spaces }) => spaces));
   const rooms = groups.filter(({ rank }) => rank !== 4 && rank !== 5);
-  const row = layoutRow(spacesOf(groups), total, narrow ? 0.9 : 1.6);
-  if (rooms.length < 2) return row;
+  const row = (): FloorLayout => layoutRow(spacesOf(groups), total, narrow ? 0.9 : 1.6);
+  if (rooms.length < 2) return row();
 
   const largest = Math.max(...rooms.flatMap(({ spaces }) => spaces.map(({ area }) => area)));
   const deepest = Math.max(DEEPEST_BAND, LARGE_ROOM_DEPTH * Math.sqrt(largest));
@@ -107,7 +107,7 @@ export function layoutFloor(groups: readonly SpaceGroup[], { narrow }: FloorShap
   const base = narrow ? Math.sqrt(total * 0.85) : wide;
   const { front, back } = divide(groups);
   const [frontSpaces, backSpaces] = [spacesOf(front), spacesOf(back)];
-  let chosen = rooms.length <= 3 ? row : layoutHall(frontSpaces, backSpaces, base);
+  let chosen = rooms.length <= 3 ? row() : layoutHall(frontSpaces, backSpaces, base);
   let least = layoutCost(chosen) * CLEARLY;
   if (least < GOOD) return chosen;
   for (const factor of [1, 0.86, 1.16]) {
@@ -140,10 +140,11 @@ function layoutRow(narrowSpaces: readonly Space[], total: number, aspect: number
 function layoutHall(narrowFront: readonly Space[], back: readonly Space[], width: number): FloorLayout {
   const front = widen(narrowFront, width);
   const openLeft = front[0]?.zone === 'living' && back[0]?.zone === 'living';
-  const plain = layoutBands(front, back, width, openLeft, false);
-  if (!isLarge(back.at(-1))) return plain;
-  const shortened = layoutBands(front, back, width, openLeft, true);
-  return everyRoomAtHall(shortened) ? shortened : plain;
+  if (isLarge(back.at(-1))) {
+    const shortened = layoutBands(front, back, width, openLeft, true);
+    if (everyRoomAtHall(shortened)) return shortened;
+  }
+  return layoutBands(front, back, width, openLeft, false);
 }
 
 /** `openLeft`, `shortRight`: the front left and the back right room take the end of the hall. */

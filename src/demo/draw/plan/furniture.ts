@@ -1,5 +1,5 @@
 import type { Placed } from '../../plan/columns.ts';
-import { circle, ellipse, group, num, path, rect } from '../svg.ts';
+import { circle, ellipse, group, path, rect } from '../svg.ts';
 import { FURNITURE, PAPER } from './style.ts';
 
 /** A space in drawing units with the wall that its furniture stands at. */
@@ -119,15 +119,12 @@ const bath: Draw = ({ x, y, width, height, foot }) => {
 const stairs: Draw = ({ x, y, width, height, foot }) => {
   const going = 0.85 * foot;
   const steps = Math.min(14, Math.floor(height / going) - 1);
-  const treads = Array.from(
-    { length: steps },
-    (_, step) => `M${x} ${num(y + (step + 1) * going)}h${num(width)}`,
-  );
+  const treads = Array.from({ length: steps }, (_, step) => `M${x} ${y + (step + 1) * going}h${width}`);
   const end = y + (steps + 0.5) * going;
-  const head = `m${num(-0.4 * foot)} ${num(-0.7 * foot)}l${num(0.4 * foot)} ${num(0.7 * foot)}l${num(0.4 * foot)} ${num(-0.7 * foot)}`;
+  const head = `m${-0.4 * foot} ${-0.7 * foot}l${0.4 * foot} ${0.7 * foot}l${0.4 * foot} ${-0.7 * foot}`;
   return [
     path(treads.join('')),
-    path(`M${num(x + width / 2)} ${num(y + 0.5 * going)}V${num(end)}${head}`, { stroke: '#7c776c' }),
+    path(`M${x + width / 2} ${y + 0.5 * going}V${end}${head}`, { stroke: '#7c776c' }),
   ];
 };
 
@@ -217,6 +214,6 @@ export function drawFurniture(space: Placed, { front, right }: Stand, foot: numb
     stroke: FURNITURE,
     'stroke-width': 1.1,
     fill: 'none',
-    transform: `matrix(${matrix.join(' ')} ${corner.map(num).join(' ')})`,
+    transform: `matrix(${matrix.join(' ')} ${corner.join(' ')})`,
   });
 }

@@ -1,6 +1,6 @@
 import type { Placed } from '../../plan/columns.ts';
 import type { Zone } from '../../plan/spaces.ts';
-import { type Attributes, num, text } from '../svg.ts';
+import { type Attributes, text } from '../svg.ts';
 import { floorColor, INK, SOFT_INK } from './style.ts';
 
 /** Mean width of a letter as a part of the font size. */
@@ -48,7 +48,7 @@ export function drawLabel(
   const x = space.x * foot + width / 2;
   const y = space.y * foot + height * (wallInFront ? 1 - free : free);
   const first = y - ((lines.length - 1) * size * 1.15) / 2 + size * 0.35;
-  const turn: Attributes = upright ? { transform: `rotate(-90 ${num(x)} ${num(y)})` } : {};
+  const turn: Attributes = upright ? { transform: `rotate(-90 ${x} ${y})` } : {};
   const halo = { stroke: floorColor(space.zone), 'stroke-width': 3, 'paint-order': 'stroke' };
   return lines
     .map((line, index) => {

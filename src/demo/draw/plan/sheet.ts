@@ -3,7 +3,7 @@ import { type Floor, layoutFloors } from '../../plan/floors.ts';
 import type { Side } from '../../plan/openings.ts';
 import type { PlanRoom } from '../../plan/spaces.ts';
 import { amountOf, flagOf, wordOf, wordsOf } from '../facts.ts';
-import { document, group, num, path, polygon, rect, text } from '../svg.ts';
+import { document, group, path, polygon, rect, text } from '../svg.ts';
 import { DECK_DEPTH, drawFloor, GARAGE_DEPTH, PORCH_DEPTH, type Sides, type Surroundings } from './floor.ts';
 import { INK, PAPER, SOFT_INK } from './style.ts';
 
@@ -92,7 +92,7 @@ function placePieces(pieces: readonly Piece[], columns: number, foot: number, si
     const bottom = y + (heights[row] ?? 0);
     for (const piece of inRow) {
       const top = bottom - piece.height * foot;
-      const at = `translate(${num(x + piece.left * foot)} ${num(top + piece.top * foot)})`;
+      const at = `translate(${x + piece.left * foot} ${top + piece.top * foot})`;
       drawn.push(group([drawFloor(piece.floor.layout, piece.around, sides, foot)], { transform: at }));
       const middle = x + (piece.left + piece.floor.layout.width / 2) * foot;
       drawn.push(

@@ -1,7 +1,7 @@
 import type { Placed } from '../../plan/columns.ts';
 import type { FloorLayout } from '../../plan/layout.ts';
 import type { Passage, WallRun } from '../../plan/openings.ts';
-import { group, num, path, rect } from '../svg.ts';
+import { group, path, rect } from '../svg.ts';
 import { floorColor, GLASS, INK, INNER_WALL, OUTER_WALL, PAPER, SOFT_INK } from './style.ts';
 
 /** The floors of all spaces, and their walls as lines. */
@@ -12,7 +12,7 @@ export function drawWalls({ spaces, width, depth }: FloorLayout, foot: number): 
   const inner = spaces
     .map(
       ({ x, y, width, height }) =>
-        `M${num(x * foot)} ${num(y * foot)}h${num(width * foot)}v${num(height * foot)}h${num(-width * foot)}Z`,
+        `M${x * foot} ${y * foot}h${width * foot}v${height * foot}h${-width * foot}Z`,
     )
     .join('');
   return [
@@ -38,12 +38,12 @@ function leaf({ along, at, from, to }: WallRun, inward: 1 | -1, foot: number): s
   const [leafPath, arc] =
     along === 'x'
       ? [
-          `M${num(hinge)} ${num(line)}v${num(swing)}`,
-          `M${num(hinge)} ${num(line + swing)}A${num(length)} ${num(length)} 0 0 ${sweep} ${num(hinge + length)} ${num(line)}`,
+          `M${hinge} ${line}v${swing}`,
+          `M${hinge} ${line + swing}A${length} ${length} 0 0 ${sweep} ${hinge + length} ${line}`,
         ]
       : [
-          `M${num(line)} ${num(hinge)}h${num(swing)}`,
-          `M${num(line + swing)} ${num(hinge)}A${num(length)} ${num(length)} 0 0 ${1 - sweep} ${num(line)} ${num(hinge + length)}`,
+          `M${line} ${hinge}h${swing}`,
+          `M${line + swing} ${hinge}A${length} ${length} 0 0 ${1 - sweep} ${line} ${hinge + length}`,
         ];
   return (
     path(leafPath, { stroke: INK, 'stroke-width': 1.8, fill: 'none' }) +
@@ -67,10 +67,9 @@ export function drawPassage(passage: Passage, foot: number): string {
       const quarter = ((to - from) / 4) * foot;
       const fold = 0.45 * foot * -inwardTo(passage, passage.into);
       const zigzag = [fold, -fold, fold, -fold].map((step) =>
-        along === 'x' ? `l${num(quarter)} ${num(step)}` : `l${num(step)} ${num(quarter)}`,
+        along === 'x' ? `l${quarter} ${step}` : `l${step} ${quarter}`,
       );
-      const begin =
-        along === 'x' ? `M${num(from * foot)} ${num(at * foot)}` : `M${num(at * foot)} ${num(from * foot)}`;
+      const begin = along === 'x' ? `M${from * foot} ${at * foot}` : `M${at * foot} ${from * foot}`;
       return hole + path(begin + zigzag.join(''), { stroke: INK, 'stroke-width': 1.2, fill: 'none' });
     }
   }
@@ -87,9 +86,6 @@ export function drawWindow({ along, at, from, to }: WallRun, foot: number): stri
     along === 'x'
       ? [from * foot, at * foot - thick / 2, (to - from) * foot, thick]
       : [at * foot - thick / 2, from * foot, thick, (to - from) * foot];
-  const line =
-    along === 'x'
-      ? `M${num(x)} ${num(at * foot)}h${num(width)}`
-      : `M${num(at * foot)} ${num(y)}v${num(height)}`;
+  const line = along === 'x' ? `M${x} ${at * foot}h${width}` : `M${at * foot} ${y}v${height}`;
   return group([rect(x, y, width, height), path(line)], { fill: PAPER, stroke: GLASS, 'stroke-width': 1.2 });
 }

@@ -1,7 +1,7 @@
 import { amountOf, wordOf } from '../facts.ts';
 import type { SceneContext } from '../look.ts';
 import { boxes, courses, drawShrubs, drawWindows } from '../outdoors.ts';
-import { attributes, group, num, path, polygon, rect, text } from '../svg.ts';
+import { attributes, group, path, polygon, rect, text } from '../svg.ts';
 import { BASE, drawEntrance, drawPath, drawRoof, drawWall } from './house.ts';
 
 type Box = readonly [x: number, y: number, width: number, height: number];
@@ -35,7 +35,7 @@ export function drawTownhouses(scene: SceneContext): string {
     }
     return [
       rect(x, top, width, BASE - top, { fill }),
-      path(courses(x, top, width, BASE - top, 13), {
+      path(courses(x, top, width, BASE - top, 18), {
         stroke: '#000000',
         'stroke-opacity': 0.07,
         'stroke-width': 2,
@@ -76,8 +76,8 @@ export function drawFlats(scene: SceneContext): string {
       windows.push([x + 14, y - 6, 92, 72]);
       slabs.push([x, y + 66, 120, 8]);
       rails.push(
-        Array.from({ length: 11 }, (_, bar) => `M${x + 5 + bar * 11} ${num(y + 40)}v26`).join(''),
-        `M${x} ${num(y + 40)}h120`,
+        Array.from({ length: 11 }, (_, bar) => `M${x + 5 + bar * 11} ${y + 40}v26`).join(''),
+        `M${x} ${y + 40}h120`,
       );
     }
   }

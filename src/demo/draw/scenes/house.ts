@@ -1,7 +1,7 @@
-import { amountOf, flagOf, wordOf } from '../facts.ts';
+import { amountOf, flagOf } from '../facts.ts';
 import type { SceneContext } from '../look.ts';
 import { boxes, courses, drawShrubs, drawWindows } from '../outdoors.ts';
-import { circle, group, num, path, polygon, rect } from '../svg.ts';
+import { circle, group, path, polygon, rect } from '../svg.ts';
 
 /** The line on which buildings stand. */
 export const BASE = 600;
@@ -13,7 +13,7 @@ type Box = readonly [x: number, y: number, width: number, height: number];
 export function drawWall({ look }: SceneContext, [x, y, width, height]: Box): string {
   return [
     rect(x, y, width, height, { fill: look.siding[0] }),
-    path(courses(x, y, width, height, 15), { stroke: look.siding[1], 'stroke-width': 2 }),
+    path(courses(x, y, width, height, 18), { stroke: look.siding[1], 'stroke-width': 2 }),
     rect(x, y, width, 12, { fill: '#000000', opacity: 0.13 }),
     rect(x, y + height - 14, width, 14, { fill: '#8d8a84' }),
   ].join('');
@@ -49,13 +49,13 @@ function drawGable(scene: SceneContext, [x, y, width, height]: Box, pitch: numbe
   return [
     drawWall(scene, [x, y, width, height]),
     polygon([x, y + 2, x + width, y + 2, middle, top], { fill: look.siding[0] }),
-    path(`M${x - 22} ${num(y + 12)}L${num(middle)} ${num(top - 6)}L${x + width + 22} ${num(y + 12)}`, {
+    path(`M${x - 22} ${y + 12}L${middle} ${top - 6}L${x + width + 22} ${y + 12}`, {
       fill: 'none',
       stroke: look.roof[1],
       'stroke-width': 17,
       'stroke-linejoin': 'round',
     }),
-    path(`M${x - 16} ${num(y + 20)}L${num(middle)} ${num(top + 12)}L${x + width + 16} ${num(y + 20)}`, {
+    path(`M${x - 16} ${y + 20}L${middle} ${top + 12}L${x + width + 16} ${y + 20}`, {
       fill: 'none',
       stroke: look.trim,
       'stroke-width': 6,
@@ -130,7 +130,6 @@ export function drawHouse(scene: SceneContext): string {
   const { listing, look, random } = scene;
   const levels = Math.min(2, Math.max(1, amountOf(listing, 'Stories')));
   const cars = flagOf(listing, 'AttachedGarageYN') ? Math.min(3, amountOf(listing, 'GarageSpaces')) : 0;
-  const style = wordOf(listing, 'ArchitecturalStyle');
   const long = levels === 1 ? 560 : 440;
   const garage = cars === 0 ? 0 : 96 + cars * 66;
   const left = 600 - (long + garage) / 2;
@@ -153,10 +152,9 @@ export function drawHouse(scene: SceneContext): string {
     }
   }
   const chimney = main + long * (gableX < main + long / 2 ? 0.78 : 0.2);
-  const stone = style.length > 0 ? '#9b7f70' : '#8c8c8c';
   return [
     flagOf(listing, 'FireplaceYN')
-      ? rect(chimney, top - 138, 42, 110, { fill: stone }) +
+      ? rect(chimney, top - 138, 42, 110, { fill: '#8c8c8c' }) +
         rect(chimney - 4, top - 142, 50, 10, { fill: '#6d5a50' })
       : '',
     cars === 0

@@ -1,7 +1,6 @@
 import { flagOf, wordsOf } from '../facts.ts';
 import type { SceneContext } from '../look.ts';
 import {
-  boxes,
   courses,
   drawConifer,
   drawGround,
@@ -12,19 +11,12 @@ import {
   drawWindows,
   gradient,
 } from '../outdoors.ts';
-import { circle, ellipse, num, path, polygon, rect } from '../svg.ts';
+import { attributes, circle, ellipse, group, path, polygon, rect } from '../svg.ts';
 
 function drawFence(y: number): string {
-  const boards = Array.from({ length: 40 }, (_, index): readonly [number, number, number, number] => [
-    index * 31,
-    y - 74,
-    27,
-    80,
-  ]);
-  return (
-    path(boxes(boards), { fill: '#c6a77d' }) +
-    path(`M0 ${y - 52}h1200M0 ${y - 14}h1200`, { stroke: '#a3855d', 'stroke-width': 7 })
-  );
+  const boards = { stroke: '#c6a77d', 'stroke-width': 80, 'stroke-dasharray': '27 4' };
+  const rails = { stroke: '#a3855d', 'stroke-width': 7 };
+  return path(`M0 ${y - 34}h1200`, boards) + path(`M0 ${y - 52}h1200M0 ${y - 14}h1200`, rails);
 }
 
 /** Behind the house: terrace or deck, lawn, beds, and a pool where there is one. */
@@ -90,8 +82,7 @@ export function drawGarden(scene: SceneContext): string {
 function drawLake({ look, random, id }: SceneContext, horizon: number): string {
   const waves = Array.from(
     { length: 14 },
-    () =>
-      `M${num(random.between(0, 1100))} ${num(random.between(horizon + 14, 770))}h${num(random.between(40, 150))}`,
+    () => `M${random.between(0, 1100)} ${random.between(horizon + 14, 770)}h${random.between(40, 150)}`,
   );
   const sail = random.integer(300, 860);
   return [
@@ -111,9 +102,9 @@ function drawSkyline({ look, random }: SceneContext, horizon: number): string {
   for (let x = 0; x < 1200; ) {
     const width = random.integer(54, 104);
     const height = random.integer(70, 240) * (1 - Math.abs(x - 600) / 1400);
-    blocks += `M${x} ${horizon + 4}v${num(-height)}h${width - 8}v${num(height)}Z`;
+    blocks += `M${x} ${horizon + 4}v${-height}h${width - 8}v${height}Z`;
     for (let row = 0; row < height / 34 - 1; row++)
-      lights += `M${x + 12} ${num(horizon - height + 20 + row * 32)}h${width - 32}`;
+      lights += `M${x + 12} ${horizon - height + 20 + row * 32}h${width - 32}`;
     x += width;
   }
   return [
@@ -125,29 +116,23 @@ function drawSkyline({ look, random }: SceneContext, horizon: number): string {
 
 /** Roofs of the neighbourhood among trees. */
 function drawRoofs(scene: SceneContext, horizon: number): string {
-  const { look, random } = scene;
-  const parts: string[] = [];
+  const { look, random, id } = scene;
+  const parts = [`<defs>${group([drawTree(scene, 0, 0, 100)], { id: `${id}tree` })}</defs>`];
   for (let row = 0; row < 3; row++) {
     const y = horizon + 40 + row * 66;
     for (let x = random.integer(-40, 40); x < 1200; x += random.integer(170, 240)) {
       const width = 96 + row * 28;
+      if (random.chance(0.5))
+        parts.push(`<use${attributes({ href: `#${id}tree`, x: x + width + 34, y: y + 12 })}/>`);
       parts.push(
-        random.chance(0.5) ? drawTree(scene, x + width + 34, y + 12, 84 + row * 22) : '',
         rect(x, y - width * 0.3, width, width * 0.36, {
           fill: random.pick(['#efe9dc', '#d8dee0', '#c9b79d']),
         }),
-        polygon(
-          [
-            x - 10,
-            y - width * 0.28,
-            x + width + 10,
-            y - width * 0.28,
-            x + width * 0.8,
-            y - width * 0.6,
-            x + width * 0.2,
-            y - width * 0.6,
-          ],
-          { fill: look.roof[row % 2] ?? '' },
+        path(
+          `M${x - 10} ${y - width * 0.28}h${width + 20}l${-10 - width * 0.2} ${-width * 0.32}h${-width * 0.6}Z`,
+          {
+            fill: look.roof[row % 2] ?? '',
+          },
         ),
       );
     }
@@ -173,9 +158,8 @@ export function drawView(scene: SceneContext): string {
             drawConifer(scene, 930, 500, 240),
             drawConifer(scene, 1010, 520, 290),
           ].join('');
-  const rail = Array.from({ length: 31 }, (_, bar) => `M${bar * 40} 640v160`).join('');
   const frame = random.chance(0.5)
-    ? path(rail, { stroke: look.trim, 'stroke-width': 9 }) +
+    ? path('M0 720h1200', { stroke: look.trim, 'stroke-width': 160, 'stroke-dasharray': '9 31' }) +
       rect(0, 622, 1200, 24, { fill: look.trim }) +
       rect(0, 770, 1200, 30, { fill: '#b79b78' })
     : path('M0 0H1200V800H0ZM46 46V754H580V46ZM620 46V754H1154V46Z', {
@@ -203,8 +187,7 @@ export function drawLot(scene: SceneContext): string {
     polygon([x + 3, y - 70, x + 40, y - 58, x + 3, y - 46], { fill: '#e2572e' });
   const tufts = Array.from(
     { length: 24 },
-    () =>
-      `M${num(random.between(0, 1200))} ${num(random.between(horizon + 60, 680))}q3 -14 8 -18m-8 18q-3 -12 -8 -15`,
+    () => `M${random.between(0, 1200)} ${random.between(horizon + 60, 680)}q3 -14 8 -18m-8 18q-3 -12 -8 -15`,
   );
   return [
     drawSky(scene, horizon),

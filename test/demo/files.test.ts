@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { XMLValidator } from 'fast-xml-parser';
+import { drawFile, type MediaSource } from '../../src/demo/files.ts';
+import { makeMarket } from '../../src/demo/market.ts';
+import { SCENES } from '../../src/demo/media-keys.ts';
+import { childrenOf, type ImportRecord, textOf } from '../../src/demo/records.ts';
+import type { FieldValues } from '../../src/dictionary/index.ts';
+
+const market = makeMarket({ seed: 9, listings: 240 });
+const listings = Array.from({ length: 240 }, (_, serial) => market.listing(serial));
+const byKey = new Map(listings.map((listing) => [textOf(listing, 'ListingKey') ?? '', listing]));
+
+function ownFields(listing: ImportRecord): FieldValues {
+  const { Media, Rooms, UnitTypes, OpenHouses, ...fields } = listing;
+  return JSON.parse(JSON.stringify(fields));
+}
+
+const source: MediaSource = {
+  listing: async (key) => {
+    const listing = byKey.get(key);
+    return listing && ownFields(listing);
+  },
+  rooms: async (key) => childrenOf(byKey.get(key) ?? {}, 'Rooms'),
+};
+
+const paths = listings.flatMap((listing) =>
+  childrenOf(listing, 'Media').map(({ MediaURL }) => String(MediaURL)),
+);
+
+describe('the files of the market', () => {
+  it('are all there and well-formed, each with its type', async () => {
+    for (const path of paths) {
+      const file = await drawFile(path, source);
+      assert.ok(file !== undefined, `${path} is missing`);
+      if (path.endsWith('.pdf')) {
+        assert.equal(file.type, 'application/pdf');
+        continue;
+      }
+      assert.equal(file.type, 'image/svg+xml');
+      assert.equal(XMLValidator.validate(file.body), true, path);
+      assert.doesNotMatch(file.body, /NaN|undefined|Infinity|<script|href="(?!#)|\d\.\d{4}/, path);
+    }
+  });
+
+  it('use no id twice and refer to none that is missing', async () => {
+    for (const path of paths.slice(0, 800)) {
+      const file = await drawFile(path, source);
+      if (file === undefined || path.endsWith('.pdf')) continue;
+      const ids = [...file.body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+      assert.equal(new Set(ids).size, ids.length, path);
+      for (const [, id] of file.body.matchAll(/(?:url\(#|href="#)([^)"]+)/g))
+        assert.ok(ids.includes(id), `${path} lacks ${id}`);
+    }
+  });
+
+  it('are photos of moderate size, of every scene', async () => {
+    const scenes = new Set<string>();
+    for (const path of paths.filter((each) => each.startsWith('photo/'))) {
+      scenes.add(path.replace(/^.*-(\w+)\.svg$/, '$1'));
+      const file = await drawFile(path, source);
+      const size = file?.body.length ?? 0;
+      assert.ok(size > 1200 && size < 11_000, `${path} has ${size} bytes`);
+    }
+    assert.deepEqual([...scenes].sort(), [...SCENES].sort());
+  });
+
+  it('stay the same when status and price change, and differ from listing to listing', async () => {
+    const [path = ''] = paths;
+    const first = await drawFile(path, source);
+    const sold: MediaSource = {
+      ...source,
+      listing: async (key) => ({
+        ...(await source.listing(key)),
+        ListPrice: 1,
+        StandardStatus: 'Closed',
+        CloseDate: '2026-01-02',
+      }),
+    };
+    assert.deepEqual(await drawFile(path, sold), first);
+    const fronts = await Promise.all(
+      paths.filter((each) => each.endsWith('-P01-front.svg')).map((each) => drawFile(each, source)),
+    );
+    assert.equal(new Set(fronts.map((file) => file?.body)).size, fronts.length);
+  });
+
+  it('are one-page PDF documents whose table of objects is right', async () => {
+    const documents = paths.filter((path) => path.startsWith('document/'));
+    assert.ok(documents.length > 20);
+    for (const path of documents) {
+      const body = (await drawFile(path, source))?.body ?? '';
+      assert.match(body, /^%PDF-1\.4\n/);
+      assert.match(body, /%%EOF\n$/);
+      const table = Number(/startxref\n(\d+)\n/.exec(body)?.[1]);
+      assert.equal(body.slice(table, table + 4), 'xref');
+      const offsets = [...body.slice(table).matchAll(/(\d{10}) 00000 n /g)].map(([, offset]) =>
+        Number(offset),
+      );
+      assert.deepEqual(
+        offsets.map((offset, index) => body.slice(offset, offset + 8) === `${index + 1} 0 obj\n`),
+        [true, true, true, true, true],
+      );
+      const [, length, stream] = /<< \/Length (\d+) >>\nstream\n([\s\S]*)\nendstream/.exec(body) ?? [];
+      assert.equal(stream?.length, Number(length));
+    }
+  });
+
+  it('name the brokerage on a branded tour only', async () => {
+    const named: MediaSource = {
+      ...source,
+      listing: async (key) => ({ ...(await source.listing(key)), ListOfficeName: 'Harbor & Key Realty' }),
+    };
+    const tours = paths.filter((path) => path.startsWith('tour/'));
+    const branded = tours.find((path) => path.endsWith('-branded.svg')) ?? '';
+    const plain = tours.find((path) => path.endsWith('-unbranded.svg')) ?? '';
+    assert.match((await drawFile(branded, named))?.body ?? '', /Presented by Harbor &#38; Key Realty</);
+    assert.match((await drawFile(branded, source))?.body ?? '', /Presented by the listing office</);
+    assert.doesNotMatch((await drawFile(plain, named))?.body ?? '', /Presented by/);
+  });
+
+  it('show nothing of where a listing is or who owns it', async () => {
+    for (const path of paths.filter((each) => !each.startsWith('photo/')).slice(0, 150)) {
+      const file = await drawFile(path, source);
+      const listing = listings.find((each) => path.includes(textOf(each, 'ListingKey') ?? 'none'));
+      for (const field of ['StreetName', 'City', 'PostalCode', 'OwnerName', 'ParcelNumber']) {
+        const value = listing && textOf(listing, field);
+        assert.ok(value === undefined || !file?.body.includes(value), `${path} shows ${field}`);
+      }
+    }
+  });
+
+  it('are none for a path, listing or plan that is not there', async () => {
+    const plan = paths.find((path) => path.startsWith('plan/')) ?? '';
+    const land = listings.find((listing) => listing.PropertyType === 'Land');
+    const landPlan = `plan/2001.${land?.OriginatingSystemID}.${land?.ListingKey}.svg`;
+    for (const path of [
+      'photo/../secret.svg',
+      'photo/20260101000000000000000000-P01-front.svg',
+      plan.replace(/M\d+/, 'M00000999'),
+      landPlan,
+    ]) {
+      assert.equal(await drawFile(path, source), undefined, path);
+    }
+  });
+});
