@@ -1,5 +1,6 @@
 import type { Declarations, Dictionary, Field } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
+import { isStamp } from './record/stamps.ts';
 
 /**
  * The fields in use of a store: those that a record has carried a value for, that an operator declared, or
@@ -14,7 +15,7 @@ export interface Profile {
 
 export const EMPTY_PROFILE: Profile = { version: 0, since: new Map() };
 
-/** Fields that the specification and its interfaces name (2.1, 2.2), beside keys and stamps. */
+/** Fields that the specification names (2.1, 2.2), beside keys, parents, stamps and systems. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   Media: [
     'FloplanKey',
@@ -22,8 +23,8 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
     'MediaCategory',
     'MediaType',
     'MediaURL',
+    'OriginatingSystemResourceRecordKey',
     'OriginatingSystemResourceRecordSystemID',
-    'ResourceName',
     'Permission',
   ],
   Member: ['MemberPreferredPhone', 'MemberStatus'],
@@ -31,14 +32,19 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   Property: ['StandardStatus'],
 };
 
-/** The first fields of a new store: what is `open` and what the specification names, of what is always published. */
+/** The first fields of a new store: what always-published resources cannot be without, and what is named. */
 export function initialFields(dictionary: Dictionary): Field[] {
   return [...dictionary.resources.values()].flatMap((resource) => {
     if (!resource.always) return [];
-    const named = new Set(NAMED[resource.name] ?? []);
+    const { key, parent, fields } = resource;
+    const all = [...fields.values()];
+    const first = new Set([key, 'OriginatingSystemID', ...(NAMED[resource.name] ?? [])]);
+    if (parent !== undefined) first.add(parent.keyField);
+    if (parent?.kind === 'named') first.add(parent.resourceField);
+    for (const { joined } of all) if (joined !== undefined) first.add(joined.link);
     const whole = resource.name === 'Lookup' || resource.name === 'Field';
-    return [...resource.fields.values()].filter(
-      (field) => field.joined === undefined && (whole || field.class === 'open' || named.has(field.name)),
+    return all.filter(
+      (field) => field.joined === undefined && (whole || first.has(field.name) || isStamp(field)),
     );
   });
 }

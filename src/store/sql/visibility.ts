@@ -16,19 +16,25 @@ function contextOf({ dialect, model }: Planner, layout: ResourceLayout, alias: s
 /** What the store publishes of itself, for the roles that it names row by row. */
 const PUBLISHED = new Set(['Field', 'Lookup']);
 
-/**
- * The bits of the roles that see a row of `alias` (a columns table). A child is seen by those who see its parent
- * and whom its own rule lets.
- */
-export function visibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
+/** The bits of the roles whose own rule lets them see a row of `alias`. */
+export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
   const context = contextOf(planner, layout, alias);
   const terms = layout.rowRules.map(({ bit, filter }) =>
     filter === undefined
       ? integer(bit)
       : sql`CASE WHEN ${condition(context, filter, false)} THEN ${integer(bit)} ELSE 0 END`,
   );
-  const rules = terms.length === 0 ? sql`0` : sql`(${join(terms, ' + ')})`;
-  const own = PUBLISHED.has(layout.resource.name) ? sql`(${rules} & ${column(alias, '_audience')})` : rules;
+  return terms.length === 0 ? sql`0` : sql`(${join(terms, ' + ')})`;
+}
+
+/**
+ * The bits of the roles that see a stored row of `alias` (a columns table). A child is seen by those who see its
+ * parent and whom its own rule lets.
+ */
+export function visibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
+  const rules = ownVisibleBits(planner, layout, alias);
+  const audience = column(alias, '_audience');
+  const own = PUBLISHED.has(layout.resource.name) ? sql`(${rules} & ${audience})` : rules;
   const parent = parentColumn(planner, layout, alias, '_visible');
   return parent === undefined ? own : sql`(${own} & coalesce(${parent}, 0))`;
 }

@@ -1,10 +1,13 @@
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { bind, column, join, name, render, type Sql, sql } from '../sql/fragment.ts';
-import { shownBits, visibleBits } from '../sql/visibility.ts';
+import { bind, column, name, render, type Sql, sql } from '../sql/fragment.ts';
+import { ownVisibleBits, shownBits, visibleBits } from '../sql/visibility.ts';
+import type { RowToPut } from '../write/transaction.ts';
+import { encode } from './codec.ts';
 import { bindings, type Connection } from './connection.ts';
 import type { Counters } from './counters.ts';
 import { sqliteDialect } from './dialect.ts';
+import { ruleFields } from './rule-fields.ts';
 
 /** Which roles see a row, and which withheld values it shows. */
 export interface Bits {
@@ -19,38 +22,61 @@ export interface Court {
   readonly counters: Counters;
 }
 
-/** A statement whose first values are the columns of a row; those of the rules follow. */
-export interface JudgingInsert {
-  readonly text: string;
-  readonly ruleValues: readonly (string | number | null)[];
-}
+/** Outcomes that a transaction remembers, by the values that decide. */
+const REMEMBERED = 20_000;
 
 /**
- * An insert of one row that also judges it by the rule of every role: the columns in `given` are bound; visibility
- * and what is shown follow from them, and are returned.
+ * Judges rows that are about to be written by the rule of every role. What the rules of a resource look at is
+ * little (a status, a date, a permission), so few rows differ in it: each difference is put to the engine once.
+ * Undefined when a rule looks beyond the row's own fields; such rows are judged once they are stored.
  */
-export function judgingInsert(
-  model: StoreModel,
-  layout: ResourceLayout,
-  given: readonly string[],
-): JudgingInsert {
+export function rowJudge(court: Court, layout: ResourceLayout): ((row: RowToPut) => Bits) | undefined {
+  const { connection, model } = court;
+  const fields = ruleFields(layout);
+  if (fields === undefined) return undefined;
   const planner = { dialect: sqliteDialect, model };
-  const values = join(
-    given.map((each) => sql`${bind(null)} AS ${name(each)}`),
-    ', ',
+  const values = [...fields.map((field) => sql`${bind(null)} AS ${name(field.name)}`), sql`1 AS _one`];
+  const statement = render(
+    sql`WITH r AS (SELECT ${{ parts: values.flatMap(({ parts }, index) => (index === 0 ? parts : [', ', ...parts])) }})
+      SELECT ${ownVisibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown FROM r`,
+    sqliteDialect.placeholder,
   );
-  const columns = join(given.map(name), ', ');
-  const kept = new Set(['_key', '_parent', '_id']);
-  const updates = [...given.filter((each) => !kept.has(each)), '_visible', '_shown'].map(
-    (each) => sql`${name(each)} = excluded.${name(each)}`,
-  );
-  const primary = layout.resource.parent === undefined ? sql`(_key)` : sql`(_parent, _key)`;
-  const insert = sql`WITH r AS (SELECT ${values})
-    INSERT INTO ${name(layout.columnsTable)} (${columns}, _visible, _shown)
-    SELECT r.*, ${visibleBits(planner, layout, 'r')}, ${shownBits(planner, layout, 'r')} FROM r WHERE TRUE
-    ON CONFLICT ${primary} DO UPDATE SET ${join(updates, ', ')} RETURNING _visible, _shown`;
-  const statement = render(insert, sqliteDialect.placeholder);
-  return { text: statement.text, ruleValues: bindings(statement).slice(given.length) };
+  const ruleValues = bindings(statement).slice(fields.length);
+  const prepared = connection.prepare(statement.text);
+  const remembered = new Map<string, Bits>();
+  const parentBits = parentVisibility(court, layout);
+  return (row) => {
+    const given = fields.map((field) => encode(field, row.values[field.name]));
+    const id = given.join('\u0000');
+    let own = remembered.get(id);
+    if (own === undefined) {
+      const judged = prepared.get(...given, ...ruleValues);
+      own = { visible: Number(judged?.visible), shown: Number(judged?.shown) };
+      if (remembered.size < REMEMBERED) remembered.set(id, own);
+    }
+    const audience = row.audience ?? -1;
+    return { visible: own.visible & audience & parentBits(row), shown: own.shown };
+  };
+}
+
+/** The bits of the roles that see a row's parent; all for rows that stand alone. */
+function parentVisibility({ connection, model }: Court, layout: ResourceLayout): (row: RowToPut) => number {
+  if (layout.resource.parent === undefined) return () => -1;
+  let last = { id: '', bits: 0 };
+  return ({ parent, parentResource }) => {
+    const id = `${parentResource}\u0000${parent}`;
+    if (last.id === id) return last.bits; // children come parent by parent
+    last = { id, bits: find(parentResource, parent) };
+    return last.bits;
+  };
+
+  function find(resource: string | null, key: string | null): number {
+    if (resource === null || key === null) return 0;
+    if (!model.dictionary.resources.has(resource) || !model.stores(resource)) return 0;
+    const table = model.layout(resource).columnsTable;
+    const row = connection.prepare(`SELECT _visible FROM "${table}" WHERE _key = ?`).get(key);
+    return row === undefined ? 0 : Number(row._visible);
+  }
 }
 
 /**
@@ -59,7 +85,7 @@ export function judgingInsert(
  * @param system what the originating system of a row should be; absent: as it is
  * @returns the keys of the rows that changed
  */
-function rejudge(
+export function rejudge(
   { connection, model, counters }: Court,
   layout: ResourceLayout,
   where: Sql,

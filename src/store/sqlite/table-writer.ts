@@ -2,14 +2,18 @@ import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isOneTable, ownColumn, type ResourceLayout } from '../layout/index.ts';
 import { MEDIA_KINDS, type MediaKind } from '../record/media.ts';
 import { isStamp, STAMPED_FIELDS } from '../record/stamps.ts';
+import { bind, sql } from '../sql/fragment.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../write/transaction.ts';
 import { decode, encode } from './codec.ts';
 import type { Raw } from './connection.ts';
-import { type Bits, type Court, judgeChildren, judgingInsert } from './judge.ts';
+import { type Bits, type Court, judgeChildren, rejudge, rowJudge } from './judge.ts';
 import { typedFields } from './tables.ts';
 import { newestStampField, placeOf, stampTextColumns, textColumns } from './text-columns.ts';
 
 type RawRow = Record<string, Raw>;
+
+/** Of rows whose rules look beyond them: nobody sees them until they are judged where they lie. */
+const UNJUDGED: Bits = { visible: 0, shown: 0 };
 
 /** Profiles count from 1. */
 const FIRST_VERSION = 1;
@@ -102,39 +106,55 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
       if (stored !== undefined) counters.add(resource.name, stored.visible, stored.system, -1);
       counters.add(resource.name, visible, row.system, 1);
     }
+    if (rowJudge(court, layout) === undefined) {
+      const list = bind(JSON.stringify(rows.map(({ key }) => key)));
+      rejudge(court, layout, sql`r._key IN (SELECT value FROM json_each(${list}))`);
+    }
     judgeChildren(court, resource.name, seenOtherwise);
     counters.flush();
   }
 
   /** Writes a record, judged on the way by the rule of every role. */
   function rowPutter(): (row: RowToPut, id: number) => Bits {
+    const judge = rowJudge(court, layout);
     const texts = textColumns(court.model, layout);
-    const fixed = ['_id', '_system', '_kind', '_rank', '_file', '_hash', '_audience'];
-    const given = [
-      '_key',
-      ...(child ? ['_parent', '_parent_resource'] : []),
-      ...fixed,
-      ...typed.map(({ name }) => name),
-    ];
     const one = isOneTable(layout);
-    const { text, ruleValues } = judgingInsert(
-      court.model,
-      layout,
-      one ? [...given, ...texts.columns] : given,
-    );
-    const insert = connection.prepare(text);
+    const insert = insertOf([
+      ...(child ? ['_key', '_parent', '_parent_resource'] : ['_key']),
+      ...['_id', '_system', '_visible', '_shown', '_kind', '_rank', '_file', '_hash', '_audience'],
+      ...typed.map((field) => field.name),
+      ...(one ? texts.columns : []),
+    ]);
     const insertTexts = one ? undefined : textsInsert(texts.columns);
     return (row, id) => {
+      const bits = judge?.(row) ?? UNJUDGED;
       const { rank, file } = placeOf(row);
-      const place = child ? [row.parent ?? '', row.parentResource ?? ''] : [];
-      const own = [id, row.system, row.kind, rank, file, row.hash, row.audience ?? null];
+      const place = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
+      const own = [row.kind, rank, file, row.hash, row.audience ?? null];
       const columns = typed.map((field) => encode(field, row.values[field.name]));
       const ready = texts.values(row);
-      const written = insert.get(row.key, ...place, ...own, ...columns, ...(one ? ready : []), ...ruleValues);
-      const bits = { visible: Number(written?._visible), shown: Number(written?._shown) };
+      insert.run(
+        ...place,
+        id,
+        row.system,
+        bits.visible,
+        bits.shown,
+        ...own,
+        ...columns,
+        ...(one ? ready : []),
+      );
       insertTexts?.(row, id, bits, ready);
       return bits;
     };
+  }
+
+  function insertOf(columns: readonly string[]) {
+    const updates = columns.filter((name) => !['_key', '_parent', '_id'].includes(name));
+    return connection.prepare(
+      `INSERT INTO "${columnsTable}" (${columns.map((name) => `"${name}"`).join(', ')})
+       VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT ${child ? '(_parent, _key)' : '(_key)'}
+       DO UPDATE SET ${updates.map((name) => `"${name}" = excluded."${name}"`).join(', ')}`,
+    );
   }
 
   /** The texts of listings have a table of their own, which carries the links to their agents, too. */

@@ -47,7 +47,8 @@ const PART_OF_KIND: Readonly<Record<MediaKind, NativePart | undefined>> = {
   other: undefined,
 };
 
-const PHOTO_URIS = [
+/** All renditions of a photo are the photo itself; its address is put in when it is read. */
+export const PHOTO_URIS = [
   'UriThumb',
   'Uri300',
   'Uri640',
@@ -88,11 +89,9 @@ function membersOf(part: NativePart, source: PartSource): Record<string, Member>
   switch (part) {
     case 'photos': {
       const caption = source.kind === 'plan' ? 'Floor Plan' : textOf(values.LongDescription);
-      const uri = addressOf(values);
       return {
         Name: textOf(values.ShortDescription),
         Caption: caption,
-        ...Object.fromEntries(PHOTO_URIS.map((name) => [name, uri])),
         Primary: values.PreferredPhotoYN === true,
       };
     }

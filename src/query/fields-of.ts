@@ -1,0 +1,66 @@
+import type { Field } from '../dictionary/types.ts';
+import type { Collection, Expression } from './tree.ts';
+
+/**
+ * The fields of the record itself that an expression looks at; undefined when it looks further: through a
+ * navigation, into child records, or at the clock.
+ */
+export function ownFieldsOf(expression: Expression): ReadonlySet<Field> | undefined {
+  const found = new Set<Field>();
+  return visit(expression, found) ? found : undefined;
+}
+
+/** False once the expression leaves the record. */
+function visit(expression: Expression, found: Set<Field>): boolean {
+  const all = (parts: readonly Expression[]): boolean => parts.every((part) => visit(part, found));
+  switch (expression.kind) {
+    case 'literal':
+    case 'variable':
+      return true;
+    case 'field':
+      return own(expression, found);
+    case 'compare':
+    case 'arithmetic':
+      return all([expression.left, expression.right]);
+    case 'in':
+    case 'not':
+    case 'negate':
+    case 'cast':
+    case 'matches':
+    case 'like':
+      return visit(expression.operand, found);
+    case 'and':
+    case 'or':
+      return all(expression.terms);
+    case 'call':
+      return expression.function !== 'now' && all(expression.arguments);
+    case 'case':
+      return all(expression.branches.flatMap(({ when, then }) => [when, then]));
+    case 'distance':
+    case 'within': {
+      const { location } = expression;
+      const { scope, via } = location;
+      return [location.latitude, location.longitude].every((field) => own({ scope, via, field }, found));
+    }
+    case 'any':
+    case 'all':
+    case 'count':
+      return (
+        collection(expression.over, found) &&
+        (expression.predicate === undefined || visit(expression.predicate, found))
+      );
+  }
+}
+
+function own(
+  { scope, via, field }: { scope: number; via: readonly unknown[]; field: Field },
+  found: Set<Field>,
+): boolean {
+  if (scope !== 0 || via.length > 0 || field.joined !== undefined) return false;
+  found.add(field);
+  return true;
+}
+
+function collection(over: Collection, found: Set<Field>): boolean {
+  return over.kind === 'values' && own(over, found);
+}
