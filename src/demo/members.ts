@@ -18,7 +18,7 @@ const DESIGNATIONS = [
   'Military Relocation Professional / MRP',
 ];
 
-export function memberMlsId(market: MarketContext, member: number): string {
+function memberMlsId(market: MarketContext, member: number): string {
   return `${systemOfOffice(memberStream(market, member).office).prefix}A${(10_000 + member).toString()}`;
 }
 

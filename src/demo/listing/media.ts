@@ -54,7 +54,7 @@ function drawPermission(order: number, random: Random): string[] | undefined {
 }
 
 /** The fields that all media of a listing share. */
-export function mediaRecord(name: MediaName, fields: Fields): FieldValues {
+function mediaRecord(name: MediaName, fields: Fields): FieldValues {
   return filled({
     MediaKey: mediaKey(name),
     ResourceName: 'Property',

@@ -8,7 +8,7 @@ export interface RoomPlan {
   readonly level: string;
 }
 
-export const MOST_ROOMS = 11;
+const MOST_ROOMS = 11;
 
 type Draw = (premises: Premises, building: Building, random: Random) => RoomPlan[];
 

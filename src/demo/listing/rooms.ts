@@ -15,7 +15,7 @@ export interface Room extends RoomPlan {
 }
 
 /** The facts of a building that its floor plan follows. */
-export function planFactsOf(kind: Premises['kind'], building: Building): PlanFacts {
+function planFactsOf(kind: Premises['kind'], building: Building): PlanFacts {
   return { baths: building.fullBaths + building.halfBaths, narrow: kind === 'attached' };
 }
 

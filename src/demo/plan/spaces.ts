@@ -77,7 +77,7 @@ function rankOf(type: string, zone: Zone): number {
 }
 
 /** The closet that a bedroom of this size has. */
-export function closetArea(bedroom: number): number {
+function closetArea(bedroom: number): number {
   return Math.min(34, Math.max(10, bedroom * 0.1));
 }
 

@@ -11,12 +11,25 @@ const DERIVED = new Set(['OriginatingSystemResourceRecordKey', 'OriginatingSyste
  * authority stamps are no part of it; in a replica they are, since there they are what the source sent.
  */
 export function contentHash(resource: Resource, values: FieldValues, owner: Owner): string {
-  const parts: string[] = [];
-  for (const name of Object.keys(values).sort()) {
-    if (DERIVED.has(name)) continue;
-    const field = resource.fields.get(name);
-    if (owner === 'authority' && field !== undefined && isStamp(field)) continue;
-    parts.push(name, JSON.stringify(values[name]));
+  let text = '';
+  for (const name of contentNames(resource)[owner]) {
+    const value = values[name];
+    if (value !== undefined) text += `${name}\n${JSON.stringify(value)}\n`;
   }
-  return hash('sha256', parts.join('\n'), 'base64url').slice(0, 22);
+  return hash('sha256', text, 'base64url').slice(0, 22);
+}
+
+type ContentNames = Readonly<Record<Owner, readonly string[]>>;
+
+const namesOf = new WeakMap<Resource, ContentNames>();
+
+/** The fields that count, in the order of their names. */
+function contentNames(resource: Resource): ContentNames {
+  const known = namesOf.get(resource);
+  if (known !== undefined) return known;
+  const replica = [...resource.fields.keys()].filter((name) => !DERIVED.has(name)).toSorted();
+  const stamps = new Set([...resource.fields.values()].filter(isStamp).map((field) => field.name));
+  const names = { replica, authority: replica.filter((name) => !stamps.has(name)) };
+  namesOf.set(resource, names);
+  return names;
 }
