@@ -36,10 +36,14 @@ function frontCost({ rank, spaces }: SpaceGroup): number {
   return rank === 1 ? 0.5 : 0;
 }
 
+/** So many groups are tried on either side; in larger buildings the others go to where there is less. */
+const MOST_WEIGHED = 11;
+
 /** Chooses which groups lie at the front: entry and stairs always, the rest so that both sides balance. */
 function divide(groups: readonly SpaceGroup[]): { front: SpaceGroup[]; back: SpaceGroup[] } {
   const fixed = groups.filter(({ rank }) => rank === 4 || rank === 5);
-  const free = groups.filter(({ rank }) => rank !== 4 && rank !== 5);
+  const movable = groups.filter(({ rank }) => rank !== 4 && rank !== 5);
+  const free = movable.slice(0, MOST_WEIGHED);
   const areas = free.map(({ spaces }) => areaOf(spaces));
   const costs = free.map(frontCost);
   const fixedArea = areaOf(fixed.flatMap(({ spaces }) => spaces));
@@ -64,10 +68,12 @@ function divide(groups: readonly SpaceGroup[]): { front: SpaceGroup[]; back: Spa
       chosen = mask;
     }
   }
-  return {
-    front: [...fixed, ...free.filter((_, bit) => chosen & (1 << bit))],
-    back: free.filter((_, bit) => !(chosen & (1 << bit))),
-  };
+  const front = [...fixed, ...free.filter((_, bit) => chosen & (1 << bit))];
+  const back = free.filter((_, bit) => !(chosen & (1 << bit)));
+  const sideArea = (side: readonly SpaceGroup[]): number => areaOf(side.flatMap(({ spaces }) => spaces));
+  for (const group of movable.slice(MOST_WEIGHED))
+    (sideArea(front) < sideArea(back) ? front : back).push(group);
+  return { front, back };
 }
 
 /** The depth of a band whose end room, of area `end`, also takes the hall's strip at that end. */

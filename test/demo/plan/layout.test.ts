@@ -69,6 +69,18 @@ describe('the layout of floors', () => {
     );
   });
 
+  it('holds for a building of many rooms on one floor', () => {
+    const list: PlanRoom[] = Array.from({ length: 60 }, (_, index) => ({
+      key: `R${index}`,
+      type: 'Office',
+      level: 'Main',
+      area: 90 + index,
+    }));
+    const [floor] = layoutFloors(list, { baths: 20, narrow: false });
+    assert.equal(floor?.layout.spaces.length, 60 + 20 + 2);
+    assertFills(floor.layout);
+  });
+
   it('adds an entry, stairs between floors, and the baths that no room describes', () => {
     const list: PlanRoom[] = [
       { key: 'a', type: 'Living Room', level: 'Main', area: 250 },

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { makeMarket, REFERENCE_DATE } from '../../src/demo/market.ts';
+import { type ImportRecord, textOf } from '../../src/demo/records.ts';
+
+/** One market that several tests look at. */
+export const SIZE = 2000;
+const market = makeMarket({ seed: 20260601, listings: SIZE });
+export const listings = Array.from({ length: SIZE }, (_, serial) => market.listing(serial));
+export const members = new Map(
+  Array.from({ length: market.members }, (_, serial) => market.member(serial)).map((member) => [
+    String(member.MemberKey),
+    member,
+  ]),
+);
+export const offices = new Map(
+  Array.from({ length: market.offices }, (_, serial) => market.office(serial)).map((office) => [
+    String(office.OfficeKey),
+    office,
+  ]),
+);
+export const TODAY = REFERENCE_DATE.toISOString().slice(0, 10);
+
+export const share = (holds: (listing: ImportRecord) => boolean): number =>
+  listings.filter(holds).length / SIZE;
+export const status = (listing: ImportRecord): string => textOf(listing, 'StandardStatus') ?? '';
+
+export function between(value: number, low: number, high: number, what: string): void {
+  assert.ok(value >= low && value <= high, `${what} is ${value}, not from ${low} to ${high}`);
+}
