@@ -1,0 +1,29 @@
+import type { StoreSettings } from '../../src/store/settings.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { TestClock } from './clock.ts';
+
+/** Where something is cleaned up after a test; `node:test` passes one to each. */
+export interface Scope {
+  after(work: () => Promise<void> | void): void;
+}
+
+export interface OpenOptions {
+  readonly settings: StoreSettings;
+  readonly clock: TestClock;
+}
+
+/** One store, and ways to look at it from another process's place. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** The same store, opened once more beside the first. */
+  again(): Promise<Store>;
+  /** Opens what `backup` wrote to a file. */
+  copy(file: string): Promise<Store>;
+}
+
+/** A kind of store. The suites in `test/store/contract` hold every engine to the same. */
+export interface Engine {
+  readonly name: string;
+  /** An empty store, which is gone when the scope ends. */
+  open(scope: Scope, options: OpenOptions): Promise<OpenedStore>;
+}

@@ -1,0 +1,51 @@
+import { copyFileSync } from 'node:fs';
+import type { StoreSettings } from '../../src/store/settings.ts';
+import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/store.ts';
+import { testClock } from './clock.ts';
+import type { Engine } from './engine.ts';
+import { temporaryFile } from './temporary.ts';
+
+const prepared = new Map<string, Promise<string>>();
+
+/** An empty store of these settings to copy: making one takes longer than most tests. */
+export function preparedStore(settings: StoreSettings): Promise<string> {
+  const id = JSON.stringify(settings);
+  const known = prepared.get(id);
+  if (known !== undefined) return known;
+  const made = prepare(settings);
+  prepared.set(id, made);
+  return made;
+}
+
+/** Made at a moment before that of all tests, since stamps never run backwards. */
+async function prepare(settings: StoreSettings): Promise<string> {
+  const path = temporaryFile();
+  const store = await openSqliteStore({ path, create: settings, clock: testClock('2020-01-01T00:00:00Z') });
+  await store.close();
+  return path;
+}
+
+/** A copy of the prepared store of these settings. */
+export async function emptyStoreFile(settings: StoreSettings): Promise<string> {
+  const path = temporaryFile();
+  copyFileSync(await preparedStore(settings), path);
+  return path;
+}
+
+/** @param readers how pages and searches are read; none: on the calling thread */
+export function sqliteEngine(
+  readers: Pick<SqliteStoreOptions, 'pageReaders' | 'searchReaders'> = {},
+): Engine {
+  return {
+    name: readers.pageReaders === undefined ? 'sqlite' : 'sqlite with reader threads',
+    async open(scope, { settings, clock }) {
+      const path = await emptyStoreFile(settings);
+      const open = async (file: string) => {
+        const store = await openSqliteStore({ path: file, clock, ...readers });
+        scope.after(() => store.close());
+        return store;
+      };
+      return { store: await open(path), again: () => open(path), copy: open };
+    },
+  };
+}

@@ -1,0 +1,219 @@
+/** A store with short ways to write to it and to read from it, for tests. */
+import assert from 'node:assert/strict';
+import { makeSchema } from '../../src/query/make-schema.ts';
+import type { NativeExpansion } from '../../src/query/native/index.ts';
+import { bindCollection, parseFilter, parseQueryOptions } from '../../src/query/odata/index.ts';
+import { type CollectionQuery, SELECT_ALL } from '../../src/query/request.ts';
+import type { StoreModel } from '../../src/store/model.ts';
+import type {
+  FileSigning,
+  NativeListingShape,
+  Page,
+  PageRequest,
+  Position,
+  RecordQuery,
+  ResoShape,
+} from '../../src/store/read.ts';
+import { parseRecord } from '../../src/store/record/parse-record.ts';
+import type { ParsedRecord } from '../../src/store/record/parsed-record.ts';
+import { DEFAULT_SETTINGS, type StoreSettings } from '../../src/store/settings.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { WriteReport } from '../../src/store/write/report.ts';
+import { type TestClock, testClock } from './clock.ts';
+import type { Engine, OpenedStore, Scope } from './engine.ts';
+import { PRIVATE, type Viewer, viewOf } from './views.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export const TIME = { milliseconds: 30_000 };
+export const FILES: FileSigning = { base: 'https://feed.example', role: 'idx', expires: 1_800_000_000 };
+export const ROOT = 'https://feed.example/Reso/OData/';
+
+/** How a page is asked for, beside the OData options. */
+export interface ReadWish {
+  readonly viewer?: Viewer;
+  readonly position?: Position;
+  /** Absent: all rows. */
+  readonly limit?: number;
+  readonly omitNulls?: boolean;
+  readonly annotateHidden?: boolean;
+  readonly under?: RecordQuery['under'];
+}
+
+export interface World extends OpenedStore {
+  readonly clock: TestClock;
+  /** Stores records; a test that expects an invalid one uses `parse`. */
+  write(resource: string, ...records: readonly Json[]): Promise<WriteReport>;
+  parse(resource: string, record: Json): Promise<ParsedRecord>;
+  /** Reasons for which a record is not taken. */
+  reasons(resource: string, record: Json): Promise<readonly string[]>;
+  /** The request for a page of a collection. @param options an OData query string, such as `$top=5` */
+  request(resource: string, options?: string, wish?: ReadWish): Promise<PageRequest>;
+  page(resource: string, options?: string, wish?: ReadWish): Promise<ReadPage>;
+  /** All records that a viewer sees, in the order asked for. */
+  rows(resource: string, options?: string, wish?: ReadWish): Promise<Json[]>;
+  /** The keys of the same. */
+  keys(resource: string, options?: string, wish?: ReadWish): Promise<string[]>;
+  count(resource: string, options?: string, viewer?: Viewer): Promise<number>;
+  record(resource: string, key: string, options?: string, wish?: ReadWish): Promise<Json | undefined>;
+  listing(key: string, wish?: NativeWish): Promise<Json | undefined>;
+  exported(resource: string): Promise<Json[]>;
+}
+
+export interface NativeWish {
+  readonly viewer?: Viewer;
+  readonly expansions?: readonly NativeExpansion[];
+  /** Names of fields as the native interface has them. */
+  readonly select?: readonly string[];
+}
+
+export interface ReadPage extends Omit<Page, 'body'> {
+  readonly records: Json[];
+}
+
+export interface WorldOptions {
+  readonly settings?: Partial<StoreSettings>;
+  readonly clock?: TestClock;
+}
+
+export async function makeWorld(engine: Engine, scope: Scope, options: WorldOptions = {}): Promise<World> {
+  const clock = options.clock ?? testClock();
+  const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+  const opened = await engine.open(scope, { settings, clock });
+  return { ...opened, clock, ...operations(opened.store, clock) };
+}
+
+/** The same short ways for another store, such as a second one on the same data. */
+export function operations(store: Store, clock: TestClock): Omit<World, keyof OpenedStore | 'clock'> {
+  return {
+    async write(resource, ...records) {
+      const model = await store.model();
+      return store.write(
+        resource,
+        records.map((record) => parsed(model, resource, record)),
+      );
+    },
+    parse: async (resource, record) => parsed(await store.model(), resource, record),
+    async reasons(resource, record) {
+      const model = await store.model();
+      const result = parseRecord(model.resource(resource), record, model);
+      return result.ok ? [] : result.invalid.reasons;
+    },
+    request,
+    page,
+    rows: async (...given) => (await page(...given)).records,
+    async keys(resource, options = '', wish = {}) {
+      const { key } = (await store.model()).resource(resource);
+      const { records } = await page(resource, options, wish);
+      return records.map((record) => String(record[key]));
+    },
+    async count(resource, options = '', viewer = PRIVATE) {
+      const { query } = await request(resource, options, { viewer });
+      return store.count(query, TIME);
+    },
+    async record(resource, key, options = '', wish = {}) {
+      const { query, shape, files } = await request(resource, options, wish);
+      const body = await store.record({ query, key, shape, files }, TIME);
+      return body === undefined ? undefined : objectOf(decode(body));
+    },
+    async listing(key, wish = {}) {
+      const { query, files } = await request('Property', '', { viewer: wish.viewer ?? PRIVATE });
+      const shape = nativeShape(query, wish);
+      const body = await store.record({ query, key, shape, files }, TIME);
+      return body === undefined ? undefined : objectOf(decode(body));
+    },
+    async exported(resource) {
+      const lines: Json[] = [];
+      for await (const line of store.export(resource)) lines.push(objectOf(line));
+      return lines;
+    },
+  };
+
+  async function request(resource: string, options = '', wish: ReadWish = {}): Promise<PageRequest> {
+    const model = await store.model();
+    const view = viewOf(model, wish.viewer ?? PRIVATE);
+    const asked = bindCollection(parseQueryOptions(options), view.schema.of(resource), view.schema);
+    const query: RecordQuery = {
+      view,
+      resource: model.resource(resource),
+      ...(asked.filter === undefined ? {} : { filter: asked.filter }),
+      ...(wish.under === undefined ? {} : { under: wish.under }),
+      order: asked.order,
+      now: clock.text(),
+    };
+    const position =
+      wish.position ?? (asked.skip === undefined ? { kind: 'start' } : { kind: 'offset', skip: asked.skip });
+    const limit = wish.limit ?? asked.top ?? 100_000;
+    return { query, position, limit, shape: resoShape(asked, wish), files: FILES };
+  }
+
+  async function page(resource: string, options = '', wish: ReadWish = {}): Promise<ReadPage> {
+    return readPage(await store.page(await request(resource, options, wish), TIME));
+  }
+}
+
+function parsed(model: StoreModel, resource: string, json: Json): ParsedRecord {
+  const result = parseRecord(model.resource(resource), json, model);
+  assert.ok(result.ok, result.ok ? '' : result.invalid.reasons.join('; '));
+  return result.record;
+}
+
+export function resoShape(asked: CollectionQuery, wish: ReadWish = {}): ResoShape {
+  return {
+    kind: 'reso',
+    selection: asked.selection,
+    computed: asked.computed,
+    expansions: asked.expansions,
+    omitNulls: wish.omitNulls ?? false,
+    annotateHidden: wish.annotateHidden ?? false,
+    root: ROOT,
+  };
+}
+
+export function nativeShape(
+  { view, resource }: Pick<RecordQuery, 'view' | 'resource'>,
+  { select, expansions = [] }: NativeWish,
+): NativeListingShape {
+  const schema = view.schema.of(resource);
+  const found = (select ?? []).map((name) => schema.findNativeField(name));
+  const selection = {
+    all: false,
+    fields: found.flatMap((each) => (each.kind === 'visible' ? [each.field] : [])),
+    hidden: found.flatMap((each) => (each.kind === 'hidden' ? [each.field] : [])),
+  };
+  const kind = 'native-listing';
+  return { kind, display: 'Detail', selection: select ? selection : SELECT_ALL, expansions };
+}
+
+/** The records of a page, each parsed; that they are strict JSON is part of every test that reads. */
+export function readPage({ body, ...page }: Page): ReadPage {
+  const records: unknown = JSON.parse(`[${decode(body)}]`);
+  assert.ok(Array.isArray(records));
+  const objects = records.map((record: unknown) => {
+    assert.ok(isJson(record));
+    return record;
+  });
+  assert.equal(objects.length, page.rows);
+  return { ...page, records: objects };
+}
+
+const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+
+const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export function objectOf(text: string): Json {
+  const value: unknown = JSON.parse(text);
+  assert.ok(isJson(value));
+  return value;
+}
+
+/** Some members of a record. */
+export const pick = (record: Json | undefined, ...names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, record?.[name]]));
+
+/** A row filter over the whole dictionary of a store. */
+export async function filterOf(store: Store, resource: string, text: string) {
+  const schema = makeSchema((await store.model()).dictionary);
+  return parseFilter(text, schema.of(resource), schema);
+}
