@@ -1,6 +1,7 @@
 /** What can be read from a store: requests as data, the same for every engine. */
 import type { View } from '../access/index.ts';
 import type { Field, Navigation, Resource } from '../dictionary/index.ts';
+import type { NativeExpansion } from '../query/native/index.ts';
 import type { Computed, Expansion, Selection } from '../query/request.ts';
 import type { Expression, OrderTerm, Search } from '../query/tree.ts';
 import type { BoundValue } from './sql/fragment.ts';
@@ -16,6 +17,10 @@ export interface RecordQuery {
   readonly under?: Parent;
   /** Only these native sub-resources. */
   readonly part?: NativePart;
+  /** Only rows of this list. */
+  readonly among?: Uint32Array;
+  /** Only rows that come after this one in the order. */
+  readonly after?: LastRow;
   /** Empty: by key. The key is always the last term. */
   readonly order: readonly OrderTerm[];
   /** `now()` for the whole request, canonical. */
@@ -63,6 +68,7 @@ export interface NativeListingShape {
   readonly expansions: readonly NativeExpansion[];
 }
 
+/** The sub-resource that each expansion of a native listing gives. */
 export const NATIVE_EXPANSIONS = {
   Photos: 'photos',
   Videos: 'videos',
@@ -72,9 +78,7 @@ export const NATIVE_EXPANSIONS = {
   OpenHouses: 'openhouses',
   Documents: 'documents',
   FloorPlans: 'floorplans',
-} as const satisfies Readonly<Record<string, NativePart>>;
-
-export type NativeExpansion = keyof typeof NATIVE_EXPANSIONS | 'CustomFields';
+} as const satisfies Readonly<Record<Exclude<NativeExpansion, 'CustomFields'>, NativePart>>;
 
 /** How the addresses of served files are made: absolute, signed for the role until a moment. */
 export interface FileSigning {
@@ -96,7 +100,7 @@ export interface PageRequest {
 
 /** A page of records by the ids of a list that was found before; what is gone or hidden by now is left out. */
 export interface ListPageRequest {
-  readonly query: Pick<RecordQuery, 'view' | 'resource' | 'now'>;
+  readonly query: Pick<RecordQuery, 'view' | 'resource' | 'now' | 'order'>;
   /** In the order of the page. */
   readonly ids: Uint32Array;
   readonly limit: number;
@@ -112,12 +116,27 @@ export interface RecordRequest {
   readonly files: FileSigning;
 }
 
-/** Members and Offices in one collection, by key, then Member before Office. */
+/** A value of a merged record: a field of its own, or of a record that to-one navigations lead to. */
+export interface MergedMember {
+  readonly name: string;
+  readonly via: readonly Navigation[];
+  readonly field: Field;
+}
+
+/** Records of several resources in one collection, by key, then by the name of the resource. */
 export interface MergedRequest {
-  readonly sources: readonly { readonly query: RecordQuery; readonly selection: readonly Field[] }[];
+  readonly sources: readonly MergedSource[];
   readonly skip: number;
   readonly limit: number;
   readonly files: FileSigning;
+}
+
+export interface MergedSource {
+  /** The orders of all sources have the same number of terms, in the same directions. */
+  readonly query: RecordQuery;
+  readonly members: readonly MergedMember[];
+  /** The collection of media that is given as `Images`. */
+  readonly images?: Navigation;
 }
 
 export interface LastRow {

@@ -1,3 +1,4 @@
+import type { FieldValues } from '../dictionary/index.ts';
 import type { KeyStore } from './key-store.ts';
 import type { StoreModel } from './model.ts';
 import type {
@@ -52,6 +53,11 @@ export interface ReadOptions {
   readonly milliseconds: number;
 }
 
+/** Records by their own key, or by their parent's. */
+export type ContentKey =
+  | { readonly key: string }
+  | { readonly parent: string; readonly parentResource: string };
+
 /** Where records live. Both engines are this, and one suite of tests holds them to it. */
 export interface Store {
   /** For messages; without passwords. */
@@ -72,7 +78,11 @@ export interface Store {
   ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array>;
   /** How many ids of a list in key order are of keys up to and including this one. */
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number>;
+  /** Whether a role sees a media record whose file this is. */
+  showsFile(path: string, role: string): Promise<boolean>;
   horizon(): Promise<Horizon>;
+  /** Milliseconds since 1970 on the clock that stamps; never before the last stamp. */
+  now(): Promise<number>;
 
   /** Stores records of one resource; no key twice. */
   write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport>;
@@ -80,6 +90,8 @@ export interface Store {
   configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel>;
 
   status(): Promise<StoreStatus>;
+  /** Whole records as they are stored, whoever asks: of a key, or the children of a record. */
+  contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;
   /** Every record as a line of JSON in the form that `plat import` takes, children not nested. */
   export(resource: string): AsyncIterable<string>;
   /** A consistent copy of a live store. */

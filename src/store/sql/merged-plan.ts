@@ -1,8 +1,10 @@
-import type { MergedRequest } from '../read.ts';
+import type { MergedMember, MergedRequest, MergedSource } from '../read.ts';
 import { label } from '../text/encode.ts';
-import { fileAddress } from './file-address.ts';
-import { all, bind, column, constantText, join, render, type Sql, sql } from './fragment.ts';
-import { jsonOf } from './json.ts';
+import { childOf } from './collection.ts';
+import { type Context, visibleRows } from './context.ts';
+import { placeOf, valueAt } from './fields.ts';
+import { type FileAddress, fileAddress } from './file-address.ts';
+import { all, bind, column, constantText, join, name, render, type Sql, sql } from './fragment.ts';
 import { matchingRows, type Planner } from './page-plan.ts';
 import type { PlannedStatement } from './plan.ts';
 import { value } from './value.ts';
@@ -12,7 +14,7 @@ export function planMerged(planner: Planner, request: MergedRequest): PlannedSta
   const { dialect } = planner;
   const sources = request.sources.map((source) => sourceRows(planner, request, source));
   const terms = (request.sources[0]?.query.order ?? []).map(({ descending }, index) =>
-    dialect.order({ parts: [`o${index}`] }, descending),
+    dialect.order(name(`o${index}`), descending),
   );
   const order = join([...terms, sql`k`, sql`u`], ', ');
   const rows = sql`SELECT x FROM (${join(sources, ' UNION ALL ')}) m ORDER BY ${order} LIMIT ${bind(request.limit)} OFFSET ${bind(request.skip)}`;
@@ -20,26 +22,61 @@ export function planMerged(planner: Planner, request: MergedRequest): PlannedSta
   return render(page, dialect.placeholder);
 }
 
-function sourceRows(
-  planner: Planner,
-  { files }: MergedRequest,
-  { query, selection }: MergedRequest['sources'][number],
-): Sql {
+function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {
+  const { query, members, images } = source;
   const { context, from, where } = matchingRows(planner, query);
-  const values = query.order.map(
-    ({ expression }, index) => sql`${value(context, expression)} AS ${{ parts: [`o${index}`] }}`,
+  const resource = query.resource.name;
+  const terms = query.order.map(
+    ({ expression }, index) => sql`${value(context, expression)} AS ${name(`o${index}`)}`,
   );
-  const place = { files: fileAddress(files), alias: 'r' };
-  const members = selection.map(
-    (field) => sql`${constantText(`,${label(field.name)}`)}, ${jsonOf(context, field, place)}`,
+  const text = join(
+    [
+      constantText(`{"@resource":"${resource}"`),
+      ...members.map((member) => memberText(context, member)),
+      ...(images === undefined ? [] : [imagesText(context, source, fileAddress(files))]),
+      constantText('}'),
+    ],
+    ', ',
   );
-  const start = constantText(`{"@resource":"${query.resource.name}"`);
-  const text = sql`concat(${join([start, ...members, sql`'}'`], ', ')})`;
   const columns = [
     sql`${column('r', '_key')} AS k`,
-    sql`${constantText(query.resource.name)} AS u`,
-    ...values,
-    sql`${text} AS x`,
+    sql`${constantText(resource)} AS u`,
+    ...terms,
+    sql`concat(${text}) AS x`,
   ];
   return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all(where)}`;
+}
+
+function memberText(context: Context, { name: shown, via, field }: MergedMember): Sql {
+  const found = valueAt(placeOf(context, 0, via, field));
+  const text = context.dialect.json(field.collection ? 'collection' : field.type.kind, found);
+  return sql`${constantText(`,${label(shown)}`)}, ${text}`;
+}
+
+/** The pictures of a person or an office: `[{"Id","Name","Uri"}, …]`, in their own order. */
+function imagesText(context: Context, { images }: MergedSource, files: FileAddress): Sql {
+  const target = images?.target ?? 'Media';
+  if (images === undefined || !context.model.stores(target)) return constantText(',"Images":[]');
+  const { dialect, model, rows } = context;
+  const layout = model.layout(target);
+  const alias = context.alias();
+  const shown = (field: string): Sql =>
+    layout.fields.some((each) => each.name === field) ? column(alias, field) : sql`NULL`;
+  const uri = sql`coalesce(${files(column(alias, '_file'))}, ${shown('MediaURL')})`;
+  const parts = [
+    constantText('{"Id":'),
+    dialect.json('string', column(alias, '_key')),
+    constantText(',"Name":'),
+    dialect.json('string', shown('ShortDescription')),
+    constantText(',"Uri":'),
+    dialect.json('string', uri),
+    constantText('}'),
+  ];
+  const where = all([
+    ...childOf(context, target, images.remote, alias, images.resource, column('r', '_key')),
+    ...visibleRows(rows, layout, alias),
+  ]);
+  const order = sql`${column(alias, '_rank')}, ${column(alias, '_key')}`;
+  const list = sql`(SELECT concat(${join(parts, ', ')}) AS x FROM ${name(layout.columnsTable)} ${name(alias)} WHERE ${where} ORDER BY ${order}) i`;
+  return sql`${constantText(',"Images":[')}, (SELECT ${dialect.joined(sql`x`)} FROM ${list}), ']'`;
 }

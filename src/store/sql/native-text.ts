@@ -1,5 +1,6 @@
 import type { Field } from '../../dictionary/index.ts';
-import { NATIVE_EXPANSIONS, type NativeExpansion, type NativeListingShape } from '../read.ts';
+import type { NativeExpansion } from '../../query/native/index.ts';
+import { NATIVE_EXPANSIONS, type NativeListingShape } from '../read.ts';
 import { label } from '../text/encode.ts';
 import type { NativePart } from '../text/native-parts.ts';
 import { childOf } from './collection.ts';

@@ -23,7 +23,7 @@ export interface Order {
   readonly after: (values: readonly BoundValue[], key: string) => Sql[];
 }
 
-export function orderOf(context: Context, query: RecordQuery, alias: string): Order {
+export function orderOf(context: Context, query: Pick<RecordQuery, 'order' | 'part'>, alias: string): Order {
   const terms = query.order.map((term) => compileTerm(context, term));
   const key = column(alias, '_key');
   const fixed = query.part === undefined || terms.length > 0 ? [key] : partOrder(query.part, alias);

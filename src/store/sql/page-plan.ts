@@ -1,3 +1,4 @@
+import { isOneTable } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest } from '../read.ts';
 import { type Base, baseOf } from './base.ts';
@@ -86,7 +87,15 @@ export function matchingRows(
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
   const conditions = [...visibleRows(query.view.scope, layout, 'r'), ...membership(context, query, 'r')];
-  const { filter } = query;
+  const { filter, among, after } = query;
+  if (among !== undefined) {
+    const list = planner.dialect.list(bind(JSON.stringify([...among])), 'among');
+    conditions.push(sql`r._id IN (SELECT among.value FROM ${list})`);
+  }
+  if (after !== undefined) {
+    const ranges = orderOf(context, query, 'r').after(after.values, after.key);
+    conditions.push(sql`(${join(ranges, ' OR ')})`);
+  }
   if (filter !== undefined) conditions.push(condition(context, filter, false));
   return { context, from: sql`${name(layout.columnsTable)} r`, where: conditions };
 }
@@ -139,10 +148,21 @@ function planBody(planner: Planner, request: PageRequest | ListPageRequest): Pla
 export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const { query, ids, limit } = request;
   const layout = planner.model.layout(query.resource.name);
+  const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
+  const order = orderOf(context, query, 'r');
   const list = planner.dialect.list(slot('ids'), 'j');
-  const match = sql`t._id = j.value`;
-  const visible = visibleRows(query.view.scope, layout, 't');
-  const find = sql`SELECT t._id AS id, t._key AS key, j.position AS position FROM ${list} CROSS JOIN ${name(layout.textsTable)} t WHERE ${all([match, ...visible])} ORDER BY j.position LIMIT ${slot('limit')}`;
+  const one = isOneTable(layout);
+  const texts = sql`${name(layout.textsTable)} ${one ? sql`r` : sql`t`}`;
+  // The columns are needed for the values of an order alone.
+  const joined =
+    one || query.order.length === 0
+      ? texts
+      : sql`${texts} JOIN ${name(layout.columnsTable)} r ON r._key = t._key`;
+  const main = one ? 'r' : 't';
+  const match = sql`${column(main, '_id')} = j.value`;
+  const visible = visibleRows(query.view.scope, layout, main);
+  const columns = join([column(main, '_id'), column(main, '_key'), sql`j.position`, ...order.values], ', ');
+  const find = sql`SELECT ${columns} FROM ${list} CROSS JOIN ${joined} WHERE ${all([match, ...visible])} ORDER BY j.position LIMIT ${slot('limit')}`;
   return { kind: 'list', ids, limit, find: planned(planner, find), body: planBody(planner, request) };
 }
 

@@ -1,27 +1,58 @@
+import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { ownColumn, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
+import type { ContentKey } from '../store.ts';
 import { decode } from './codec.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Raw } from './connection.ts';
 import { typedFields } from './tables.ts';
 
-/** Every record of a resource as a line of JSON, in key order, on one snapshot. */
+/** A statement that reads whole records from their columns, in key order. */
+function contentStatement(layout: ResourceLayout, where: string): string {
+  const place = layout.resource.parent === undefined ? '' : ', r._parent, r._parent_resource';
+  const columns = typedFields(layout).map((field) => `, r."${field.name}"`);
+  return `SELECT r._key${place}${columns.join('')} FROM "${layout.columnsTable}" r WHERE ${where} ORDER BY r._key`;
+}
+
+/** The content of a row; fields without a value are left out. */
+export function contentOf(layout: ResourceLayout, row: Record<string, Raw>): FieldValues {
+  const values: Record<string, FieldValue> = {};
+  for (const field of layout.fields) {
+    const column = ownColumn(layout.resource, field);
+    const value = decode(field, row[column ?? field.name]);
+    const isEmpty =
+      value === null ||
+      (column !== undefined && value === '') ||
+      (Array.isArray(value) && value.length === 0);
+    if (!isEmpty) values[field.name] = value;
+  }
+  return values;
+}
+
+/** Every record of a resource as a line of JSON, on one snapshot. */
 export function* exportRecords(
   connection: Connection,
   model: StoreModel,
   resource: string,
 ): Iterable<string> {
+  if (!model.stores(resource)) return;
   const layout = model.layout(resource);
-  const fields = typedFields(layout);
-  const columns = fields.map((field) => `, r."${field.name}"`).join('');
-  const statement = connection.database.prepare(
-    `SELECT r._key${columns} FROM "${layout.columnsTable}" r ORDER BY r._key`,
-  );
-  const textKey = !fields.some((field) => field.name === layout.resource.key);
-  for (const row of statement.iterate()) {
-    const record: Record<string, unknown> = textKey ? { [layout.resource.key]: row._key } : {};
-    for (const field of fields) {
-      const value = decode(field, row[field.name]);
-      if (value !== null) record[field.name] = value;
-    }
-    yield JSON.stringify(record);
-  }
+  const statement = connection.database.prepare(contentStatement(layout, 'TRUE'));
+  for (const row of statement.iterate()) yield JSON.stringify(contentOf(layout, row));
+}
+
+/** The records of a key, or the children of a record. */
+export function readContents(
+  connection: Connection,
+  model: StoreModel,
+  resource: string,
+  of: ContentKey,
+): FieldValues[] {
+  if (!model.stores(resource)) return [];
+  const layout = model.layout(resource);
+  const [where, values] =
+    'key' in of
+      ? ['r._key = ?', [of.key]]
+      : ['r._parent = ? AND r._parent_resource = ?', [of.parent, of.parentResource]];
+  const rows = connection.prepare(contentStatement(layout, where)).all(...values);
+  return rows.map((row) => contentOf(layout, row));
 }

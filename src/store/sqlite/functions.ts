@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp } from '../../dictionary/index.ts';
+import { fileSignature } from '../file-signature.ts';
 
 /** Thrown inside a statement whose time is up; ends it at the next row. */
 export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
@@ -40,15 +40,6 @@ export function registerFileUrl(database: DatabaseSync, secret: string): void {
       return `${base}/media/${signature}/${encodeURI(path)}`;
     },
   );
-}
-
-/**
- * The signature of a served file: role, moment of expiry (seconds since 1970) and a keyed hash of both and the path.
- * The secret stands at both ends, so that the hash cannot be continued.
- */
-export function fileSignature(secret: string, role: string, expires: number, path: string): string {
-  const digest = hash('sha256', `${secret}\n${role}\n${expires}\n${path}\n${secret}`, 'hex').slice(0, 32);
-  return `${role}.${expires}.${digest}`;
 }
 
 function registerDeadline(database: DatabaseSync): Deadline {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
-import { dayFrom } from '../../dictionary/index.ts';
+import { dayFrom, declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { KeyStore } from '../key-store.ts';
@@ -19,7 +19,7 @@ import type { ParsedRecord } from '../record/parsed-record.ts';
 import type { StoreSettings } from '../settings.ts';
 import { planMerged } from '../sql/merged-plan.ts';
 import { planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
-import type { Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
+import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
 import { writeInBatches } from '../write/batches.ts';
 import { deleteRecords } from '../write/delete-records.ts';
 import type { WriteReport } from '../write/report.ts';
@@ -27,7 +27,7 @@ import { type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { isBusy, translateError } from './errors.ts';
-import { exportRecords } from './export.ts';
+import { exportRecords, readContents } from './export.ts';
 import { registerFileUrl } from './functions.ts';
 import { sqliteKeys } from './keys.ts';
 import { readLastStamp, readMeta } from './meta.ts';
@@ -160,8 +160,20 @@ class SqliteStore implements Store {
     return positionAfter(this.#main, this.#model.layout(resource), ids, key);
   }
 
+  async showsFile(path: string, role: string): Promise<boolean> {
+    const { rules, layout } = await this.model();
+    const bit = rules.roles.get(role)?.bit ?? 0;
+    const { columnsTable } = layout('Media');
+    const text = `SELECT 1 FROM "${columnsTable}" WHERE _file = ? AND (_visible & ?) <> 0 LIMIT 1`;
+    return this.#main.prepare(text).get(path, bit) !== undefined;
+  }
+
+  async now(): Promise<number> {
+    return Math.max(this.#clock.now(), this.#lastStamp());
+  }
+
   async horizon(): Promise<Horizon> {
-    const now = Math.max(this.#clock.now(), this.#lastStamp());
+    const now = await this.now();
     const { database } = this.#probe;
     try {
       database.exec('BEGIN IMMEDIATE');
@@ -200,9 +212,10 @@ class SqliteStore implements Store {
 
   configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel> {
     return this.#exclusively(async () => {
-      this.#model = await this.#writer.reconfigure(({ settings, profile, dictionary }) => {
+      this.#model = await this.#writer.reconfigure(({ settings, profile }) => {
         const changed = change(settings);
         if (JSON.stringify(changed) === JSON.stringify(settings)) return { settings, profile };
+        const dictionary = declare(standardDictionary(), changed.declarations);
         const declared = declaredFields(dictionary, changed.declarations);
         return { settings: changed, profile: extendProfile(profile, declared) };
       });
@@ -212,6 +225,10 @@ class SqliteStore implements Store {
 
   async status(): Promise<StoreStatus> {
     return readStatus(this.#main, await this.model(), this.name);
+  }
+
+  async contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]> {
+    return readContents(this.#main, await this.model(), resource, of);
   }
 
   async *export(resource: string): AsyncIterable<string> {

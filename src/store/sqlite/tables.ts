@@ -49,13 +49,17 @@ function tablesOf(layout: ResourceLayout): string {
     ${tables}
     CREATE UNIQUE INDEX "${textsTable}_id" ON "${textsTable}" (_id);
     CREATE INDEX "${columnsTable}_walk" ON "${columnsTable}" (_key, _visible, _system, _id);
-    ${resource.name === 'Media' ? floorPlanIndexes(columnsTable) : ''}`;
+    ${resource.name === 'Media' ? mediaIndexes(columnsTable) : ''}`;
 }
 
-/** The floor plan interface walks the plans among the media, and asks for those of one listing. */
-const floorPlanIndexes = (columns: string): string => `
+/**
+ * The floor plan interface walks the plans among the media, and asks for those of one listing; a served file is asked
+ * for by its path.
+ */
+const mediaIndexes = (columns: string): string => `
     CREATE INDEX "${columns}_plans" ON "${columns}" (_key, _visible, _system, _id) WHERE _kind = 'plan';
-    CREATE INDEX "${columns}_plans_of" ON "${columns}" (_parent, _key) WHERE _kind = 'plan';`;
+    CREATE INDEX "${columns}_plans_of" ON "${columns}" (_parent, _key) WHERE _kind = 'plan';
+    CREATE INDEX "${columns}_file" ON "${columns}" (_file) WHERE _file IS NOT NULL;`;
 
 /** Numbers and truth values are kept as the numbers they are; all else is text. */
 const affinity = (field: Field): string =>

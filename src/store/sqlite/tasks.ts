@@ -109,25 +109,28 @@ const SPARE = 100;
 
 function listPage(connection: Connection, plan: PagePlan & { kind: 'list' }): Page {
   const { ids, limit } = plan;
-  const found: { id: number; key: string; position: number }[] = [];
+  const found: { row: FoundRow; position: number }[] = [];
   for (let start = 0; start < ids.length && found.length <= limit; ) {
     const chunk = [...ids.subarray(start, start + limit + 1 - found.length + SPARE)];
     const slots = { ids: JSON.stringify(chunk), limit: limit + 1 - found.length };
     for (const row of connection.prepare(plan.find.text).all(...bindings(plan.find, slots))) {
-      found.push({ id: Number(row.id), key: String(row.key), position: start + Number(row.position) });
+      const [id, key, position, ...values] = Object.values(row);
+      const place = start + Number(position);
+      found.push({ row: [Number(id), String(key), ...values.map(plainValue)], position: place });
     }
     start += chunk.length;
   }
   const page = found.slice(0, limit);
   const last = page.at(-1);
-  if (last === undefined) return { body: EMPTY_BODY, rows: 0, more: false };
+  if (last === undefined) return { body: EMPTY_BODY, rows: 0, more: found.length > 0 };
+  const [, key, ...values] = last.row;
   const body = bodyOf(
     connection,
     plan.body,
-    page.map(({ id }) => id),
+    page.map(({ row: [id] }) => id),
   );
   const more = found.length > limit;
-  return { body, rows: page.length, more, last: { key: last.key, values: [] }, consumed: last.position + 1 };
+  return { body, rows: page.length, more, last: { key, values }, consumed: last.position + 1 };
 }
 
 const bytesOf = (raw: Raw | undefined): Uint8Array => (raw instanceof Uint8Array ? raw : EMPTY_BODY);

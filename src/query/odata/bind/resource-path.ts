@@ -29,7 +29,9 @@ export interface PathStep {
 /** What a path under the service root addresses. All but the last of `root` and `steps` name one record each. */
 export type ResourcePath =
   | { readonly kind: 'service' | 'metadata' }
-  | ({ readonly kind: 'collection' | 'record' | 'count' } & Way)
+  | ({ readonly kind: 'collection' } & Way)
+  | ({ readonly kind: 'record' } & Way)
+  | ({ readonly kind: 'count' } & Way)
   /** A field of one record: as JSON, as bare text (`/$value`), or the number of its values (`/$count`). */
   | ({ readonly kind: 'field'; readonly field: Field; readonly give: 'json' | 'text' | 'count' } & Way);
 

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { nearestName } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
+import { openStore } from '../open-store.ts';
+import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
+import { print } from '../output.ts';
+
+/** The name of a resource, checked. @throws PlatError `usage` with the nearest name */
+export async function knownResource(store: Store, name: string): Promise<string> {
+  const { dictionary } = await store.model();
+  if (dictionary.resources.has(name)) return name;
+  const nearest = nearestName(name, dictionary.resources.keys());
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  throw platError('usage', { reason: `There is no resource ${name}.${hint}` });
+}
+
+export function addDataCommands(program: Command): void {
+  program
+    .command('delete')
+    .description('delete records, with all that belongs to them')
+    .argument('<key...>', 'keys of the records')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .addOption(new Option('--resource <name>', 'what they are').makeOptionMandatory())
+    .addOption(new Option('--force', 'also in a replica, whose records belong to its source'))
+    .addOption(JSON_OPTION())
+    .action(async (keys: string[], _options, command: Command) => {
+      applyConfig(command);
+      const { store: address, resource, force, json } = command.opts();
+      const store = await openStore(address, { create: false });
+      try {
+        const { settings } = await store.model();
+        if (settings.owner === 'replica' && force !== true) {
+          throw platError('usage', {
+            reason:
+              'This store is a replica; its records are deleted at their source. --force deletes them here.',
+          });
+        }
+        const report = await store.remove(await knownResource(store, resource), keys);
+        const missing = new Set(keys).size - report.deleted;
+        const text = `deleted ${report.deleted} ${resource}, ${report.children.deleted} children${missing > 0 ? `; ${missing} were not there` : ''}`;
+        print({ deleted: report.deleted, children: report.children.deleted, missing }, text, json);
+        if (missing > 0) process.exitCode = 1;
+      } finally {
+        await store.close();
+      }
+    });
+
+  program
+    .command('export')
+    .description('write what is stored as NDJSON, in the form that "plat import" takes')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .addOption(new Option('--resource <name>', 'what to write').makeOptionMandatory())
+    .addOption(new Option('--out <file>', 'where to; stdout if not given'))
+    .action(async (_options, command: Command) => {
+      applyConfig(command);
+      const { store: address, resource, out } = command.opts();
+      const store = await openStore(address, { create: false });
+      try {
+        const name = await knownResource(store, resource);
+        const sink = out === undefined ? process.stdout : createWriteStream(out);
+        for await (const line of store.export(name)) {
+          if (!sink.write(`${line}\n`)) await once(sink, 'drain');
+        }
+        if (out !== undefined) {
+          sink.end();
+          await once(sink, 'finish');
+        }
+      } finally {
+        await store.close();
+      }
+    });
+
+  program
+    .command('backup')
+    .description('a consistent copy of a live store')
+    .argument('<file>', 'where to; must not exist')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .action(async (file: string, _options, command: Command) => {
+      applyConfig(command);
+      const store = await openStore(command.opts().store, { create: false });
+      try {
+        await store.backup(file);
+        process.stdout.write(`${file} is a copy of ${store.name}\n`);
+      } finally {
+        await store.close();
+      }
+    });
+}

@@ -1,0 +1,195 @@
+import type { Command } from 'commander';
+import {
+  CUSTOM_FIELDS,
+  CUSTOM_LOOKUPS,
+  type MarketRecord,
+  makeMarket,
+  marketRecords,
+} from '../../demo/index.ts';
+import { timestampFrom } from '../../dictionary/index.ts';
+import type { Service } from '../../service/service.ts';
+import { parseRecord } from '../../store/record/parse-record.ts';
+import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import type { Store } from '../../store/store.ts';
+import { openStore } from '../open-store.ts';
+import { applyConfig, option, wholeNumber } from '../options.ts';
+import { type Progress, withProgress } from '../progress.ts';
+import { onShutdown } from '../shutdown.ts';
+import { createKey } from './keys.ts';
+import { addServeOptions, type ServeSettings, serveStore, surfaceLines } from './serve.ts';
+
+const SEED = 1;
+const DEMO_KEY = 'demo';
+const BATCH = 1000;
+
+/** Keys that a demonstration makes, one of each kind, new at each start. */
+interface DemoTokens {
+  readonly api: string;
+  readonly replication: string;
+  readonly floorplans: string;
+  readonly admin: string;
+}
+
+export function addDemoCommand(program: Command): void {
+  const command = program
+    .command('demo')
+    .description('make a market for trials if the store is empty, serve it, and print how to ask it')
+    .addOption(option('--store <store>', 'where the market lives').default('./plat-demo.db'))
+    .addOption(
+      option('--listings <n>', 'size of a new market').argParser(wholeNumber(1, 10_000_000)).default(2000),
+    );
+  addServeOptions(command).action(async (_options, self: Command) => {
+    const config = applyConfig(self);
+    const settings: ServeSettings & { store: string; listings: number } = self.opts();
+    const shutdown = onShutdown();
+    await fillStore(settings.store, settings.listings, shutdown.signal);
+    if (shutdown.signal.aborted) return;
+    const store = await openStore(settings.store, { create: false, threads: true, config });
+    try {
+      const tokens = await renewKeys(store);
+      const service = await serveStore(store, { ...settings, logLevel: settings.logLevel }, config);
+      process.stdout.write(await welcome(store, service, tokens));
+      await shutdown.asked;
+      await service.close();
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** Makes the market if the store holds no listing; a market that was broken off is completed. */
+async function fillStore(address: string, listings: number, signal: AbortSignal): Promise<void> {
+  const store = await openStore(address, { create: true });
+  try {
+    const { settings } = await store.model();
+    const counts = await listingCount(store);
+    if (settings.market === undefined && counts > 0) return; // records of somebody's own
+    const market = settings.market ?? { seed: SEED, listings };
+    if (counts >= market.listings) return;
+    await store.configure((current) => ({
+      ...current,
+      market,
+      declarations: { ...current.declarations, customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
+    }));
+    const total = sizeOf(market.seed, market.listings);
+    await withProgress('Making the market', total, (progress) =>
+      storeMarket(store, market, progress, signal),
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+function sizeOf(seed: number, listings: number): number {
+  const market = makeMarket({ seed, listings });
+  return market.organizations().length + market.offices + market.members + market.listings;
+}
+
+async function listingCount(store: Store): Promise<number> {
+  const { resources } = await store.status();
+  return resources.find(({ resource }) => resource === 'Property')?.rows ?? 0;
+}
+
+async function storeMarket(
+  store: Store,
+  options: { readonly seed: number; readonly listings: number },
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  let done = 0;
+  let batch: ParsedRecord[] = [];
+  let resource = '';
+  const flush = async (): Promise<void> => {
+    if (batch.length > 0) await store.write(resource, batch);
+    done += batch.length;
+    batch = [];
+    progress.update(done, `${done} records`);
+  };
+  for (const record of marketRecords(options)) {
+    if (signal.aborted) return;
+    if (record.resource !== resource || batch.length >= BATCH) await flush();
+    resource = record.resource;
+    batch.push(await parsed(store, record));
+  }
+  await flush();
+}
+
+async function parsed(store: Store, { resource, record }: MarketRecord): Promise<ParsedRecord> {
+  const model = await store.model();
+  const result = parseRecord(model.resource(resource), record, model);
+  if (!result.ok)
+    throw new Error(`The market made a wrong ${resource}: ${result.invalid.reasons.join('; ')}`);
+  return result.record;
+}
+
+/** Makes one key of each kind; those of an earlier start stop working. */
+async function renewKeys(store: Store): Promise<DemoTokens> {
+  const now = timestampFrom(Date.now());
+  for (const key of await store.keys.list()) {
+    if (key.name === DEMO_KEY && key.revokedAt === null) await store.keys.revoke(key.id, now);
+  }
+  const systems = await systemsOf(store);
+  const make = async (kind: keyof DemoTokens, role: string): Promise<string> => {
+    const wanted = {
+      name: DEMO_KEY,
+      kind,
+      role,
+      systems: kind === 'floorplans' ? systems : [],
+      expiresAt: null,
+    };
+    return (await createKey(store, wanted)).token;
+  };
+  return {
+    api: await make('api', 'idx'),
+    replication: await make('replication', 'idx'),
+    floorplans: await make('floorplans', 'private'),
+    admin: await make('admin', 'private'),
+  };
+}
+
+/** The originating systems of the market, or of the first listing of somebody's own store. */
+async function systemsOf(store: Store): Promise<string[]> {
+  const { settings } = await store.model();
+  if (settings.market !== undefined) {
+    return makeMarket(settings.market)
+      .organizations()
+      .map((organization) => String(organization.OrganizationUniqueId));
+  }
+  const [listing] = await store.contents('Property', { key: await firstListing(store) });
+  return [String(listing?.OriginatingSystemID ?? '')];
+}
+
+async function firstListing(store: Store): Promise<string> {
+  for await (const line of store.export('Property')) {
+    const { ListingKey }: { ListingKey: string } = JSON.parse(line);
+    return ListingKey;
+  }
+  return '';
+}
+
+async function welcome(store: Store, service: Service, tokens: DemoTokens): Promise<string> {
+  const { addresses } = service;
+  const key = await firstListing(store);
+  const [listing] = await store.contents('Property', { key });
+  const curl = (token: string, url: string): string => `  curl -H 'Authorization: Bearer ${token}' '${url}'`;
+  return [
+    '',
+    surfaceLines(service),
+    '',
+    'Tokens (new at each start):',
+    `  api          ${tokens.api}`,
+    `  replication  ${tokens.replication}`,
+    `  floorplans   ${tokens.floorplans}`,
+    `  admin        ${tokens.admin}`,
+    '',
+    'Try:',
+    curl(tokens.replication, `${addresses.replication}/Reso/OData/Property?$top=2&$count=true`),
+    curl(tokens.api, `${addresses.api}/v1/listings?_limit=2&_expand=Photos,Rooms`),
+    curl(
+      tokens.floorplans,
+      `${addresses.floorplans}/Reso/Media?$filter=OriginatingSystemResourceRecordSystemID%20eq%20%27${listing?.OriginatingSystemID}%27&$top=1`,
+    ),
+    '',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { type FileReport, importFile } from '../import/import-file.ts';
+import { openStore } from '../open-store.ts';
+import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
+import { EXIT, print } from '../output.ts';
+import { withProgress } from '../progress.ts';
+import { onShutdown } from '../shutdown.ts';
+import { knownResource } from './data.ts';
+
+export function addImportCommand(program: Command): void {
+  program
+    .command('import')
+    .description('store records from NDJSON, a JSON array or RESO Common Format, also gzipped')
+    .argument('<file...>', 'files; - is stdin')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .addOption(new Option('--resource <name>', 'what the records are; else what a file says, else Property'))
+    .addOption(JSON_OPTION())
+    .action(async (files: string[], _options, command: Command) => {
+      const config = applyConfig(command);
+      const { store: address, resource, json } = command.opts();
+      const { signal } = onShutdown();
+      const store = await openStore(address, { create: true, config });
+      try {
+        const name = resource === undefined ? undefined : await knownResource(store, resource);
+        const reports: FileReport[] = [];
+        for (const file of files) {
+          const report = await withProgress(`Importing ${file}`, sizeOf(file), (progress) =>
+            importFile(store, file, name, progress, signal),
+          );
+          reports.push(report);
+          tell(report);
+        }
+        print(reports, reports.map(text).join('\n'), json);
+        const complete = reports.every(({ rejected }) => rejected === 0) && !signal.aborted;
+        process.exitCode = complete ? EXIT.done : EXIT.failed;
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+function sizeOf(file: string): number | undefined {
+  return file === '-' ? undefined : statSync(file, { throwIfNoEntry: false })?.size;
+}
+
+/** What a person should look at, on stderr. */
+function tell({ file, reasons, rejected, rejectedFile, ignored, orphans, duplicates }: FileReport): void {
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  for (const { line, reason } of reasons) say(`${file}:${line}: ${reason}`);
+  if (rejected > reasons.length) say(`${file}: ${rejected - reasons.length} more records were rejected`);
+  if (rejectedFile !== undefined) say(`${file}: rejected records are in ${rejectedFile}`);
+  if (duplicates > 0) say(`${file}: ${duplicates} keys stand more than once; the last one counts`);
+  if (orphans > 0)
+    say(`${file}: ${orphans} records name a parent that is not stored; they are kept until it comes`);
+  for (const [why, fields] of Object.entries(ignored)) {
+    const names = Object.entries(fields).map(([name, count]) => `${name} (${count})`);
+    say(`${file}: ignored, ${REASONS[why] ?? why}: ${names.join(', ')}`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  stamp: 'since this store stamps records itself',
+  joined: 'since they come from Member and Office',
+  expansion: 'since they are records of their own',
+  unknown: 'since the dictionary does not know them',
+};
+
+function text({ file, resource, inserted, changed, unchanged, children, rejected }: FileReport): string {
+  return `${file}: ${resource} ${inserted} new, ${changed} changed, ${unchanged} as they were, ${children} children stored, ${rejected} rejected`;
+}

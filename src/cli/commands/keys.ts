@@ -1,0 +1,184 @@
+import { type Command, Option } from 'commander';
+import {
+  hashToken,
+  KEY_KINDS,
+  type KeyKind,
+  type KeyRecord,
+  makeKeyId,
+  makeToken,
+} from '../../access/index.ts';
+import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
+import { openStore } from '../open-store.ts';
+import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
+import { print, table } from '../output.ts';
+
+interface NewKey {
+  readonly name: string;
+  readonly kind: KeyKind;
+  readonly role: string;
+  readonly systems: readonly string[];
+  readonly expiresAt: string | null;
+}
+
+/** Makes a key. @returns its record and the token, which is not kept anywhere */
+export async function createKey(store: Store, wanted: NewKey): Promise<{ key: KeyRecord; token: string }> {
+  const { rules } = await store.model();
+  if (!rules.roles.has(wanted.role)) {
+    const known = [...rules.roles.keys()].join(', ');
+    throw platError('usage', { reason: `There is no role ${wanted.role}; there are ${known}.` });
+  }
+  if (wanted.kind === 'floorplans' && wanted.systems.length === 0) {
+    throw platError('usage', { reason: 'A floorplans key needs at least one --system.' });
+  }
+  const token = makeToken();
+  const createdAt = timestampFrom(Date.now());
+  const key = { id: makeKeyId(), ...wanted, createdAt, revokedAt: null };
+  await store.keys.add(key, hashToken(token));
+  return { key, token };
+}
+
+/** A date, or a timestamp, from which on a key is refused. */
+function expiry(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const timestamp = canonicalTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (timestamp === undefined) {
+    throw platError('usage', {
+      reason: `--expires is ${text}, but takes a date or a timestamp with a zone.`,
+    });
+  }
+  return timestamp;
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `24h`, `15m`, `7d` in milliseconds. */
+export function duration(text: string): number {
+  const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  if (amount === undefined) {
+    throw platError('usage', { reason: `${text} is no duration; write 90s, 15m, 24h or 7d.` });
+  }
+  return Number(amount) * (UNITS[unit] ?? 0);
+}
+
+const collect = (value: string, list: readonly string[]): string[] => [...list, value];
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('keys and their tokens');
+  key
+    .command('create')
+    .description('make a key and print its token, once')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .addOption(option('--name <name>', 'who the key is for').makeOptionMandatory())
+    .addOption(new Option('--kind <kind>', 'what it may use').choices(KEY_KINDS).default('replication'))
+    .addOption(new Option('--role <role>', 'what it may see').default('idx'))
+    .addOption(
+      new Option('--system <OUID>', 'only this originating system; may be repeated')
+        .argParser(collect)
+        .default([]),
+    )
+    .addOption(new Option('--expires <date>', 'when it ends'))
+    .addOption(JSON_OPTION())
+    .action(async (_options, command: Command) => {
+      const config = applyConfig(command);
+      const { store: address, name, kind, role, system, expires, json } = command.opts();
+      const store = await openStore(address, { create: true, config });
+      try {
+        const wanted = { name, kind, role, systems: system, expiresAt: expiry(expires) };
+        const made = await createKey(store, wanted);
+        print({ ...made.key, token: made.token }, made.token, json);
+      } finally {
+        await store.close();
+      }
+    });
+  key
+    .command('list')
+    .description('keys, and what each was used for')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .addOption(JSON_OPTION())
+    .action(async (_options, command: Command) => {
+      applyConfig(command);
+      const { store: address, json } = command.opts();
+      const store = await openStore(address, { create: false });
+      try {
+        const keys = await store.keys.list();
+        print(keys, keyTable(keys), json);
+      } finally {
+        await store.close();
+      }
+    });
+  key
+    .command('revoke')
+    .description('stop a key from working, in every running process')
+    .argument('<id>', 'as "key list" shows it')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .action(async (id: string, _options, command: Command) => {
+      applyConfig(command);
+      const store = await openStore(command.opts().store, { create: false });
+      try {
+        if (!(await store.keys.revoke(id, timestampFrom(Date.now())))) throw unknownKey(id);
+        process.stdout.write(`${id} is revoked\n`);
+      } finally {
+        await store.close();
+      }
+    });
+  key
+    .command('rotate')
+    .description('make a successor with the same rights; the old key works on for a while')
+    .argument('<id>', 'as "key list" shows it')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .addOption(new Option('--overlap <duration>', 'how long the old key goes on').default('24h'))
+    .addOption(JSON_OPTION())
+    .action(async (id: string, _options, command: Command) => {
+      applyConfig(command);
+      const { store: address, overlap, json } = command.opts();
+      const store = await openStore(address, { create: false });
+      try {
+        const old = (await store.keys.list()).find((each) => each.id === id);
+        if (old === undefined) throw unknownKey(id);
+        const { name, kind, role, systems, expiresAt } = old;
+        const made = await createKey(store, { name, kind, role, systems, expiresAt });
+        await store.keys.revoke(id, timestampFrom(Date.now() + duration(overlap)));
+        print({ ...made.key, token: made.token, replaces: id }, made.token, json);
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+const unknownKey = (id: string) => platError('failed', { reason: `There is no key ${id}.` });
+
+function keyTable(keys: Awaited<ReturnType<Store['keys']['list']>>): string {
+  const head = [
+    'id',
+    'name',
+    'kind',
+    'role',
+    'systems',
+    'state',
+    'requests',
+    'rows',
+    'bytes',
+    'last window',
+    'last sweep',
+  ];
+  const rows = keys.map((key) => [
+    key.id,
+    key.name,
+    key.kind,
+    key.role,
+    key.systems.join(' ') || 'all',
+    key.revokedAt === null ? (key.expiresAt ?? 'valid') : `revoked ${key.revokedAt}`,
+    String(key.use.requests),
+    String(key.use.rows),
+    String(key.use.bytes),
+    key.use.lastWindow ?? '-',
+    key.use.lastSweepAt ?? '-',
+  ]);
+  return table([head, ...rows]);
+}

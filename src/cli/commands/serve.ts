@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { platError } from '../../errors/index.ts';
+import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
+import { type ListenOptions, type Service, startService } from '../../service/service.ts';
+import { SURFACES, type SurfaceName } from '../../service/surface.ts';
+import { systemClock } from '../../store/clock.ts';
+import type { Store } from '../../store/store.ts';
+import type { ConfigFile } from '../config.ts';
+import { makeLog } from '../log.ts';
+import { marketFiles } from '../market-files.ts';
+import { openStore } from '../open-store.ts';
+import { applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import { onShutdown } from '../shutdown.ts';
+
+/** Adds the options of every command that serves. */
+export function addServeOptions(command: Command): Command {
+  const port = wholeNumber(0, 65_535);
+  return command
+    .addOption(CONFIG_OPTION())
+    .addOption(option('--host <host>', 'address to listen on').default('127.0.0.1'))
+    .addOption(option('--api-port <port>', 'of the regular interfaces').argParser(port).default(8080))
+    .addOption(
+      option('--replication-port <port>', 'of the replication interfaces').argParser(port).default(8081),
+    )
+    .addOption(
+      option('--floorplans-port <port>', 'of the floor plan interface').argParser(port).default(8082),
+    )
+    .addOption(option('--admin-port <port>', 'of probes, metrics and accounts').argParser(port).default(8083))
+    .addOption(option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'))
+    .addOption(option('--tls-cert <file>', 'certificate chain, PEM'))
+    .addOption(option('--tls-key <file>', 'private key, PEM'))
+    .addOption(
+      option('--public-url <urls>', 'how clients reach the surfaces: api=URL,replication=URL,floorplans=URL'),
+    )
+    .addOption(option('--trust-proxy', 'believe Host and X-Forwarded-* of a proxy in front'))
+    .addOption(
+      new Option('--log-level <level>').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    );
+}
+
+/** What a serving command was told. */
+export interface ServeSettings {
+  readonly host: string;
+  readonly adminHost: string;
+  readonly apiPort: number;
+  readonly replicationPort: number;
+  readonly floorplansPort: number;
+  readonly adminPort: number;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly publicUrl?: string | Readonly<Partial<Record<SurfaceName, string>>>;
+  readonly trustProxy?: boolean;
+  readonly logLevel: string;
+}
+
+/** Starts the service of a store and prints a line for each surface. */
+export async function serveStore(
+  store: Store,
+  settings: ServeSettings,
+  config: ConfigFile,
+): Promise<Service> {
+  const log = makeLog(settings.logLevel);
+  const files: FileSource[] = [marketFiles(store)];
+  const options: ServiceOptions = {
+    ...SERVICE_DEFAULTS,
+    store,
+    files,
+    clock: systemClock,
+    log,
+    publicUrls: publicUrls(settings.publicUrl),
+    trustProxy: settings.trustProxy ?? false,
+    limits: { ...SERVICE_DEFAULTS.limits, ...config.limits },
+    filterIndex: { ...SERVICE_DEFAULTS.filterIndex, ...config.filterIndex },
+    querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
+  };
+  const service = await startService(options, listenOptions(settings, config));
+  return service;
+}
+
+/** The lines that say where the surfaces are. */
+export function surfaceLines({ addresses }: Service): string {
+  const roots: Readonly<Record<SurfaceName, string>> = {
+    api: `${addresses.api}/Reso/OData/  ${addresses.api}/v1/`,
+    replication: `${addresses.replication}/Reso/OData/  ${addresses.replication}/v1/`,
+    floorplans: `${addresses.floorplans}/Reso/`,
+    admin: `${addresses.admin}/`,
+  };
+  return SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`).join('\n');
+}
+
+function listenOptions(settings: ServeSettings, config: ConfigFile): ListenOptions {
+  const { host, adminHost, tlsCert, tlsKey } = settings;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw platError('usage', { reason: '--tls-cert and --tls-key go together.' });
+  }
+  return {
+    host,
+    adminHost,
+    ports: {
+      api: settings.apiPort,
+      replication: settings.replicationPort,
+      floorplans: settings.floorplansPort,
+      admin: settings.adminPort,
+    },
+    ...(tlsCert === undefined || tlsKey === undefined
+      ? {}
+      : { tls: { cert: readPem(tlsCert), key: readPem(tlsKey) } }),
+    ...(config.hosts === undefined ? {} : { hosts: config.hosts }),
+  };
+}
+
+function readPem(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw platError('usage', { reason: `${file} cannot be read.` }, { cause });
+  }
+}
+
+function publicUrls(given: ServeSettings['publicUrl']): ServiceOptions['publicUrls'] {
+  if (given === undefined) return {};
+  const pairs =
+    typeof given === 'string'
+      ? given.split(',').map((part) => part.split(/=(.*)/s, 2))
+      : Object.entries(given);
+  const urls: Partial<Record<SurfaceName, string>> = {};
+  for (const [name = '', url = ''] of pairs) {
+    const surface = SURFACES.find((known) => known === name);
+    if (surface === undefined || !URL.canParse(url)) {
+      throw platError('usage', {
+        reason: `--public-url takes api=URL,replication=URL,floorplans=URL, not ${name}=${url}.`,
+      });
+    }
+    urls[surface] = url.replace(/\/+$/, '');
+  }
+  return urls;
+}
+
+export function addServeCommand(program: Command): void {
+  addServeOptions(program.command('serve').description('publish a store').addOption(STORE_OPTION())).action(
+    async (_options, command: Command) => {
+      const config = applyConfig(command);
+      const settings: ServeSettings & { store: string } = command.opts();
+      const shutdown = onShutdown();
+      const store = await openStore(settings.store, { create: false, threads: true, config });
+      try {
+        const service = await serveStore(store, settings, config);
+        process.stdout.write(`${surfaceLines(service)}\n`);
+        await shutdown.asked;
+        await service.close();
+      } finally {
+        await store.close();
+      }
+    },
+  );
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
+import type { CustomFieldDeclaration, LookupDeclaration } from '../dictionary/index.ts';
+import { platError } from '../errors/index.ts';
+import type { RateLimit } from '../service/options.ts';
+import type { SurfaceName } from '../service/surface.ts';
+
+/**
+ * `plat.config.json`. Keys with the name of a command-line option stand in for it; the others have no option. Its
+ * JSON Schema is published as plat.config.schema.json.
+ */
+export interface ConfigFile {
+  readonly [option: string]: unknown;
+  readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
+  readonly limits?: Readonly<Partial<Record<SurfaceName, RateLimit>>>;
+  readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
+  readonly querySeconds?: number;
+  readonly dictionary?: {
+    readonly customFields?: readonly CustomFieldDeclaration[];
+    readonly lookups?: readonly LookupDeclaration[];
+    readonly fieldsInUse?: readonly string[];
+  };
+  readonly roles?: readonly RoleDefinition[];
+  readonly withheld?: readonly WithheldDefinition[];
+  readonly timeZone?: string;
+}
+
+const SCHEMA = new URL('../../plat.config.schema.json', import.meta.url);
+const DEFAULT_FILE = 'plat.config.json';
+
+/**
+ * Reads and checks the configuration.
+ * @param file undefined: `plat.config.json` in the working directory, if there is one
+ * @throws PlatError `usage` that names the place in the file and what is wrong there
+ */
+export function readConfig(file: string | undefined): ConfigFile {
+  const path = file ?? DEFAULT_FILE;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    if (file === undefined) return {};
+    throw platError('usage', { reason: `The configuration ${path} cannot be read.` }, { cause });
+  }
+  return checked(path, parse(path, text));
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : '';
+    throw platError('usage', { reason: `${path} is not JSON: ${why}` }, { cause });
+  }
+}
+
+function checked(path: string, content: unknown): ConfigFile {
+  const ajv = new Ajv({ allErrors: true, strict: false });
+  const validate = ajv.compile<ConfigFile>(JSON.parse(readFileSync(SCHEMA, 'utf8')));
+  if (validate(content)) return content;
+  const faults = (validate.errors ?? []).map(({ instancePath, message, params }) => {
+    const extra = 'additionalProperty' in params ? ` (${String(params.additionalProperty)})` : '';
+    return `${instancePath === '' ? 'the top level' : instancePath} ${message}${extra}`;
+  });
+  throw platError('usage', { reason: `${path}: ${[...new Set(faults)].join('; ')}.` });
+}

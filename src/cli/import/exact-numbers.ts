@@ -1,0 +1,40 @@
+/** Numbers of so many digits may not survive being read as a double. */
+const LONG_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3,})/;
+
+/** How many significant digits a double surely keeps. */
+const KEPT = 15;
+
+/**
+ * Reads JSON and finds numbers that would change by being read: beyond the digits or the range of a double.
+ * @throws SyntaxError for what is no JSON
+ */
+export function parseExactly(text: string): { readonly value: unknown; readonly inexact: readonly string[] } {
+  if (!LONG_NUMBER.test(text)) return { value: JSON.parse(text), inexact: [] };
+  const inexact: string[] = [];
+  const value: unknown = JSON.parse(text, (key: string, parsed: unknown, context?: { source?: string }) => {
+    const source = context?.source;
+    if (typeof parsed === 'number' && source !== undefined && isChanged(parsed, source)) {
+      inexact.push(`${key} is ${source}, which is beyond the precision of a number`);
+    }
+    return parsed;
+  });
+  return { value, inexact };
+}
+
+function isChanged(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return true;
+  const digits = significant(source);
+  return (
+    digits.length > KEPT &&
+    digits !== significant(value.toPrecision(17)) &&
+    digits !== significant(String(value))
+  );
+}
+
+/** The digits of a number without sign, point, exponent and zeros around. */
+const significant = (text: string): string =>
+  text
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '')
+    .replace(/0+$/, '');

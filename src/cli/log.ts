@@ -1,0 +1,10 @@
+import { type Logger, pino } from 'pino';
+
+/** Logs go to stderr as JSON lines; tokens never are in them. */
+export function makeLog(level: string): Logger {
+  const redact = { paths: ['*.authorization', 'authorization', '*.token', 'token'], censor: '[hidden]' };
+  return pino(
+    { level, redact, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination(2),
+  );
+}

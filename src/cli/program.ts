@@ -1,0 +1,39 @@
+import { Command, CommanderError } from 'commander';
+import { addDataCommands } from './commands/data.ts';
+import { addDemoCommand } from './commands/demo.ts';
+import { addFloorplansCommand } from './commands/floorplans.ts';
+import { addImportCommand } from './commands/import.ts';
+import { addKeyCommands } from './commands/keys.ts';
+import { addServeCommand } from './commands/serve.ts';
+import { addStatusCommand } from './commands/status.ts';
+import { EXIT, fail } from './output.ts';
+import { version } from './version.ts';
+
+/** Runs a command line. @returns the exit code */
+export async function runCli(argv: readonly string[]): Promise<number> {
+  const program = new Command('plat')
+    .description('A real-estate listing data service, and the consumer that replicates such a feed.')
+    .version(version())
+    .showHelpAfterError('(add --help for what it takes)')
+    .exitOverride();
+  addDemoCommand(program);
+  addServeCommand(program);
+  addImportCommand(program);
+  addDataCommands(program);
+  addKeyCommands(program);
+  addStatusCommand(program);
+  addFloorplansCommand(program);
+  for (const command of everyCommand(program)) command.exitOverride().allowExcessArguments(false);
+  try {
+    await program.parseAsync([...argv]);
+    return Number(process.exitCode ?? EXIT.done);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;
+    return fail(error);
+  }
+}
+
+function* everyCommand(command: Command): Generator<Command> {
+  yield command;
+  for (const each of command.commands) yield* everyCommand(each);
+}

@@ -1,0 +1,52 @@
+import { platError } from '../../errors/index.ts';
+import type { RateLimit } from '../options.ts';
+
+/** Where a key stands in its window. */
+export interface Allowance {
+  readonly limit: RateLimit;
+  readonly remaining: number;
+  /** Seconds until the window ends. */
+  readonly reset: number;
+}
+
+interface Window {
+  readonly ends: number;
+  used: number;
+}
+
+/** Counts the requests of each key in windows that begin with its first request. */
+export class RateLimiter {
+  readonly #windows = new Map<string, Window>();
+
+  /**
+   * @param now milliseconds
+   * @throws PlatError `rateLimited` with the seconds to wait
+   */
+  take(key: string, limit: RateLimit, now: number): Allowance {
+    let window = this.#windows.get(key);
+    if (window === undefined || window.ends <= now) {
+      window = { ends: now + limit.seconds * 1000, used: 0 };
+      this.#windows.set(key, window);
+      this.#forget(now);
+    }
+    window.used++;
+    const reset = Math.max(1, Math.ceil((window.ends - now) / 1000));
+    const remaining = Math.max(0, limit.requests - window.used);
+    if (window.used > limit.requests) {
+      throw platError('rateLimited', { limit: limit.requests, seconds: reset }, { retryAfter: reset });
+    }
+    return { limit, remaining, reset };
+  }
+
+  #forget(now: number): void {
+    for (const [key, { ends }] of this.#windows) if (ends <= now) this.#windows.delete(key);
+  }
+}
+
+/** The headers of IETF draft-ietf-httpapi-ratelimit-headers. */
+export function rateLimitHeaders({ limit, remaining, reset }: Allowance): Record<string, string> {
+  return {
+    'ratelimit-policy': `"requests";q=${limit.requests};w=${limit.seconds}`,
+    ratelimit: `"requests";r=${remaining};t=${reset}`,
+  };
+}

@@ -1,0 +1,42 @@
+import { type KeyRecord, makeView, type View } from '../../access/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { StoreModel } from '../../store/model.ts';
+
+/** Views that are kept; a service has a handful of kinds of keys. */
+const KEPT = 200;
+
+/** The views of keys. Keys of one role, kind and set of systems share theirs. */
+export class Views {
+  #model: StoreModel | undefined;
+  readonly #views = new Map<string, View>();
+
+  of(key: KeyRecord, model: StoreModel): View {
+    if (this.#model !== model) {
+      this.#model = model;
+      this.#views.clear();
+    }
+    const onlyFloorPlans = key.kind === 'floorplans';
+    const id = JSON.stringify([key.role, key.systems, onlyFloorPlans]);
+    const known = this.#views.get(id);
+    if (known !== undefined) return known;
+    const role = model.rules.roles.get(key.role);
+    if (role === undefined) {
+      throw platError('failed', { reason: `The role ${key.role} of this key is not configured.` });
+    }
+    const view = makeView({
+      dictionary: model.dictionary,
+      role,
+      scope: {
+        bit: role.bit,
+        ...(key.systems.length > 0 ? { systems: key.systems } : {}),
+        withholds: !role.seesWithheld,
+        onlyFloorPlans,
+      },
+      inUse: model.inUse,
+      holdsData: model.stores,
+    });
+    if (this.#views.size >= KEPT) this.#views.clear();
+    this.#views.set(id, view);
+    return view;
+  }
+}

@@ -1,0 +1,58 @@
+import { platError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
+import { type Exchange, json, type Reply } from '../exchange.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** What the admin port tells. */
+export interface AdminContext {
+  readonly store: Store;
+  readonly metrics: Metrics;
+  /** Further conditions of readiness, such as the freshness of a replica. */
+  readonly readiness: readonly ReadinessCheck[];
+}
+
+export interface ReadinessCheck {
+  readonly name: string;
+  /** Undefined when all is well; else what is not. */
+  check(): Promise<string | undefined>;
+}
+
+/** Paths that need no token: probes and scrapers have none. */
+const OPEN = new Set(['/live', '/ready', '/metrics']);
+
+export const isOpenAdminPath = (path: string): boolean => OPEN.has(path);
+
+export async function admin(context: AdminContext, { path }: Exchange): Promise<Reply> {
+  switch (path) {
+    case '/live':
+      return json({ live: true });
+    case '/ready':
+      return ready(context);
+    case '/metrics': {
+      const headers = { 'content-type': context.metrics.contentType };
+      return { status: 200, headers, body: [await context.metrics.text()] };
+    }
+    case '/status':
+      return json(await context.store.status());
+    case '/keys':
+      return json({ keys: await context.store.keys.list() });
+    default:
+      throw platError('pathNotFound', { path });
+  }
+}
+
+async function ready({ store, readiness }: AdminContext): Promise<Reply> {
+  const problems: Record<string, string> = {};
+  try {
+    await store.model();
+  } catch {
+    problems.store = 'the store cannot be read';
+  }
+  for (const { name, check } of readiness) {
+    const problem = await check();
+    if (problem !== undefined) problems[name] = problem;
+  }
+  const isReady = Object.keys(problems).length === 0;
+  const reply = json({ ready: isReady, ...(isReady ? {} : { problems }) });
+  return { ...reply, status: isReady ? 200 : 503 };
+}

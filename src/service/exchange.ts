@@ -1,0 +1,46 @@
+import type { KeyRecord, View } from '../access/index.ts';
+import type { StoreModel } from '../store/model.ts';
+import type { Surface } from './surface.ts';
+import type { Timings } from './timings.ts';
+
+/** A request, free of the server that took it. */
+export interface Exchange {
+  readonly id: string;
+  readonly method: string;
+  /** Percent-encoded as it came, without query. */
+  readonly path: string;
+  /** The text after the question mark; empty without one. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly surface: Surface;
+  /** The address of the surface as clients reach it, without a slash at the end. */
+  readonly base: string;
+  readonly timings: Timings;
+}
+
+/** A request whose key is known and may use the surface. */
+export interface Session {
+  readonly key: KeyRecord;
+  readonly view: View;
+  readonly model: StoreModel;
+  /** Milliseconds since 1970 on the store's clock. */
+  readonly now: number;
+}
+
+/** An answer. The parts of the body are written one after the other, without being put together first. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: readonly (string | Uint8Array)[];
+  /** Records in the body, for the account of the key. */
+  readonly rows?: number;
+  /** What the account of the key notes of this request. */
+  readonly window?: string;
+  readonly sweep?: boolean;
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function json(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status: 200, headers: { 'content-type': JSON_TYPE, ...headers }, body: [JSON.stringify(body)] };
+}

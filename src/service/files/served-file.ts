@@ -1,0 +1,66 @@
+import { timingSafeEqual } from 'node:crypto';
+import { platError } from '../../errors/index.ts';
+import { fileSignature } from '../../store/file-signature.ts';
+import type { Store } from '../../store/store.ts';
+import type { Exchange, Reply } from '../exchange.ts';
+import { hasTag, weakTag } from '../http/etag.ts';
+import type { FileSource } from '../options.ts';
+
+/** What served files are looked up with. */
+export interface FileContext {
+  readonly store: Store;
+  readonly files: readonly FileSource[];
+}
+
+const SIGNATURE = /^([a-z0-9_-]+)\.(\d{1,12})\.([0-9a-f]{32})$/;
+
+/**
+ * A file of this service: `/media/<signature>/<path>`, without a key of its own. The signature is for one file, one
+ * role and a day; the file is given as long as the role sees a media record that names it.
+ * @param path below `/media/`, percent-encoded
+ * @param now milliseconds since 1970
+ * @throws PlatError 404 for anything else; why is not told
+ */
+export async function servedFile(
+  context: FileContext,
+  exchange: Exchange,
+  path: string,
+  now: number,
+): Promise<Reply> {
+  const missing = platError('pathNotFound', { path: exchange.path });
+  const slash = path.indexOf('/');
+  const signature = SIGNATURE.exec(path.slice(0, slash));
+  const file = decodePath(path.slice(slash + 1));
+  if (slash < 0 || signature === null || file === undefined) throw missing;
+  const [given, role = '', expires = ''] = signature;
+  const right = fileSignature(context.store.secret, role, Number(expires), file);
+  if (!isEqual(given, right) || Number(expires) * 1000 <= now) throw missing;
+  if (!(await context.store.showsFile(file, role))) throw missing;
+  for (const source of context.files) {
+    const found = await source.open(file);
+    if (found === undefined) continue;
+    const etag = weakTag(found.body);
+    const headers = {
+      etag,
+      'cache-control': 'private, max-age=3600',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    };
+    if (hasTag(exchange.headers['if-none-match'], etag)) return { status: 304, headers, body: [] };
+    return { status: 200, headers: { ...headers, 'content-type': found.type }, body: [found.body] };
+  }
+  throw missing;
+}
+
+function decodePath(path: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(path);
+    const inside = !decoded.split('/').some((part) => part === '' || part === '.' || part === '..');
+    return inside && !decoded.includes('\\') ? decoded : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEqual(left: string, right: string): boolean {
+  return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
+}

@@ -1,0 +1,57 @@
+import type { ServerResponse } from 'node:http';
+import type { Reply } from '../exchange.ts';
+import { chooseEncoding } from './accept.ts';
+import { compressBody } from './compress.ts';
+
+/** Headers that every response has. */
+export interface Common {
+  readonly requestId: string;
+  /** Milliseconds since 1970 on the clock that stamps records (I2). */
+  readonly now: number;
+  readonly serverTiming: string;
+}
+
+/** Content that is packed already, or too rarely asked for to be worth it. */
+const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
+
+/**
+ * Writes a reply: head and parts one after the other, as they are or in the encoding that the client asked for.
+ * @returns bytes of the body that were sent
+ */
+export async function send(
+  response: ServerResponse,
+  reply: Reply,
+  common: Common,
+  request: { readonly method: string; readonly acceptEncoding: string | undefined },
+): Promise<number> {
+  const parts = reply.body.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+  const type = reply.headers['content-type'] ?? '';
+  const encoding = COMPRESSIBLE.test(type) ? chooseEncoding(request.acceptEncoding) : undefined;
+  const compressed = await compressBody(encoding, parts);
+  const body = compressed === undefined ? parts : [compressed];
+  const length = body.reduce((sum, part) => sum + part.length, 0);
+  const empty = reply.status === 204 || reply.status === 304;
+  response.sendDate = false;
+  response.writeHead(reply.status, {
+    date: new Date(common.now).toUTCString(),
+    'x-request-id': common.requestId,
+    'server-timing': common.serverTiming,
+    'cache-control': 'private, no-cache',
+    vary: 'Authorization, Accept, Accept-Encoding, Prefer',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': '*',
+    'x-content-type-options': 'nosniff',
+    ...(compressed === undefined || encoding === undefined ? {} : { 'content-encoding': encoding }),
+    ...(empty ? {} : { 'content-length': String(length) }),
+    ...reply.headers,
+  });
+  if (request.method === 'HEAD' || empty) {
+    response.end();
+    return 0;
+  }
+  response.cork();
+  for (const part of body) response.write(part);
+  response.end();
+  response.uncork();
+  return length;
+}

@@ -1,0 +1,81 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Timings } from './timings.ts';
+
+/** What the service counts of itself, in the text form of Prometheus. */
+export interface Metrics {
+  observe(request: ObservedRequest): void;
+  /** Values that are read when the metrics are asked for. */
+  gauge(name: string, help: string, read: () => number): void;
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+export interface ObservedRequest {
+  readonly surface: string;
+  readonly status: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly timings: Timings;
+}
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export function makeMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'plat_requests_total',
+    help: 'Requests by surface and status',
+    labelNames: ['surface', 'status'],
+    registers,
+  });
+  const rows = new Counter({
+    name: 'plat_rows_total',
+    help: 'Records given',
+    labelNames: ['surface'],
+    registers,
+  });
+  const bytes = new Counter({
+    name: 'plat_bytes_total',
+    help: 'Bytes of bodies',
+    labelNames: ['surface'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'plat_request_seconds',
+    help: 'Time from a request to the end of its answer',
+    labelNames: ['surface'],
+    buckets: BUCKETS,
+    registers,
+  });
+  const steps = new Histogram({
+    name: 'plat_step_seconds',
+    help: 'Time of each step of a request',
+    labelNames: ['step'],
+    buckets: BUCKETS,
+    registers,
+  });
+  return {
+    observe({ surface, status, rows: given, bytes: sent, seconds: taken, timings }) {
+      requests.inc({ surface, status: String(status) });
+      rows.inc({ surface }, given);
+      bytes.inc({ surface }, sent);
+      seconds.observe({ surface }, taken);
+      for (const [step, milliseconds] of timings.list()) steps.observe({ step }, milliseconds / 1000);
+    },
+    gauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

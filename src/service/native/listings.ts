@@ -1,0 +1,161 @@
+import type { Resource } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import {
+  bindParameters,
+  LISTING_EXPANSIONS,
+  type NativeRequest,
+  resourceNames,
+} from '../../query/native/index.ts';
+import type { RecordQuery } from '../../store/read.ts';
+import { asking, signingFor } from '../context.ts';
+import type { Reply } from '../exchange.ts';
+import { hasTag, weakTag } from '../http/etag.ts';
+import { readPage } from '../paging/page-reader.ts';
+import type { PageAnswer } from '../paging/page-wish.ts';
+import { windowOf, windowText } from '../paging/window.ts';
+import { indexHeaders } from '../reso/collection.ts';
+import { pagination, success } from './envelope.ts';
+import type { NativeExchange } from './native-request.ts';
+
+const COLLECTION_PARAMETERS = [
+  '_filter',
+  '_orderby',
+  '_select',
+  '_expand',
+  '_limit',
+  '_skip',
+  '_skiptoken',
+  '_page',
+  '_pagination',
+] as const;
+
+/** `/v1/listings` (specification 4.3). */
+export async function listings(request: NativeExchange): Promise<Reply> {
+  const { context, exchange, session, parameters } = request;
+  const resource = listingResource(request);
+  const { most, default: usual } = exchange.surface.paging.nativeLimit;
+  const asked = bindParameters(parameters, {
+    names: resourceNames('listings', session.view.schema.of(resource), session.view.schema),
+    parameters: COLLECTION_PARAMETERS,
+    expansions: LISTING_EXPANSIONS,
+    limit: { most, default: usual },
+    now: new Date(session.now),
+  });
+  const size = asked.limit ?? usual;
+  const query: RecordQuery = { ...asking(session), resource, filter: asked.filter, order: asked.order };
+  const { position } = asked;
+  exchange.timings.start('store');
+  const answer = await readPage(context, {
+    keyId: session.key.id,
+    query,
+    limit: asked.pagination === 'count' ? 0 : size,
+    skip: offsetOf(position, size),
+    token: position.kind === 'token' ? position.token : undefined,
+    shape: {
+      kind: 'native-listing',
+      display: 'Summary',
+      selection: asked.selection,
+      expansions: asked.expansions,
+    },
+    files: signingFor(context, exchange, session),
+    counts: asked.pagination !== 'none',
+  });
+  exchange.timings.start('encode');
+  const { page, count } = answer;
+  const beside = {
+    skipToken: skipTokenOf(asked, answer),
+    pagination:
+      count === undefined
+        ? undefined
+        : pagination(count, size, await placeOf(request, query, asked, count, size)),
+  };
+  const window = windowOf(asked.filter);
+  return {
+    ...success([page.body], page.rows, beside, indexHeaders(answer)),
+    ...(window === undefined ? {} : { window: windowText(window) }),
+    sweep: asked.filter === undefined && asked.order.length === 0 && page.rows > 0 && !page.more,
+  };
+}
+
+export function listingResource({ session }: NativeExchange): Resource {
+  const listing = session.view.schema.find('Property');
+  if (listing === undefined) throw platError('resourceUnknown', { name: 'listings' });
+  return listing.resource;
+}
+
+export function offsetOf(position: NativeRequest['position'], size: number): number {
+  switch (position.kind) {
+    case 'offset':
+      return position.offset;
+    case 'page':
+      return (position.page - 1) * size;
+    case 'start':
+    case 'token':
+      return 0;
+  }
+}
+
+/** The last record's key on every page with rows; on an empty one the token that was sent (contract, Native). */
+function skipTokenOf({ order, position }: NativeRequest, { page }: PageAnswer): string | undefined {
+  if (order.length > 0 || position.kind === 'offset' || position.kind === 'page') return undefined;
+  if (page.last !== undefined) return page.last.key;
+  return position.kind === 'token' ? position.token : undefined;
+}
+
+/** The page or offset that `Pagination` tells. After a token it is the page that the first row would be on. */
+async function placeOf(
+  { context }: NativeExchange,
+  query: RecordQuery,
+  { position }: NativeRequest,
+  total: number,
+  size: number,
+): Promise<{ page: number } | { offset: number }> {
+  switch (position.kind) {
+    case 'offset':
+      return { offset: position.offset };
+    case 'page':
+      return { page: position.page };
+    case 'start':
+      return { page: 1 };
+    case 'token': {
+      const after = { key: position.token, values: [] };
+      const left =
+        position.token === '' ? total : await context.store.count({ ...query, after }, context.read);
+      return { page: Math.floor((total - left) / size) + 1 };
+    }
+  }
+}
+
+/** `/v1/listings/<key>`. The tag covers the agent and office data in it. */
+export async function listing(request: NativeExchange, key: string): Promise<Reply> {
+  const { context, exchange, session, parameters } = request;
+  const resource = listingResource(request);
+  const { most, default: usual } = exchange.surface.paging.nativeLimit;
+  const asked = bindParameters(parameters, {
+    names: resourceNames('listings', session.view.schema.of(resource), session.view.schema),
+    parameters: ['_select', '_expand'],
+    expansions: LISTING_EXPANSIONS,
+    limit: { most, default: usual },
+    now: new Date(session.now),
+  });
+  exchange.timings.start('store');
+  const { selection, expansions } = asked;
+  const body = await context.store.record(
+    {
+      query: { ...asking(session), resource },
+      key,
+      shape: { kind: 'native-listing', display: 'Detail', selection, expansions },
+      files: signingFor(context, exchange, session),
+    },
+    context.read,
+  );
+  if (body === undefined) throw platError('recordNotFound', { resource: 'listing' });
+  return taggedResult(request, body);
+}
+
+/** One record as the only result, or 304 when the client has it already. */
+export function taggedResult({ exchange }: NativeExchange, body: string | Uint8Array): Reply {
+  const etag = weakTag(body);
+  if (hasTag(exchange.headers['if-none-match'], etag)) return { status: 304, headers: { etag }, body: [] };
+  return success([body], 1, {}, { etag });
+}

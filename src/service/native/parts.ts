@@ -1,0 +1,136 @@
+import type { Navigation } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { bindParameters, type NativeNames } from '../../query/native/index.ts';
+import type { RecordQuery } from '../../store/read.ts';
+import type { NativePart } from '../../store/text/native-parts.ts';
+import { asking, signingFor } from '../context.ts';
+import type { Reply } from '../exchange.ts';
+import { readPage } from '../paging/page-reader.ts';
+import { pagination, success } from './envelope.ts';
+import { listingResource, offsetOf, taggedResult } from './listings.ts';
+import type { NativeExchange } from './native-request.ts';
+
+/** The collection of a listing that holds each kind of sub-resource. */
+const NAVIGATION: Readonly<Record<NativePart, string>> = {
+  photos: 'Media',
+  videos: 'Media',
+  virtualtours: 'Media',
+  documents: 'Media',
+  floorplans: 'Media',
+  rooms: 'Rooms',
+  units: 'UnitTypes',
+  openhouses: 'OpenHouses',
+};
+
+/** Sub-resources come whole; no listing has as many. */
+const WHOLE = 100_000;
+
+/** Sub-resources have no fields to select or filter by. */
+const NO_NAMES: NativeNames = {
+  collection: 'sub-resources',
+  find: () => ({ kind: 'unknown' }),
+  findCustom: () => ({ kind: 'unknown' }),
+  lookup: () => undefined,
+  names: () => [],
+  customNames: () => [],
+};
+
+/** `/v1/listings/<key>/photos` and its like. */
+export async function parts(request: NativeExchange, key: string, part: NativePart): Promise<Reply> {
+  const { context, exchange, session, parameters } = request;
+  await requireListing(request, key);
+  const { others } = exchange.surface.paging.nativeLimit;
+  const asked = bindParameters(parameters, {
+    names: NO_NAMES,
+    parameters: ['_limit', '_skip', '_page', '_pagination'],
+    expansions: [],
+    limit: { most: others },
+    now: new Date(session.now),
+  });
+  exchange.timings.start('store');
+  const size = asked.limit ?? WHOLE;
+  const answer = await readPage(context, {
+    keyId: session.key.id,
+    query: partQuery(request, key, part),
+    limit: asked.pagination === 'count' ? 0 : size,
+    skip: offsetOf(asked.position, size),
+    shape: { kind: 'native-part', part },
+    files: signingFor(context, exchange, session),
+    counts: asked.pagination !== 'none',
+  });
+  const { page, count } = answer;
+  const { position } = asked;
+  const where =
+    position.kind === 'offset'
+      ? { offset: position.offset }
+      : { page: position.kind === 'page' ? position.page : 1 };
+  const shown = count === undefined ? undefined : pagination(count, asked.limit ?? Math.max(1, count), where);
+  return success([page.body], page.rows, { pagination: shown });
+}
+
+/** `/v1/listings/<key>/photos/<id>` and its like. */
+export async function part(
+  request: NativeExchange,
+  key: string,
+  name: NativePart,
+  id: string,
+): Promise<Reply> {
+  const { context, exchange, session } = request;
+  await requireListing(request, key);
+  const query = partQuery(request, key, name);
+  const shape = { kind: 'native-part', part: name } as const;
+  const files = signingFor(context, exchange, session);
+  const body = await context.store.record({ query, key: id, shape, files }, context.read);
+  if (body === undefined) throw platError('recordNotFound', { resource: name });
+  return taggedResult(request, body);
+}
+
+function partQuery({ session }: NativeExchange, key: string, part: NativePart): RecordQuery {
+  const navigation = navigationOf(session, part);
+  const resource = session.view.schema.of(navigation.target).resource;
+  return { ...asking(session), resource, under: { navigation, key }, part };
+}
+
+function navigationOf({ view }: NativeExchange['session'], part: NativePart): Navigation {
+  const navigation = view.schema.of('Property').findNavigation(NAVIGATION[part]);
+  if (navigation === undefined) throw platError('resourceUnknown', { name: part });
+  return navigation;
+}
+
+/** @throws PlatError `recordNotFound`, the same for a hidden listing as for one that is not there (I4) */
+async function requireListing(request: NativeExchange, key: string): Promise<void> {
+  const { context, exchange, session } = request;
+  const resource = listingResource(request);
+  const identity = resource.fields.get(resource.key);
+  const selection = { all: false, fields: identity === undefined ? [] : [identity], hidden: [] };
+  const found = await context.store.record(
+    {
+      query: { ...asking(session), resource },
+      key,
+      shape: { kind: 'native-listing', display: 'Summary', selection, expansions: [] },
+      files: signingFor(context, exchange, session),
+    },
+    context.read,
+  );
+  if (found === undefined) throw platError('recordNotFound', { resource: 'listing' });
+}
+
+/** `/v1/listings/<key>/customfields`: the custom fields of a listing, as its expansion gives them. */
+export async function customFields(request: NativeExchange, key: string): Promise<Reply> {
+  const { context, exchange, session } = request;
+  const resource = listingResource(request);
+  const identity = resource.fields.get(resource.key);
+  const selection = { all: false, fields: identity === undefined ? [] : [identity], hidden: [] };
+  const body = await context.store.record(
+    {
+      query: { ...asking(session), resource },
+      key,
+      shape: { kind: 'native-listing', display: 'Summary', selection, expansions: ['CustomFields'] },
+      files: signingFor(context, exchange, session),
+    },
+    context.read,
+  );
+  if (body === undefined) throw platError('recordNotFound', { resource: 'listing' });
+  const record: { CustomFields: unknown[] } = JSON.parse(Buffer.from(body).toString());
+  return taggedResult(request, record.CustomFields.map((each) => JSON.stringify(each)).join(','));
+}

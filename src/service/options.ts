@@ -1,0 +1,56 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../store/clock.ts';
+import type { Store } from '../store/store.ts';
+import type { SurfaceName } from './surface.ts';
+
+/** Files that this service serves at `/media/…`, by the path that a record's MediaURL gives. */
+export interface FileSource {
+  open(path: string): Promise<ServedFile | undefined>;
+}
+
+export interface ServedFile {
+  readonly type: string;
+  readonly body: Uint8Array | string;
+}
+
+export interface RateLimit {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** What a service is made of and bound by. Everything has a usual value but the store. */
+export interface ServiceOptions {
+  readonly store: Store;
+  readonly files: readonly FileSource[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How clients reach a surface, where that is not the address it listens on. */
+  readonly publicUrls: Readonly<Partial<Record<SurfaceName, string>>>;
+  /** Whether `Host` and `X-Forwarded-*` tell how clients reach the service. */
+  readonly trustProxy: boolean;
+  readonly limits: {
+    readonly api: RateLimit;
+    readonly replication: RateLimit;
+    readonly floorplans: RateLimit;
+    readonly admin: RateLimit;
+  };
+  readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
+  /** How long one read of the store may take, in seconds. */
+  readonly querySeconds: number;
+  readonly fileHours: number;
+}
+
+export const SERVICE_DEFAULTS = {
+  files: [],
+  publicUrls: {},
+  trustProxy: false,
+  limits: {
+    api: { requests: 1500, seconds: 300 },
+    replication: { requests: 4000, seconds: 300 },
+    floorplans: { requests: 1500, seconds: 300 },
+    admin: { requests: 1500, seconds: 300 },
+  },
+  filterIndex: { minutes: 10, megabytes: 64 },
+  querySeconds: 30,
+  fileHours: 24,
+} as const satisfies Omit<ServiceOptions, 'store' | 'clock' | 'log'>;

@@ -1,0 +1,98 @@
+import { platError } from '../../errors/index.ts';
+import { canonicalText } from '../../query/canonical.ts';
+import type { Page, RecordQuery } from '../../store/read.ts';
+import type { FilterIndex } from '../filter-index/cache.ts';
+import { NO_ROWS, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
+import { settle } from './settle.ts';
+import { readOrderToken, tokenAfter } from './skip-token.ts';
+import { windowOf } from './window.ts';
+
+/** Ids beyond a page's own that are looked at, since the records of some may be gone. */
+const SPARE = 500;
+
+/** A page of the list that a filter found. The list is frozen, the records are live (I5). */
+export async function readFromList(source: PageSource, wish: PageWish): Promise<PageAnswer> {
+  const { store, clock, indexes, read } = source;
+  const { query, limit } = wish;
+  let openWindow = false;
+  const name = listName(wish);
+  const { index, state, age } = await indexes.take(name, async () => {
+    const window = windowOf(query.filter);
+    if (window !== undefined) openWindow = await settle(store, clock, window);
+    return store.ids({ ...query, order: [] }, read);
+  });
+  const list = await orderedList(source, wish, name, index);
+  const start = (await startIn(source, wish, index, list)) + wish.skip;
+  const page = limit === 0 ? NO_ROWS : await cutPage(source, wish, list, start);
+  const place = { id: index.id, position: start + (page.consumed ?? 0) };
+  const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, place) : undefined;
+  const count = wish.counts ? index.ids.length : undefined;
+  return { page, count, next, index: { state, age }, openWindow };
+}
+
+/** What is the same filter: key, resource and what is asked of it; order, paging and fields are no part of it. */
+function listName({ keyId, query }: PageWish): string {
+  const { resource, filter, search, under, part } = query;
+  const text = (each: typeof filter | typeof search): string =>
+    each === undefined ? '' : canonicalText(each);
+  const place = under === undefined ? [] : [under.navigation.resource, under.key];
+  return JSON.stringify([keyId, resource.name, text(filter), text(search), part ?? '', ...place]);
+}
+
+/** The rows of a list, whatever first found them. */
+function among({ filter: _, search: __, ...query }: RecordQuery, ids: Uint32Array): RecordQuery {
+  return { ...query, among: ids };
+}
+
+/** The list in the order of the request. */
+async function orderedList(
+  { store, indexes, read }: PageSource,
+  { query }: PageWish,
+  name: string,
+  index: FilterIndex,
+): Promise<Uint32Array> {
+  if (query.order.length === 0) return index.ids;
+  const order = query.order
+    .map(({ expression, descending }) => `${canonicalText(expression)} ${descending ? 'desc' : 'asc'}`)
+    .join(',');
+  return indexes.inOrder(name, index, order, () => store.ids(among(query, index.ids), read));
+}
+
+/** The position in the list at which the page begins, before `$skip`. */
+async function startIn(
+  { store, read }: PageSource,
+  { query, token }: PageWish,
+  index: FilterIndex,
+  list: Uint32Array,
+): Promise<number> {
+  if (token === undefined || token === '') return 0;
+  if (query.order.length === 0) return store.positionAfter(query.resource.name, list, token);
+  const { row, list: known } = readOrderToken(token, query.order.length);
+  if (known?.id === index.id) {
+    if (known.position < 0 || known.position > list.length) throw platError('skipTokenInvalid', {});
+    return known.position;
+  }
+  // The list that the token is of is no longer kept: the place is found by the row's values.
+  return list.length - (await store.count({ ...among(query, index.ids), after: row }, read));
+}
+
+/** Cuts a page; only as many ids travel to the reader as it needs. */
+async function cutPage(
+  { store, read }: PageSource,
+  { query, limit, shape, files }: PageWish,
+  list: Uint32Array,
+  start: number,
+): Promise<Page> {
+  const readIds = (first: number, length: number, most: number): Promise<Page> =>
+    store.listPage({ query, ids: list.subarray(first, first + length), limit: most, shape, files }, read);
+  for (let first = start; first < list.length; first += limit + SPARE) {
+    const page = await readIds(first, limit + SPARE, limit);
+    if (page.rows === 0) continue;
+    let more = page.more;
+    for (let next = first + limit + SPARE; !more && next < list.length; next += SPARE) {
+      more = (await readIds(next, SPARE, 1)).rows > 0;
+    }
+    return { ...page, more, consumed: first - start + (page.consumed ?? 0) };
+  }
+  return NO_ROWS;
+}

@@ -1,0 +1,30 @@
+import type { Position } from '../../store/read.ts';
+import { readFromList } from './list-reader.ts';
+import { NO_ROWS, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
+import { orderPosition, readOrderToken, tokenAfter } from './skip-token.ts';
+
+const NO_INDEX = { state: 'none', age: 0 } as const;
+
+/**
+ * Reads a page. Without a filter of the client's it comes straight from the store; with one it is cut from the
+ * list of records that the filter found when the key first asked for it (specification 8).
+ */
+export function readPage(source: PageSource, wish: PageWish): Promise<PageAnswer> {
+  const { filter, search } = wish.query;
+  return filter === undefined && search === undefined ? readDirect(source, wish) : readFromList(source, wish);
+}
+
+async function readDirect({ store, read }: PageSource, wish: PageWish): Promise<PageAnswer> {
+  const { query, limit, shape, files } = wish;
+  const position = positionOf(wish);
+  const page = limit === 0 ? NO_ROWS : await store.page({ query, position, limit, shape, files }, read);
+  const count = wish.counts ? await store.count(query, read) : undefined;
+  const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
+  return { page, count, next, index: NO_INDEX, openWindow: false };
+}
+
+function positionOf({ query, skip, token }: PageWish): Position {
+  if (token === undefined || token === '') return skip > 0 ? { kind: 'offset', skip } : { kind: 'start' };
+  if (query.order.length === 0) return { kind: 'after-key', key: token };
+  return orderPosition(readOrderToken(token, query.order.length));
+}

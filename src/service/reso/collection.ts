@@ -1,0 +1,100 @@
+import { platError } from '../../errors/index.ts';
+import { bindCollection, type ResourcePath } from '../../query/odata/index.ts';
+import type { CollectionQuery } from '../../query/request.ts';
+import { asking, signingFor } from '../context.ts';
+import type { Reply } from '../exchange.ts';
+import { readPage } from '../paging/page-reader.ts';
+import type { PageAnswer } from '../paging/page-wish.ts';
+import { windowOf, windowText } from '../paging/window.ts';
+import { carriedPageSize, nextLink } from './next-link.ts';
+import { pageSize } from './page-size.ts';
+import { resolve } from './resolve.ts';
+import {
+  contextFields,
+  preferenceHeaders,
+  RESO_JSON,
+  type ResoRequest,
+  requireJson,
+  shapeOf,
+} from './resource-request.ts';
+
+type CollectionPath = ResourcePath & { kind: 'collection' };
+
+/** A collection of records: an entity set, or the children of one record (OData 4.01 protocol, 11.2.6). */
+export async function collection(request: ResoRequest, path: CollectionPath): Promise<Reply> {
+  requireJson(request);
+  const { context, exchange, session, options, preferences } = request;
+  const query = bindCollection(options, path.resource, session.view.schema);
+  refuseTokenWithSkip(query);
+  const preferred = preferences.maxPageSize ?? carriedPageSize(exchange.query);
+  const size = pageSize(exchange.surface.paging, query.top, query.skip, preferred);
+  const found = await resolve(request, path);
+  if (found.kind !== 'collection') throw new Error('A path to a collection leads to one');
+  exchange.timings.start('store');
+  const answer = await readPage(context, {
+    keyId: session.key.id,
+    query: {
+      ...asking(session),
+      resource: found.resource,
+      filter: query.filter,
+      search: query.search,
+      order: query.order,
+      under: found.under,
+    },
+    limit: size.rows,
+    skip: query.skip ?? 0,
+    token: query.skipToken,
+    shape: shapeOf(request, query),
+    files: signingFor(context, exchange, session),
+    counts: query.count,
+  });
+  exchange.timings.start('encode');
+  const { page, count, next } = answer;
+  const link =
+    next === undefined || size.isAll(page.rows)
+      ? undefined
+      : nextLink(exchange, {
+          token: next,
+          top: size.nextTop(page.rows),
+          maxPageSize: exchange.surface.paging.top === 'total' ? preferred : undefined,
+        });
+  const head = {
+    '@odata.context': `${request.root}$metadata#${contextName(path)}${contextFields(query)}`,
+    ...(count === undefined ? {} : { '@odata.count': count }),
+  };
+  const tail = link === undefined ? ']}' : `],"@odata.nextLink":${JSON.stringify(link)}}`;
+  const window = windowOf(query.filter);
+  return {
+    status: 200,
+    headers: {
+      'content-type': RESO_JSON,
+      ...preferenceHeaders(preferences, size.applied),
+      ...indexHeaders(answer),
+    },
+    body: [`${JSON.stringify(head).slice(0, -1)},"value":[`, page.body, tail],
+    rows: page.rows,
+    ...(window === undefined ? {} : { window: windowText(window) }),
+    sweep: query.filter === undefined && query.order.length === 0 && next === undefined && page.rows > 0,
+  };
+}
+
+/** The entity set, by the name that was asked for; for children, that of their resource. */
+function contextName({ root, steps, resource }: CollectionPath): string {
+  return steps.length === 0 ? root.name : resource.resource.name;
+}
+
+function refuseTokenWithSkip({ skipToken, skip }: CollectionQuery): void {
+  if (skipToken !== undefined && skipToken !== '' && skip !== undefined) {
+    const reason = 'each says where the page begins';
+    throw platError('optionsConflict', { first: '$skiptoken', second: '$skip', reason }, { target: '$skip' });
+  }
+}
+
+/** Where the rows come from (contract, The filter-index cache). */
+export function indexHeaders({ index, openWindow }: PageAnswer): Record<string, string> {
+  return {
+    'x-plat-index': index.state,
+    ...(index.state === 'none' ? {} : { 'x-plat-index-age': String(index.age) }),
+    ...(openWindow ? { 'x-plat-window': 'open' } : {}),
+  };
+}

@@ -1,0 +1,90 @@
+import type { Field } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { bindSingle, type ResourcePath } from '../../query/odata/index.ts';
+import { signingFor } from '../context.ts';
+import type { Reply } from '../exchange.ts';
+import { hasTag, weakTag } from '../http/etag.ts';
+import { resolve, type Target, targetQuery } from './resolve.ts';
+import {
+  contextFields,
+  preferenceHeaders,
+  RESO_JSON,
+  type ResoRequest,
+  requireJson,
+  shapeOf,
+} from './resource-request.ts';
+
+type RecordPath = ResourcePath & { kind: 'record' };
+type FieldPath = ResourcePath & { kind: 'field' };
+
+const NOTHING: Reply = { status: 204, headers: {}, body: [] };
+
+/** One record (OData 4.01 protocol, 11.2.2). Its tag covers the agent and office data in it. */
+export async function record(request: ResoRequest, path: RecordPath): Promise<Reply> {
+  requireJson(request);
+  const { exchange, options, preferences, root, session } = request;
+  const query = bindSingle(options, path.resource, session.view.schema);
+  const found = await resolve(request, path);
+  if (found.kind === 'nothing') return NOTHING;
+  if (found.kind !== 'record') throw new Error('A path to a record leads to one');
+  exchange.timings.start('store');
+  const text = await readRecord(request, found.target, query);
+  exchange.timings.start('encode');
+  const name = path.steps.length === 0 ? path.root.name : path.resource.resource.name;
+  const context = `${root}$metadata#${name}${contextFields(query)}/$entity`;
+  const tag = weakTag(text);
+  const headers = { etag: tag, ...preferenceHeaders(preferences) };
+  if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
+  return {
+    status: 200,
+    headers: { 'content-type': RESO_JSON, ...headers },
+    body: [`{"@odata.context":${JSON.stringify(context)},`, text.subarray(1)],
+    rows: 1,
+  };
+}
+
+async function readRecord(
+  request: ResoRequest,
+  target: Target,
+  query: Parameters<typeof shapeOf>[1],
+): Promise<Uint8Array> {
+  const { context, exchange, session } = request;
+  const files = signingFor(context, exchange, session);
+  const wish = {
+    query: targetQuery(request, target),
+    key: target.key,
+    shape: shapeOf(request, query),
+    files,
+  };
+  const body = await context.store.record(wish, context.read);
+  if (body === undefined) throw platError('recordNotFound', { resource: target.resource.name });
+  return body;
+}
+
+/** One field of one record, as JSON, as bare text, or the number of its values (OData 4.01 protocol, 11.2.4). */
+export async function field(request: ResoRequest, path: FieldPath): Promise<Reply> {
+  const { exchange, options, root, session } = request;
+  if (path.give === 'json') requireJson(request);
+  const found = await resolve(request, path);
+  if (found.kind !== 'record') return NOTHING;
+  const query = bindSingle({ ...options, system: new Map() }, path.resource, session.view.schema);
+  const selection = { all: false, fields: [path.field], hidden: [] };
+  exchange.timings.start('store');
+  const text = await readRecord(request, found.target, { ...query, selection });
+  const values: Record<string, unknown> = JSON.parse(Buffer.from(text).toString());
+  const value = values[path.field.name];
+  if (path.give === 'count') return plainText(String(Array.isArray(value) ? value.length : 0));
+  if (value === null || value === undefined) return NOTHING;
+  if (path.give === 'text') return plainText(typeof value === 'string' ? value : JSON.stringify(value));
+  const context = `${root}$metadata#${fieldContext(path, found.target, path.field)}`;
+  const body = JSON.stringify({ '@odata.context': context, value });
+  return { status: 200, headers: { 'content-type': RESO_JSON }, body: [body], rows: 1 };
+}
+
+function fieldContext({ resource }: FieldPath, { key }: Target, { name }: Field): string {
+  return `${resource.resource.name}('${key.replaceAll("'", "''")}')/${name}`;
+}
+
+export function plainText(text: string): Reply {
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: [text] };
+}

@@ -1,0 +1,39 @@
+import { parseResourcePath, type RawOptions } from '../../query/odata/index.ts';
+import type { ServiceContext } from '../context.ts';
+import type { Exchange, Reply, Session } from '../exchange.ts';
+import { collection } from './collection.ts';
+import { count } from './count.ts';
+import { metadata } from './metadata.ts';
+import { field, record } from './record.ts';
+import { type ResoRequest, resoRequest } from './resource-request.ts';
+import { serviceDocument } from './service-document.ts';
+
+/** Answers a request of the RESO interface. The path is below the service root, percent-encoded. */
+export function reso(
+  context: ServiceContext,
+  exchange: Exchange,
+  session: Session,
+  path: string,
+): Promise<Reply> | Reply {
+  exchange.timings.start('parse');
+  const request = resoRequest(context, exchange, session);
+  return route(request, path, request.options);
+}
+
+function route(request: ResoRequest, rawPath: string, { aliases }: RawOptions): Promise<Reply> | Reply {
+  const path = parseResourcePath(rawPath, request.session.view.schema, aliases);
+  switch (path.kind) {
+    case 'service':
+      return serviceDocument(request);
+    case 'metadata':
+      return metadata(request);
+    case 'collection':
+      return collection(request, path);
+    case 'record':
+      return record(request, path);
+    case 'count':
+      return count(request, path);
+    case 'field':
+      return field(request, path);
+  }
+}

@@ -1,0 +1,162 @@
+import { platError } from '../errors/index.ts';
+import { RateLimiter } from './access/rate-limiter.ts';
+import { UsageRecorder } from './access/usage.ts';
+import { Views } from './access/views.ts';
+import type { ReadinessCheck } from './admin/router.ts';
+import { type Listener, listenerAddress } from './base-address.ts';
+import type { ServiceContext } from './context.ts';
+import { FilterIndexCache } from './filter-index/cache.ts';
+import { type Dispatch, makeListener } from './listener.ts';
+import { type Metrics, makeMetrics } from './metrics.ts';
+import type { ServiceOptions } from './options.ts';
+import type { Responder } from './respond.ts';
+import type { SurfaceName } from './surface.ts';
+
+/** Where the surfaces listen. A port of 0 is any free one. */
+export interface ListenOptions {
+  readonly host: string;
+  readonly adminHost: string;
+  readonly ports: Readonly<Record<SurfaceName, number>>;
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  /** Host names by which one listener (that of `api`) tells the public surfaces apart; absent: each has its own. */
+  readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
+}
+
+/** A service that listens. */
+export interface Service {
+  /** Addresses as clients reach them, without a slash at the end. */
+  readonly addresses: Readonly<Record<SurfaceName, string>>;
+  readonly metrics: Metrics;
+  close(): Promise<void>;
+}
+
+/** How long open requests may take to end when the service closes, in milliseconds. */
+const CLOSING_PATIENCE = 8000;
+
+/** Starts the service: every surface on its own listener, or the public ones on one. */
+export async function startService(
+  options: ServiceOptions,
+  listen: ListenOptions,
+  readiness: readonly ReadinessCheck[] = [],
+): Promise<Service> {
+  const { store, clock, log } = options;
+  const metrics = makeMetrics();
+  const minutes = options.filterIndex.minutes;
+  const indexes = new FilterIndexCache(
+    { milliseconds: minutes * 60_000, bytes: options.filterIndex.megabytes * 1024 * 1024 },
+    clock,
+  );
+  metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
+  metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
+  const places = new Map<SurfaceName, Listener>();
+  const addressOf = (surface: SurfaceName): string => {
+    const place = places.get(surface);
+    return options.publicUrls[surface] ?? (place === undefined ? '' : listenerAddress(place));
+  };
+  const context: ServiceContext = {
+    store,
+    clock,
+    indexes,
+    read: { milliseconds: options.querySeconds * 1000 },
+    fileHours: options.fileHours,
+    addressOf,
+  };
+  const usage = new UsageRecorder(store, log);
+  const responder: Responder = {
+    options,
+    context,
+    files: { store, files: options.files },
+    admin: { store, metrics, readiness },
+    limiter: new RateLimiter(),
+    usage,
+    views: new Views(),
+    log,
+  };
+  const listeners = planListeners(listen).map(({ surfaces, port, host, dispatch }) => {
+    const [first = 'api'] = surfaces;
+    const tls = first === 'admin' ? undefined : listen.tls;
+    const where = (): Listener => places.get(first) ?? { host, port, secure: tls !== undefined };
+    const server = makeListener({
+      responder,
+      metrics,
+      dispatch,
+      where,
+      ...(tls === undefined ? {} : { tls }),
+    });
+    return { server, surfaces, port, host, secure: tls !== undefined };
+  });
+  const close = async (): Promise<void> => {
+    await Promise.all(listeners.map(({ server }) => closeListener(server)));
+    await usage.close();
+  };
+  try {
+    for (const { server, surfaces, port, host, secure } of listeners) {
+      await server.listen({ port, host });
+      const bound = server.server.address();
+      const actual = bound !== null && typeof bound === 'object' ? bound.port : port;
+      for (const surface of surfaces) places.set(surface, { host, port: actual, secure });
+    }
+  } catch (error) {
+    await close();
+    throw listenError(error);
+  }
+  const addresses = {
+    api: addressOf('api'),
+    replication: addressOf('replication'),
+    floorplans: addressOf('floorplans'),
+    admin: addressOf('admin'),
+  };
+  return { addresses, metrics, close };
+}
+
+interface PlannedListener {
+  readonly surfaces: readonly SurfaceName[];
+  readonly host: string;
+  readonly port: number;
+  readonly dispatch: Dispatch;
+}
+
+const PUBLIC = ['api', 'replication', 'floorplans'] as const;
+
+function planListeners({ host, adminHost, ports, hosts }: ListenOptions): PlannedListener[] {
+  const admin: PlannedListener = {
+    surfaces: ['admin'],
+    host: adminHost,
+    port: ports.admin,
+    dispatch: () => 'admin',
+  };
+  if (hosts === undefined) {
+    return [
+      ...PUBLIC.map((name) => ({ surfaces: [name], host, port: ports[name], dispatch: () => name })),
+      admin,
+    ];
+  }
+  const byHost = new Map(
+    PUBLIC.flatMap((name) => (hosts[name] === undefined ? [] : [[hosts[name].toLowerCase(), name]])),
+  );
+  const dispatch: Dispatch = (given) => byHost.get((given ?? '').replace(/:\d+$/, '').toLowerCase());
+  return [{ surfaces: PUBLIC, host, port: ports.api, dispatch }, admin];
+}
+
+async function closeListener(server: ReturnType<typeof makeListener>): Promise<void> {
+  const patience = setTimeout(() => server.server.closeAllConnections(), CLOSING_PATIENCE).unref();
+  await server.close();
+  clearTimeout(patience);
+}
+
+function listenError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const port = 'port' in error ? String(error.port) : '';
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return platError(
+        'failed',
+        { reason: `Port ${port} is in use. Choose another, or 0 for any free one.` },
+        { cause: error },
+      );
+    case 'EACCES':
+      return platError('failed', { reason: `Port ${port} may not be used by this user.` }, { cause: error });
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,75 @@
+import type { KeyKind } from '../access/index.ts';
+
+/** The addresses of the service, told apart by listener or by host (contract, Surfaces). */
+export const SURFACES = ['api', 'replication', 'floorplans', 'admin'] as const;
+export type SurfaceName = (typeof SURFACES)[number];
+
+/** What a surface is: who may use it, where its interfaces lie, and how it pages. */
+export interface Surface {
+  readonly name: SurfaceName;
+  readonly keyKind: KeyKind;
+  /** Path of the RESO service root, with slashes on both sides. */
+  readonly resoRoot?: string;
+  readonly nativeRoot?: string;
+  readonly paging: Paging;
+}
+
+/** Rows in a page, and what `$top` means. */
+export interface Paging {
+  /** `page`: `$top` is the page size (specification 4.2). `total`: it is the number of rows over all pages. */
+  readonly top: 'page' | 'total';
+  readonly defaultSize: number;
+  readonly largestSize: number;
+  /** `_limit` of listings and accounts, and of other resources. */
+  readonly nativeLimit: { readonly most: number; readonly others: number; readonly default: number };
+}
+
+const LARGEST_PAGE = 1000;
+
+export const SURFACE: Readonly<Record<SurfaceName, Surface>> = {
+  api: {
+    name: 'api',
+    keyKind: 'api',
+    resoRoot: '/Reso/OData/',
+    nativeRoot: '/v1/',
+    paging: {
+      top: 'total',
+      defaultSize: 200,
+      largestSize: LARGEST_PAGE,
+      nativeLimit: { most: 25, others: 25, default: 10 },
+    },
+  },
+  replication: {
+    name: 'replication',
+    keyKind: 'replication',
+    resoRoot: '/Reso/OData/',
+    nativeRoot: '/v1/',
+    paging: {
+      top: 'page',
+      defaultSize: LARGEST_PAGE,
+      largestSize: LARGEST_PAGE,
+      nativeLimit: { most: LARGEST_PAGE, others: 200, default: 10 },
+    },
+  },
+  floorplans: {
+    name: 'floorplans',
+    keyKind: 'floorplans',
+    resoRoot: '/Reso/',
+    paging: {
+      top: 'total',
+      defaultSize: 200,
+      largestSize: LARGEST_PAGE,
+      nativeLimit: { most: 25, others: 25, default: 10 },
+    },
+  },
+  admin: {
+    name: 'admin',
+    keyKind: 'admin',
+    paging: {
+      top: 'total',
+      defaultSize: 200,
+      largestSize: LARGEST_PAGE,
+      nativeLimit: { most: 25, others: 25, default: 10 },
+    },
+  },
+};
