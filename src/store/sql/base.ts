@@ -4,9 +4,8 @@ import type { Shape } from '../read.ts';
 import { type Context, type ContextSource, makeContext } from './context.ts';
 import { needsColumns } from './expansion.ts';
 import type { FileAddress } from './file-address.ts';
-import { withFileAddresses } from './file-address.ts';
 import { column, name, type Sql, sql } from './fragment.ts';
-import { nativeListingText, partColumn } from './native-text.ts';
+import { nativeListingText, partText } from './native-text.ts';
 import { isWhole, resoText, type TextSource } from './reso-text.ts';
 
 /** The tables that a page of records is read from, and the text of each record. */
@@ -74,6 +73,6 @@ function recordText(source: TextSource, shape: Shape): Sql {
     case 'native-listing':
       return nativeListingText(source, shape);
     case 'native-part':
-      return withFileAddresses(source, column(source.alias, partColumn(shape.part)));
+      return partText(source, shape.part);
   }
 }

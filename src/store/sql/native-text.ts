@@ -2,11 +2,12 @@ import type { Field } from '../../dictionary/index.ts';
 import type { NativeExpansion } from '../../query/native/index.ts';
 import { NATIVE_EXPANSIONS, type NativeListingShape } from '../read.ts';
 import { label } from '../text/encode.ts';
-import type { NativePart } from '../text/native-parts.ts';
+import { type NativePart, PHOTO_END } from '../text/native-parts.ts';
+import { URL_MARK } from '../text/served-files.ts';
 import { childOf } from './collection.ts';
 import { recordOf, visibleRows } from './context.ts';
 import { withFileAddresses } from './file-address.ts';
-import { all, column, constantText, join, name, type Sql, sql } from './fragment.ts';
+import { all, bind, column, constantText, join, name, type Sql, sql } from './fragment.ts';
 import { joinedMembers } from './joined-text.ts';
 import { jsonOf } from './json.ts';
 import { piecesText } from './pieces-text.ts';
@@ -94,8 +95,20 @@ export function partOrder(part: NativePart, alias: string): Sql[] {
   return [sql`${column(alias, '_kind')} = 'plan'`, column(alias, '_rank'), byKey];
 }
 
-export const partColumn = (part: NativePart): string =>
-  part === 'floorplans' ? 'native_plan_text' : 'native_text';
+/** One sub-resource. A photo gets its address, which is the same for all its renditions, at its end. */
+export function partText(
+  source: Pick<TextSource, 'context' | 'layout' | 'alias' | 'files'>,
+  part: NativePart,
+): Sql {
+  const { context, layout, alias, files } = source;
+  if (part === 'floorplans') return withFileAddresses(source, column(alias, 'native_plan_text'));
+  if (part !== 'photos') return withFileAddresses(source, column(alias, 'native_text'));
+  const stored = layout.fields.some((field) => field.name === 'MediaURL')
+    ? column(alias, 'MediaURL')
+    : sql`NULL`;
+  const address = context.dialect.json('string', sql`coalesce(${files(column(alias, '_file'))}, ${stored})`);
+  return sql`concat(${column(alias, 'native_text')}, replace(${bind(PHOTO_END)}, ${bind(URL_MARK)}, ${address}))`;
+}
 
 function partList(source: TextSource, part: NativePart): Sql {
   const { context } = source;
@@ -108,7 +121,7 @@ function partList(source: TextSource, part: NativePart): Sql {
     ...partConditions(part, alias),
     ...visibleRows(context.rows, layout, alias),
   ]);
-  const text = withFileAddresses({ ...source, layout, alias }, column(alias, partColumn(part)));
+  const text = partText({ ...source, layout, alias }, part);
   const order = join(partOrder(part, alias), ', ');
   return sql`(SELECT ${context.dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${name(layout.textsTable)} ${name(alias)} WHERE ${where} ORDER BY ${order}) q)`;
 }

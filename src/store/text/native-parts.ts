@@ -47,8 +47,8 @@ const PART_OF_KIND: Readonly<Record<MediaKind, NativePart | undefined>> = {
   other: undefined,
 };
 
-/** All renditions of a photo are the photo itself; its address is put in when it is read. */
-export const PHOTO_URIS = [
+/** All renditions of a photo are the photo itself: their address is put in when the photo is read. */
+const PHOTO_URIS = [
   'UriThumb',
   'Uri300',
   'Uri640',
@@ -59,6 +59,9 @@ export const PHOTO_URIS = [
   'Uri2048',
   'UriLarge',
 ];
+
+/** Members that a photo's text lacks, and its end; the mark stands for the address as JSON text. */
+export const PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":${URL_MARK}`).join('')}}`;
 
 type Member = FieldValue | readonly Record<string, FieldValue>[];
 
@@ -196,7 +199,8 @@ export function nativeHead(key: string): string {
 function objectText({ key, parent }: PartSource, part: NativePart, members: Record<string, Member>): string {
   const uri = `/v1/listings/${encodeURIComponent(parent)}/${part}/${encodeURIComponent(key)}`;
   const all = Object.entries({ Id: key, ResourceUri: uri, ...members });
-  return `{${all.map(([name, value]) => `"${name}":${memberText(value)}`).join(',')}}`;
+  const text = all.map(([name, value]) => `"${name}":${memberText(value)}`).join(',');
+  return part === 'photos' ? `{${text}` : `{${text}}`;
 }
 
 /** The mark stands bare, as JSON itself never writes it. */
