@@ -1,0 +1,144 @@
+import type { Dictionary, Field, Navigation, Resource, ScalarType } from '../types.ts';
+import type {
+  Annotation,
+  CsdlDocument,
+  CsdlVersion,
+  EntitySet,
+  EntityType,
+  NavigationProperty,
+  Property,
+} from './model.ts';
+import {
+  COMPUTED,
+  CONTAINER_CAPABILITIES,
+  ENTITY_SET_CAPABILITIES,
+  localName,
+  lookupName,
+  OWN_VOCABULARIES,
+  REFERENCES,
+} from './vocabularies.ts';
+
+/** The namespace of all types that RESO's dictionary names. */
+const NAMESPACE = 'org.reso.metadata';
+const CONTAINER = 'RESO';
+
+/** A resource as one reader sees it. */
+export interface CsdlResource {
+  readonly resource: Resource;
+  /** The key is among them. */
+  readonly fields: readonly Field[];
+  /** Those whose target is no resource of the source are left out of the document. */
+  readonly navigations: readonly Navigation[];
+}
+
+/** What a document is made from: nothing of it names what the reader may not know. */
+export interface CsdlSource {
+  readonly version: CsdlVersion;
+  readonly resources: readonly CsdlResource[];
+  /** The lookups that have values or were declared; a field with another one is plain text to a client. */
+  readonly lookups: Dictionary['lookups'];
+}
+
+/** What the `$metadata` document of a source says (OData CSDL 4.01; RESO Web API Core 2.0, 2.5.1). */
+export function csdlDocument({ version, resources, lookups }: CsdlSource): CsdlDocument {
+  const keys = new Map(resources.map(({ resource }) => [resource.name, resource.key]));
+  const described = resources.map((entry) => ({
+    type: entityType(entry, keys, lookups),
+    otherNames: entry.resource.otherNames,
+  }));
+  return {
+    version,
+    references: REFERENCES,
+    namespace: NAMESPACE,
+    entityTypes: described.map(({ type }) => type),
+    container: {
+      name: CONTAINER,
+      entitySets: described.flatMap(({ type, otherNames }) => entitySets(type, otherNames)),
+      annotations: CONTAINER_CAPABILITIES,
+    },
+    vocabularies: OWN_VOCABULARIES,
+  };
+}
+
+/** @param keys the key of each resource in the document */
+function entityType(
+  { resource, fields, navigations }: CsdlResource,
+  keys: ReadonlyMap<string, string>,
+  lookups: CsdlSource['lookups'],
+): EntityType {
+  const shown = new Set(fields.map((field) => field.name));
+  return {
+    name: resource.name,
+    key: resource.key,
+    properties: fields.map((field) => property(field, field.name === resource.key, lookups)),
+    navigationProperties: navigations
+      .filter(({ target }) => keys.has(target))
+      .map((navigation) => navigationProperty(navigation, keys.get(navigation.target), shown)),
+  };
+}
+
+function property(field: Field, isKey: boolean, lookups: CsdlSource['lookups']): Property {
+  const { name, type, collection } = field;
+  return {
+    name,
+    collection,
+    nullable: !isKey && !collection,
+    ...edmType(type),
+    annotations: [...annotations(field, lookups)],
+  };
+}
+
+function edmType(type: ScalarType): Pick<Property, 'type' | 'maxLength' | 'precision' | 'scale'> {
+  switch (type.kind) {
+    case 'string':
+      return {
+        type: 'Edm.String',
+        ...(type.maxLength === undefined ? {} : { maxLength: type.maxLength }),
+      };
+    case 'integer':
+      return { type: 'Edm.Int64' };
+    case 'decimal':
+      return { type: 'Edm.Decimal', precision: type.precision, scale: type.scale };
+    case 'boolean':
+      return { type: 'Edm.Boolean' };
+    case 'date':
+      return { type: 'Edm.Date' };
+    case 'timestamp':
+      return { type: 'Edm.DateTimeOffset', precision: 3 };
+  }
+}
+
+function* annotations(
+  { lookup, custom, joined }: Field,
+  lookups: CsdlSource['lookups'],
+): Generator<Annotation> {
+  if (lookup !== undefined && lookups.has(lookup)) yield lookupName(lookup);
+  if (custom !== undefined) yield localName(custom.group, custom.label);
+  if (joined !== undefined) yield COMPUTED;
+}
+
+/** A constraint is stated only where the reader can follow it: from a shown field to the other record's key. */
+function navigationProperty(
+  { name, target, collection, local, remote }: Navigation,
+  targetKey: string | undefined,
+  shown: ReadonlySet<string>,
+): NavigationProperty {
+  const byKey = !collection && remote === targetKey && shown.has(local);
+  return {
+    name,
+    target,
+    collection,
+    ...(byKey ? { constraint: { property: local, referencedProperty: remote } } : {}),
+  };
+}
+
+/** The set of a type and, under its other names, the same set again. */
+function entitySets(type: EntityType, otherNames: readonly string[]): EntitySet[] {
+  const bindings = type.navigationProperties.map(({ name, target }) => ({ path: name, target }));
+  return [type.name, ...otherNames].map((name) => ({
+    name,
+    type: type.name,
+    bindings,
+    annotations: ENTITY_SET_CAPABILITIES,
+  }));
+}

@@ -1,0 +1,105 @@
+import type {
+  Annotation,
+  AnnotationValue,
+  CsdlDocument,
+  EntityContainer,
+  EntitySet,
+  EntityType,
+  NavigationProperty,
+  Property,
+  Vocabulary,
+} from './model.ts';
+
+/** What JSON.stringify takes; undefined members are left out, which in CSDL JSON means the default. */
+type Json = string | number | boolean | undefined | readonly Json[] | { readonly [member: string]: Json };
+
+/** The document in OData CSDL JSON 4.01; the media type is `application/json`. */
+export function csdlJson(document: CsdlDocument): string {
+  const { namespace, container, entityTypes } = document;
+  const content: Json = {
+    $Version: document.version,
+    $EntityContainer: `${namespace}.${container.name}`,
+    $Reference: Object.fromEntries(
+      document.references.map(({ uri, namespace: included, alias }) => [
+        `${uri}.json`,
+        { $Include: [{ $Namespace: included, $Alias: alias }] },
+      ]),
+    ),
+    [namespace]: {
+      ...Object.fromEntries(entityTypes.map((type) => [type.name, entityType(type, namespace)])),
+      [container.name]: entityContainer(container, namespace),
+    },
+    ...Object.fromEntries(document.vocabularies.map((entry) => [entry.namespace, vocabulary(entry)])),
+  };
+  return JSON.stringify(content);
+}
+
+function entityType({ key, properties, navigationProperties }: EntityType, namespace: string): Json {
+  return {
+    $Kind: 'EntityType',
+    $Key: [key],
+    ...Object.fromEntries(properties.map((item) => [item.name, property(item)])),
+    ...Object.fromEntries(
+      navigationProperties.map((item) => [item.name, navigationProperty(item, namespace)]),
+    ),
+  };
+}
+
+/** A string is the default, and so is a value that is never null (CSDL JSON 7.1, 7.2.1). */
+function property(item: Property): Json {
+  return {
+    $Collection: item.collection || undefined,
+    $Type: item.type === 'Edm.String' ? undefined : item.type,
+    $Nullable: item.nullable || undefined,
+    $MaxLength: item.maxLength,
+    $Precision: item.precision,
+    $Scale: item.scale,
+    ...annotations(item.annotations),
+  };
+}
+
+/** A single target may be missing; of a collection that cannot be said (CSDL JSON 8.2). */
+function navigationProperty(item: NavigationProperty, namespace: string): Json {
+  const { constraint } = item;
+  return {
+    $Kind: 'NavigationProperty',
+    $Collection: item.collection || undefined,
+    $Nullable: !item.collection || undefined,
+    $Type: `${namespace}.${item.target}`,
+    $ReferentialConstraint:
+      constraint === undefined ? undefined : { [constraint.property]: constraint.referencedProperty },
+  };
+}
+
+function entityContainer(container: EntityContainer, namespace: string): Json {
+  return {
+    $Kind: 'EntityContainer',
+    ...Object.fromEntries(container.entitySets.map((set) => [set.name, entitySet(set, namespace)])),
+    ...annotations(container.annotations),
+  };
+}
+
+function entitySet(set: EntitySet, namespace: string): Json {
+  return {
+    $Collection: true,
+    $Type: `${namespace}.${set.type}`,
+    $NavigationPropertyBinding:
+      set.bindings.length === 0
+        ? undefined
+        : Object.fromEntries(set.bindings.map(({ path, target }) => [path, target])),
+    ...annotations(set.annotations),
+  };
+}
+
+function vocabulary({ terms }: Vocabulary): Json {
+  return Object.fromEntries(
+    terms.map(({ name, description }) => [
+      name,
+      { $Kind: 'Term', $AppliesTo: ['Property'], '@Core.Description': description },
+    ]),
+  );
+}
+
+function annotations(items: readonly Annotation[]): Record<string, AnnotationValue> {
+  return Object.fromEntries(items.map(({ term, value }) => [`@${term}`, value]));
+}

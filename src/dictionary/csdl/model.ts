@@ -1,0 +1,100 @@
+/**
+ * What a `$metadata` document says, whatever it is written in (OData CSDL 4.01, XML and JSON representations).
+ * Everything that a reader of either must be told stands here, so that the two cannot say different things.
+ */
+
+export type CsdlVersion = '4.0' | '4.01';
+
+/** The primitive types that values of the dictionary have (CSDL 3.3). */
+export type EdmType =
+  | 'Edm.String'
+  | 'Edm.Int64'
+  | 'Edm.Decimal'
+  | 'Edm.Boolean'
+  | 'Edm.Date'
+  | 'Edm.DateTimeOffset';
+
+/** A text, a flag, or a record of flags. */
+export type AnnotationValue = string | boolean | Readonly<Record<string, boolean>>;
+
+/** CSDL 14.3. The term is qualified by its namespace, or by the alias that a reference gives it. */
+export interface Annotation {
+  readonly term: string;
+  readonly value: AnnotationValue;
+}
+
+/** A structural property (CSDL 7). */
+export interface Property {
+  readonly name: string;
+  readonly type: EdmType;
+  readonly collection: boolean;
+  /** For a collection: whether it may hold nulls. */
+  readonly nullable: boolean;
+  readonly maxLength?: number;
+  readonly precision?: number;
+  readonly scale?: number;
+  readonly annotations: readonly Annotation[];
+}
+
+/** CSDL 8. */
+export interface NavigationProperty {
+  readonly name: string;
+  /** Name of the entity type. */
+  readonly target: string;
+  readonly collection: boolean;
+  /** The property here that holds the key of the other record (CSDL 8.5). */
+  readonly constraint?: { readonly property: string; readonly referencedProperty: string };
+}
+
+/** CSDL 6. Every type of the dictionary has a key of one property. */
+export interface EntityType {
+  readonly name: string;
+  readonly key: string;
+  readonly properties: readonly Property[];
+  readonly navigationProperties: readonly NavigationProperty[];
+}
+
+/** CSDL 13.2. */
+export interface EntitySet {
+  readonly name: string;
+  /** Name of the entity type. */
+  readonly type: string;
+  readonly bindings: readonly { readonly path: string; readonly target: string }[];
+  readonly annotations: readonly Annotation[];
+}
+
+/** CSDL 13. */
+export interface EntityContainer {
+  readonly name: string;
+  readonly entitySets: readonly EntitySet[];
+  readonly annotations: readonly Annotation[];
+}
+
+/** The definition of a term whose values are texts on properties (CSDL 14.1). */
+export interface Term {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** A vocabulary that is defined in the document itself. */
+export interface Vocabulary {
+  readonly namespace: string;
+  readonly terms: readonly Term[];
+}
+
+/** A vocabulary that is defined elsewhere (CSDL 4.1, 4.2). */
+export interface VocabularyReference {
+  readonly namespace: string;
+  readonly alias: string;
+  /** Where it is published, without the ending that tells XML from JSON. */
+  readonly uri: string;
+}
+
+export interface CsdlDocument {
+  readonly version: CsdlVersion;
+  readonly references: readonly VocabularyReference[];
+  readonly namespace: string;
+  readonly entityTypes: readonly EntityType[];
+  readonly container: EntityContainer;
+  readonly vocabularies: readonly Vocabulary[];
+}

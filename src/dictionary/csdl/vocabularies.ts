@@ -1,0 +1,70 @@
+import type { Annotation, Vocabulary, VocabularyReference } from './model.ts';
+
+const PUBLISHED = 'https://oasis-tcs.github.io/odata-vocabularies/vocabularies/';
+
+/** The OASIS vocabularies that documents use, under their customary aliases. */
+export const REFERENCES: readonly VocabularyReference[] = [
+  { namespace: 'Org.OData.Core.V1', alias: 'Core', uri: `${PUBLISHED}Org.OData.Core.V1` },
+  {
+    namespace: 'Org.OData.Capabilities.V1',
+    alias: 'Capabilities',
+    uri: `${PUBLISHED}Org.OData.Capabilities.V1`,
+  },
+];
+
+const RESO_METADATA = 'RESO.OData.Metadata';
+const MLS_METADATA = 'MLS.OData.Metadata';
+
+/** Published nowhere as documents; a term must be defined somewhere for a document to be valid. */
+export const OWN_VOCABULARIES: readonly Vocabulary[] = [
+  {
+    namespace: RESO_METADATA,
+    terms: [
+      {
+        name: 'LookupName',
+        description: 'The values of this field are those of the Lookup resource with this LookupName.',
+      },
+    ],
+  },
+  {
+    namespace: MLS_METADATA,
+    terms: [
+      {
+        name: 'LocalName',
+        description:
+          'Group and current name of a custom field. Where it differs from the name of the property, that is an older name.',
+      },
+    ],
+  },
+];
+
+/** Which values the Lookup resource lists for a field (RESO Data Dictionary 2.0, Lookup resource). */
+export function lookupName(lookup: string): Annotation {
+  return { term: `${RESO_METADATA}.LookupName`, value: lookup };
+}
+
+/** The current name of a custom field, `GROUP: FIELD` (specification 2.4, rule 2). */
+export function localName(group: string, label: string): Annotation {
+  return { term: `${MLS_METADATA}.LocalName`, value: `${group}: ${label}` };
+}
+
+/** The service gives the value itself; it stands in no record of this resource (specification 2.4, rule 1). */
+export const COMPUTED: Annotation = { term: 'Core.Computed', value: true };
+
+/** What a client can rely on everywhere: plain reads, no batches, keys also as segments. */
+export const CONTAINER_CAPABILITIES: readonly Annotation[] = [
+  { term: 'Core.ODataVersions', value: '4.0 4.01' },
+  { term: 'Capabilities.KeyAsSegmentSupported', value: true },
+  { term: 'Capabilities.BatchSupported', value: false },
+  { term: 'Capabilities.CrossJoinSupported', value: false },
+  { term: 'Capabilities.AsynchronousRequestsSupported', value: false },
+];
+
+/** What a client can rely on in each entity set: it pages, and it is read only. */
+export const ENTITY_SET_CAPABILITIES: readonly Annotation[] = [
+  { term: 'Capabilities.TopSupported', value: true },
+  { term: 'Capabilities.SkipSupported', value: true },
+  { term: 'Capabilities.InsertRestrictions', value: { Insertable: false } },
+  { term: 'Capabilities.UpdateRestrictions', value: { Updatable: false } },
+  { term: 'Capabilities.DeleteRestrictions', value: { Deletable: false } },
+];

@@ -1,0 +1,148 @@
+import type {
+  Annotation,
+  CsdlDocument,
+  EntityContainer,
+  EntitySet,
+  EntityType,
+  NavigationProperty,
+  Property,
+  Vocabulary,
+  VocabularyReference,
+} from './model.ts';
+import { writeXml, type XmlElement } from './xml-writer.ts';
+
+const EDMX = 'http://docs.oasis-open.org/odata/ns/edmx';
+const EDM = 'http://docs.oasis-open.org/odata/ns/edm';
+
+/** The document in OData CSDL XML 4.01; the media type is `application/xml`. */
+export function csdlXml(document: CsdlDocument): string {
+  const { namespace, entityTypes, container } = document;
+  const schemas = [
+    schema(namespace, [
+      ...entityTypes.map((type) => entityType(type, namespace)),
+      entityContainer(container, namespace),
+    ]),
+    ...document.vocabularies.map(vocabulary),
+  ];
+  return writeXml({
+    name: 'edmx:Edmx',
+    attributes: { 'xmlns:edmx': EDMX, Version: document.version },
+    children: [
+      ...document.references.map(reference),
+      { name: 'edmx:DataServices', attributes: {}, children: schemas },
+    ],
+  });
+}
+
+function reference({ uri, namespace, alias }: VocabularyReference): XmlElement {
+  const include: XmlElement = { name: 'edmx:Include', attributes: { Namespace: namespace, Alias: alias } };
+  return { name: 'edmx:Reference', attributes: { Uri: `${uri}.xml` }, children: [include] };
+}
+
+function schema(namespace: string, children: readonly XmlElement[]): XmlElement {
+  return { name: 'Schema', attributes: { xmlns: EDM, Namespace: namespace }, children };
+}
+
+function entityType(
+  { name, key, properties, navigationProperties }: EntityType,
+  namespace: string,
+): XmlElement {
+  const keyElement: XmlElement = {
+    name: 'Key',
+    attributes: {},
+    children: [{ name: 'PropertyRef', attributes: { Name: key } }],
+  };
+  return {
+    name: 'EntityType',
+    attributes: { Name: name },
+    children: [
+      keyElement,
+      ...properties.map(property),
+      ...navigationProperties.map((navigation) => navigationProperty(navigation, namespace)),
+    ],
+  };
+}
+
+/** In XML a single value is nullable unless it says otherwise (CSDL XML 7.2.1); a collection always says. */
+function property(item: Property): XmlElement {
+  return {
+    name: 'Property',
+    attributes: {
+      Name: item.name,
+      Type: item.collection ? `Collection(${item.type})` : item.type,
+      Nullable: item.nullable && !item.collection ? undefined : item.nullable,
+      MaxLength: item.maxLength,
+      Precision: item.precision,
+      Scale: item.scale,
+    },
+    children: item.annotations.map(annotation),
+  };
+}
+
+function navigationProperty(item: NavigationProperty, namespace: string): XmlElement {
+  const target = `${namespace}.${item.target}`;
+  const { constraint } = item;
+  return {
+    name: 'NavigationProperty',
+    attributes: { Name: item.name, Type: item.collection ? `Collection(${target})` : target },
+    children:
+      constraint === undefined
+        ? []
+        : [
+            {
+              name: 'ReferentialConstraint',
+              attributes: {
+                Property: constraint.property,
+                ReferencedProperty: constraint.referencedProperty,
+              },
+            },
+          ],
+  };
+}
+
+function entityContainer({ name, entitySets, annotations }: EntityContainer, namespace: string): XmlElement {
+  return {
+    name: 'EntityContainer',
+    attributes: { Name: name },
+    children: [...entitySets.map((set) => entitySet(set, namespace)), ...annotations.map(annotation)],
+  };
+}
+
+function entitySet({ name, type, bindings, annotations }: EntitySet, namespace: string): XmlElement {
+  return {
+    name: 'EntitySet',
+    attributes: { Name: name, EntityType: `${namespace}.${type}` },
+    children: [
+      ...bindings.map(({ path, target }) => ({
+        name: 'NavigationPropertyBinding',
+        attributes: { Path: path, Target: target },
+      })),
+      ...annotations.map(annotation),
+    ],
+  };
+}
+
+function annotation({ term, value }: Annotation): XmlElement {
+  if (typeof value === 'string') return { name: 'Annotation', attributes: { Term: term, String: value } };
+  if (typeof value === 'boolean') return { name: 'Annotation', attributes: { Term: term, Bool: value } };
+  const values = Object.entries(value).map(([name, flag]) => ({
+    name: 'PropertyValue',
+    attributes: { Property: name, Bool: flag },
+  }));
+  return {
+    name: 'Annotation',
+    attributes: { Term: term },
+    children: [{ name: 'Record', attributes: {}, children: values }],
+  };
+}
+
+function vocabulary({ namespace, terms }: Vocabulary): XmlElement {
+  return schema(
+    namespace,
+    terms.map(({ name, description }) => ({
+      name: 'Term',
+      attributes: { Name: name, Type: 'Edm.String', Nullable: false, AppliesTo: 'Property' },
+      children: [annotation({ term: 'Core.Description', value: description })],
+    })),
+  );
+}
