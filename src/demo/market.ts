@@ -1,7 +1,7 @@
 import type { FieldValues } from '../dictionary/index.ts';
 import type { MarketContext } from './context.ts';
 import { serialOf } from './keys.ts';
-import { makeListing } from './listing/listing.ts';
+import { listingKey, makeListing } from './listing/listing.ts';
 import { makeMember } from './members.ts';
 import { makeOffice } from './offices.ts';
 import { makeOrganizations } from './organizations.ts';
@@ -27,6 +27,8 @@ export interface Market {
   office(serial: number): FieldValues;
   member(serial: number): FieldValues;
   listing(serial: number): ImportRecord;
+  /** Serials of all listings in the order of their keys, in which a store takes them fastest. */
+  serialsByKey(): readonly number[];
   /** The Member record of a key of this market as it was at the beginning; undefined for any other key. */
   memberOf(key: string): FieldValues | undefined;
 }
@@ -53,6 +55,10 @@ export function makeMarket(options: MarketOptions): Market {
     office: (serial) => makeOffice(context, serial),
     member: (serial) => makeMember(context, serial),
     listing: (serial) => makeListing(context, serial),
+    serialsByKey: () => {
+      const keys = Array.from({ length: context.listings }, (_, serial) => listingKey(context, serial));
+      return [...keys.keys()].sort((left, right) => ((keys[left] ?? '') < (keys[right] ?? '') ? -1 : 1));
+    },
     memberOf: (key) => {
       const serial = serialOf('member', key);
       if (serial === undefined || serial >= context.members) return undefined;
@@ -62,7 +68,7 @@ export function makeMarket(options: MarketOptions): Market {
   };
 }
 
-/** Every record of a market in the order of an import: systems, offices, agents, then listings. */
+/** Every record of a market in the order of an import: systems, offices, agents, then listings by key. */
 export function* marketRecords(options: MarketOptions): Generator<MarketRecord> {
   const market = makeMarket(options);
   for (const record of market.organizations()) yield { resource: 'OUID', record };
@@ -72,7 +78,5 @@ export function* marketRecords(options: MarketOptions): Generator<MarketRecord> 
   for (let serial = 0; serial < market.members; serial++) {
     yield { resource: 'Member', record: market.member(serial) };
   }
-  for (let serial = 0; serial < market.listings; serial++) {
-    yield { resource: 'Property', record: market.listing(serial) };
-  }
+  for (const serial of market.serialsByKey()) yield { resource: 'Property', record: market.listing(serial) };
 }

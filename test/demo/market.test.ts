@@ -31,7 +31,13 @@ describe('a market', () => {
   it('makes every record alone as in the run', () => {
     const market = makeMarket(OPTIONS);
     const listings = records.filter(({ resource }) => resource === 'Property').map(({ record }) => record);
-    for (const serial of [599, 0, 311, 17, 3]) assert.deepEqual(market.listing(serial), listings[serial]);
+    const order = market.serialsByKey();
+    assert.deepEqual([...order].sort((left, right) => left - right), [...listings.keys()]);
+    for (const place of [599, 0, 311, 17, 3]) {
+      assert.deepEqual(market.listing(order[place] ?? -1), listings[place]);
+    }
+    const keys = listings.map((listing) => String(listing.ListingKey));
+    assert.deepEqual(keys, keys.toSorted());
     const members = records.filter(({ resource }) => resource === 'Member').map(({ record }) => record);
     for (const serial of [members.length - 1, 0, 31])
       assert.deepEqual(market.member(serial), members[serial]);

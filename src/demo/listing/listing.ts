@@ -26,6 +26,11 @@ const hasPlan = (listing: number): boolean => listing % 4 === 3;
 const FIRST_NUMBER = 240_001;
 const FIRST_PLAN = 2001;
 
+/** The key of the listing with this serial, without making the rest of it. */
+export function listingKey({ seed, now }: MarketContext, listing: number): string {
+  return makeKey('listing', drawTimeline(now, makeRandom(seed, 'listing', listing)).entered, listing);
+}
+
 /** The Property record with this serial, with its media, rooms, unit types and open houses. */
 export function makeListing(market: MarketContext, listing: number): ImportRecord {
   const random = makeRandom(market.seed, 'listing', listing);
