@@ -47,7 +47,7 @@ export function rowJudge(court: Court, layout: ResourceLayout): ((row: RowToPut)
   const parentBits = parentVisibility(court, layout);
   return (row) => {
     const given = fields.map((field) => encode(field, row.values[field.name]));
-    const id = given.join('\u0000');
+    const id = JSON.stringify(given);
     let own = remembered.get(id);
     if (own === undefined) {
       const judged = prepared.get(...given, ...ruleValues);

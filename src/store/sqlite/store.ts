@@ -20,8 +20,7 @@ import type { StoreSettings } from '../settings.ts';
 import { planMerged } from '../sql/merged-plan.ts';
 import { planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
-import { writeInBatches } from '../write/batches.ts';
-import { deleteRecords } from '../write/delete-records.ts';
+import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import type { WriteReport } from '../write/report.ts';
 import { type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
@@ -200,13 +199,9 @@ class SqliteStore implements Store {
 
   remove(resource: string, keys: readonly string[]): Promise<WriteReport> {
     return this.#exclusively(async () => {
-      for (;;) {
-        const attempt = await this.#writer.attempt(this.#model, (transaction) =>
-          deleteRecords(transaction, resource, keys),
-        );
-        if (attempt.kind === 'done') return attempt.result;
-        this.#model = this.#writer.readModel();
-      }
+      const { report, model } = await removeInBatches(this.#writer, this.#model, resource, keys);
+      this.#model = model;
+      return report;
     });
   }
 

@@ -43,6 +43,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
   const placeIn = ({ parent, key }: Pick<StoredRow, 'parent' | 'key'>) => (child ? [parent, key] : [key]);
   const tables = isOneTable(layout) ? [columnsTable] : [columnsTable, textsTable];
   let putRow: ((row: RowToPut, id: number) => Bits) | undefined;
+  let hasGraves: boolean | undefined;
 
   return { find, all, children, load, put, restamp, remove };
 
@@ -98,20 +99,40 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
     const seenOtherwise: string[] = [];
     for (const row of rows) {
       const { stored } = row;
+      const before = stored === undefined ? undefined : standingOf(stored);
       // The parent is part of the primary key.
       if (stored !== undefined && child && stored.parent !== row.parent) deleteRows([stored]);
+      if (stored === undefined) unbury(row.key);
       const { visible } = putRow(row, stored?.id ?? ids.next());
-      if (stored?.visible === visible && stored.system === row.system) continue;
+      if (before?.visible === visible && before.system === row.system) continue;
       seenOtherwise.push(row.key);
-      if (stored !== undefined) counters.add(resource.name, stored.visible, stored.system, -1);
+      if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
       counters.add(resource.name, visible, row.system, 1);
     }
     if (rowJudge(court, layout) === undefined) {
       const list = bind(JSON.stringify(rows.map(({ key }) => key)));
-      rejudge(court, layout, sql`r._key IN (SELECT value FROM json_each(${list}))`);
+      seenOtherwise.push(...rejudge(court, layout, sql`r._key IN (SELECT value FROM json_each(${list}))`));
     }
     judgeChildren(court, resource.name, seenOtherwise);
     counters.flush();
+  }
+
+  /** How a stored row is counted now: a change of its parent may have moved it since it was found. */
+  function standingOf(row: StoredRow): { visible: number; system: string | null } | undefined {
+    const found = connection
+      .prepare(`SELECT _visible, _system FROM "${columnsTable}" WHERE ${isThis}`)
+      .get(...placeIn(row));
+    return found === undefined
+      ? undefined
+      : { visible: Number(found._visible), system: textOf(found._system) };
+  }
+
+  /** A record that comes again leaves its tombstone. */
+  function unbury(key: string): void {
+    hasGraves ??=
+      connection.prepare('SELECT 1 FROM plat_tombstones WHERE resource = ?').get(resource.name) !== undefined;
+    if (!hasGraves) return;
+    connection.prepare('DELETE FROM plat_tombstones WHERE resource = ? AND key = ?').run(resource.name, key);
   }
 
   /** Writes a record, judged on the way by the rule of every role. */
@@ -236,11 +257,13 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
 
   function remove(rows: readonly StoredRow[]): void {
     if (rows.length === 0) return;
+    hasGraves = true;
+    const standing = rows.map((row) => ({ key: row.key, ...(standingOf(row) ?? row) }));
     deleteRows(rows);
     const bury = connection.prepare(
       'INSERT INTO plat_tombstones VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET system = excluded.system, deleted_at = excluded.deleted_at',
     );
-    for (const { key, system, visible } of rows) {
+    for (const { key, system, visible } of standing) {
       bury.run(resource.name, key, system, stamp);
       counters.add(resource.name, visible, system, -1);
     }

@@ -1,48 +1,62 @@
-import { systemFieldsOfMedia } from '../record/media.ts';
-import type { ParsedRecord } from '../record/parsed-record.ts';
-import type { PreparedRecord } from './prepare.ts';
+import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
+import { isAbsent } from '../record/parsed-record.ts';
+import { stampsAfter } from '../record/stamps.ts';
 import type { Tally } from './report.ts';
-import type { WriteTransaction } from './transaction.ts';
+import type { RowToPut, WriteTransaction } from './transaction.ts';
+
+/** A record that is new, or of an originating system that it was not of before. */
+export interface NewParent {
+  readonly key: string;
+  readonly system: string | null;
+}
 
 /**
- * Children that waited for a parent become its own: they take its originating system, and are seen from now on.
- * Those that the parent itself brought along are stored already.
+ * Children that are stored under these parents without having been seen under them, by resource, as they are to be
+ * stored again: of their parents' originating system, and stamped, since from now on they are seen (I2).
+ * @param skips navigations that are dealt with otherwise, since the parent brings its children
  */
+export async function findOrphans(
+  transaction: WriteTransaction,
+  resource: string,
+  parents: readonly NewParent[],
+  skips: (navigation: string, parent: string) => boolean,
+): Promise<Map<string, RowToPut[]>> {
+  const { model, stamp } = transaction;
+  const orphans = new Map<string, RowToPut[]>();
+  if (parents.length === 0) return orphans;
+  const systems = new Map(parents.map(({ key, system }) => [key, system]));
+  for (const { name, target, collection } of model.resource(resource).navigations.values()) {
+    if (!collection || !model.stores(target) || model.resource(target).parent === undefined) continue;
+    const found = await transaction.children(target, resource, [...systems.keys()]);
+    const rows = [...found].flatMap(([parent, children]) => (skips(name, parent) ? [] : children));
+    if (rows.length === 0) continue;
+    const contents = await transaction.load(target, rows);
+    const { fields } = model.resource(target);
+    const put = rows.map((row): RowToPut => {
+      const system = systems.get(row.parent ?? '') ?? null;
+      const content = contents.get(row.key) ?? {};
+      const isListings = isMediaOfListing(model.resource(target), content);
+      const derived = isListings ? systemFieldsOfMedia(undefined, system ?? undefined) : [];
+      const absent = Object.fromEntries(derived.filter(([name]) => isAbsent(content[name])));
+      const stamps =
+        model.settings.owner === 'authority' ? stampsAfter(fields, stamp, content, undefined, new Set()) : {};
+      return { ...row, stored: row, system, values: { ...content, ...absent, ...stamps } };
+    });
+    orphans.set(target, [...(orphans.get(target) ?? []), ...put]);
+  }
+  return orphans;
+}
+
+/** Stores what waited for records that were stored just now. */
 export async function adoptOrphans(
   transaction: WriteTransaction,
   resource: string,
-  parents: readonly PreparedRecord[],
+  stored: readonly RowToPut[],
   tally: Tally,
 ): Promise<void> {
-  if (parents.length === 0) return;
-  const byKey = new Map(parents.map(({ record }) => [record.key, record]));
-  for (const navigation of transaction.model.resource(resource).navigations.values()) {
-    if (!navigation.collection || !transaction.model.stores(navigation.target)) continue;
-    const { target } = navigation;
-    if (transaction.model.resource(target).parent === undefined) continue;
-    const found = await transaction.children(target, resource, [...byKey.keys()]);
-    const waiting = [...found].flatMap(([key, rows]) => {
-      const parent = byKey.get(key);
-      const system = parent === undefined ? undefined : systemOf(parent);
-      return rows.filter((row) => row.system !== (system ?? null)).map((row) => ({ row, system }));
-    });
-    if (waiting.length === 0) continue;
-    const contents = await transaction.load(
-      target,
-      waiting.map(({ row }) => row),
-    );
-    await transaction.put(
-      target,
-      waiting.map(({ row, system }) => {
-        const derived = target === 'Media' ? Object.fromEntries(systemFieldsOfMedia(undefined, system)) : {};
-        const values = { ...contents.get(row.key), ...derived };
-        return { ...row, stored: row, system: system ?? null, values };
-      }),
-    );
-    tally.children.stored += waiting.length;
+  const fresh = stored.filter((row) => row.stored === undefined);
+  for (const [target, rows] of await findOrphans(transaction, resource, fresh, () => false)) {
+    await transaction.put(target, rows);
+    tally.children.stored += rows.length;
   }
-}
-
-function systemOf({ values }: ParsedRecord): string | undefined {
-  return typeof values.OriginatingSystemID === 'string' ? values.OriginatingSystemID : undefined;
 }

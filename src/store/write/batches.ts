@@ -2,6 +2,7 @@ import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { isStored, type StoreModel } from '../model.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
+import { deleteRecords } from './delete-records.ts';
 import { type PreparedRecord, prepareRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -53,7 +54,37 @@ export async function writeInBatches(
         waiting.unshift(batch);
         break;
       case 'too-long':
-        waiting.unshift(...halves(batch));
+        waiting.unshift(...halves(batch, ({ key }) => `store the record ${key} with its children`));
+        break;
+    }
+  }
+  return { report, model };
+}
+
+/** Deletes any number of records in transactions of bounded size. */
+export async function removeInBatches(
+  writer: BatchWriter,
+  current: StoreModel,
+  resource: string,
+  keys: readonly string[],
+): Promise<{ report: WriteReport; model: StoreModel }> {
+  let model = current;
+  let report: WriteReport = emptyTally('');
+  const waiting: string[][] = [];
+  for (let at = 0; at < keys.length; at += LARGEST_BATCH) waiting.push(keys.slice(at, at + LARGEST_BATCH));
+  for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+    const now = batch;
+    const attempt = await writer.attempt(model, (transaction) => deleteRecords(transaction, resource, now));
+    switch (attempt.kind) {
+      case 'done':
+        report = addReports(report, attempt.result);
+        break;
+      case 'outdated':
+        model = await writer.readModel();
+        waiting.unshift(batch);
+        break;
+      case 'too-long':
+        waiting.unshift(...halves(batch, (key) => `delete the record ${key} with its children`));
         break;
     }
   }
@@ -86,11 +117,10 @@ function split(records: readonly ParsedRecord[]): ParsedRecord[][] {
   return batches;
 }
 
-function halves(batch: readonly ParsedRecord[]): ParsedRecord[][] {
-  if (batch.length < 2) {
-    throw platError('failed', {
-      reason: `The record ${batch[0]?.key} with its children takes longer to store than a transaction may.`,
-    });
+function halves<T>(batch: readonly T[], task: (only: T) => string): T[][] {
+  const [first] = batch;
+  if (batch.length < 2 && first !== undefined) {
+    throw platError('failed', { reason: `To ${task(first)} takes longer than a transaction may.` });
   }
   const middle = batch.length >> 1;
   return [batch.slice(0, middle), batch.slice(middle)];

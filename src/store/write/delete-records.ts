@@ -30,7 +30,8 @@ function isStoredPart({ model }: WriteTransaction, resource: string): boolean {
   return model.stores(resource) && model.resource(resource).parent !== undefined;
 }
 
-async function removeWithChildren(
+/** Removes records and, first, what is part of them; only the latter is counted here. */
+export async function removeWithChildren(
   transaction: WriteTransaction,
   resource: string,
   rows: readonly StoredRow[],

@@ -1,6 +1,8 @@
+import type { FieldValues } from '../../dictionary/index.ts';
 import { type ChildChange, stampsAfter } from '../record/stamps.ts';
+import { childChange } from './child-changes.ts';
 import type { Tally } from './report.ts';
-import type { WriteTransaction } from './transaction.ts';
+import type { StoredRow, WriteTransaction } from './transaction.ts';
 
 /** A record that something moved in. */
 export interface TouchedParent {
@@ -10,15 +12,16 @@ export interface TouchedParent {
 }
 
 /**
- * Moves the stamps of parents whose children changed (I3). A replica keeps the stamps that its source sent.
- * Parents that are not stored have none to move.
+ * Moves the stamps of parents whose children changed, and of their parents in turn (I3). A replica keeps the stamps
+ * that its source sent. Parents that are not stored have none to move.
  */
 export async function restampParents(
   transaction: WriteTransaction,
   touched: readonly TouchedParent[],
   tally: Tally,
 ): Promise<void> {
-  if (transaction.model.settings.owner === 'replica') return;
+  if (transaction.model.settings.owner === 'replica' || touched.length === 0) return;
+  const above: TouchedParent[] = [];
   for (const [resource, parents] of Map.groupBy(touched, (each) => each.resource)) {
     if (!transaction.model.dictionary.resources.has(resource)) continue;
     const { fields } = transaction.model.resource(resource);
@@ -29,10 +32,33 @@ export async function restampParents(
     const rows = parents.flatMap(({ key, changes }) => {
       const stored = found.get(key);
       if (stored === undefined) return [];
+      above.push(...parentOf(resource, stored));
       const stamps = stampsAfter(fields, transaction.stamp, stored.values, undefined, changes);
-      return [{ stored, values: { ...stored.values, ...stamps } }];
+      return isStamped(stored, stamps) ? [] : [{ stored, values: { ...stored.values, ...stamps } }];
     });
     await transaction.restamp(resource, rows);
     tally.restamped += rows.length;
   }
+  await restampParents(transaction, merge(above), tally);
 }
+
+function parentOf(resource: string, { parent, parentResource, kind }: StoredRow): TouchedParent[] {
+  if (parent === null || parentResource === null) return [];
+  return [{ resource: parentResource, key: parent, changes: new Set([childChange(resource, kind)]) }];
+}
+
+/** Whether the record carries these stamps already, as one does that was written by the same transaction. */
+const isStamped = ({ values }: StoredRow, stamps: FieldValues): boolean =>
+  Object.entries(stamps).every(([name, value]) => values[name] === value);
+
+/** Each record once, with all that changed in it. */
+export function merge(touched: readonly TouchedParent[]): TouchedParent[] {
+  const groups = Map.groupBy(touched, ({ resource, key }) => `${resource}\u0000${key}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [{ ...first, changes: union(group) }];
+  });
+}
+
+const union = (group: readonly TouchedParent[]): ReadonlySet<ChildChange> =>
+  new Set(group.flatMap(({ changes }) => [...changes]));

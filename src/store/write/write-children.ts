@@ -1,4 +1,5 @@
 import { type ChildChange, stampsAfter } from '../record/stamps.ts';
+import { adoptOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import { type ParentName, parentOf, placeChild, systemConflict } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
@@ -62,6 +63,7 @@ export async function writeChildren(
     else tally.changed++;
   }
   await transaction.put(resource, put);
+  await adoptOrphans(transaction, resource, put, tally);
   await restampParents(
     transaction,
     [...touched.values()].map(({ parent, changes }) => ({ ...parent, changes })),

@@ -1,16 +1,18 @@
 import type { FieldValues, Navigation } from '../../dictionary/index.ts';
 import { type ChildChange, stampsAfter } from '../record/stamps.ts';
-import { adoptOrphans } from './adopt.ts';
+import { adoptOrphans, findOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
+import { removeWithChildren } from './delete-records.ts';
 import { placeChild, systemConflict } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
-import { restampParents } from './restamp.ts';
+import { merge, restampParents, type TouchedParent } from './restamp.ts';
 import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
 
 /** What happens to one child resource in this batch. */
 interface ChildBatch {
-  readonly put: RowToPut[];
+  /** By key: of two records that bring the same child, the later one keeps it. */
+  readonly put: Map<string, RowToPut>;
   readonly remove: StoredRow[];
 }
 
@@ -45,16 +47,38 @@ export async function writeRecords(
     else tally.rejected.push({ resource, key, reason: conflict });
   }
   const children = await compareChildren(transaction, outcomes, tally);
+  await addOrphans(transaction, resource, outcomes, children);
   await putParents(transaction, resource, outcomes, tally);
   await storeChildren(transaction, children, tally);
   await storeGrandchildren(transaction, outcomes, tally);
-  await adoptOrphans(
+  return tally;
+}
+
+/** What waited for these records, or was of another originating system with them, is stored again with them. */
+async function addOrphans(
+  transaction: WriteTransaction,
+  resource: string,
+  outcomes: readonly Outcome[],
+  batches: Map<string, ChildBatch>,
+): Promise<void> {
+  const parents = new Map(
+    outcomes.filter(isRenewed).map((outcome) => [outcome.prepared.record.key, outcome]),
+  );
+  const found = await findOrphans(
     transaction,
     resource,
-    outcomes.filter(isNew).map(({ prepared }) => prepared),
-    tally,
+    [...parents].map(([key, { prepared }]) => ({ key, system: systemOf(prepared) })),
+    (navigation, key) => parents.get(key)?.prepared.children.has(navigation) ?? false,
   );
-  return tally;
+  for (const [target, rows] of found) {
+    const batch = batches.get(target) ?? { put: new Map(), remove: [] };
+    batches.set(target, batch);
+    for (const row of rows) {
+      if (batch.put.has(row.key)) continue; // another record of the batch takes it
+      batch.put.set(row.key, row);
+      parents.get(row.parent ?? '')?.changes.add(childChange(target, row.kind));
+    }
+  }
 }
 
 async function storeChildren(
@@ -62,15 +86,19 @@ async function storeChildren(
   batches: ReadonlyMap<string, ChildBatch>,
   tally: Tally,
 ): Promise<void> {
-  const moved = new Map<string, Move>();
+  const left: TouchedParent[] = [];
   for (const [resource, { put, remove }] of batches) {
-    await transaction.remove(resource, remove);
-    tally.children.deleted += remove.length;
-    noteMoves(resource, put, moved);
-    await transaction.put(resource, put);
-    tally.children.stored += put.length;
+    // A child that another record of the batch takes over is not gone.
+    const gone = remove.filter(({ key }) => !put.has(key));
+    await removeWithChildren(transaction, resource, gone, tally);
+    tally.children.deleted += gone.length;
+    const rows = [...put.values()];
+    left.push(...rows.flatMap((row) => leftParent(resource, row)));
+    await transaction.put(resource, rows);
+    tally.children.stored += rows.length;
+    await adoptOrphans(transaction, resource, rows, tally);
   }
-  await restampParents(transaction, [...moved.values()].map(leftParent), tally);
+  await restampParents(transaction, merge(left), tally);
 }
 
 /** Children may bring children of their own, such as an open house its media. */
@@ -103,7 +131,12 @@ async function storeGrandchildren(
   }
 }
 
-const isNew = ({ stored }: Outcome): boolean => stored === undefined;
+/** Whether its children are seen under it for the first time, or are of another originating system from now on. */
+const isRenewed = ({ prepared, stored }: Outcome): boolean =>
+  stored === undefined || (stored.parent === null && stored.system !== systemOf(prepared));
+
+const systemOf = ({ record }: PreparedRecord): string | null =>
+  textOf(record.values.OriginatingSystemID) ?? null;
 
 function navigationsOf(outcomes: readonly Outcome[]): Navigation[] {
   const navigations = new Map<string, Navigation>();
@@ -128,10 +161,10 @@ async function compareChildren(
     const stored = await transaction.children(
       target,
       resource,
-      holders.filter((holder) => !isNew(holder)).map(({ prepared }) => prepared.record.key),
+      holders.map(({ prepared }) => prepared.record.key),
     );
     const elsewhere = await transaction.find(target, strangers(holders, name, stored));
-    const batch: ChildBatch = batches.get(target) ?? { put: [], remove: [] };
+    const batch: ChildBatch = batches.get(target) ?? { put: new Map(), remove: [] };
     batches.set(target, batch);
     for (const holder of holders) {
       compareOne(transaction, holder, name, stored, elsewhere, batch, tally);
@@ -155,13 +188,14 @@ function strangers(
 
 function compareOne(
   { stamp, model }: WriteTransaction,
-  { prepared, changes }: Outcome,
+  holder: Outcome,
   navigation: string,
   stored: ReadonlyMap<string, readonly StoredRow[]>,
   elsewhere: ReadonlyMap<string, StoredRow>,
   batch: ChildBatch,
   tally: Tally,
 ): void {
+  const { prepared, changes } = holder;
   const { key, resource, values } = prepared.record;
   const before = new Map((stored.get(key) ?? []).map((row) => [row.key, row]));
   const system = textOf(values.OriginatingSystemID);
@@ -169,7 +203,7 @@ function compareOne(
     const target = child.record.resource;
     const row = before.get(child.record.key);
     before.delete(child.record.key);
-    if (row?.hash === child.hash) {
+    if (row?.hash === child.hash && !isRenewed(holder)) {
       tally.children.unchanged++;
       continue;
     }
@@ -186,7 +220,7 @@ function compareOne(
       model.settings.owner === 'authority'
         ? stampsAfter(target.fields, stamp, previous?.values, child.record.values, new Set())
         : {};
-    batch.put.push({ ...placed.row, values: { ...placed.row.values, ...stamps } });
+    batch.put.set(child.record.key, { ...placed.row, values: { ...placed.row.values, ...stamps } });
     changes.add(childChange(target.name, child.kind));
     if (row !== undefined) changes.add(childChange(target.name, row.kind));
   }
@@ -231,24 +265,12 @@ async function putParents(
   await transaction.restamp(resource, restamp);
 }
 
-type Move = { stored: StoredRow; changes: Set<ChildChange> };
-
 /** A child that comes from another record leaves that one changed, too. */
-function noteMoves(childResource: string, put: readonly RowToPut[], moved: Map<string, Move>): void {
-  for (const { stored, parent, parentResource } of put) {
-    if (stored === undefined) continue;
-    if (stored.parent === parent && stored.parentResource === parentResource) continue;
-    const id = `${stored.parentResource}\u0000${stored.parent}`;
-    const move = moved.get(id) ?? { stored, changes: new Set() };
-    move.changes.add(childChange(childResource, stored.kind));
-    moved.set(id, move);
-  }
+function leftParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {
+  if (stored === undefined || stored.parent === null || stored.parentResource === null) return [];
+  if (stored.parent === parent && stored.parentResource === parentResource) return [];
+  const changes = new Set([childChange(childResource, stored.kind)]);
+  return [{ resource: stored.parentResource, key: stored.parent, changes }];
 }
-
-const leftParent = ({ stored, changes }: Move) => ({
-  resource: stored.parentResource ?? '',
-  key: stored.parent ?? '',
-  changes,
-});
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

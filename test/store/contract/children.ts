@@ -1,0 +1,150 @@
+/** Nested collections: what is given replaces, what is absent stays. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listing, openHouse, photo, photoOf, room, unit } from '../../support/builders.ts';
+import { SECOND } from '../../support/clock.ts';
+import type { Engine } from '../../support/engine.ts';
+import { told } from '../../support/reports.ts';
+import { makeWorld } from '../../support/world.ts';
+
+export function childrenContract(engine: Engine): void {
+  test('a nested collection that is given replaces all children of its kind', async (t) => {
+    const world = await makeWorld(engine, t);
+    const rooms = [room('R1', { RoomType: 'Kitchen' }), room('R2'), room('R3')];
+    const report = await world.write('Property', listing('A', { Rooms: rooms }));
+    assert.deepEqual(told(report), { inserted: 1, children: { stored: 3 } });
+
+    const next = [room('R1', { RoomType: 'Den' }), room('R2'), room('R4')];
+    assert.deepEqual(told(await world.write('Property', listing('A', { Rooms: next }))), {
+      restamped: 1,
+      children: { stored: 2, unchanged: 1, deleted: 1 },
+    });
+    assert.deepEqual(await world.rows('PropertyRooms', '$select=RoomKey,RoomType,ListingKey'), [
+      { RoomKey: 'R1', RoomType: 'Den', ListingKey: 'A' },
+      { RoomKey: 'R2', RoomType: null, ListingKey: 'A' },
+      { RoomKey: 'R4', RoomType: null, ListingKey: 'A' },
+    ]);
+  });
+
+  test('an absent collection leaves the children, null too, an empty one removes them', async (t) => {
+    const world = await makeWorld(engine, t);
+    const children = { Media: [photo('M1')], Rooms: [room('R1')], UnitTypes: [unit('U1')] };
+    await world.write('Property', listing('A', children));
+
+    assert.deepEqual(told(await world.write('Property', listing('A', { Rooms: null }))), { unchanged: 1 });
+    assert.deepEqual(told(await world.write('Property', listing('A', { City: 'Ely' }))), { changed: 1 });
+    const expand =
+      '$select=ListingKey&$expand=Media($select=MediaKey),Rooms($select=RoomKey),UnitTypes/$count';
+    const before = { Media: [{ MediaKey: 'M1' }], Rooms: [{ RoomKey: 'R1' }], 'UnitTypes@odata.count': 1 };
+    assert.deepEqual(await world.rows('Property', expand), [{ ListingKey: 'A', ...before }]);
+
+    const emptied = listing('A', { City: 'Ely', Media: [], UnitTypes: [] });
+    assert.deepEqual(told(await world.write('Property', emptied)), {
+      restamped: 1,
+      children: { deleted: 2 },
+    });
+    const after = { Media: [], Rooms: [{ RoomKey: 'R1' }], 'UnitTypes@odata.count': 0 };
+    assert.deepEqual(await world.rows('Property', expand), [{ ListingKey: 'A', ...after }]);
+    assert.deepEqual(await world.keys('Media'), []);
+  });
+
+  test('grandchildren come with their parents, and go with them', async (t) => {
+    const world = await makeWorld(engine, t);
+    const media = [photo('OM1'), photo('OM2')];
+    const given = listing('A', { OpenHouses: [openHouse('O1', { Media: media }), openHouse('O2')] });
+    assert.deepEqual(told(await world.write('Property', given)), {
+      inserted: 1,
+      children: { stored: 4 },
+    });
+    const expand =
+      '$select=ListingKey&$expand=OpenHouses($select=OpenHouseKey;$expand=Media($select=MediaKey))';
+    assert.deepEqual(await world.rows('Property', expand), [
+      {
+        ListingKey: 'A',
+        OpenHouses: [
+          { OpenHouseKey: 'O1', Media: [{ MediaKey: 'OM1' }, { MediaKey: 'OM2' }] },
+          { OpenHouseKey: 'O2', Media: [] },
+        ],
+      },
+    ]);
+    assert.deepEqual(await world.rows('Media', '$select=MediaKey,ResourceName,ResourceRecordKey'), [
+      { MediaKey: 'OM1', ResourceName: 'OpenHouse', ResourceRecordKey: 'O1' },
+      { MediaKey: 'OM2', ResourceName: 'OpenHouse', ResourceRecordKey: 'O1' },
+    ]);
+
+    assert.deepEqual(told(await world.write('Property', given)), {
+      unchanged: 1,
+      children: { unchanged: 4 },
+    });
+    const without = listing('A', { OpenHouses: [openHouse('O2')] });
+    assert.deepEqual(told(await world.write('Property', without)), {
+      restamped: 1,
+      children: { unchanged: 1, deleted: 3 },
+    });
+    assert.deepEqual(await world.keys('Media'), []);
+    assert.equal(await world.count('Media'), 0);
+  });
+
+  test('a child given by itself joins its parent, and moves to another one', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A'), listing('B'));
+    assert.deepEqual(told(await world.write('Media', photoOf('A', 'M1'))), { inserted: 1, restamped: 1 });
+    world.clock.advance(SECOND);
+    assert.deepEqual(told(await world.write('Media', photoOf('B', 'M1'))), { changed: 1, restamped: 2 });
+    assert.deepEqual(
+      await world.rows('Media', '$select=ResourceRecordKey,OriginatingSystemResourceRecordKey'),
+      [{ ResourceRecordKey: 'B', OriginatingSystemResourceRecordKey: 'B' }],
+    );
+    const expand = '$select=ListingKey&$expand=Media/$count';
+    assert.deepEqual(await world.rows('Property', expand), [
+      { ListingKey: 'A', 'Media@odata.count': 0 },
+      { ListingKey: 'B', 'Media@odata.count': 1 },
+    ]);
+  });
+
+  test('a child that another record brings leaves its old parent, in one batch or two', async (t) => {
+    for (const batches of [1, 2]) {
+      const world = await makeWorld(engine, t);
+      await world.write('Property', listing('A', { Rooms: [room('R1'), room('R2')] }), listing('B'));
+      const given = [listing('A', { Rooms: [room('R2')] }), listing('B', { Rooms: [room('R1')] })];
+      if (batches === 1) await world.write('Property', ...given);
+      else for (const one of given) await world.write('Property', one);
+      assert.deepEqual(await world.rows('PropertyRooms', '$select=RoomKey,ListingKey'), [
+        { RoomKey: 'R1', ListingKey: 'B' },
+        { RoomKey: 'R2', ListingKey: 'A' },
+      ]);
+      assert.equal((await statusOf(world, 'PropertyRooms')).rows, 2);
+    }
+  });
+
+  test('two records of one batch cannot both have a child: the later one keeps it', async (t) => {
+    const world = await makeWorld(engine, t);
+    const both = ['A', 'B'].map((key) => listing(key, { Rooms: [room('R1', { RoomType: key })] }));
+    await world.write('Property', ...both);
+    assert.deepEqual(await world.rows('PropertyRooms', '$select=RoomKey,ListingKey,RoomType'), [
+      { RoomKey: 'R1', ListingKey: 'B', RoomType: 'B' },
+    ]);
+    assert.equal((await statusOf(world, 'PropertyRooms')).rows, 1);
+  });
+
+  test('a nested child that contradicts its parent, or comes twice, is refused with its record', async (t) => {
+    const world = await makeWorld(engine, t);
+    const wrong = listing('A', { Rooms: [room('R1', { ListingKey: 'B' }), room('R2'), room('R2')] });
+    assert.deepEqual(await world.reasons('Property', wrong), [
+      'Rooms[0].ListingKey is "B", but its parent has "A"',
+      'Rooms has the key R2 twice',
+    ]);
+    assert.deepEqual(await world.reasons('Property', listing('A', { Rooms: {} })), ['Rooms is not a list']);
+    assert.deepEqual(await world.reasons('Property', listing('A', { Rooms: [7, {}] })), [
+      'Rooms[0] is not a JSON object',
+      'Rooms[1] has no RoomKey',
+    ]);
+  });
+}
+
+async function statusOf(world: Awaited<ReturnType<typeof makeWorld>>, resource: string) {
+  const { resources } = await world.store.status();
+  const found = resources.find((each) => each.resource === resource);
+  assert.ok(found, `no status of ${resource}`);
+  return found;
+}

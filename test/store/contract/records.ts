@@ -1,0 +1,132 @@
+/** One record and its own fields: inserted, changed, left alone, replaced whole. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SECOND } from '../../support/clock.ts';
+import type { Engine } from '../../support/engine.ts';
+import { told } from '../../support/reports.ts';
+import { makeWorld, pick } from '../../support/world.ts';
+
+export function recordContract(engine: Engine): void {
+  test('a record is inserted, changed, and left alone when its content is the same', async (t) => {
+    const world = await makeWorld(engine, t);
+    const first = { ListingKey: 'A', StandardStatus: 'Active', ListPrice: 450000 };
+    assert.deepEqual(told(await world.write('Property', first)), { inserted: 1 });
+
+    world.clock.advance(60 * SECOND);
+    const same = { ListPrice: 450000, ListingKey: 'A', StandardStatus: 'Active', City: null, Heating: [] };
+    assert.deepEqual(told(await world.write('Property', same)), { unchanged: 1 });
+    const stamps = 'ModificationTimestamp,StatusChangeTimestamp,PriceChangeTimestamp,MajorChangeTimestamp';
+    assert.deepEqual(await world.rows('Property', `$select=ListPrice,${stamps}`), [
+      {
+        ListPrice: 450000,
+        ModificationTimestamp: '2026-06-01T12:00:00Z',
+        StatusChangeTimestamp: '2026-06-01T12:00:00Z',
+        PriceChangeTimestamp: '2026-06-01T12:00:00Z',
+        MajorChangeTimestamp: '2026-06-01T12:00:00Z',
+      },
+    ]);
+
+    const changed = { ...first, ListPrice: 440000 };
+    assert.deepEqual(told(await world.write('Property', changed)), { changed: 1 });
+    assert.deepEqual(await world.rows('Property', `$select=ListPrice,${stamps}`), [
+      {
+        ListPrice: 440000,
+        ModificationTimestamp: '2026-06-01T12:01:00Z',
+        StatusChangeTimestamp: '2026-06-01T12:00:00Z',
+        PriceChangeTimestamp: '2026-06-01T12:01:00Z',
+        MajorChangeTimestamp: '2026-06-01T12:01:00Z',
+      },
+    ]);
+  });
+
+  test('a record replaces the stored one whole: what is absent becomes null', async (t) => {
+    const world = await makeWorld(engine, t);
+    const full = { ListingKey: 'A', City: 'Duluth', ListPrice: 1, Heating: ['Forced Air'], GarageYN: true };
+    await world.write('Property', full);
+    assert.deepEqual(told(await world.write('Property', { ListingKey: 'A', City: 'Ely' })), { changed: 1 });
+    const select = '$select=City,ListPrice,Heating,GarageYN';
+    const expected = { City: 'Ely', ListPrice: null, Heating: [], GarageYN: null };
+    assert.deepEqual(await world.rows('Property', select), [expected]);
+    const whole = await world.record('Property', 'A');
+    assert.deepEqual(pick(whole, 'City', 'ListPrice', 'Heating', 'GarageYN'), expected);
+    assert.deepEqual(await world.keys('Property', '$filter=GarageYN eq null and not Heating/any()'), ['A']);
+  });
+
+  test('the values of every type come back as they were given', async (t) => {
+    const world = await makeWorld(engine, t);
+    const values = {
+      PublicRemarks:
+        'Quotes "double", \'single\', back\\slash, new\nline, tab\t, ü, 漢字, 🏡, \u2028 and \u007f',
+      BedroomsTotal: -3,
+      ListPrice: 450000,
+      TaxAnnualAmount: 1234.56,
+      LotSizeAcres: 0.0001,
+      Latitude: 46.78667123,
+      Longitude: -92.10048999,
+      PoolPrivateYN: false,
+      WaterfrontYN: true,
+      CloseDate: '2024-02-29',
+      OffMarketTimestamp: '2024-05-01T12:00:00.120Z',
+      Heating: ['Forced Air', 'Ça, "va"'],
+    };
+    await world.write('Property', { ListingKey: 'A', ...values });
+    const names = Object.keys(values);
+    assert.deepEqual(pick(await world.record('Property', 'A'), ...names), values);
+    assert.deepEqual(await world.rows('Property', `$select=${names.join()}`), [values]);
+    const [exported] = await world.exported('Property');
+    assert.deepEqual(pick(exported, ...names), values);
+  });
+
+  test('a number keeps the text that JSON gives it', async (t) => {
+    const world = await makeWorld(engine, t);
+    const numbers = [0, 1, 450000, 1e11, 0.1, 123456789.13, 999999999999.99];
+    await world.write(
+      'Property',
+      ...numbers.map((ListPrice, index) => ({ ListingKey: `N${index}`, ListPrice })),
+    );
+    const { query, position, limit, shape, files } = await world.request('Property', '$select=ListPrice');
+    const page = await world.store.page({ query, position, limit, shape, files }, { milliseconds: 1000 });
+    const expected = numbers.map((ListPrice) => JSON.stringify({ ListPrice })).join();
+    assert.equal(new TextDecoder().decode(page.body), expected);
+  });
+
+  test('stamps and joined fields in the input are ignored, unknown fields refused', async (t) => {
+    const world = await makeWorld(engine, t);
+    const record = {
+      ListingKey: 'A',
+      ModificationTimestamp: '1999-01-01T00:00:00Z',
+      PhotosChangeTimestamp: '1999-01-01T00:00:00Z',
+      ListAgentFullName: 'Somebody Else',
+    };
+    const { dropped } = await world.parse('Property', record);
+    assert.deepEqual(dropped, [
+      { name: 'ModificationTimestamp', why: 'stamp' },
+      { name: 'PhotosChangeTimestamp', why: 'stamp' },
+      { name: 'ListAgentFullName', why: 'joined' },
+    ]);
+    await world.write('Property', record);
+    assert.deepEqual(
+      await world.rows('Property', '$select=ModificationTimestamp,PhotosChangeTimestamp,ListAgentFullName'),
+      [{ ModificationTimestamp: world.clock.text(), PhotosChangeTimestamp: null, ListAgentFullName: null }],
+    );
+    assert.deepEqual(await world.reasons('Property', { ListingKey: 'A', Citty: 'X' }), [
+      'Property has no field Citty (did you mean City?)',
+    ]);
+  });
+
+  test('a batch of several thousand records is stored whole, each once', async (t) => {
+    const world = await makeWorld(engine, t);
+    const keys = Array.from({ length: 2500 }, (_, index) => `K${String(index).padStart(5, '0')}`);
+    const report = await world.write('Property', ...keys.map((ListingKey) => ({ ListingKey })));
+    assert.deepEqual(told(report), { inserted: 2500 });
+    assert.deepEqual(await world.keys('Property'), keys);
+    assert.equal(await world.count('Property'), 2500);
+  });
+
+  test('nothing to store is nothing done', async (t) => {
+    const world = await makeWorld(engine, t);
+    assert.deepEqual(told(await world.store.write('Property', [])), {});
+    assert.deepEqual(told(await world.store.remove('Property', [])), {});
+    assert.deepEqual(told(await world.store.remove('Property', ['never', 'stored'])), {});
+  });
+}
