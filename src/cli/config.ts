@@ -56,7 +56,7 @@ function parse(path: string, text: string): unknown {
 }
 
 function checked(path: string, content: unknown): ConfigFile {
-  const ajv = new Ajv({ allErrors: true, strict: false });
+  const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
   const validate = ajv.compile<ConfigFile>(JSON.parse(readFileSync(SCHEMA, 'utf8')));
   if (validate(content)) return content;
   const faults = (validate.errors ?? []).map(({ instancePath, message, params }) => {

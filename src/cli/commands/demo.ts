@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
 import {
   CUSTOM_FIELDS,
@@ -104,6 +105,7 @@ async function storeMarket(
     done += batch.length;
     batch = [];
     progress.update(done, `${done} records`);
+    await setImmediate(); // lets signals in
   };
   for (const record of marketRecords(options)) {
     if (signal.aborted) return;

@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+// Starts plat with a Node that is new enough: the one that runs this file, or the one that the package brings.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NEEDED = 26;
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const built = join(root, 'dist', 'cli', 'main.js');
+const source = join(root, 'src', 'cli', 'main.ts');
+// A checkout runs its sources as they are; the published package holds the build alone.
+const main = existsSync(source) ? source : built;
+
+if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
+  await import(main);
+} else {
+  const node = bundledNode();
+  if (node === undefined) {
+    process.stderr.write(
+      `plat needs Node ${NEEDED} or newer, and this is ${process.versions.node}. Install it beside plat: npm install node@${NEEDED}\n`,
+    );
+    process.exit(1);
+  }
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+}
+
+/** The program of the npm package `node`, which plat depends on. */
+function bundledNode() {
+  try {
+    const program = join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin', 'node');
+    const found = [program, `${program}.exe`].find((path) => existsSync(path));
+    return found;
+  } catch {
+    return undefined;
+  }
+}
