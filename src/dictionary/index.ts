@@ -7,5 +7,6 @@ export {
 } from './declare.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { findNavigation } from './navigation-names.ts';
+export { spellingsOf } from './spellings.ts';
 export { nearestName } from './suggest.ts';
 export type * from './types.ts';

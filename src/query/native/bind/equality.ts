@@ -1,4 +1,5 @@
 /** `Eq` with one value or a list: the field equals one of them, matches one of the patterns, or lies in a range. */
+import { spellingsOf } from '../../../dictionary/index.ts';
 import type { Expression, LikePart, Literal } from '../../tree.ts';
 import { FILTER, fault } from '../faults.ts';
 import type { Clock, Pattern, Scalar, TextRange, Value } from '../syntax/nodes.ts';
@@ -27,11 +28,9 @@ function misfit(side: BoundValue, value: Value): string {
   return `${side.name} is ${wantedName(wantedBy(side))} and cannot be compared with ${found}${hint}`;
 }
 
-/** A spelling of older servers means the value of the lookup, too. */
+/** A value of a lookup in every spelling that records may hold for it. */
 function spellings(context: BindContext, side: BoundValue, text: string): readonly string[] {
-  const lookup = side.lookup === undefined ? undefined : context.names.lookup(side.lookup);
-  const value = lookup?.spellings.get(text);
-  return value === undefined || value === text ? [text] : [text, value];
+  return spellingsOf(side.lookup === undefined ? undefined : context.names.lookup(side.lookup), text);
 }
 
 /** What one value is: literals, or a test of its own. */

@@ -1,3 +1,4 @@
+import { spellingsOf } from '../../../dictionary/index.ts';
 import type { PlatError } from '../../../errors/index.ts';
 import type { Comparison, ComparisonOperator, Expression, Literal, ValueType } from '../../tree.ts';
 import type { Node } from '../syntax/nodes.ts';
@@ -56,7 +57,7 @@ function compare(
   right: BoundValue,
 ): Expression {
   if (operator === 'eq' || operator === 'ne') {
-    const spelled = inBothSpellings(left, right) ?? inBothSpellings(right, left);
+    const spelled = inAnySpelling(left, right) ?? inAnySpelling(right, left);
     if (spelled) return operator === 'eq' ? spelled : { kind: 'not', operand: spelled };
   }
   const pair = align(left.expression, right.expression);
@@ -82,15 +83,13 @@ function incomparable(env: Environment, place: Place, left: Expression, right: E
   return mismatch(env, place, `${inWords(left)} and ${inWords(right)} cannot be compared${hint}`);
 }
 
-/** Every spelling of a lookup value that a literal in another than the standard spelling stands for. */
+/** A lookup value in every spelling that records may hold for it. */
 function spellings({ lookup }: BoundValue, literal: Literal): readonly Literal[] {
   if (literal.type !== 'string') return [literal];
-  const standard = lookup?.spellings.get(literal.value);
-  if (standard === undefined || standard === literal.value) return [literal];
-  return [literal, { kind: 'literal', type: 'string', value: standard }];
+  return spellingsOf(lookup, literal.value).map((value) => ({ kind: 'literal', type: 'string', value }));
 }
 
-function inBothSpellings(operand: BoundValue, literal: BoundValue): Expression | undefined {
+function inAnySpelling(operand: BoundValue, literal: BoundValue): Expression | undefined {
   if (literal.expression.kind !== 'literal') return undefined;
   const values = spellings(operand, literal.expression);
   return values.length > 1 ? { kind: 'in', operand: operand.expression, values } : undefined;

@@ -140,7 +140,7 @@ table('lists', [
 ]);
 
 table('lookups', [
-  ["StandardStatus Eq 'Coming Soon'", compare('eq', ref('StandardStatus'), text('Coming Soon'))],
+  ["StandardStatus Eq 'Coming Soon'", isIn(ref('StandardStatus'), text('Coming Soon'), text('ComingSoon'))],
   ["StandardStatus Eq 'ComingSoon'", isIn(ref('StandardStatus'), text('ComingSoon'), text('Coming Soon'))],
   [
     "StandardStatus Ne 'ComingSoon'",
