@@ -1,7 +1,68 @@
+import type { View } from '../../access/index.ts';
+import { type CsdlVersion, csdlDocument, csdlJson, csdlXml } from '../../dictionary/csdl/index.ts';
+import type { Resource } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { StoreModel } from '../../store/model.ts';
 import type { Reply } from '../exchange.ts';
-import { RESO_JSON, type ResoRequest } from './resource-request.ts';
+import { chooseType } from '../http/accept.ts';
+import { hasTag, weakTag } from '../http/etag.ts';
+import { negotiateVersion } from '../http/odata-version.ts';
+import { formatType, type ResoRequest } from './resource-request.ts';
 
-/** placeholder until the documents stand */
-export function metadata(_request: ResoRequest): Reply {
-  return { status: 200, headers: { 'content-type': RESO_JSON }, body: ['{}'] };
+type Format = 'application/xml' | 'application/json';
+
+interface Written {
+  readonly text: string;
+  readonly etag: string;
+}
+
+/** Documents that are written already; views go with the model that they are of. */
+const written = new WeakMap<View, Map<string, Written>>();
+
+/** `$metadata`: what the key may see, as XML or JSON (OData 4.01 protocol, 11.1.2; specification 4.1). */
+export function metadata(request: ResoRequest): Reply {
+  const { exchange, session } = request;
+  const format = formatOf(request);
+  const version = negotiateVersion(exchange.headers['odata-version'], exchange.headers['odata-maxversion']);
+  const { text, etag } = documentOf(session, version, format);
+  if (hasTag(exchange.headers['if-none-match'], etag)) return { status: 304, headers: { etag }, body: [] };
+  return { status: 200, headers: { 'content-type': `${format}; charset=utf-8`, etag }, body: [text] };
+}
+
+/** The floor plan interface gives XML alone. */
+function formatOf({ options, exchange }: ResoRequest): Format {
+  const asked = options.system.get('format');
+  const wanted = asked === undefined ? exchange.headers.accept : formatType(asked);
+  const offered: readonly Format[] =
+    exchange.surface.name === 'floorplans' ? ['application/xml'] : ['application/xml', 'application/json'];
+  const chosen = chooseType(wanted, offered);
+  if (chosen === undefined) throw platError('notAcceptable', { offered: offered.join(', ') });
+  return chosen;
+}
+
+function documentOf({ view, model }: ResoRequest['session'], version: CsdlVersion, format: Format): Written {
+  const documents = written.get(view) ?? new Map<string, Written>();
+  written.set(view, documents);
+  const id = `${version} ${format}`;
+  const known = documents.get(id);
+  if (known !== undefined) return known;
+  const document = csdlDocument({
+    version,
+    resources: publishedResources(view, model).map((resource) => ({
+      resource,
+      fields: view.fieldsOf(resource),
+      navigations: [...resource.navigations.values()].filter(({ target }) =>
+        view.publishes(model.resource(target)),
+      ),
+    })),
+    lookups: model.dictionary.lookups,
+  });
+  const text = format === 'application/xml' ? csdlXml(document) : csdlJson(document);
+  const made = { text, etag: weakTag(text) };
+  documents.set(id, made);
+  return made;
+}
+
+function publishedResources(view: View, model: StoreModel): Resource[] {
+  return [...model.dictionary.resources.values()].filter(view.publishes);
 }
