@@ -9,3 +9,15 @@ export const systemClock: Clock = {
   now: Date.now,
   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
 };
+
+/** The same clock, but one that never goes back while the process runs, also when it is set back. */
+export function steadyClock({ now, sleep }: Clock): Clock {
+  let highest = Number.NEGATIVE_INFINITY;
+  return {
+    now: () => {
+      highest = Math.max(highest, now());
+      return highest;
+    },
+    sleep,
+  };
+}

@@ -70,6 +70,20 @@ export function readModel(database: DatabaseSync): StoreModel {
   return makeModel({ generation, settings, profile: readProfile(database), day });
 }
 
+/** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
+export function readSettled(database: DatabaseSync): number {
+  const row = database.prepare("SELECT value FROM plat_meta WHERE name = 'settled'").get();
+  return Number(row?.value ?? 0);
+}
+
+export function writeSettled(database: DatabaseSync, moment: number): void {
+  database
+    .prepare(
+      "INSERT INTO plat_meta VALUES ('settled', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    )
+    .run(String(moment));
+}
+
 /** The youngest stamp that was ever committed; stamps never run backwards (I2). */
 export function readLastStamp(database: DatabaseSync): string {
   return readText(database, 'last_stamp');

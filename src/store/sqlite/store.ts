@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
 import { dayFrom, declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, steadyClock, systemClock } from '../clock.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { StoreModel } from '../model.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
@@ -29,7 +29,7 @@ import { isBusy, translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { registerFileUrl } from './functions.ts';
 import { sqliteKeys } from './keys.ts';
-import { readLastStamp, readMeta } from './meta.ts';
+import { readLastStamp, readMeta, readSettled, writeSettled } from './meta.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
 import { readStatus } from './status.ts';
@@ -52,12 +52,15 @@ export interface SqliteStoreOptions {
 /** How long a writer waits for another process's lock, in milliseconds. */
 const WRITE_PATIENCE = 30_000;
 const READ_PATIENCE = 5000;
+/** Milliseconds between two promises that are kept; less than the 5 s that a window waits (I2). */
+const PROMISE_EVERY = 1000;
 
 export const defaultReaders = (): number => Math.max(1, availableParallelism() - 1);
 
 /** Opens (or makes) the store in a file. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, create, clock = systemClock } = options;
+  const { path, create } = options;
+  const clock = steadyClock(options.clock ?? systemClock);
   try {
     const found = inspect(path);
     if (found !== 'store') {
@@ -84,6 +87,7 @@ class SqliteStore implements Store {
   readonly #pages: ReaderPool | undefined;
   readonly #searches: ReaderPool | undefined;
   #model: StoreModel;
+  #promised = 0;
   /** Writes of this process follow each other; the lock is between processes. */
   #writing: Promise<unknown> = Promise.resolve();
 
@@ -95,6 +99,7 @@ class SqliteStore implements Store {
     this.#write.database.exec('PRAGMA synchronous = FULL');
     this.#main = connect({ ...shared, readOnly: true, busyTimeout: READ_PATIENCE });
     this.#probe = connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
+    this.#probe.database.exec('PRAGMA synchronous = NORMAL');
     this.#writer = new Writer(this.#write, clock);
     this.secret = readMeta(this.#main.database).secret;
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
@@ -176,17 +181,30 @@ class SqliteStore implements Store {
     const { database } = this.#probe;
     try {
       database.exec('BEGIN IMMEDIATE');
-      database.exec('ROLLBACK');
+      this.#promise(now);
+      database.exec('COMMIT');
       return { now, settled: now };
     } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
       if (!isBusy(error)) throw error;
       // The writer at work stamps with its own clock, but never before what is committed.
       return { now, settled: this.#lastStamp() };
     }
   }
 
+  /**
+   * Keeps, once in a while, up to where windows were called settled, so that no process stamps before it, not even
+   * on a clock that was set back meanwhile.
+   */
+  #promise(settled: number): void {
+    if (settled < this.#promised + PROMISE_EVERY) return;
+    writeSettled(this.#probe.database, settled);
+    this.#promised = settled;
+  }
+
   #lastStamp(): number {
-    return Date.parse(readLastStamp(this.#main.database));
+    const { database } = this.#main;
+    return Math.max(Date.parse(readLastStamp(database)), readSettled(database));
   }
 
   write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport> {

@@ -15,6 +15,7 @@ import {
   readMeta,
   readModel,
   readProfile,
+  readSettled,
   writeLastStamp,
   writeMeta,
   writeProfile,
@@ -73,8 +74,9 @@ export class Writer {
   }
 
   #nextStamp(): string {
-    const now = timestampFrom(this.#clock.now());
-    const last = readLastStamp(this.#connection.database);
+    const { database } = this.#connection;
+    const now = timestampFrom(Math.max(this.#clock.now(), readSettled(database)));
+    const last = readLastStamp(database);
     return compareStamps(now, last) > 0 ? now : last;
   }
 

@@ -1,0 +1,99 @@
+/** Media name their parent in two ways, and the specification's way follows from the dictionary's. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listing, member, photo } from '../../support/builders.ts';
+import type { Engine } from '../../support/engine.ts';
+import { told } from '../../support/reports.ts';
+import { makeWorld } from '../../support/world.ts';
+
+const PLACE =
+  '$select=ResourceName,ResourceRecordKey,OriginatingSystemResourceRecordKey,OriginatingSystemResourceRecordSystemID';
+
+export function mediaContract(engine: Engine): void {
+  test('the media of a listing carry its key and system in every form of their input', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { OriginatingSystemID: 'X', Media: [photo('M1')] }));
+    const forms = [
+      { MediaKey: 'M2', ResourceName: 'Property', ResourceRecordKey: 'A' },
+      { MediaKey: 'M3', ResourceRecordKey: 'A' },
+      { MediaKey: 'M4', OriginatingSystemResourceRecordKey: 'A' },
+      {
+        MediaKey: 'M5',
+        OriginatingSystemResourceRecordKey: 'A',
+        OriginatingSystemResourceRecordSystemId: 'X',
+      },
+    ];
+    assert.deepEqual(told(await world.write('Media', ...forms)), { inserted: 4 });
+    const placed = {
+      ResourceName: 'Property',
+      ResourceRecordKey: 'A',
+      OriginatingSystemResourceRecordKey: 'A',
+      OriginatingSystemResourceRecordSystemID: 'X',
+    };
+    assert.deepEqual(await world.rows('Media', PLACE), Array(5).fill(placed));
+    assert.deepEqual(told(await world.write('Media', ...forms)), { unchanged: 4 });
+  });
+
+  test('whether the input spells out what follows from the parent makes no change', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { OriginatingSystemID: 'X', Media: [photo('M1')] }));
+    const spelled = photo('M1', {
+      ResourceName: 'Property',
+      ResourceRecordKey: 'A',
+      OriginatingSystemResourceRecordKey: 'A',
+      OriginatingSystemResourceRecordSystemID: 'X',
+    });
+    const again = await world.write('Property', listing('A', { OriginatingSystemID: 'X', Media: [spelled] }));
+    assert.deepEqual(told(again), { unchanged: 1, children: { unchanged: 1 } });
+  });
+
+  test('media that contradict their listing are refused', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { OriginatingSystemID: 'X' }));
+    const other = { MediaKey: 'M1', ResourceRecordKey: 'A', OriginatingSystemResourceRecordKey: 'B' };
+    assert.deepEqual(await world.reasons('Media', other), [
+      'OriginatingSystemResourceRecordKey is "B", but its parent has "A"',
+    ]);
+    const nested = listing('A', {
+      OriginatingSystemID: 'X',
+      Media: [photo('M1', { OriginatingSystemResourceRecordSystemID: 'Y' })],
+    });
+    assert.deepEqual(await world.reasons('Property', nested), [
+      'Media[0].OriginatingSystemResourceRecordSystemID is "Y", but its parent has "X"',
+    ]);
+    const alone = { MediaKey: 'M1', ResourceRecordKey: 'A', OriginatingSystemResourceRecordSystemID: 'Y' };
+    assert.deepEqual(told(await world.write('Media', alone)), {
+      rejected: [
+        {
+          resource: 'Media',
+          key: 'M1',
+          reason: 'OriginatingSystemResourceRecordSystemID is "Y", but its parent has "X"',
+        },
+      ],
+    });
+    assert.deepEqual(await world.keys('Media'), []);
+  });
+
+  test('media of an agent are of the agent alone', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Member', member('A', { Media: [photo('M1')] }));
+    await world.write('Property', listing('A', { Media: [photo('M2')] }));
+    assert.deepEqual(await world.rows('Media', PLACE), [
+      {
+        ResourceName: 'Member',
+        ResourceRecordKey: 'A',
+        OriginatingSystemResourceRecordKey: null,
+        OriginatingSystemResourceRecordSystemID: null,
+      },
+      {
+        ResourceName: 'Property',
+        ResourceRecordKey: 'A',
+        OriginatingSystemResourceRecordKey: 'A',
+        OriginatingSystemResourceRecordSystemID: null,
+      },
+    ]);
+    assert.deepEqual(await world.rows('Member', '$select=MemberKey&$expand=Media($select=MediaKey)'), [
+      { MemberKey: 'A', Media: [{ MediaKey: 'M1' }] },
+    ]);
+  });
+}

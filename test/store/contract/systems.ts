@@ -1,0 +1,106 @@
+/** Originating systems: a key belongs to one, and a reader may be restricted to some. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { floorPlan, listing, member, photo, photoOf, room } from '../../support/builders.ts';
+import type { Engine } from '../../support/engine.ts';
+import { told } from '../../support/reports.ts';
+import { makeWorld } from '../../support/world.ts';
+
+const OF_X = 'The key belongs to the originating system X; this record is of Y';
+
+export function systemContract(engine: Engine): void {
+  test('a key of one system is not taken over by another', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { OriginatingSystemID: 'X', City: 'Ely' }));
+    const report = await world.write(
+      'Property',
+      listing('A', { OriginatingSystemID: 'Y', City: 'Duluth', Rooms: [room('R1')] }),
+      listing('B', { OriginatingSystemID: 'Y' }),
+    );
+    assert.deepEqual(told(report), {
+      inserted: 1,
+      rejected: [{ resource: 'Property', key: 'A', reason: OF_X }],
+    });
+    assert.deepEqual(await world.rows('Property', '$select=ListingKey,OriginatingSystemID,City'), [
+      { ListingKey: 'A', OriginatingSystemID: 'X', City: 'Ely' },
+      { ListingKey: 'B', OriginatingSystemID: 'Y', City: null },
+    ]);
+    assert.deepEqual(await world.keys('PropertyRooms'), []);
+  });
+
+  test('a child of one system does not move to a listing of another', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { OriginatingSystemID: 'X', Media: [photo('M1')] }));
+    const nested = await world.write(
+      'Property',
+      listing('B', { OriginatingSystemID: 'Y', Media: [photo('M1')] }),
+    );
+    const rejected = [{ resource: 'Media', key: 'M1', reason: OF_X }];
+    assert.deepEqual(told(nested), { inserted: 1, rejected });
+    assert.deepEqual(told(await world.write('Media', photoOf('B', 'M1'))), { rejected });
+    assert.deepEqual(await world.rows('Media', '$select=ResourceRecordKey'), [{ ResourceRecordKey: 'A' }]);
+  });
+
+  test('a record without a system gets one later, and its children with it', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { Media: [photo('M1')], Rooms: [room('R1')] }));
+    const viewer = { role: 'idx', systems: ['X'] };
+    assert.deepEqual(await world.keys('Media', '', { viewer }), []);
+    await world.write('Property', listing('A', { OriginatingSystemID: 'X' }));
+    assert.deepEqual(
+      await world.rows('Media', '$select=OriginatingSystemResourceRecordSystemID', { viewer }),
+      [{ OriginatingSystemResourceRecordSystemID: 'X' }],
+    );
+    assert.deepEqual(await world.keys('PropertyRooms', '', { viewer }), ['R1']);
+  });
+
+  test('a reader sees records of its systems alone, and children with their parents', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Member', member('1', { OriginatingSystemID: 'X' }), member('2'));
+    for (const system of ['X', 'Y', 'Z']) {
+      const children = { Media: [photo(`M${system}`)], Rooms: [room(`R${system}`)] };
+      await world.write('Property', listing(system, { OriginatingSystemID: system, ...children }));
+    }
+    await world.write('Property', listing('none', { Media: [photo('M0')], ListAgentKey: '1' }));
+    for (const role of ['private', 'idx']) {
+      const viewer = { role, systems: ['X', 'Z'] };
+      assert.deepEqual(await world.keys('Property', '', { viewer }), ['X', 'Z']);
+      assert.deepEqual(await world.keys('Property', '$filter=ListPrice eq null', { viewer }), ['X', 'Z']);
+      assert.deepEqual(await world.keys('Media', '', { viewer }), ['MX', 'MZ']);
+      assert.deepEqual(await world.keys('PropertyRooms', '', { viewer }), ['RX', 'RZ']);
+      assert.deepEqual(await world.keys('Member', '', { viewer }), ['1']);
+      assert.equal(await world.count('Property', '', viewer), 2);
+      assert.equal(await world.record('Property', 'Y', '', { viewer }), undefined);
+      // What a store publishes of itself is of no system.
+      assert.ok((await world.count('Field', '', viewer)) > 50);
+    }
+    assert.deepEqual(await world.keys('Property', '', { viewer: { role: 'idx', systems: ['W'] } }), []);
+  });
+
+  test('the floor plan interface knows the plans of listings alone', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Member', member('1', { Media: [floorPlan('PM')] }));
+    const media = (id: string) => [photo(`${id}1`), floorPlan(`${id}2`), floorPlan(`${id}3`)];
+    await world.write(
+      'Property',
+      listing('A', { OriginatingSystemID: 'X', Media: media('A') }),
+      listing('B', { OriginatingSystemID: 'X', Media: media('B'), StandardStatus: 'Withdrawn' }),
+      listing('C', { OriginatingSystemID: 'Y', Media: media('C') }),
+    );
+    const viewer = { role: 'idx', systems: ['X'], onlyFloorPlans: true };
+    assert.deepEqual(await world.keys('Media', '', { viewer }), ['A2', 'A3']);
+    assert.equal(await world.count('Media', '', viewer), 2);
+    assert.equal(await world.count('Media', "$filter=MediaCategory eq 'Photo'", viewer), 0);
+    assert.equal(await world.record('Media', 'A1', '', { viewer }), undefined);
+    assert.equal((await world.record('Media', 'A2', '', { viewer }))?.MediaKey, 'A2');
+    const everywhere = { role: 'private', onlyFloorPlans: true };
+    assert.deepEqual(await world.keys('Media', '', { viewer: everywhere }), [
+      'A2',
+      'A3',
+      'B2',
+      'B3',
+      'C2',
+      'C3',
+    ]);
+  });
+}

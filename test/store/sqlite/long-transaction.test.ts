@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { ErrorCode } from '../../../src/errors/index.ts';
+import { listing } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { told } from '../../support/reports.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { makeWorld } from '../../support/world.ts';
+
+const failed = (task: string) => ({
+  code: 'failed' satisfies ErrorCode,
+  message: `To ${task} takes longer than a transaction may.`,
+});
+
+/** A store in which the next transactions seem to take 3 s: the clock is read in each. */
+async function slowWorld(t: TestContext) {
+  const clock = testClock();
+  const state = { slow: 0, passed: 0 };
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + state.passed);
+  const dragging = {
+    ...clock,
+    now: () => {
+      if (state.slow > 0) {
+        state.slow--;
+        state.passed += 3000;
+        clock.advance(3000);
+      }
+      return clock.now();
+    },
+  };
+  return { state, world: await makeWorld(sqliteEngine(), t, { clock: dragging }) };
+}
+
+test('a transaction that takes too long is rolled back, and done in halves with fresh stamps', async (t) => {
+  const { state, world } = await slowWorld(t);
+  const records = await Promise.all(['A', 'B', 'C'].map((key) => world.parse('Property', listing(key))));
+  state.slow = 1;
+  const report = await world.store.write('Property', records);
+  assert.deepEqual(told(report), { inserted: 3 });
+  assert.equal(report.stamp, '2026-06-01T12:00:03Z');
+  assert.deepEqual(
+    await world.rows('Property', '$select=ListingKey,ModificationTimestamp'),
+    ['A', 'B', 'C'].map((ListingKey) => ({ ListingKey, ModificationTimestamp: report.stamp })),
+  );
+
+  state.slow = 1;
+  assert.deepEqual(told(await world.store.remove('Property', ['A', 'B'])), { deleted: 2 });
+  assert.deepEqual(await world.keys('Property'), ['C']);
+});
+
+test('a single record that takes too long is an error, and nothing of it is stored', async (t) => {
+  const { state, world } = await slowWorld(t);
+  await world.write('Property', listing('A'));
+  const record = await world.parse('Property', listing('B'));
+  state.slow = 1;
+  await assert.rejects(
+    world.store.write('Property', [record]),
+    failed('store the record B with its children'),
+  );
+  state.slow = 1;
+  await assert.rejects(
+    world.store.remove('Property', ['A']),
+    failed('delete the record A with its children'),
+  );
+  assert.deepEqual(await world.keys('Property'), ['A']);
+});
