@@ -1,4 +1,7 @@
-/** Dates and timestamps in the one form that plat stores, compares and gives. */
+/**
+ * Dates and timestamps in the one form that plat takes and gives. Timestamps sort by time only without their `Z`,
+ * since that stands after the point of a fraction.
+ */
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIMESTAMP =

@@ -34,6 +34,8 @@ export interface Declarations {
 }
 
 const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
+/** Local names and lookups stand in XML, which excludes these characters; not blank. */
+const PLAIN_TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}\uFFFE\uFFFF]+$/u;
 const DEFAULT_CLASS = 'private';
 
 /**
@@ -63,6 +65,13 @@ function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDecla
   if (known?.closed) {
     throw platError('usage', { reason: `The lookup ${lookup} is closed and takes no further values.` });
   }
+  for (const text of [lookup, ...values]) {
+    if (!PLAIN_TEXT.test(text)) {
+      throw platError('usage', {
+        reason: `The lookup ${lookup}: ${JSON.stringify(text)} is blank or holds control characters.`,
+      });
+    }
+  }
   const added = values.filter((value) => !known?.values.has(value)).map((value) => ({ value }));
   return makeLookup(lookup, false, [...(known?.values.values() ?? []), ...added]);
 }
@@ -76,18 +85,22 @@ function makeCustomField(
   const wrong = (reason: string): never => {
     throw platError('usage', { reason: `The custom field ${resource.name}.${name}: ${reason}.` });
   };
-  if (!API_NAME.test(name)) wrong('its name must be letters, digits and underscores');
+  if (!API_NAME.test(name)) {
+    wrong('its name must begin with a letter and hold letters, digits and underscores, at most 128');
+  }
   // Engines tell columns apart without regard to case.
   const taken = [...resource.fields.keys(), ...resource.navigations.keys()];
   if (taken.some((other) => other.toLowerCase() === name.toLowerCase())) wrong('the name is taken');
-  if (group.includes(':') || group === '' || label === '')
-    wrong('it needs a group (without a colon) and a label');
+  if (group.includes(':') || !PLAIN_TEXT.test(group) || !PLAIN_TEXT.test(label)) {
+    wrong('it needs a group (without a colon) and a label, neither blank nor with control characters');
+  }
   for (const other of resource.fields.values()) {
     if (other.custom?.group === group && other.custom.label === label)
       wrong(`${other.name} has its LocalName`);
   }
   const parsed = parseType(declaration.type) ?? wrong(`its type ${declaration.type} is not known`);
   if (lookup !== undefined && !lookups.has(lookup)) wrong(`there is no lookup ${lookup}`);
+  if (lookup !== undefined && parsed.type.kind !== 'string') wrong('only a string has a lookup');
   return {
     resource: resource.name,
     name,

@@ -26,25 +26,32 @@ const TYPE = /^(string|integer|decimal|boolean|date|timestamp)(?:\((\d+)(?:,(\d+
 const NAVIGATION = /^-> (\w+)(\[\])? via (\w+)(?: = (\w+))?$/;
 const JOINED = /^(.+) <- (\w+)\.(\w+) via (\w+)$/;
 
-/** Reads `string(50)`, `decimal(14,2)`, `string(1024)[]` and their like. */
+/**
+ * Reads `string(50)`, `decimal(14,2)`, `string(1024)[]` and their like. Only strings make lists. Sizes are at
+ * least 1 and a scale is no larger than its precision (CSDL 7.2.2 to 7.2.4).
+ */
 export function parseType(text: string): { type: ScalarType; collection: boolean } | undefined {
   const match = TYPE.exec(text);
   if (!match) return undefined;
   const [, kind, first, second, brackets] = match;
   const collection = brackets !== undefined;
   const size = first === undefined ? undefined : Number(first);
+  const scale = second === undefined ? undefined : Number(second);
+  if (size === 0 || (collection && kind !== 'string')) return undefined;
+  if (scale !== undefined && kind !== 'decimal') return undefined;
   switch (kind) {
     case 'string':
       return { type: size === undefined ? { kind } : { kind, maxLength: size }, collection };
     case 'integer':
       return { type: size === undefined ? { kind } : { kind, digits: size }, collection };
     case 'decimal':
-      if (size === undefined || second === undefined) return undefined;
-      return { type: { kind, precision: size, scale: Number(second) }, collection };
+      if (size === undefined || scale === undefined || scale > size) return undefined;
+      if (scale === 0) return { type: { kind: 'integer', digits: size }, collection };
+      return { type: { kind, precision: size, scale }, collection };
     case 'boolean':
     case 'date':
     case 'timestamp':
-      return { type: { kind }, collection };
+      return size === undefined ? { type: { kind }, collection } : undefined;
     default:
       return undefined;
   }
