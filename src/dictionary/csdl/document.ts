@@ -34,6 +34,7 @@ export interface CsdlResource {
 /** What a document is made from: nothing of it names what the reader may not know. */
 export interface CsdlSource {
   readonly version: CsdlVersion;
+  /** At least one: a container is not empty (CSDL 13). */
   readonly resources: readonly CsdlResource[];
   /** The lookups that have values or were declared; a field with another one is plain text to a client. */
   readonly lookups: Dictionary['lookups'];

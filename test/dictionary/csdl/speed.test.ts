@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type CsdlSource, csdlDocument, csdlJson, csdlXml } from '../../../src/dictionary/csdl/index.ts';
+import { sourceOf, viewOf, wholeDictionary } from './fixture.ts';
+
+/** The best of some runs, in milliseconds: what else the machine does is no part of the question. */
+function best(make: () => string): number {
+  const times = Array.from({ length: 10 }, () => {
+    const start = performance.now();
+    make();
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
+const fieldsOf = ({ resources }: CsdlSource): number =>
+  resources.reduce((count, { fields, navigations }) => count + fields.length + navigations.length, 0);
+
+describe('metadata documents are made quickly', () => {
+  it('of the whole dictionary, in 30 ms', () => {
+    const source = wholeDictionary();
+    assert.ok(fieldsOf(source) >= 1745);
+    assert.ok(best(() => csdlXml(csdlDocument(source))) < 30);
+    assert.ok(best(() => csdlJson(csdlDocument(source))) < 30);
+  });
+
+  it('of what an idx key sees, in 5 ms', () => {
+    const source = sourceOf(viewOf('idx'));
+    assert.ok(fieldsOf(source) >= 300);
+    assert.ok(best(() => csdlXml(csdlDocument(source))) < 5);
+    assert.ok(best(() => csdlJson(csdlDocument(source))) < 5);
+  });
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeLookup, spellingsOf, standardDictionary } from '../../src/dictionary/index.ts';
+
+test('a value stands in records under each of its spellings, the one that was asked first', () => {
+  const status = standardDictionary().lookups.get('StandardStatus');
+  assert.deepEqual(spellingsOf(status, 'Active Under Contract'), [
+    'Active Under Contract',
+    'ActiveUnderContract',
+  ]);
+  assert.deepEqual(spellingsOf(status, 'ActiveUnderContract'), [
+    'ActiveUnderContract',
+    'Active Under Contract',
+  ]);
+  assert.deepEqual(spellingsOf(status, 'Active'), ['Active']);
+});
+
+test('a text that is no value, or of no lookup, stands for itself', () => {
+  assert.deepEqual(spellingsOf(standardDictionary().lookups.get('StandardStatus'), 'Sold'), ['Sold']);
+  assert.deepEqual(spellingsOf(undefined, 'Rome'), ['Rome']);
+});
+
+test('the older name of one value that is itself another value is only that one', () => {
+  const lookup = makeLookup('Heat', false, [{ value: 'Hot Air', legacy: 'Air' }, { value: 'Air' }]);
+  assert.deepEqual(spellingsOf(lookup, 'Hot Air'), ['Hot Air']);
+  assert.deepEqual(spellingsOf(lookup, 'Air'), ['Air']);
+});
