@@ -32,6 +32,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: readonly (string | Uint8Array)[];
+  /** To be called once the body has been written: its memory is used again. */
+  readonly release?: (() => void) | undefined;
   /** Records in the body, for the account of the key. */
   readonly rows?: number;
   /** What the account of the key notes of this request. */

@@ -152,6 +152,8 @@ export interface Page {
   readonly more: boolean;
   /** Absent when the page has no row. */
   readonly last?: LastRow;
+  /** To be called once the body is not needed any more: its memory is used again. */
+  readonly release?: () => void;
   /** For a page of a list: how many of its ids are behind it now. */
   readonly consumed?: number;
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { finished } from 'node:stream';
 import type { Reply } from '../exchange.ts';
 import { chooseEncoding } from './accept.ts';
 import { compressBody } from './compress.ts';
@@ -16,9 +17,23 @@ const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 
 /**
  * Writes a reply: head and parts one after the other, as they are or in the encoding that the client asked for.
+ * Resolves when all is written, or the client is gone; the reply's memory is given back then.
  * @returns bytes of the body that were sent
  */
 export async function send(
+  response: ServerResponse,
+  reply: Reply,
+  common: Common,
+  request: { readonly method: string; readonly acceptEncoding: string | undefined },
+): Promise<number> {
+  try {
+    return await write(response, reply, common, request);
+  } finally {
+    reply.release?.();
+  }
+}
+
+async function write(
   response: ServerResponse,
   reply: Reply,
   common: Common,
@@ -45,13 +60,19 @@ export async function send(
     ...(empty ? {} : { 'content-length': String(length) }),
     ...reply.headers,
   });
-  if (request.method === 'HEAD' || empty) {
-    response.end();
-    return 0;
-  }
+  const sends = request.method !== 'HEAD' && !empty;
+  const written = whenWritten(response);
   response.cork();
-  for (const part of body) response.write(part);
+  if (sends) for (const part of body) response.write(part);
   response.end();
   response.uncork();
-  return length;
+  await written;
+  return sends ? length : 0;
+}
+
+/** Resolves when the response has been handed to the system, or never will be. */
+function whenWritten(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    finished(response, () => resolve());
+  });
 }

@@ -72,6 +72,7 @@ export async function listings(request: NativeExchange): Promise<Reply> {
   const window = windowOf(asked.filter);
   return {
     ...success([page.body], page.rows, beside, indexHeaders(answer)),
+    release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),
     sweep: asked.filter === undefined && asked.order.length === 0 && page.rows > 0 && !page.more,
   };

@@ -65,7 +65,7 @@ export async function parts(request: NativeExchange, key: string, part: NativePa
       ? { offset: position.offset }
       : { page: position.kind === 'page' ? position.page : 1 };
   const shown = count === undefined ? undefined : pagination(count, asked.limit ?? Math.max(1, count), where);
-  return success([page.body], page.rows, { pagination: shown });
+  return { ...success([page.body], page.rows, { pagination: shown }), release: page.release };
 }
 
 /** `/v1/listings/<key>/photos/<id>` and its like. */

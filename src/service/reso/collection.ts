@@ -73,6 +73,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     },
     body: [`${JSON.stringify(head).slice(0, -1)},"value":[`, page.body, tail],
     rows: page.rows,
+    release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),
     sweep: query.filter === undefined && query.order.length === 0 && next === undefined && page.rows > 0,
   };

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
+import type { SharedBody } from './outbox.ts';
 import type { ReadResult, ReadTask } from './tasks.ts';
 
 export interface WorkerOptions {
@@ -16,8 +17,17 @@ export interface WorkerRequest {
   readonly milliseconds: number;
 }
 
+/** A task, or memory of an earlier answer that comes back. */
+export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffer };
+
 export type WorkerReply =
-  | { readonly id: number; readonly ok: true; readonly result: ReadResult }
+  | {
+      readonly id: number;
+      readonly ok: true;
+      readonly result: ReadResult;
+      /** The body of a page, where it is not in the result. */
+      readonly shared?: SharedBody;
+    }
   | {
       readonly id: number;
       readonly ok: false;
@@ -96,7 +106,7 @@ export class ReaderPool {
     lane.job = undefined;
     lane.worker.unref();
     if (job?.id === reply.id) {
-      if (reply.ok) job.resolve(reply.result);
+      if (reply.ok) job.resolve(withBody(lane.worker, reply));
       else job.reject(Object.assign(new Error(reply.error.message), { errcode: reply.error.errcode }));
     }
     this.#dispatch();
@@ -109,4 +119,12 @@ export class ReaderPool {
     if (index >= 0 && !this.#closed) this.#lanes[index] = this.#start();
     this.#dispatch();
   }
+}
+
+/** A page whose body lies in the thread's memory, to be given back when it has been sent. */
+function withBody(worker: Worker, { result, shared }: WorkerReply & { ok: true }): ReadResult {
+  if (shared === undefined || result.kind !== 'page') return result;
+  const { memory, length } = shared;
+  const release = (): void => worker.postMessage({ release: memory } satisfies WorkerMessage);
+  return { kind: 'page', page: { ...result.page, body: new Uint8Array(memory, 0, length), release } };
 }

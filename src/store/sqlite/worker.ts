@@ -1,41 +1,49 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect } from './connection.ts';
 import { registerFileUrl } from './functions.ts';
-import type { WorkerOptions, WorkerReply, WorkerRequest } from './pool.ts';
+import { makeOutbox, type SharedBody } from './outbox.ts';
+import type { WorkerMessage, WorkerOptions, WorkerReply, WorkerRequest } from './pool.ts';
 import { type ReadResult, runTask } from './tasks.ts';
 
-/** A thread that reads: it answers one task after the other, and hands the bytes over without copying them. */
+/** A thread that reads: it answers one task after the other. */
 const options: WorkerOptions = workerData;
 const connection = connect({ ...options, readOnly: true });
 registerFileUrl(connection.database, options.secret);
+const outbox = makeOutbox();
+const EMPTY = new Uint8Array(0);
 
 const port = parentPort;
 if (port === null) throw new Error('This file runs as a worker thread only');
-port.on('message', (request: WorkerRequest) => {
+port.on('message', (message: WorkerMessage) => {
+  if ('release' in message) outbox.release(message.release);
+  else answer(message);
+});
+
+function answer(request: WorkerRequest): void {
   try {
     connection.deadline.set(request.milliseconds);
     const result = runTask(connection, request.task);
-    const reply: WorkerReply = { id: request.id, ok: true, result };
-    port.postMessage(reply, transfers(result));
+    if (result.kind === 'page') sendPage(request.id, result);
+    else send({ id: request.id, ok: true, result }, result.kind === 'ids' ? [result.ids.buffer] : []);
   } catch (error) {
-    const reply: WorkerReply = { id: request.id, ok: false, error: describe(error) };
-    port.postMessage(reply);
+    send({ id: request.id, ok: false, error: describe(error) }, []);
   } finally {
     connection.deadline.clear();
   }
-});
+}
 
-function transfers(result: ReadResult): ArrayBuffer[] {
-  const bytes =
-    result.kind === 'page'
-      ? result.page.body
-      : result.kind === 'ids'
-        ? result.ids
-        : result.kind === 'body'
-          ? result.body
-          : undefined;
-  if (bytes === undefined || !(bytes.buffer instanceof ArrayBuffer) || bytes.byteLength === 0) return [];
-  return [bytes.buffer];
+/** A page's body goes through shared memory, if it is large; the rest of the page travels as it is. */
+function sendPage(id: number, result: ReadResult & { kind: 'page' }): void {
+  const shared: SharedBody | undefined = outbox.put(result.page.body);
+  if (shared === undefined) send({ id, ok: true, result }, []);
+  else send({ id, ok: true, result: { ...result, page: { ...result.page, body: EMPTY } }, shared }, []);
+}
+
+function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {
+  port?.postMessage(
+    reply,
+    transferred.filter((buffer) => buffer instanceof ArrayBuffer),
+  );
 }
 
 function describe(error: unknown): { message: string; errcode?: number } {
