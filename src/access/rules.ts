@@ -1,5 +1,6 @@
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
+import { ownFieldsOf } from '../query/fields-of.ts';
 import { makeSchema } from '../query/make-schema.ts';
 import { parseFilter } from '../query/odata/index.ts';
 import type { Expression } from '../query/tree.ts';
@@ -34,16 +35,20 @@ export interface Role {
 /** An access definition, resolved against a dictionary for one UTC day. */
 export interface AccessRules {
   readonly roles: ReadonlyMap<string, Role>;
-  /** Whether tomorrow's rules may differ. */
-  readonly dependsOnDay: boolean;
+  /** The resources whose rules may differ tomorrow. */
+  readonly movesWithDay: ReadonlySet<string>;
   readonly rowRules: (resource: string) => readonly RowRule[];
   readonly withheldRules: (resource: string) => readonly WithheldRule[];
 }
 
+/** Each role, and each withheld part of a resource, is one bit of a row. */
+const MOST_BITS = 31;
+
 /**
  * Parses every filter of the definition.
  * @param today the UTC day that `{today}` stands for, `YYYY-MM-DD`
- * @throws PlatError of the OData parser, when a filter is wrong
+ * @throws PlatError of the OData parser, when a filter is wrong; `usage` when it looks beyond the record, since its
+ *   outcome is kept with the record, or when there are too many roles
  */
 export function resolveAccess(
   definition: AccessDefinition,
@@ -52,10 +57,13 @@ export function resolveAccess(
 ): AccessRules {
   const schema = makeSchema(dictionary);
   const parse = (resource: string, filter: string): Expression => {
-    const named = schema.find(resource);
-    if (named === undefined) throw platError('resourceUnknown', { name: resource });
-    return parseFilter(resolveDayTerms(filter, today), named, schema);
+    const parsed = parseFilter(resolveDayTerms(filter, today), schema.of(resource), schema);
+    if (ownFieldsOf(parsed) === undefined) {
+      throw wrong(`The row filter ${filter} of ${resource} looks beyond the record's own fields`);
+    }
+    return parsed;
   };
+  checkNames(definition, dictionary);
 
   const roles = definition.roles.map((role, index) => makeRole(role, 2 ** index));
   const rowRules = Map.groupBy(
@@ -71,15 +79,35 @@ export function resolveAccess(
     })),
     ({ resource }) => resource,
   );
-  const filters = definition.roles.flatMap((role) =>
-    role.resources === 'all' ? [] : Object.values(role.resources),
+  const moving = definition.roles.flatMap(({ resources }) =>
+    Object.entries(resources === 'all' ? {} : resources).filter(([, filter]) => dependsOnDay(filter)),
   );
+  const movingWithheld = definition.withheld.filter(({ shownWhen }) => dependsOnDay(shownWhen));
   return {
     roles: new Map(roles.map((role) => [role.name, role])),
-    dependsOnDay: filters.some(dependsOnDay),
+    movesWithDay: new Set([
+      ...moving.map(([resource]) => resource),
+      ...movingWithheld.map(({ resource }) => resource),
+    ]),
     rowRules: (resource) => rowRules.get(resource) ?? [],
     withheldRules: (resource) => withheld.get(resource) ?? [],
   };
+}
+
+const wrong = (reason: string) => platError('usage', { reason: `${reason}.` });
+
+function checkNames({ roles, withheld }: AccessDefinition, { resources }: Dictionary): void {
+  const names = roles.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw wrong(`The role ${twice} is defined twice`);
+  if (Math.max(names.length, withheld.length) > MOST_BITS) {
+    throw wrong(`More than ${MOST_BITS} roles, or withheld parts, are not possible`);
+  }
+  const named = roles.flatMap(({ resources: rules }) => (rules === 'all' ? [] : Object.keys(rules)));
+  const unknown = [...named, ...withheld.map(({ resource }) => resource)].find(
+    (each) => !resources.has(each),
+  );
+  if (unknown !== undefined) throw platError('resourceUnknown', { name: unknown });
 }
 
 function makeRole(definition: RoleDefinition, bit: number): Role {

@@ -7,7 +7,7 @@ import { condition } from './condition.ts';
 import { type Context, type ContextSource, makeContext, visibleRows } from './context.ts';
 import type { Dialect } from './dialect.ts';
 import { fileAddress } from './file-address.ts';
-import { all, bind, column, join, name, render, type Sql, slot, sql } from './fragment.ts';
+import { all, bind, column, integer, join, name, render, type Sql, slot, sql } from './fragment.ts';
 import { partConditions } from './native-text.ts';
 import { orderOf } from './order.ts';
 import type { PagePlan, PlannedStatement } from './plan.ts';
@@ -180,12 +180,27 @@ export function planRecord(planner: Planner, request: RecordRequest): PlannedSta
   return planned(planner, sql`SELECT ${dialect.bytes(text)} AS body FROM ${from} WHERE ${all(conditions)}`);
 }
 
-/** How many records match. */
+/** How many records match: counted as they are written, as far as nothing but the role and the systems decides. */
 export function planCount(planner: Planner, query: RecordQuery): PlannedStatement {
+  const counted = countedRows(planner, query);
+  if (counted !== undefined) return planned(planner, counted);
   const { from, where } = matchingRows(planner, query);
   const guards =
     query.filter === undefined || planner.dialect.deadline === undefined ? [] : [planner.dialect.deadline];
   return planned(planner, sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...guards, ...where])}`);
+}
+
+/** The sum of the counters; undefined where the rows must be looked at. */
+function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
+  const { resource, view, filter, search, under, part, among, after } = query;
+  const { bit, systems, onlyFloorPlans } = view.scope;
+  const narrower = [filter, search, under, part, among, after].some((each) => each !== undefined);
+  if (narrower || (onlyFloorPlans && resource.name === 'Media')) return undefined;
+  const conditions = [sql`resource = ${bind(resource.name)}`, sql`(visible & ${integer(bit)}) <> 0`];
+  if (systems !== undefined && model.layout(resource.name).systemSource !== 'none') {
+    conditions.push(sql`system IN (${join(systems.map(bind), ', ')})`);
+  }
+  return sql`SELECT coalesce(sum(rows), 0) AS n FROM plat_counters WHERE ${all(conditions)}`;
 }
 
 /** The ids of all matching records, in order. */

@@ -2,8 +2,10 @@ import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { type BoundValue, bind, join, name, type Sql, sql } from '../sql/fragment.ts';
 
-/** Characters that OData's trim takes away. */
-const WHITE_SPACE = bind(' \t\n\r\f\v\u00a0');
+/** Characters that trim takes away: all that Unicode calls white space. */
+const WHITE_SPACE = bind(
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+);
 
 function literal(type: ValueType, value: BoundValue): Sql {
   if (type === 'timestamp' && typeof value === 'string') return bind(value.replace(/Z$/, ''));
@@ -58,7 +60,9 @@ function call(fn: FunctionName, given: readonly Sql[], types: readonly ValueType
     case 'indexof':
       return sql`(instr(${first}, ${second}) - 1)`;
     case 'substring': {
-      const from = sql`max(${whole(second)}, 0) + 1`;
+      // A negative start counts from the end, but not beyond the beginning.
+      const start = whole(second);
+      const from = sql`iif(${start} < 0, max(length(${first}) + ${start}, 0), ${start}) + 1`;
       return third === undefined
         ? sql`substr(${first}, ${from})`
         : sql`substr(${first}, ${from}, max(${whole(third)}, 0))`;
@@ -118,7 +122,8 @@ function cast(from: ValueType, to: ValueType, value: Sql): Sql {
   switch (to) {
     case 'string':
       if (from === 'boolean') return sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END`;
-      return from === 'timestamp' ? sql`(${value} || 'Z')` : sql`CAST(${value} AS TEXT)`;
+      if (from === 'integer' || from === 'decimal') return sql`plat_number_text(${value})`;
+      return from === 'timestamp' ? sql`(${value} || 'Z')` : value;
     case 'timestamp':
       return from === 'date' ? sql`(${value} || 'T00:00:00')` : sql`NULL`;
     case 'date':

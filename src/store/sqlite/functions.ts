@@ -26,6 +26,7 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   database.function('plat_shift', pure, shift);
   database.function('plat_seconds', pure, secondsBetween);
   database.function('plat_cast', pure, castValue);
+  database.function('plat_number_text', { ...pure, useBigIntArguments: true }, numberText);
   return registerDeadline(database);
 }
 
@@ -101,22 +102,30 @@ function secondsBetween(later: Value, earlier: Value): Value {
   return (instant(later) - instant(earlier)) / 1000;
 }
 
+/** A number as JSON writes it. */
+function numberText(number: Value): Value {
+  return number === null ? null : String(number);
+}
+
 /** Turns a text into a value of another type; null where it is none. */
 function castValue(text: Value, type: Value): Value {
   if (typeof text !== 'string') return null;
   switch (type) {
     case 'integer':
-      return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : null;
-    case 'decimal':
-      return /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : null;
+      return /^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null;
+    case 'decimal': {
+      const isNumber = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text));
+      return isNumber ? Number(text) : null;
+    }
     case 'boolean':
       return text === 'true' ? 1 : text === 'false' ? 0 : null;
     case 'date':
       return canonicalDate(text) ?? null;
     case 'timestamp':
-      return canonicalTimestamp(text)?.slice(0, -1) ?? null;
+      // Without a zone it is UTC (OData 4.01 URL conventions, 5.1.1.10.1, rule 11).
+      return canonicalTimestamp(/[Zz]$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`)?.slice(0, -1) ?? null;
     case 'time':
-      return /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?$/.test(text) ? text : null;
+      return canonicalTimestamp(`1970-01-01T${text}Z`)?.slice(11, -1) ?? null;
     default:
       return null;
   }

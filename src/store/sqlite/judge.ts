@@ -28,12 +28,10 @@ const REMEMBERED = 20_000;
 /**
  * Judges rows that are about to be written by the rule of every role. What the rules of a resource look at is
  * little (a status, a date, a permission), so few rows differ in it: each difference is put to the engine once.
- * Undefined when a rule looks beyond the row's own fields; such rows are judged once they are stored.
  */
-export function rowJudge(court: Court, layout: ResourceLayout): ((row: RowToPut) => Bits) | undefined {
+export function rowJudge(court: Court, layout: ResourceLayout): (row: RowToPut) => Bits {
   const { connection, model } = court;
   const fields = ruleFields(layout);
-  if (fields === undefined) return undefined;
   const planner = { dialect: sqliteDialect, model };
   const values = [...fields.map((field) => sql`${bind(null)} AS ${name(field.name)}`), sql`1 AS _one`];
   const statement = render(
@@ -147,11 +145,17 @@ function childLayouts(model: StoreModel, resource: string): ResourceLayout[] {
   return [...new Set(targets)].map((target) => model.layout(target));
 }
 
-/** Judges every row of the store again, after a change of rules or of the day. */
-export function judgeAll(court: Court): void {
-  for (const resource of court.model.dictionary.resources.values()) {
-    if (resource.parent !== undefined || !court.model.stores(resource.name)) continue;
-    const changed = rejudge(court, court.model.layout(resource.name), sql`TRUE`);
-    judgeChildren(court, resource.name, changed);
+/**
+ * Judges the rows of some resources again, and what follows from those that changed: all of them after a change of
+ * rules, those whose rules look at the calendar on a new day.
+ */
+export function judgeAll(court: Court, concerns: (resource: string) => boolean): void {
+  const { dictionary, stores, layout } = court.model;
+  const resources = [...dictionary.resources.values()].filter(({ name }) => stores(name) && concerns(name));
+  // What stands alone first, then its parts, then what can be part of those, such as the media of an open house.
+  for (const kind of [undefined, 'fixed', 'named'] as const) {
+    for (const { name: resource } of resources.filter(({ parent }) => parent?.kind === kind)) {
+      judgeChildren(court, resource, rejudge(court, layout(resource), sql`TRUE`));
+    }
   }
 }

@@ -2,18 +2,14 @@ import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isOneTable, ownColumn, type ResourceLayout } from '../layout/index.ts';
 import { MEDIA_KINDS, type MediaKind } from '../record/media.ts';
 import { isStamp, STAMPED_FIELDS } from '../record/stamps.ts';
-import { bind, sql } from '../sql/fragment.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../write/transaction.ts';
 import { decode, encode } from './codec.ts';
 import type { Raw } from './connection.ts';
-import { type Bits, type Court, judgeChildren, rejudge, rowJudge } from './judge.ts';
+import { type Bits, type Court, judgeChildren, rowJudge } from './judge.ts';
 import { typedFields } from './tables.ts';
 import { newestStampField, placeOf, stampTextColumns, textColumns } from './text-columns.ts';
 
 type RawRow = Record<string, Raw>;
-
-/** Of rows whose rules look beyond them: nobody sees them until they are judged where they lie. */
-const UNJUDGED: Bits = { visible: 0, shown: 0 };
 
 /** Profiles count from 1. */
 const FIRST_VERSION = 1;
@@ -109,10 +105,6 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
       if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
       counters.add(resource.name, visible, row.system, 1);
     }
-    if (rowJudge(court, layout) === undefined) {
-      const list = bind(JSON.stringify(rows.map(({ key }) => key)));
-      seenOtherwise.push(...rejudge(court, layout, sql`r._key IN (SELECT value FROM json_each(${list}))`));
-    }
     judgeChildren(court, resource.name, seenOtherwise);
     counters.flush();
   }
@@ -148,7 +140,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
     ]);
     const insertTexts = one ? undefined : textsInsert(texts.columns);
     return (row, id) => {
-      const bits = judge?.(row) ?? UNJUDGED;
+      const bits = judge(row);
       const { rank, file } = placeOf(row);
       const place = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
       const own = [row.kind, rank, file, row.hash, row.audience ?? null];

@@ -104,12 +104,14 @@ export class Writer {
         database.exec('ROLLBACK');
         return current;
       }
-      const day = dayFrom(this.#clock.now());
+      const today = dayFrom(this.#clock.now());
+      const day = today > current.day ? today : current.day;
       const model = makeModel({ generation: current.generation + 1, settings, profile, day });
       writeMeta(database, { generation: model.generation, settings, day });
       writeProfile(database, profile);
       await this.applyModel(model);
-      if (settings.access !== current.settings.access) this.#judgeAll(model);
+      if (settings.access !== current.settings.access) this.#judge(model, () => true);
+      else if (day !== current.day) this.#judgeForDay(model);
       database.exec('COMMIT');
       return model;
     } catch (error) {
@@ -129,9 +131,13 @@ export class Writer {
     writeLastStamp(database, stamp);
   }
 
-  #judgeAll(model: StoreModel): void {
+  #judgeForDay(model: StoreModel): void {
+    this.#judge(model, (resource) => model.rules.movesWithDay.has(resource));
+  }
+
+  #judge(model: StoreModel, concerns: (resource: string) => boolean): void {
     const tally = counters(this.#connection);
-    judgeAll({ connection: this.#connection, model, counters: tally });
+    judgeAll({ connection: this.#connection, model, counters: tally }, concerns);
     tally.flush();
   }
 
@@ -149,7 +155,7 @@ export class Writer {
       }
       const model = makeModel({ generation: generation + 1, settings, profile, day: today });
       writeMeta(database, { generation: model.generation, day: today });
-      if (model.rules.dependsOnDay) this.#judgeAll(model);
+      this.#judgeForDay(model);
       database.exec('COMMIT');
       return model;
     } catch (error) {

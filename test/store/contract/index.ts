@@ -1,13 +1,17 @@
 import { suite } from 'node:test';
 import type { Engine } from '../../support/engine.ts';
+import { accessChangeContract } from './access-changes.ts';
 import { childrenContract } from './children.ts';
 import { deleteContract } from './deletes.ts';
+import { fieldsInUseContract } from './fields-in-use.ts';
 import { mediaContract } from './media.ts';
 import { orphanContract } from './orphans.ts';
 import { parentContract } from './parents.ts';
 import { recordContract } from './records.ts';
+import { roleContract } from './roles.ts';
 import { stampContract } from './stamps.ts';
 import { systemContract } from './systems.ts';
+import { withheldContract } from './withheld.ts';
 
 /** What every engine promises. */
 export function storeContract(engine: Engine): void {
@@ -19,4 +23,8 @@ export function storeContract(engine: Engine): void {
   suite(`${engine.name}: media`, () => mediaContract(engine));
   suite(`${engine.name}: stamps`, () => stampContract(engine));
   suite(`${engine.name}: parents`, () => parentContract(engine));
+  suite(`${engine.name}: fields in use`, () => fieldsInUseContract(engine));
+  suite(`${engine.name}: roles`, () => roleContract(engine));
+  suite(`${engine.name}: withheld addresses`, () => withheldContract(engine));
+  suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
 }

@@ -1,0 +1,195 @@
+/** What a role sees changes with the record, with the day and with the definition of roles, at once. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BUILT_IN_ACCESS, type RoleDefinition } from '../../../src/access/index.ts';
+import { listing, openHouse, photo, room } from '../../support/builders.ts';
+import type { Engine } from '../../support/engine.ts';
+import { IDX } from '../../support/views.ts';
+import { type Json, makeWorld, operations, TIME, type World } from '../../support/world.ts';
+
+const CHILDREN = {
+  Media: [photo('M')],
+  Rooms: [room('R')],
+  OpenHouses: [openHouse('O', { Media: [photo('OM')] })],
+};
+
+const RESOURCES = ['Property', 'PropertyRooms', 'OpenHouse', 'Media'];
+
+async function seen(world: Pick<World, 'keys' | 'count'>, role: string): Promise<string> {
+  const viewer = { role };
+  const found: string[] = [];
+  for (const resource of RESOURCES) {
+    const keys = await world.keys(resource, '', { viewer });
+    assert.equal(await world.count(resource, '', viewer), keys.length);
+    found.push(...keys);
+  }
+  return found.join(' ');
+}
+
+const roles = (...definitions: readonly RoleDefinition[]) => ({
+  access: { ...BUILT_IN_ACCESS, roles: [...BUILT_IN_ACCESS.roles, ...definitions] },
+});
+
+const partner = (
+  listings: string,
+  others: Readonly<Record<string, string>>,
+  classes = ['idx'],
+): RoleDefinition => ({
+  name: 'partner',
+  classes,
+  resources: { Property: listings, ...others },
+});
+
+export function accessChangeContract(engine: Engine): void {
+  test('a change of status moves a listing, its children and theirs', async (t) => {
+    const world = await makeWorld(engine, t);
+    const write = (status: string, children: Json = {}) =>
+      world.write('Property', listing('A', { StandardStatus: status, ...children }));
+    await write('Active', CHILDREN);
+    assert.equal(await seen(world, 'idx'), 'A R O M OM');
+    await write('Withdrawn');
+    assert.equal(await seen(world, 'idx'), '');
+    assert.equal(await seen(world, 'vow'), 'A R O M OM');
+    assert.equal(await seen(world, 'private'), 'A R O M OM');
+    await write('Active');
+    assert.equal(await seen(world, 'idx'), 'A R O M OM');
+    // Together with a change of the children themselves.
+    await write('Incomplete', { Media: [photo('M', { ShortDescription: 'x' }), photo('N')], Rooms: [] });
+    assert.equal(await seen(world, 'idx'), '');
+    assert.equal(await seen(world, 'private'), 'A O M N OM');
+    await write('Active', { Media: [photo('N')] });
+    assert.equal(await seen(world, 'idx'), 'A O N OM');
+  });
+
+  test('a sale of three years ago goes out of sight on the day, not before', async (t) => {
+    const world = await makeWorld(engine, t);
+    const sold = { StandardStatus: 'Closed', CloseDate: '2023-06-01' };
+    await world.write('Property', listing('A', { ...sold, ...CHILDREN }));
+    world.clock.set('2026-06-01T23:59:59.999Z');
+    assert.equal(await seen(world, 'idx'), 'A R O M OM');
+    world.clock.set('2026-06-02T00:00:00Z');
+    assert.equal(await seen(world, 'idx'), '');
+    assert.equal(await seen(world, 'vow'), 'A R O M OM');
+    assert.equal(await world.record('Property', 'A', '', { viewer: IDX }), undefined);
+    assert.equal((await world.store.model()).day, '2026-06-02');
+    const other = operations(await world.again(), world.clock);
+    assert.equal(await seen(other, 'idx'), '');
+  });
+
+  test('the day begins also for a process whose first act on it is a write', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { StandardStatus: 'Closed', CloseDate: '2023-06-01' }));
+    const newField = await world.parse('Property', listing('B', { City: 'Ely' }));
+    world.clock.set('2026-06-02T00:00:00Z');
+    await world.store.write('Property', [newField]);
+    assert.equal(await seen(world, 'idx'), 'B');
+  });
+
+  test('a leap day three years ago is the last of February', async (t) => {
+    const world = await makeWorld(engine, t);
+    world.clock.set('2028-02-29T12:00:00Z');
+    const sold = (key: string, CloseDate: string) => listing(key, { StandardStatus: 'Closed', CloseDate });
+    await world.write('Property', sold('A', '2025-02-28'), sold('B', '2025-02-27'), sold('C', '2025-03-01'));
+    assert.equal(await seen(world, 'idx'), 'A C');
+    world.clock.set('2028-03-01T00:00:00Z');
+    assert.equal(await seen(world, 'idx'), 'C');
+  });
+
+  test('a rule of a child that looks at the calendar moves with it', async (t) => {
+    const rule = partner('', { OpenHouse: 'OpenHouseDate ge {today}', Media: '' });
+    const world = await makeWorld(engine, t, { settings: roles(rule) });
+    const house = openHouse('O', { OpenHouseDate: '2026-06-01', Media: [photo('OM')] });
+    await world.write('Property', listing('A', { OpenHouses: [house] }));
+    assert.equal(await seen(world, 'partner'), 'A O OM');
+    world.clock.set('2026-06-02T08:00:00Z');
+    assert.equal(await seen(world, 'partner'), 'A');
+  });
+
+  test('a new definition of a role holds at once for every row, children too', async (t) => {
+    const world = await makeWorld(engine, t, { settings: roles(partner("City eq 'Ely'", { Media: '' })) });
+    await world.write(
+      'Property',
+      listing('A', { City: 'Ely', ...CHILDREN }),
+      listing('B', { City: 'Aurora', Media: [photo('N', { ShortDescription: 'front' })] }),
+    );
+    assert.equal(await seen(world, 'partner'), 'A M');
+    const configure = (definition: RoleDefinition) =>
+      world.store.configure((settings) => ({ ...settings, ...roles(definition) }));
+    const before = (await world.store.model()).generation;
+    const model = await configure(partner("City eq 'Aurora'", { Media: '' }));
+    assert.equal(model.generation, before + 1);
+    assert.equal(await seen(world, 'partner'), 'B N');
+    // The rule of a child alone.
+    await configure(partner('', { Media: "ShortDescription eq 'front'", PropertyRooms: '', OpenHouse: '' }));
+    assert.equal(await seen(world, 'partner'), 'A B R O N');
+    // Roles in another order have other bits.
+    const reversed = [...BUILT_IN_ACCESS.roles].toReversed();
+    await world.store.configure((settings) => ({
+      ...settings,
+      access: { ...BUILT_IN_ACCESS, roles: reversed },
+    }));
+    await world.write('Property', listing('A', { City: 'Ely', StandardStatus: 'Withdrawn' }));
+    assert.equal(await seen(world, 'idx'), 'B N');
+    assert.equal(await seen(world, 'private'), 'A B R O M N OM');
+    assert.equal((await world.store.model()).rules.roles.get('partner'), undefined);
+  });
+
+  test('a role that gets or loses a class of fields sees or misses them at once', async (t) => {
+    const world = await makeWorld(engine, t, { settings: roles(partner('', {}, [])) });
+    await world.write('Property', listing('A', { ListPrice: 1, PrivateRemarks: 'x' }));
+    const viewer = { role: 'partner' };
+    const shown = async () => {
+      const record = await world.record('Property', 'A', '', { viewer });
+      return ['ListPrice', 'PrivateRemarks'].filter((name) => name in (record ?? {})).join();
+    };
+    assert.equal(await shown(), '');
+    const fields = () =>
+      world.keys('Field', "$filter=ResourceName eq 'Property'", { viewer: { role: 'private' } });
+    await fields();
+    await world.store.configure((settings) => ({
+      ...settings,
+      ...roles(partner('', {}, ['idx', 'private'])),
+    }));
+    assert.equal(await shown(), 'ListPrice,PrivateRemarks');
+    await world.store.configure((settings) => ({ ...settings, ...roles(partner('', {}, ['private'])) }));
+    assert.equal(await shown(), 'PrivateRemarks');
+  });
+
+  test('a new condition on withheld fields holds at once', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { City: 'Ely', ListPrice: 1 }));
+    const city = async () => (await world.record('Property', 'A', '', { viewer: IDX }))?.City;
+    assert.equal(await city(), 'Ely');
+    const withheld = [{ resource: 'Property', classes: ['address'], shownWhen: 'ListPrice gt 5' }];
+    await world.store.configure((settings) => ({ ...settings, access: { ...BUILT_IN_ACCESS, withheld } }));
+    assert.equal(await city(), null);
+    assert.deepEqual(await world.keys('Property', "$filter=City eq 'Ely'", { viewer: IDX }), []);
+  });
+
+  test('a definition that cannot be kept with each record is refused, and changes nothing', async (t) => {
+    const world = await makeWorld(engine, t);
+    const refuse = async (definition: RoleDefinition, reason: string | RegExp) => {
+      const changed = world.store.configure((settings) => ({ ...settings, ...roles(definition) }));
+      await assert.rejects(changed, { message: reason });
+      assert.equal((await world.store.model()).rules.roles.get('partner'), undefined);
+    };
+    const beyond = "ListAgentFullName eq 'Ann'";
+    await refuse(
+      partner(beyond, {}),
+      `The row filter ${beyond} of Property looks beyond the record's own fields.`,
+    );
+    const children = 'Media/any()';
+    await refuse(
+      partner(children, {}),
+      `The row filter ${children} of Property looks beyond the record's own fields.`,
+    );
+    await refuse(partner('Citty eq 1', {}), /Property has no field Citty/);
+    await refuse(partner('', { Nothing: '' }), /Nothing/);
+    await refuse({ ...partner('', {}), name: 'idx' }, 'The role idx is defined twice.');
+    const many = Array.from({ length: 27 }, (_, index) => ({ ...partner('', {}), name: `r${index}` }));
+    const configured = world.store.configure((settings) => ({ ...settings, ...roles(...many) }));
+    await assert.rejects(configured, { message: 'More than 31 roles, or withheld parts, are not possible.' });
+    const { query } = await world.request('Property');
+    assert.equal(await world.store.count(query, TIME), 0);
+  });
+}
