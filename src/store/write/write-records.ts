@@ -110,7 +110,9 @@ async function storeGrandchildren(
   const holders = parents
     .flatMap(({ prepared }) => [...prepared.children.values()].flat())
     .filter(({ children }) => children.size > 0);
-  for (const [resource, group] of Map.groupBy(holders, ({ record }) => record.resource.name)) {
+  for (const [resource, given] of Map.groupBy(holders, ({ record }) => record.resource.name)) {
+    // Of two records that bring the same child, the later one keeps it.
+    const group = [...new Map(given.map((prepared) => [prepared.record.key, prepared])).values()];
     const found = await transaction.find(
       resource,
       group.map(({ record }) => record.key),
@@ -137,6 +139,10 @@ const isRenewed = ({ prepared, stored }: Outcome): boolean =>
 
 const systemOf = ({ record }: PreparedRecord): string | null =>
   textOf(record.values.OriginatingSystemID) ?? null;
+
+/** The originating system of what is under a record: what is part of another is of that one's. */
+const systemBelow = ({ prepared, stored }: Outcome): string | null =>
+  prepared.record.resource.parent === undefined ? systemOf(prepared) : (stored?.system ?? null);
 
 function navigationsOf(outcomes: readonly Outcome[]): Navigation[] {
   const navigations = new Map<string, Navigation>();
@@ -196,9 +202,9 @@ function compareOne(
   tally: Tally,
 ): void {
   const { prepared, changes } = holder;
-  const { key, resource, values } = prepared.record;
+  const { key, resource } = prepared.record;
   const before = new Map((stored.get(key) ?? []).map((row) => [row.key, row]));
-  const system = textOf(values.OriginatingSystemID);
+  const system = systemBelow(holder);
   for (const child of prepared.children.get(navigation) ?? []) {
     const target = child.record.resource;
     const row = before.get(child.record.key);
@@ -209,7 +215,7 @@ function compareOne(
     }
     const previous = row ?? elsewhere.get(child.record.key);
     const parent = { resource: resource.name, key };
-    const conflict = systemConflict(previous, { OriginatingSystemID: system ?? null });
+    const conflict = systemConflict(previous, { OriginatingSystemID: system });
     const placed = conflict === undefined ? placeChild(child, parent, system, previous) : undefined;
     if (placed?.ok !== true) {
       const reason = conflict ?? placed?.reason ?? '';

@@ -2,6 +2,7 @@ import { suite } from 'node:test';
 import type { Engine } from '../../support/engine.ts';
 import { accessChangeContract } from './access-changes.ts';
 import { childrenContract } from './children.ts';
+import { countContract } from './counts.ts';
 import { deleteContract } from './deletes.ts';
 import { fieldsInUseContract } from './fields-in-use.ts';
 import { mediaContract } from './media.ts';
@@ -27,4 +28,5 @@ export function storeContract(engine: Engine): void {
   suite(`${engine.name}: roles`, () => roleContract(engine));
   suite(`${engine.name}: withheld addresses`, () => withheldContract(engine));
   suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
+  suite(`${engine.name}: counts`, () => countContract(engine));
 }
