@@ -31,7 +31,7 @@ export function canonicalText(tree: Expression | Search): string {
     case 'call':
       return list(`${tree.function}()`, ...tree.arguments);
     case 'cast':
-      return list(`cast:${tree.type}`, tree.operand);
+      return list(`cast:${[tree.type, ...(tree.range ?? [])].join()}`, tree.operand);
     case 'matches': {
       const operator = tree.ignoreCase ? 'matches-any-case' : 'matches';
       return parts(operator, canonicalText(tree.operand), JSON.stringify(tree.pattern));

@@ -145,10 +145,15 @@ export interface FunctionCall {
   readonly arguments: readonly Expression[];
 }
 
-/** A value turned into another type; null where it cannot be. */
+/**
+ * A value turned into another type; null where it cannot be. A text becomes a number, date, … when it is a literal
+ * of that type; a number that becomes an integer loses its fraction.
+ */
 export interface Cast {
   readonly kind: 'cast';
   readonly type: ValueType;
+  /** The least and the greatest whole number of the type; what lies outside is null. */
+  readonly range?: readonly [number, number];
   readonly operand: Expression;
 }
 

@@ -14,6 +14,7 @@ test('a filter has one text, however it is written', () => {
     "contains(tolower(City),'\"') eq true": '(eq (contains() (tolower() $0/City) string:"\\"") boolean:true)',
     'ModificationTimestamp gt 2024-01-01': '(gt $0/ModificationTimestamp timestamp:"2024-01-01T00:00:00Z")',
     "cast(ListPrice,Edm.String) eq '5'": '(eq (cast:string $0/ListPrice) string:"5")',
+    'cast(ListPrice,Edm.Byte) eq 5': '(eq (cast:integer,0,255 $0/ListPrice) integer:5)',
     "matchespattern(City,'a b')": '(matches $0/City "a b")',
     "matchespattern(City,'a b','i')": '(matches-any-case $0/City "a b")',
     'case(WaterfrontYN:1,true:2) eq 1':

@@ -178,6 +178,6 @@ function membership(context: Context, { operand: left, values }: Membership, exa
     return conditionAt(placeOfField(context, left), (column) => sql`${column} IN (${list})`);
   }
   const compiled = operand(context, left, typeOf(left));
-  const found = texts.length === 0 ? sql`FALSE` : sql`coalesce(${compiled} IN (${list}), FALSE)`;
-  return hasNull ? sql`(${found} OR ${compiled} IS NULL)` : found;
+  if (texts.length === 0) return hasNull ? sql`${compiled} IS NULL` : sql`FALSE`;
+  return sql`coalesce(${compiled} IN (${list}), ${hasNull ? sql`TRUE` : sql`FALSE`})`;
 }

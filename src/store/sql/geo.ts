@@ -1,7 +1,7 @@
 import type { ComparisonOperator, Distance, Literal, Location, Point, Within } from '../../query/tree.ts';
 import type { Context } from './context.ts';
 import { conditionAt, type Place, placeOf, valueAt } from './fields.ts';
-import { all, bind, join, type Sql, sql } from './fragment.ts';
+import { all, bind, join, name, type Sql, sql } from './fragment.ts';
 
 /** Mean radius of the earth in metres (IUGG). */
 const EARTH_RADIUS = 6_371_008.8;
@@ -66,55 +66,66 @@ export function distanceCondition(
 }
 
 /**
- * Crossing-number test over the polygon's edges, the border included.
+ * Whether the location lies in the polygon, its border included: it is in the polygon's box, which an index serves,
+ * and an edge runs through it or a ray from it crosses an odd number of edges.
  * @param exact whether a missing location must give null rather than false
  */
 export function withinCondition(context: Context, { location, polygon }: Within, exact: boolean): Sql {
   const at = coordinates(context, location);
-  const edges = polygon.map((from, index) => ({ from, to: polygon[(index + 1) % polygon.length] ?? from }));
-  const crossings = edges
-    .filter(({ from, to }) => from.latitude !== to.latitude)
-    .map(({ from, to }) => crossing(at, from, to));
-  const odd = crossings.length === 0 ? sql`FALSE` : sql`(${join(crossings, ' + ')}) % 2 = 1`;
-  const border = edges.map(({ from, to }) => onBorder(at, from, to));
-  const inside = sql`(${join([odd, ...border], ' OR ')})`;
+  // The location is read once, however many edges there are; without one there is no row, which is null.
+  const inside = sql`(WITH spot(latitude, longitude) AS MATERIALIZED (SELECT ${at.latitude}, ${at.longitude}) SELECT ${insideOf(polygon)} FROM spot WHERE latitude IS NOT NULL AND longitude IS NOT NULL)`;
+  if (exact) return inside;
   const latitudes = polygon.map((point) => point.latitude);
   const longitudes = polygon.map((point) => point.longitude);
-  const box = [
-    Math.min(...latitudes),
-    Math.max(...latitudes),
-    Math.min(...longitudes),
-    Math.max(...longitudes),
+  const inBox = [
+    conditionAt(at.places.latitude, (value) =>
+      between(value, Math.min(...latitudes), Math.max(...latitudes)),
+    ),
+    conditionAt(at.places.longitude, (value) =>
+      between(value, Math.min(...longitudes), Math.max(...longitudes)),
+    ),
   ];
-  const [south = 0, north = 0, west = 0, east = 0] = box;
-  const inBox = exact
-    ? [between(at.latitude, south, north), between(at.longitude, west, east)]
-    : [
-        conditionAt(at.places.latitude, (value) => between(value, south, north)),
-        conditionAt(at.places.longitude, (value) => between(value, west, east)),
-      ];
   return all([...inBox, inside]);
 }
 
-/** 1 when a ray to the east from the location crosses the edge. */
-function crossing({ latitude, longitude }: Coordinates, from: Point, to: Point): Sql {
-  const slope = bind((to.longitude - from.longitude) / (to.latitude - from.latitude));
-  const straddles = sql`((${bind(from.latitude)} > ${latitude}) <> (${bind(to.latitude)} > ${latitude}))`;
-  const edgeAt = sql`${bind(from.longitude)} + (${latitude} - ${bind(from.latitude)}) * ${slope}`;
-  return sql`CASE WHEN ${straddles} AND ${longitude} < ${edgeAt} THEN 1 ELSE 0 END`;
+const LATITUDE = name('latitude');
+const LONGITUDE = name('longitude');
+
+function insideOf(polygon: readonly Point[]): Sql {
+  const edges = polygon.map((from, index) => ({ from, to: polygon[(index + 1) % polygon.length] ?? from }));
+  const crossings = edges
+    .filter(({ from, to }) => from.latitude !== to.latitude)
+    .map(({ from, to }) => crossing(from, to));
+  const odd = crossings.length === 0 ? sql`FALSE` : sql`${balanced(crossings, ' + ')} % 2 = 1`;
+  return sql`(${odd} OR ${balanced(
+    edges.map(({ from, to }) => onBorder(from, to)),
+    ' OR ',
+  )})`;
 }
 
-function onBorder({ latitude, longitude }: Coordinates, from: Point, to: Point): Sql {
+/** Terms joined in pairs of pairs: engines bound how deep an expression may nest, and a chain nests at each term. */
+function balanced(terms: readonly Sql[], operator: ' + ' | ' OR '): Sql {
+  if (terms.length < 3) return sql`(${join(terms, operator)})`;
+  const half = Math.ceil(terms.length / 2);
+  return sql`(${join([balanced(terms.slice(0, half), operator), balanced(terms.slice(half), operator)], operator)})`;
+}
+
+/** 1 when a ray to the east from the location crosses the edge. */
+function crossing(from: Point, to: Point): Sql {
+  const slope = bind((to.longitude - from.longitude) / (to.latitude - from.latitude));
+  const straddles = sql`((${bind(from.latitude)} > ${LATITUDE}) <> (${bind(to.latitude)} > ${LATITUDE}))`;
+  const edgeAt = sql`${bind(from.longitude)} + (${LATITUDE} - ${bind(from.latitude)}) * ${slope}`;
+  return sql`CASE WHEN ${straddles} AND ${LONGITUDE} < ${edgeAt} THEN 1 ELSE 0 END`;
+}
+
+function onBorder(from: Point, to: Point): Sql {
   const east = bind(to.longitude - from.longitude);
   const north = bind(to.latitude - from.latitude);
-  const offEast = sql`(${longitude} - ${bind(from.longitude)})`;
-  const offNorth = sql`(${latitude} - ${bind(from.latitude)})`;
-  const onLine = sql`${offEast} * ${north} = ${offNorth} * ${east}`;
-  const [south, northEnd] = [from.latitude, to.latitude].toSorted((a, b) => a - b);
-  const [west, eastEnd] = [from.longitude, to.longitude].toSorted((a, b) => a - b);
+  const offEast = sql`(${LONGITUDE} - ${bind(from.longitude)})`;
+  const offNorth = sql`(${LATITUDE} - ${bind(from.latitude)})`;
   return all([
-    onLine,
-    between(latitude, south ?? 0, northEnd ?? 0),
-    between(longitude, west ?? 0, eastEnd ?? 0),
+    sql`${offEast} * ${north} = ${offNorth} * ${east}`,
+    between(LATITUDE, Math.min(from.latitude, to.latitude), Math.max(from.latitude, to.latitude)),
+    between(LONGITUDE, Math.min(from.longitude, to.longitude), Math.max(from.longitude, to.longitude)),
   ]);
 }

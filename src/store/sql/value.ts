@@ -1,9 +1,9 @@
-import type { Arithmetic, Conditional, Expression, Literal, ValueType } from '../../query/tree.ts';
+import type { Arithmetic, Cast, Conditional, Expression, Literal, ValueType } from '../../query/tree.ts';
 import { collectionCount } from './collection.ts';
 import { condition } from './condition.ts';
 import type { Context } from './context.ts';
 import { placeOf, valueAt } from './fields.ts';
-import { join, type Sql, sql } from './fragment.ts';
+import { bind, join, type Sql, sql } from './fragment.ts';
 import { distanceValue } from './geo.ts';
 
 /** The type of an expression. */
@@ -67,7 +67,7 @@ export function value(context: Context, expression: Expression): Sql {
       return dialect.call(expression.function, inner, expression.arguments.map(typeOf));
     }
     case 'cast':
-      return dialect.cast(typeOf(expression.operand), expression.type, value(context, expression.operand));
+      return cast(context, expression);
     case 'case':
       return conditional(context, expression);
     case 'count':
@@ -86,6 +86,14 @@ export function value(context: Context, expression: Expression): Sql {
     case 'all':
       return sql`(${condition(context, expression, true)})`;
   }
+}
+
+/** A number outside its range is null; the value is computed once, however deep casts stand in each other. */
+function cast(context: Context, { operand: of, type, range }: Cast): Sql {
+  const made = context.dialect.cast(typeOf(of), type, value(context, of));
+  if (range === undefined) return made;
+  const [low, high] = range;
+  return sql`(WITH cast_value(n) AS MATERIALIZED (SELECT ${made}) SELECT n FROM cast_value WHERE n BETWEEN ${bind(low)} AND ${bind(high)})`;
 }
 
 function conditional(context: Context, expression: Conditional): Sql {
@@ -109,6 +117,7 @@ function arithmetic(context: Context, { operator, left, right, type }: Arithmeti
     const seconds = operator === 'sub' ? sql`(-${rightSql})` : rightSql;
     return dialect.shift(leftType, leftSql, seconds);
   }
+  if (leftType === 'duration' && isMoment(rightType)) return dialect.shift(rightType, rightSql, leftSql);
   if (isMoment(leftType) && isMoment(rightType)) {
     const both = leftType === rightType ? leftType : 'timestamp';
     const same = (from: ValueType, moment: Sql): Sql =>

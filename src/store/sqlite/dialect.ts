@@ -45,6 +45,20 @@ const part = (value: Sql, from: number, length: number): Sql =>
 /** Where the clock time begins in the text of a value: a time has no date before it. */
 const clock = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
 
+/** Nearly every start is a number that is not negative, which SQLite's own function serves. */
+function substring(text: Sql, start: Sql, count: Sql | undefined): Sql {
+  const [from, more] = start.parts;
+  const known = typeof from === 'object' && more === undefined ? from.bound : undefined;
+  if (typeof known !== 'number' || known < 0) {
+    return sql`plat_substring(${text}, ${start}, ${count ?? sql`9e15`})`;
+  }
+  const first = whole(bind(known + 1));
+  return count === undefined
+    ? sql`substr(${text}, ${first})`
+    : sql`substr(${text}, ${first}, max(${whole(count)}, 0))`;
+}
+
+/** No argument is written twice, or functions inside functions would double the statement at each level. */
 function call(fn: FunctionName, given: readonly Sql[], types: readonly ValueType[]): Sql {
   const [first = sql`NULL`, second = sql`NULL`, third] = given;
   const at = clock(types[0]);
@@ -52,21 +66,15 @@ function call(fn: FunctionName, given: readonly Sql[], types: readonly ValueType
     case 'contains':
       return sql`(instr(${first}, ${second}) > 0)`;
     case 'startswith':
-      return sql`(substr(${first}, 1, length(${second})) = ${second})`;
+      return sql`(instr(${first}, ${second}) = 1)`;
     case 'endswith':
-      return sql`(length(${second}) <= length(${first}) AND substr(${first}, length(${first}) - length(${second}) + 1) = ${second})`;
+      return sql`plat_ends_with(${first}, ${second})`;
     case 'length':
       return sql`length(${first})`;
     case 'indexof':
       return sql`(instr(${first}, ${second}) - 1)`;
-    case 'substring': {
-      // A negative start counts from the end, but not beyond the beginning.
-      const start = whole(second);
-      const from = sql`iif(${start} < 0, max(length(${first}) + ${start}, 0), ${start}) + 1`;
-      return third === undefined
-        ? sql`substr(${first}, ${from})`
-        : sql`substr(${first}, ${from}, max(${whole(third)}, 0))`;
-    }
+    case 'substring':
+      return substring(first, second, third);
     case 'tolower':
       return sql`plat_lower(${first})`;
     case 'toupper':

@@ -22,6 +22,8 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   const pure = { deterministic: true };
   database.function('plat_lower', pure, (text: Value) => mapText(text, (given) => given.toLowerCase()));
   database.function('plat_upper', pure, (text: Value) => mapText(text, (given) => given.toUpperCase()));
+  database.function('plat_ends_with', pure, endsWith);
+  database.function('plat_substring', pure, substring);
   database.function('plat_matches', pure, matches);
   database.function('plat_shift', pure, shift);
   database.function('plat_seconds', pure, secondsBetween);
@@ -62,6 +64,18 @@ function registerDeadline(database: DatabaseSync): Deadline {
 
 function mapText(value: Value, change: (text: string) => string): Value {
   return typeof value === 'string' ? change(value) : null;
+}
+
+function endsWith(text: Value, end: Value): Value {
+  return typeof text === 'string' && typeof end === 'string' ? Number(text.endsWith(end)) : null;
+}
+
+/** In characters from 0; a negative start counts from the end, but not beyond the beginning. */
+function substring(text: Value, start: Value, count: Value): Value {
+  if (typeof text !== 'string' || start === null || count === null) return null;
+  const characters = [...text];
+  const from = Number(start) < 0 ? Math.max(0, characters.length + Number(start)) : Number(start);
+  return characters.slice(from, from + Math.max(0, Number(count))).join('');
 }
 
 const patterns = new Map<string, RE2JS>();

@@ -24,6 +24,14 @@ const EDM: ReadonlyMap<string, ValueType> = new Map([
   ['Edm.Duration', 'duration'],
 ]);
 
+/** Whole numbers that a type cannot hold are null (URL conventions, 5.1.1.10.1, rule 4). */
+const RANGES: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['Edm.Byte', [0, 255]],
+  ['Edm.SByte', [-128, 127]],
+  ['Edm.Int16', [-32_768, 32_767]],
+  ['Edm.Int32', [-2_147_483_648, 2_147_483_647]],
+]);
+
 function edmType(env: Environment, node: Node & { kind: 'cast' | 'isof' }): ValueType {
   const type = EDM.get(node.type);
   if (type === undefined) throw unsupported(env, node, `${node.kind} to the type ${shown(node.type)}`);
@@ -43,12 +51,15 @@ export function bindCast(env: Environment, node: Node & { kind: 'cast' | 'isof' 
   if (!castable(from, type)) {
     throw mismatch(env, node, `${inWords(operand)} cannot be cast to ${typeInWords(type)}`);
   }
-  return { kind: 'cast', type, operand };
+  const range = RANGES.get(node.type);
+  return { kind: 'cast', type, ...(range === undefined ? {} : { range }), operand };
 }
 
 function castable(from: ValueType, to: ValueType): boolean {
   if (from === 'point' || from === 'polygon') return false;
-  if (from === to || from === 'null' || from === 'string' || to === 'string') return true;
+  if (from === to || from === 'null') return true;
+  if (from === 'duration' || to === 'duration') return false;
+  if (from === 'string' || to === 'string') return true;
   if (isNumber(from)) return isNumber(to);
   if (from === 'date') return to === 'timestamp';
   return from === 'timestamp' && (to === 'date' || to === 'time');

@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Expression, ValueType } from '../../../../src/query/tree.ts';
-import { boolean, compare, decimal, expression, field, integer, NULL, text, timestamp } from '../fixture.ts';
+import {
+  boolean,
+  compare,
+  decimal,
+  expression,
+  field,
+  filter,
+  integer,
+  NULL,
+  refusal,
+  seconds,
+  text,
+  timestamp,
+} from '../fixture.ts';
 
 const expectAll = (expected: Record<string, Expression>): void => {
   for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);
@@ -15,23 +28,44 @@ const modified = field('ModificationTimestamp');
 
 test('cast and isof', () => {
   const cast = (type: ValueType, operand: Expression): Expression => ({ kind: 'cast', type, operand });
+  const ranged = (...range: [number, number]): Expression => ({
+    kind: 'cast',
+    type: 'integer',
+    range,
+    operand: city,
+  });
   expectAll({
     'cast(ListPrice,Edm.String)': cast('string', price),
-    'cast(City,Edm.Int32)': cast('integer', city),
+    'cast(City,Edm.Int64)': cast('integer', city),
+    'cast(City,Edm.Int32)': ranged(-2_147_483_648, 2_147_483_647),
+    'cast(City,Edm.Int16)': ranged(-32_768, 32_767),
+    'cast(City,Edm.SByte)': ranged(-128, 127),
+    'cast(City,Edm.Byte)': ranged(0, 255),
     'cast(City,Edm.Decimal)': cast('decimal', city),
     'cast(City,Edm.Boolean)': cast('boolean', city),
     'cast(City,Edm.Date)': cast('date', city),
     'cast(City,Edm.DateTimeOffset)': cast('timestamp', city),
     'cast(City,Edm.TimeOfDay)': cast('time', city),
-    'cast(City,Edm.Duration)': cast('duration', city),
     'cast(ListPrice,Edm.Int64)': cast('integer', price),
     'cast(ListingContractDate,Edm.DateTimeOffset)': cast('timestamp', contracted),
     'cast(ModificationTimestamp,Edm.Date)': cast('date', modified),
     'cast(null,Edm.String)': cast('string', NULL),
+    "cast(duration'PT1S',Edm.Duration)": cast('duration', seconds(1)),
     'isof(ListPrice,Edm.Decimal)': compare('ne', price, NULL),
     'isof(BedroomsTotal,Edm.Double)': compare('ne', beds, NULL),
     'isof(ListPrice,Edm.String)': boolean(false),
   });
+});
+
+test('durations are cast to nothing else', () => {
+  assert.deepEqual(
+    refusal(() => filter("cast(City,Edm.Duration) gt duration'PT1S'")),
+    ['typeMismatch', '$filter: City (a string) cannot be cast to a duration at position 1.'],
+  );
+  assert.deepEqual(
+    refusal(() => filter("cast(duration'PT1S',Edm.String) eq 'PT1S'")),
+    ['typeMismatch', '$filter: a duration cannot be cast to a string at position 1.'],
+  );
 });
 
 test('case gives one type', () => {
