@@ -83,10 +83,10 @@ export const catalogue = {
     native: 405,
     message: ({ method }) => `${method} is not allowed. This service takes GET and HEAD.`,
   }),
-  notAcceptable: entry<{ offered: string }>({
+  notAcceptable: entry<{ by: string; offered: string }>({
     status: 406,
     native: 1053,
-    message: ({ offered }) => `The Accept header rules out what is given here: ${offered}.`,
+    message: ({ by, offered }) => `${by} rules out what is given here: ${offered}.`,
   }),
   uriTooLong: entry<{ limit: number }>({
     status: 414,

@@ -51,12 +51,20 @@ function routeOf({ surface, path }: Exchange): Route {
   return { kind: 'none' };
 }
 
+/** A path that leads nowhere is of the interface that it looks like. */
+const isNative = ({ path }: Exchange, { kind }: Route): boolean =>
+  kind === 'native' || (kind === 'none' && path.startsWith('/v1'));
+
+/** Whether the answer is one of the RESO interface, as an error of no other interface is, too. */
+const isOdata = (exchange: Exchange, route: Route): boolean =>
+  route.kind === 'reso' || (route.kind === 'none' && !isNative(exchange, route));
+
 /** Answers a request: always with a reply, in the envelope of the interface that was asked. */
 export async function respond(responder: Responder, exchange: Exchange): Promise<Reply> {
   const route = routeOf(exchange);
-  const extra: Record<string, string> = {};
+  const extra: Record<string, string> = isOdata(exchange, route) ? { 'odata-version': '4.01' } : {};
   try {
-    if (exchange.method === 'OPTIONS') return preflight();
+    if (exchange.method === 'OPTIONS') return preflight(extra);
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
       extra.allow = ALLOWED;
       throw platError('methodNotAllowed', { method: exchange.method });
@@ -65,7 +73,6 @@ export async function respond(responder: Responder, exchange: Exchange): Promise
       throw platError('uriTooLong', { limit: LONGEST_URL });
     }
     if (route.kind === 'reso') {
-      extra['odata-version'] = '4.01';
       extra['odata-version'] = negotiateVersion(
         exchange.headers['odata-version'],
         exchange.headers['odata-maxversion'],
@@ -81,8 +88,9 @@ export async function respond(responder: Responder, exchange: Exchange): Promise
 const ALLOWED = 'GET, HEAD, OPTIONS';
 
 /** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
-function preflight(): Reply {
+function preflight(extra: Readonly<Record<string, string>>): Reply {
   const headers = {
+    ...extra,
     allow: ALLOWED,
     'access-control-allow-methods': ALLOWED,
     'access-control-allow-headers': '*, Authorization',
@@ -157,6 +165,5 @@ function explain(
   const headers = { ...extra };
   if (told.status === 401) headers['www-authenticate'] = 'Bearer';
   if (told.retryAfter !== undefined) headers['retry-after'] = String(told.retryAfter);
-  const isNative = route.kind === 'native' || (route.kind === 'none' && exchange.path.startsWith('/v1'));
-  return isNative ? nativeError(told, headers) : resoError(told, headers);
+  return isNative(exchange, route) ? nativeError(told, headers) : resoError(told, headers);
 }

@@ -1,4 +1,4 @@
-export { bindCollection, bindCount, bindSingle, parseFilter } from './bind/options.ts';
+export { bindCollection, bindCount, bindField, bindSingle, parseFilter } from './bind/options.ts';
 export {
   type KeyValue,
   type PathRoot,

@@ -8,6 +8,8 @@ export interface FilterIndex {
   readonly made: number;
   /** Ids in key order. */
   readonly ids: Uint32Array;
+  /** The filter is a window that ended in the future when it was asked: records may have entered it since. */
+  readonly openWindow: boolean;
   /** The same ids in orders that were asked for. */
   readonly orders: Map<string, Uint32Array>;
 }
@@ -61,17 +63,18 @@ export class FilterIndexCache {
    * @param name key, resource and filter
    * @param find gives the ids in key order, from one snapshot
    */
-  async take(name: string, find: () => Promise<Uint32Array>): Promise<Found> {
+  async take(name: string, find: () => Promise<Pick<FilterIndex, 'ids' | 'openWindow'>>): Promise<Found> {
     const now = this.#clock.now();
     const known = this.#entries.get(name);
-    if (known !== undefined && now - known.made < this.#limits.milliseconds) {
+    // A clock that was set back must not make a list last longer.
+    if (known !== undefined && now >= known.made && now - known.made < this.#limits.milliseconds) {
       this.#entries.delete(name); // the least recently used is the first
       this.#entries.set(name, known);
       return { index: await known.index, state: 'cached', age: Math.floor((now - known.made) / 1000) };
     }
     if (known !== undefined) this.#drop(name, known);
     const id = `${this.#nextId++}.${now}`;
-    const index = find().then((ids) => ({ id, made: now, ids, orders: new Map() }));
+    const index = find().then((found) => ({ id, made: now, ...found, orders: new Map() }));
     if (this.#limits.milliseconds === 0) return { index: await index, state: 'fresh', age: 0 };
     const entry: Entry = { index, made: now, bytes: 0 };
     this.#entries.set(name, entry);

@@ -6,15 +6,23 @@ export interface Preferences {
   readonly annotations: boolean;
 }
 
-const PREFERENCE = /(?:odata\.)?([\w-]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s,;]+))?/gi;
+/** Preferences are separated by commas, outside quotes (RFC 7240, 2). */
+const ELEMENT = /(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
+/** A preference with its value; what follows a semicolon are parameters, of which none is known here. */
+const PREFERENCE = /^\s*(?:odata\.)?([\w.-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*)))?\s*(?:;|$)/i;
 
 export function parsePreferences(header: string | undefined): Preferences {
   let maxPageSize: number | undefined;
   let omitNulls = false;
   let annotations = false;
-  for (const [, name = '', quoted = ''] of (header ?? '').matchAll(PREFERENCE)) {
-    const value = quoted.replace(/^"|"$/g, '');
-    switch (name.toLowerCase()) {
+  const seen = new Set<string>();
+  for (const [element] of (header ?? '').matchAll(ELEMENT)) {
+    const [, given = '', quoted, plain = ''] = PREFERENCE.exec(element) ?? [];
+    const name = given.toLowerCase();
+    const value = quoted ?? plain;
+    if (seen.has(name)) continue; // the first one counts
+    seen.add(name);
+    switch (name) {
       case 'maxpagesize':
         if (/^[1-9]\d{0,8}$/.test(value)) maxPageSize = Number(value);
         break;

@@ -4,6 +4,7 @@ import { bindParameters, type NativeRequest } from '../../query/native/index.ts'
 import type { MergedSource, RecordQuery } from '../../store/read.ts';
 import { asking, signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
+import { findIds } from '../paging/find.ts';
 import { ACCOUNT, accountFields, accountNames, USER_TYPES, type UserType } from './account-names.ts';
 import { accountText, type FlatAccount } from './account-text.ts';
 import { pagination, success } from './envelope.ts';
@@ -119,7 +120,7 @@ async function narrow(request: NativeExchange, { type, asked }: Understood): Pro
   if (filter === undefined) return { source: sourceOf(request, type, query), index: 'none', age: 0 };
   const name = JSON.stringify([session.key.id, 'accounts', type, canonicalText(filter)]);
   const { index, state, age } = await context.indexes.take(name, () =>
-    context.store.ids({ ...query, filter, order: [] }, context.read),
+    findIds(context, { ...query, filter }),
   );
   return { source: sourceOf(request, type, { ...query, among: index.ids }), index: state, age };
 }

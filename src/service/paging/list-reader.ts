@@ -2,32 +2,25 @@ import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
 import type { Page, RecordQuery } from '../../store/read.ts';
 import type { FilterIndex } from '../filter-index/cache.ts';
+import { findIds } from './find.ts';
 import { NO_ROWS, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
-import { settle } from './settle.ts';
 import { readOrderToken, tokenAfter } from './skip-token.ts';
-import { windowOf } from './window.ts';
 
 /** Ids beyond a page's own that are looked at, since the records of some may be gone. */
 const SPARE = 500;
 
 /** A page of the list that a filter found. The list is frozen, the records are live (I5). */
 export async function readFromList(source: PageSource, wish: PageWish): Promise<PageAnswer> {
-  const { store, clock, indexes, read } = source;
   const { query, limit } = wish;
-  let openWindow = false;
   const name = listName(wish);
-  const { index, state, age } = await indexes.take(name, async () => {
-    const window = windowOf(query.filter);
-    if (window !== undefined) openWindow = await settle(store, clock, window);
-    return store.ids({ ...query, order: [] }, read);
-  });
+  const { index, state, age } = await source.indexes.take(name, () => findIds(source, query));
   const list = await orderedList(source, wish, name, index);
   const start = (await startIn(source, wish, index, list)) + wish.skip;
   const page = limit === 0 ? NO_ROWS : await cutPage(source, wish, list, start);
   const place = { id: index.id, position: start + (page.consumed ?? 0) };
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, place) : undefined;
   const count = wish.counts ? index.ids.length : undefined;
-  return { page, count, next, index: { state, age }, openWindow };
+  return { page, count, next, index: { state, age }, openWindow: index.openWindow };
 }
 
 /** What is the same filter: key, resource and what is asked of it; order, paging and fields are no part of it. */
@@ -35,7 +28,7 @@ function listName({ keyId, query }: PageWish): string {
   const { resource, filter, search, under, part } = query;
   const text = (each: typeof filter | typeof search): string =>
     each === undefined ? '' : canonicalText(each);
-  const place = under === undefined ? [] : [under.navigation.resource, under.key];
+  const place = under === undefined ? [] : [under.navigation.resource, under.navigation.name, under.key];
   return JSON.stringify([keyId, resource.name, text(filter), text(search), part ?? '', ...place]);
 }
 

@@ -1,7 +1,7 @@
 import { platError } from '../../errors/index.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
-import type { Window } from './window.ts';
+import { endOf, type Window } from './window.ts';
 
 /** How long a request waits for writers to finish, and how often it looks, in milliseconds. */
 const PATIENCE = 5000;
@@ -15,7 +15,7 @@ const INTERVAL = 25;
  */
 export async function settle(store: Store, clock: Clock, window: Window): Promise<boolean> {
   if (window.to === undefined) return false;
-  const end = Date.parse(window.to) + (window.includesTo ? 1 : 0);
+  const end = endOf(window);
   const deadline = clock.now() + PATIENCE;
   for (;;) {
     const { now, settled } = await store.horizon();

@@ -1,4 +1,4 @@
-import type { Comparison, Expression } from '../../query/tree.ts';
+import type { Comparison, ComparisonOperator, Expression } from '../../query/tree.ts';
 
 /** The bounds on ModificationTimestamp that every record of a filter must keep (specification 4.4, rule 3). */
 export interface Window {
@@ -10,25 +10,51 @@ export interface Window {
 
 const STAMPS = new Set(['ModificationTimestamp', 'ReplicaModificationTimestamp']);
 
-/** The window of a filter, from the terms that its top level joins with `and`; undefined without bounds. */
+/** The window of a filter, from the terms that it joins with `and`; undefined without bounds. */
 export function windowOf(filter: Expression | undefined): Window | undefined {
   if (filter === undefined) return undefined;
-  const terms = filter.kind === 'and' ? filter.terms : [filter];
-  let window: Window | undefined;
-  for (const term of terms.flatMap((each) => (each.kind === 'and' ? each.terms : [each]))) {
-    const bound = term.kind === 'compare' ? boundOf(term) : undefined;
-    if (bound !== undefined) window = { includesTo: false, ...window, ...bound };
-  }
-  return window;
+  if (filter.kind === 'compare') return boundOf(filter);
+  if (filter.kind !== 'and') return undefined;
+  return filter.terms.map(windowOf).reduce(narrower, undefined);
 }
 
-function boundOf({ operator, left, right }: Comparison): Partial<Window> | undefined {
+/** What lies in both. */
+function narrower(left: Window | undefined, right: Window | undefined): Window | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  const from = later(left.from, right.from);
+  const end = endOf(left) <= endOf(right) ? left : right;
+  const { to, includesTo } = end;
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), includesTo };
+}
+
+function later(left: string | undefined, right: string | undefined): string | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return Date.parse(left) >= Date.parse(right) ? left : right;
+}
+
+/** The first millisecond that is no longer in the window. */
+export const endOf = ({ to, includesTo }: Window): number =>
+  to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to) + (includesTo ? 1 : 0);
+
+const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
+  eq: 'eq',
+  ne: 'ne',
+  gt: 'lt',
+  ge: 'le',
+  lt: 'gt',
+  le: 'ge',
+};
+
+function boundOf({ operator, left, right, ...rest }: Comparison): Window | undefined {
+  if (left.kind === 'literal' && right.kind !== 'literal') {
+    return boundOf({ ...rest, operator: MIRRORED[operator], left: right, right: left });
+  }
   if (left.kind !== 'field' || right.kind !== 'literal' || right.type !== 'timestamp') return undefined;
   if (left.scope !== 0 || left.via.length > 0 || !STAMPS.has(left.field.name)) return undefined;
   switch (operator) {
     case 'gt':
     case 'ge':
-      return { from: right.value };
+      return { from: right.value, includesTo: false };
     case 'lt':
       return { to: right.value, includesTo: false };
     case 'le':

@@ -75,8 +75,14 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     rows: page.rows,
     release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),
-    sweep: query.filter === undefined && query.order.length === 0 && next === undefined && page.rows > 0,
+    sweep: isSweep(path, query) && next === undefined && page.rows > 0,
   };
+}
+
+/** Whether a walk is over all listings, as a purge's is (specification 4.4, rule 4). */
+function isSweep({ root, steps }: CollectionPath, { filter, search, order }: CollectionQuery): boolean {
+  const everything = filter === undefined && search === undefined && order.length === 0;
+  return everything && steps.length === 0 && root.resource.resource.name === 'Property';
 }
 
 /** The entity set, by the name that was asked for; for children, that of their resource. */

@@ -1,13 +1,11 @@
 import type { View } from '../../access/index.ts';
 import { type CsdlVersion, csdlDocument, csdlJson, csdlXml } from '../../dictionary/csdl/index.ts';
 import type { Resource } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
 import type { StoreModel } from '../../store/model.ts';
 import type { Reply } from '../exchange.ts';
-import { chooseType } from '../http/accept.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
 import { negotiateVersion } from '../http/odata-version.ts';
-import { formatType, type ResoRequest } from './resource-request.ts';
+import { negotiate, type ResoRequest } from './resource-request.ts';
 
 type Format = 'application/xml' | 'application/json';
 
@@ -30,14 +28,12 @@ export function metadata(request: ResoRequest): Reply {
 }
 
 /** The floor plan interface gives XML alone. */
-function formatOf({ options, exchange }: ResoRequest): Format {
-  const asked = options.system.get('format');
-  const wanted = asked === undefined ? exchange.headers.accept : formatType(asked);
-  const offered: readonly Format[] =
-    exchange.surface.name === 'floorplans' ? ['application/xml'] : ['application/xml', 'application/json'];
-  const chosen = chooseType(wanted, offered);
-  if (chosen === undefined) throw platError('notAcceptable', { offered: offered.join(', ') });
-  return chosen;
+function formatOf(request: ResoRequest): Format {
+  const isFloorPlans = request.exchange.surface.name === 'floorplans';
+  return negotiate<Format>(
+    request,
+    isFloorPlans ? ['application/xml'] : ['application/xml', 'application/json'],
+  );
 }
 
 function documentOf({ view, model }: ResoRequest['session'], version: CsdlVersion, format: Format): Written {

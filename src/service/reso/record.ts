@@ -1,6 +1,6 @@
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { bindSingle, type ResourcePath } from '../../query/odata/index.ts';
+import { bindField, bindSingle, type ResourcePath } from '../../query/odata/index.ts';
 import { signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
@@ -65,9 +65,9 @@ async function readRecord(
 export async function field(request: ResoRequest, path: FieldPath): Promise<Reply> {
   const { exchange, options, root, session } = request;
   if (path.give === 'json') requireJson(request);
+  const query = bindField(options, path.resource, session.view.schema);
   const found = await resolve(request, path);
   if (found.kind !== 'record') return NOTHING;
-  const query = bindSingle({ ...options, system: new Map() }, path.resource, session.view.schema);
   const selection = { all: false, fields: [path.field], hidden: [] };
   exchange.timings.start('store');
   const text = await readRecord(request, found.target, { ...query, selection });

@@ -29,17 +29,27 @@ export const RESO_JSON = 'application/json;odata.metadata=minimal;charset=utf-8'
 
 /** @throws PlatError `notAcceptable` when neither `$format` nor Accept leaves room for JSON */
 export function requireJson({ options, exchange }: ResoRequest): void {
-  const format = options.system.get('format');
-  const wanted = format === undefined ? exchange.headers.accept : formatType(format);
-  if (chooseType(wanted, ['application/json']) === undefined) {
-    throw platError('notAcceptable', { offered: 'application/json' });
-  }
+  negotiate({ options, exchange }, ['application/json']);
 }
 
-/** `$format` takes a media type, or the short names `json` and `xml` (OData 4.01 protocol, 11.2.12). */
-export function formatType(format: string): string {
-  const short: Readonly<Record<string, string>> = { json: 'application/json', xml: 'application/xml' };
-  return short[format.trim().toLowerCase()] ?? format;
+/** The short names of `$format`. */
+const SHORT: Readonly<Record<string, string>> = { json: 'application/json', xml: 'application/xml' };
+
+/**
+ * The offered type that `$format` names, or else the Accept header likes best (OData 4.01 protocol, 11.2.12).
+ * @throws PlatError `notAcceptable`
+ */
+export function negotiate<T extends string>(
+  { options, exchange }: Pick<ResoRequest, 'options' | 'exchange'>,
+  offered: readonly T[],
+): T {
+  const format = options.system.get('format');
+  const wanted =
+    format === undefined ? exchange.headers.accept : (SHORT[format.trim().toLowerCase()] ?? format);
+  const chosen = chooseType(wanted, offered);
+  if (chosen !== undefined) return chosen;
+  const by = format === undefined ? 'The Accept header' : '$format';
+  throw platError('notAcceptable', { by, offered: offered.join(', ') });
 }
 
 /** How the records of a query are written. */
@@ -69,10 +79,10 @@ export function preferenceHeaders(
 }
 
 /** The part of a context address that tells which fields are given (OData 4.01 protocol, 10.7 to 10.10). */
-export function contextFields({ selection, expansions, computed }: CollectionQuery): string {
-  if (selection.all && expansions.length === 0) return '';
+export function contextFields({ resource, selection, expansions, computed }: CollectionQuery): string {
+  const fields = selection.fields.map((field) => field.name);
   const parts = [
-    ...(selection.all ? [] : selection.fields.map((field) => field.name)),
+    ...(selection.all || fields.length > 0 ? fields : [resource.key]),
     ...computed.map(({ name }) => name),
     ...expansions
       .filter(({ give }) => give === 'records')

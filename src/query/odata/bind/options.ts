@@ -23,6 +23,7 @@ const COLLECTION = new Set<SystemOption>([
 ]);
 const SINGLE = new Set<SystemOption>(['select', 'expand', 'compute', 'format']);
 const COUNT = new Set<SystemOption>(['filter', 'search']);
+const FIELD = new Set<SystemOption>(['format']);
 
 /**
  * What a request asks of a collection.
@@ -41,6 +42,11 @@ export function bindSingle(raw: RawOptions, resource: ResourceSchema, schema: Sc
 /** What a request counts that ends in `/$count`. Errors as of `bindCollection`. */
 export function bindCount(raw: RawOptions, resource: ResourceSchema, schema: Schema): CollectionQuery {
   return bind(raw, resource, schema, COUNT, 'a count');
+}
+
+/** The record of a field that is asked for by itself; only a format may be asked of it. Errors as of `bindCollection`. */
+export function bindField(raw: RawOptions, resource: ResourceSchema, schema: Schema): CollectionQuery {
+  return bind(raw, resource, schema, FIELD, 'a single field');
 }
 
 function bind(
