@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
+
+/** From each room, the rooms that it may import from (docs/code-map.md). */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  dictionary: ['errors'],
+  query: ['dictionary', 'errors'],
+  access: ['query', 'dictionary', 'errors'],
+  store: ['access', 'query', 'dictionary', 'errors'],
+  service: ['store', 'access', 'query', 'dictionary', 'errors'],
+  replica: ['store', 'access', 'query', 'dictionary', 'errors'],
+  demo: ['dictionary', 'errors'],
+  cli: ['service', 'replica', 'demo', 'store', 'access', 'query', 'dictionary', 'errors'],
+};
+
+const ENGINES = ['store/sqlite'];
+/** The one place outside an engine that may name it: where a store is opened. */
+const OPENERS = new Set(['index.ts', 'cli/open-store.ts']);
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  const found = [...text.matchAll(/(?:from|import)\s+'(\.[^']+)'/g)].map(([, path = '']) => path);
+  return found.map((path) => ({
+    from: relative(SOURCES, file),
+    to: relative(SOURCES, resolve(dirname(file), path)),
+  }));
+}
+
+const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join(SOURCES, name));
+const imports = files.flatMap(importsOf);
+const roomOf = (path: string): string => path.split('/')[0] ?? '';
+
+it('imports only along the arrows of the code map', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const [room, target] = [roomOf(from), roomOf(to)];
+    return room in ARROWS && room !== target && !ARROWS[room]?.includes(target);
+  });
+  assert.deepEqual(wrong, []);
+  assert.ok(imports.length > 300, 'the test reads the sources');
+});
+
+it('knows an engine only inside of it', () => {
+  const wrong = imports.filter(({ from, to }) =>
+    ENGINES.some((engine) => to.startsWith(engine) && !from.startsWith(engine) && !OPENERS.has(from)),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+it('holds every room of the sources in the arrows', () => {
+  const rooms = new Set(
+    files.map((file) => roomOf(relative(SOURCES, file))).filter((room) => !room.endsWith('.ts')),
+  );
+  assert.deepEqual([...rooms].toSorted(), Object.keys(ARROWS).toSorted());
+});
