@@ -55,11 +55,16 @@ export const catalogue = {
     native: 1500,
     message: ({ kind, surface }) => `The ${surface} interface is not available to a key of kind ${kind}.`,
   }),
-  rateLimited: entry<{ limit: number; seconds: number }>({
+  roleUnknown: entry<{ role: string }>({
+    status: 403,
+    native: 1015,
+    message: ({ role }) => `What this key may see is not known: its role ${role} is no longer configured.`,
+  }),
+  rateLimited: entry<{ limit: number; window: number; seconds: number }>({
     status: 429,
     native: 1550,
-    message: ({ limit, seconds }) =>
-      `More than ${limit} requests in 5 minutes. The next one is taken in ${seconds} s.`,
+    message: ({ limit, window, seconds }) =>
+      `More than ${limit} requests in ${window} s. The next one is taken in ${seconds} s.`,
   }),
 
   // Where

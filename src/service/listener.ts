@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { platError } from '../errors/index.ts';
 import { baseAddress, type Listener } from './base-address.ts';
-import { resoError } from './envelope/reso-error.ts';
 import type { Exchange, Reply } from './exchange.ts';
-import { send } from './http/send.ts';
+import { type ClientError, refuse } from './http/refuse.ts';
+import { type Common, send } from './http/send.ts';
 import type { Metrics } from './metrics.ts';
-import { type Responder, respond } from './respond.ts';
+import { type Responder, refusal, respond } from './respond.ts';
 import { SURFACE, type SurfaceName } from './surface.ts';
 import { makeTimings } from './timings.ts';
 
@@ -20,24 +20,35 @@ export interface ListenerOptions {
   readonly metrics: Metrics;
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** Known once the listener listens. */
-  readonly where: () => Listener;
+  /** Milliseconds for a request to arrive whole. */
+  readonly requestPatience: number;
+  /** The place of a surface, known once the listener listens. */
+  readonly where: (surface: SurfaceName) => Listener;
 }
 
 /** Room for a URL of 16 KB and the headers beside it; Node's own limit would answer without an envelope. */
 const LARGEST_HEAD = 64 * 1024;
-/** Milliseconds for a request to arrive, and for a silent connection. */
-const REQUEST_PATIENCE = 30_000;
+/** Milliseconds for a silent connection. */
 const SOCKET_PATIENCE = 120_000;
 
 /** A server that hands every request to the responder and writes what it answers. */
 export function makeListener(options: ListenerOptions): FastifyInstance {
-  const { tls } = options;
+  const { tls, requestPatience } = options;
+  const bounds = {
+    maxHeaderSize: LARGEST_HEAD,
+    requireHostHeader: false, // Node would answer without an envelope
+    headersTimeout: requestPatience,
+    requestTimeout: requestPatience,
+    connectionsCheckingInterval: Math.ceil(requestPatience / 4),
+  };
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    reply.hijack();
+    await handle(options, request.raw, reply.raw, request.id);
+  };
   const server = fastify({
-    ...(tls === undefined ? {} : { https: { cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' } }),
-    http: { maxHeaderSize: LARGEST_HEAD },
+    ...(tls === undefined ? { http: bounds } : { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } }),
     logger: false,
-    requestTimeout: REQUEST_PATIENCE,
+    requestTimeout: requestPatience,
     connectionTimeout: SOCKET_PATIENCE,
     keepAliveTimeout: 75_000,
     forceCloseConnections: 'idle',
@@ -45,21 +56,16 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
     exposeHeadRoutes: false,
     genReqId: requestId,
     routerOptions: { maxParamLength: LARGEST_HEAD, ignoreTrailingSlash: false },
-    frameworkErrors: (_error, request, reply) => {
-      reply.hijack();
-      void handle(options, request.raw, reply.raw, request.id);
-    },
-    clientErrorHandler: (error, socket) => refuse(error, socket),
+    frameworkErrors: (_error, request, reply) => void answer(request, reply),
+    clientErrorHandler: (error, socket) => void refuseClient(options, error, socket),
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume(); // no request of this service has a body
     done(null);
   });
-  server.all('*', async (request, reply) => {
-    reply.hijack();
-    await handle(options, request.raw, reply.raw, request.id);
-  });
+  server.all('*', answer);
+  server.setNotFoundHandler(answer); // methods that the router does not know
   return server;
 }
 
@@ -78,23 +84,14 @@ async function handle(
   id: string,
 ): Promise<void> {
   const started = performance.now();
-  const { log, options, context } = responder;
-  const name = dispatch(request.headers.host) ?? 'api';
-  const known = dispatch(request.headers.host) !== undefined;
-  const exchange = makeExchange(
-    request,
-    id,
-    name,
-    baseAddress(where(), options.publicUrls[name], options.trustProxy, request.headers),
-  );
-  const reply: Reply = known
-    ? await respond(responder, exchange)
-    : resoError(platError('pathNotFound', { path: exchange.path }), {});
-  const common = {
-    requestId: id,
-    now: await clockOf(context.store, options.clock),
-    serverTiming: exchange.timings.header(),
-  };
+  const { log, options } = responder;
+  const { host } = request.headers;
+  const dispatched = dispatch(host);
+  const name = dispatched ?? 'api';
+  const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, request.headers);
+  const exchange = makeExchange(request, id, name, base);
+  const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
+  const common = { ...(await commonOf(responder, id)), serverTiming: exchange.timings.header() };
   try {
     const bytes = await send(response, reply, common, {
       method: exchange.method,
@@ -127,17 +124,34 @@ async function handle(
   }
 }
 
-/** The clock of the store, or this machine's while the store cannot be read. */
-async function clockOf(store: { now(): Promise<number> }, clock: { now: () => number }): Promise<number> {
+async function replyTo(
+  responder: Responder,
+  exchange: Exchange,
+  isOfSurface: boolean,
+  { httpVersion, headers }: IncomingMessage,
+): Promise<Reply> {
+  if (headers.host === undefined && httpVersion === '1.1') {
+    return refusal(exchange, platError('requestMalformed', { reason: 'it has no Host header' }));
+  }
+  if (!isOfSurface) return refusal(exchange, platError('pathNotFound', { path: exchange.path }));
+  return respond(responder, exchange);
+}
+
+/** What every response has, by the clock of the store, or this machine's while the store cannot be read. */
+async function commonOf({ context, options }: Responder, requestId: string): Promise<Common> {
   try {
-    return await store.now();
+    return { requestId, now: await context.store.now() };
   } catch {
-    return clock.now();
+    return { requestId, now: options.clock.now() };
   }
 }
 
+async function refuseClient(options: ListenerOptions, error: ClientError, socket: Socket): Promise<void> {
+  refuse(error, socket, await commonOf(options.responder, randomUUID()));
+}
+
 function makeExchange(request: IncomingMessage, id: string, surface: SurfaceName, base: string): Exchange {
-  const url = request.url ?? '/';
+  const url = originForm(request.url ?? '/');
   const mark = url.indexOf('?');
   const headers: Record<string, string | undefined> = {};
   for (const [header, value] of Object.entries(request.headers)) {
@@ -155,21 +169,8 @@ function makeExchange(request: IncomingMessage, id: string, surface: SurfaceName
   };
 }
 
-/** Requests that are no HTTP, too large in their head, or too slow, get an error as any other (RFC 9112). */
-function refuse(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const told =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? platError('headersTooLarge', {})
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? platError('requestTimedOut', {})
-        : platError('requestMalformed', { reason: 'it is not HTTP/1.1' });
-  const { body } = resoError(told, {});
-  const text = body.join('');
-  socket.end(
-    `HTTP/1.1 ${told.status} Error\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
-  );
+/** A client may send the whole address (RFC 9112, 3.2.2). */
+function originForm(url: string): string {
+  const origin = /^https?:\/\/[^/?]*/i.exec(url)?.[0];
+  return origin === undefined ? url : url.slice(origin.length);
 }

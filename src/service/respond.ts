@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import { PlatError, platError } from '../errors/index.ts';
 import { authenticate, refuseTokenInQuery } from './access/authenticate.ts';
-import { type RateLimiter, rateLimitHeaders } from './access/rate-limiter.ts';
-import type { UsageRecorder } from './access/usage.ts';
+import { type RateLimiter, rateLimited, rateLimitHeaders } from './access/rate-limiter.ts';
+import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
 import { type AdminContext, admin, isOpenAdminPath } from './admin/router.ts';
 import type { ServiceContext } from './context.ts';
@@ -11,6 +11,7 @@ import { nativeError } from './envelope/native-error.ts';
 import { resoError } from './envelope/reso-error.ts';
 import type { Exchange, Reply, Session } from './exchange.ts';
 import { type FileContext, servedFile } from './files/served-file.ts';
+import { ALLOWED } from './http/methods.ts';
 import { negotiateVersion } from './http/odata-version.ts';
 import { native } from './native/router.ts';
 import type { ServiceOptions } from './options.ts';
@@ -81,11 +82,9 @@ export async function respond(responder: Responder, exchange: Exchange): Promise
     const reply = await answer(responder, exchange, route, extra);
     return { ...reply, headers: { ...extra, ...reply.headers } };
   } catch (error) {
-    return explain(responder, exchange, route, extra, error);
+    return explain(responder, exchange, extra, error);
   }
 }
-
-const ALLOWED = 'GET, HEAD, OPTIONS';
 
 /** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
 function preflight(extra: Readonly<Record<string, string>>): Reply {
@@ -119,11 +118,17 @@ async function answer(
     case 'native': {
       const session = await identify(responder, exchange, extra, now);
       const serve = route.kind === 'reso' ? reso : native;
-      const reply = await serve(context, exchange, session, route.path);
-      const bytes = reply.body.reduce((sum, part) => sum + part.length, 0);
-      const { rows = 0, window, sweep } = reply;
-      responder.usage.note(session.key.id, { rows, bytes, window, sweep }, options.clock.now());
-      return reply;
+      const note = (use: RequestUse): void => responder.usage.note(session.key.id, use, options.clock.now());
+      try {
+        const reply = await serve(context, exchange, session, route.path);
+        const bytes = reply.body.reduce((sum, part) => sum + part.length, 0);
+        const { rows = 0, window, sweep } = reply;
+        note({ rows, bytes, window, sweep });
+        return reply;
+      } catch (error) {
+        note({ rows: 0, bytes: 0 });
+        throw error;
+      }
     }
   }
 }
@@ -142,15 +147,15 @@ async function identify(
   const limit = options.limits[exchange.surface.name];
   const allowance = limiter.take(key.id, limit, performance.now());
   Object.assign(extra, rateLimitHeaders(allowance));
+  if (allowance.exceeded) throw rateLimited(allowance);
   const model = await context.store.model();
   return { key, model, view: views.of(key, model), now };
 }
 
-/** Puts an error into the envelope of the interface. What is not meant for users is logged and not told. */
+/** Tells an error. What is not meant for users is logged and not told. */
 function explain(
   { log }: Responder,
   exchange: Exchange,
-  route: Route,
   extra: Record<string, string>,
   error: unknown,
 ): Reply {
@@ -162,8 +167,24 @@ function explain(
       told.message,
     );
   }
-  const headers = { ...extra };
-  if (told.status === 401) headers['www-authenticate'] = 'Bearer';
-  if (told.retryAfter !== undefined) headers['retry-after'] = String(told.retryAfter);
-  return isNative(exchange, route) ? nativeError(told, headers) : resoError(told, headers);
+  return refusal(exchange, told, extra);
 }
+
+/** An error in the envelope of the interface that was asked. */
+export function refusal(
+  exchange: Exchange,
+  error: PlatError,
+  extra: Readonly<Record<string, string>> = {},
+): Reply {
+  const headers = {
+    ...extra,
+    ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }),
+  };
+  const { kind } = routeOf(exchange);
+  const isNative = kind === 'native' || (kind === 'none' && NATIVE_PATH.test(exchange.path));
+  return isNative ? nativeError(error, headers) : resoError(error, headers);
+}
+
+/** Where the native interface would lie, in this version or another. */
+const NATIVE_PATH = /^\/v\d+(?:\/|$)/;

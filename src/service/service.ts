@@ -18,8 +18,13 @@ export interface ListenOptions {
   readonly adminHost: string;
   readonly ports: Readonly<Record<SurfaceName, number>>;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** Host names by which one listener (that of `api`) tells the public surfaces apart; absent: each has its own. */
+  /**
+   * Host names by which the listener of `api` tells surfaces apart, itself among them; a public surface that is not
+   * named keeps its own listener. Absent: each has its own.
+   */
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
+  /** How long a request may take to arrive whole, in milliseconds. */
+  readonly requestPatience?: number;
 }
 
 /** A service that listens. */
@@ -32,6 +37,9 @@ export interface Service {
 
 /** How long open requests may take to end when the service closes, in milliseconds. */
 const CLOSING_PATIENCE = 8000;
+/** How often connections that have become idle are looked for meanwhile. */
+const CLOSING_INTERVAL = 50;
+const REQUEST_PATIENCE = 30_000;
 
 /** Starts the service: every surface on its own listener, or the public ones on one. */
 export async function startService(
@@ -72,18 +80,18 @@ export async function startService(
     views: new Views(),
     log,
   };
-  const listeners = planListeners(listen).map(({ surfaces, port, host, dispatch }) => {
-    const [first = 'api'] = surfaces;
-    const tls = first === 'admin' ? undefined : listen.tls;
-    const where = (): Listener => places.get(first) ?? { host, port, secure: tls !== undefined };
+  const listeners = planListeners(listen).map((plan) => {
+    const tls = plan.surfaces.includes('admin') ? undefined : listen.tls;
+    const secure = tls !== undefined;
     const server = makeListener({
       responder,
       metrics,
-      dispatch,
-      where,
+      dispatch: plan.dispatch,
+      requestPatience: listen.requestPatience ?? REQUEST_PATIENCE,
+      where: (surface) => places.get(surface) ?? { host: plan.host, port: plan.port, secure },
       ...(tls === undefined ? {} : { tls }),
     });
-    return { server, surfaces, port, host, secure: tls !== undefined };
+    return { ...plan, server, secure };
   });
   const close = async (): Promise<void> => {
     await Promise.all(listeners.map(({ server }) => closeListener(server)));
@@ -94,7 +102,9 @@ export async function startService(
       await server.listen({ port, host });
       const bound = server.server.address();
       const actual = bound !== null && typeof bound === 'object' ? bound.port : port;
-      for (const surface of surfaces) places.set(surface, { host, port: actual, secure });
+      for (const surface of surfaces) {
+        places.set(surface, { host: listen.hosts?.[surface] ?? host, port: actual, secure });
+      }
     }
   } catch (error) {
     await close();
@@ -118,45 +128,49 @@ interface PlannedListener {
 
 const PUBLIC = ['api', 'replication', 'floorplans'] as const;
 
-function planListeners({ host, adminHost, ports, hosts }: ListenOptions): PlannedListener[] {
-  const admin: PlannedListener = {
-    surfaces: ['admin'],
-    host: adminHost,
-    port: ports.admin,
-    dispatch: () => 'admin',
+function planListeners({ host, adminHost, ports, hosts = {} }: ListenOptions): PlannedListener[] {
+  const own = (name: SurfaceName, at: string): PlannedListener => {
+    return { surfaces: [name], host: at, port: ports[name], dispatch: () => name };
   };
-  if (hosts === undefined) {
-    return [
-      ...PUBLIC.map((name) => ({ surfaces: [name], host, port: ports[name], dispatch: () => name })),
-      admin,
-    ];
+  const named = PUBLIC.filter((name) => hosts[name] !== undefined);
+  if (named.length > 0 && hosts.api === undefined) {
+    throw platError('usage', {
+      reason: 'hosts tells surfaces apart on the port of api, so it must name api.',
+    });
   }
-  const byHost = new Map(
-    PUBLIC.flatMap((name) => (hosts[name] === undefined ? [] : [[hosts[name].toLowerCase(), name]])),
-  );
-  const dispatch: Dispatch = (given) => byHost.get((given ?? '').replace(/:\d+$/, '').toLowerCase());
-  return [{ surfaces: PUBLIC, host, port: ports.api, dispatch }, admin];
+  const byHost = new Map(named.map((name) => [(hosts[name] ?? '').toLowerCase(), name]));
+  const shared: PlannedListener = {
+    surfaces: named,
+    host,
+    port: ports.api,
+    dispatch: (given) => byHost.get((given ?? '').replace(/:\d*$/, '').toLowerCase()),
+  };
+  return [
+    ...(named.length > 0 ? [shared] : []),
+    ...PUBLIC.filter((name) => hosts[name] === undefined).map((name) => own(name, host)),
+    own('admin', adminHost),
+  ];
 }
 
 async function closeListener(server: ReturnType<typeof makeListener>): Promise<void> {
-  const patience = setTimeout(() => server.server.closeAllConnections(), CLOSING_PATIENCE).unref();
+  // A connection whose request was running when the closing began is idle only later.
+  const idle = setInterval(() => server.server.closeIdleConnections(), CLOSING_INTERVAL);
+  const patience = setTimeout(() => server.server.closeAllConnections(), CLOSING_PATIENCE);
   await server.close();
+  clearInterval(idle);
   clearTimeout(patience);
 }
 
 function listenError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const port = 'port' in error ? String(error.port) : '';
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return platError(
-        'failed',
-        { reason: `Port ${port} is in use. Choose another, or 0 for any free one.` },
-        { cause: error },
-      );
-    case 'EACCES':
-      return platError('failed', { reason: `Port ${port} may not be used by this user.` }, { cause: error });
-    default:
-      return error;
-  }
+  const reason = REASONS[String(error.code)];
+  return reason === undefined ? error : platError('failed', { reason: reason(port) }, { cause: error });
 }
+
+const REASONS: Readonly<Record<string, (port: string) => string>> = {
+  EADDRINUSE: (port) => `Port ${port} is in use. Choose another, or 0 for any free one.`,
+  EACCES: (port) => `Port ${port} may not be used by this user.`,
+  EADDRNOTAVAIL: () => 'The host to listen on is no address of this machine.',
+  ENOTFOUND: () => 'The host to listen on is not known.',
+};

@@ -1,10 +1,11 @@
-import { platError } from '../../errors/index.ts';
+import { type PlatError, platError } from '../../errors/index.ts';
 import type { RateLimit } from '../options.ts';
 
 /** Where a key stands in its window. */
 export interface Allowance {
   readonly limit: RateLimit;
   readonly remaining: number;
+  readonly exceeded: boolean;
   /** Seconds until the window ends. */
   readonly reset: number;
 }
@@ -18,10 +19,7 @@ interface Window {
 export class RateLimiter {
   readonly #windows = new Map<string, Window>();
 
-  /**
-   * @param now milliseconds
-   * @throws PlatError `rateLimited` with the seconds to wait
-   */
+  /** @param now milliseconds of a clock that only runs forward */
   take(key: string, limit: RateLimit, now: number): Allowance {
     let window = this.#windows.get(key);
     if (window === undefined || window.ends <= now) {
@@ -32,15 +30,18 @@ export class RateLimiter {
     window.used++;
     const reset = Math.max(1, Math.ceil((window.ends - now) / 1000));
     const remaining = Math.max(0, limit.requests - window.used);
-    if (window.used > limit.requests) {
-      throw platError('rateLimited', { limit: limit.requests, seconds: reset }, { retryAfter: reset });
-    }
-    return { limit, remaining, reset };
+    return { limit, remaining, exceeded: window.used > limit.requests, reset };
   }
 
   #forget(now: number): void {
     for (const [key, { ends }] of this.#windows) if (ends <= now) this.#windows.delete(key);
   }
+}
+
+/** The refusal of a request beyond the allowance, with the seconds to wait. */
+export function rateLimited({ limit, reset }: Allowance): PlatError {
+  const facts = { limit: limit.requests, window: limit.seconds, seconds: reset };
+  return platError('rateLimited', facts, { retryAfter: reset });
 }
 
 /** The headers of IETF draft-ietf-httpapi-ratelimit-headers. */

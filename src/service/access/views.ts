@@ -20,9 +20,7 @@ export class Views {
     const known = this.#views.get(id);
     if (known !== undefined) return known;
     const role = model.rules.roles.get(key.role);
-    if (role === undefined) {
-      throw platError('failed', { reason: `The role ${key.role} of this key is not configured.` });
-    }
+    if (role === undefined) throw platError('roleUnknown', { role: key.role });
     const view = makeView({
       dictionary: model.dictionary,
       role,

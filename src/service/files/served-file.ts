@@ -42,7 +42,6 @@ export async function servedFile(
     const etag = weakTag(found.body);
     const headers = {
       etag,
-      'cache-control': 'private, max-age=3600',
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     };
     if (hasTag(exchange.headers['if-none-match'], etag)) return { status: 304, headers, body: [] };

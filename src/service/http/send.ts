@@ -9,7 +9,21 @@ export interface Common {
   readonly requestId: string;
   /** Milliseconds since 1970 on the clock that stamps records (I2). */
   readonly now: number;
-  readonly serverTiming: string;
+  /** The steps of the request; empty or absent: it was refused before the first. */
+  readonly serverTiming?: string;
+}
+
+export function commonHeaders({ requestId, now, serverTiming = '' }: Common): Record<string, string> {
+  return {
+    date: new Date(now).toUTCString(),
+    'x-request-id': requestId,
+    ...(serverTiming === '' ? {} : { 'server-timing': serverTiming }),
+    'cache-control': 'private, no-cache',
+    vary: 'Authorization, Accept, Accept-Encoding, Prefer',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': '*',
+    'x-content-type-options': 'nosniff',
+  };
 }
 
 /** Content that is packed already, or too rarely asked for to be worth it. */
@@ -48,14 +62,7 @@ async function write(
   const empty = reply.status === 204 || reply.status === 304;
   response.sendDate = false;
   response.writeHead(reply.status, {
-    date: new Date(common.now).toUTCString(),
-    'x-request-id': common.requestId,
-    'server-timing': common.serverTiming,
-    'cache-control': 'private, no-cache',
-    vary: 'Authorization, Accept, Accept-Encoding, Prefer',
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': '*',
-    'x-content-type-options': 'nosniff',
+    ...commonHeaders(common),
     ...(compressed === undefined || encoding === undefined ? {} : { 'content-encoding': encoding }),
     ...(empty ? {} : { 'content-length': String(length) }),
     ...reply.headers,

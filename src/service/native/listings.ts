@@ -122,7 +122,7 @@ async function placeOf(
       const after = { key: position.token, values: [] };
       const left =
         position.token === '' ? total : await context.store.count({ ...query, after }, context.read);
-      return { page: Math.floor((total - left) / size) + 1 };
+      return { page: Math.floor(Math.max(0, total - left) / size) + 1 };
     }
   }
 }

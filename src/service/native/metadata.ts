@@ -2,7 +2,7 @@ import type { Field } from '../../dictionary/index.ts';
 import type { Reply } from '../exchange.ts';
 import { success } from './envelope.ts';
 import { listingResource } from './listings.ts';
-import type { NativeExchange } from './native-request.ts';
+import { type NativeExchange, refuseParameters } from './native-request.ts';
 
 /** Names of types as the native interface has them. */
 function typeName({ type }: Field): string {
@@ -46,6 +46,7 @@ function visibleFields(request: NativeExchange): readonly Field[] {
 
 /** `/v1/standardfields`: the standard fields of a listing that the key may see. */
 export function standardFields(request: NativeExchange, name?: string): Reply | undefined {
+  refuseParameters(request, 'standardfields');
   const { schema } = request.session.view;
   const fields = visibleFields(request).filter(
     (field) => field.custom === undefined && (name === undefined || field.nativeName === name),
@@ -71,24 +72,31 @@ function values({ session }: NativeExchange, field: Field): Record<string, unkno
   return { FieldList: [...lookup.values.keys()].map((value) => ({ Name: value, Value: value })) };
 }
 
-/** `/v1/customfields`: the custom fields that the key may see, by group and current name. */
-export function customFieldList(request: NativeExchange): Reply {
+/**
+ * `/v1/customfields`: the custom fields that the key may see, by group and current name.
+ * @param name only the one of this API name
+ */
+export function customFieldList(request: NativeExchange, name?: string): Reply | undefined {
+  refuseParameters(request, 'customfields');
   const { schema } = request.session.view;
   const groups = new Map<string, Record<string, unknown>>();
   for (const field of visibleFields(request)) {
-    if (field.custom === undefined) continue;
+    if (field.custom === undefined || (name !== undefined && field.name !== name)) continue;
     const { group, label, section } = field.custom;
     const listed = field.lookup !== undefined && schema.lookup(field.lookup) !== undefined;
     const path = `/v1/customfields/${encodeURIComponent(field.name)}`;
     const described = { ...describe(field, path, label, listed), Section: section, FieldName: field.name };
     groups.set(group, { ...groups.get(group), [label]: { ...described, ...values(request, field) } });
   }
+  if (name !== undefined && groups.size === 0) return undefined;
   const results = [...groups].map(([group, fields]) => JSON.stringify({ [group]: fields }));
   return success([results.join(',')], results.length);
 }
 
 /** `/v1/system`: who the key is here, and what is served. */
-export function system({ exchange, session }: NativeExchange): Reply {
+export function system(request: NativeExchange): Reply {
+  refuseParameters(request, 'system');
+  const { exchange, session } = request;
   const { key, view } = session;
   const described = {
     Id: key.id,

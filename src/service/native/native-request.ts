@@ -1,4 +1,9 @@
-import { type NativeParameters, parseParameters } from '../../query/native/index.ts';
+import {
+  bindParameters,
+  type NativeNames,
+  type NativeParameters,
+  parseParameters,
+} from '../../query/native/index.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Exchange, Session } from '../exchange.ts';
 
@@ -16,4 +21,25 @@ export function nativeExchange(
   session: Session,
 ): NativeExchange {
   return { context, exchange, session, parameters: parseParameters(exchange.query) };
+}
+
+/** Names of a collection that has no fields to select, order or filter by. */
+export const noNames = (collection: string): NativeNames => ({
+  collection,
+  find: () => ({ kind: 'unknown' }),
+  findCustom: () => ({ kind: 'unknown' }),
+  lookup: () => undefined,
+  names: () => [],
+  customNames: () => [],
+});
+
+/** @throws PlatError `optionNotTaken` for any parameter of the native interface, where none has a meaning */
+export function refuseParameters({ parameters, session }: NativeExchange, collection: string): void {
+  bindParameters(parameters, {
+    names: noNames(collection),
+    parameters: [],
+    expansions: [],
+    limit: { most: 1 },
+    now: new Date(session.now),
+  });
 }

@@ -1,6 +1,6 @@
 import type { Navigation } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { bindParameters, type NativeNames } from '../../query/native/index.ts';
+import { bindParameters } from '../../query/native/index.ts';
 import type { RecordQuery } from '../../store/read.ts';
 import type { NativePart } from '../../store/text/native-parts.ts';
 import { asking, signingFor } from '../context.ts';
@@ -8,7 +8,7 @@ import type { Reply } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
 import { pagination, success } from './envelope.ts';
 import { listingResource, offsetOf, taggedResult } from './listings.ts';
-import type { NativeExchange } from './native-request.ts';
+import { type NativeExchange, noNames, refuseParameters } from './native-request.ts';
 
 /** The collection of a listing that holds each kind of sub-resource. */
 const NAVIGATION: Readonly<Record<NativePart, string>> = {
@@ -22,18 +22,8 @@ const NAVIGATION: Readonly<Record<NativePart, string>> = {
   openhouses: 'OpenHouses',
 };
 
-/** Sub-resources come whole; no listing has as many. */
-const WHOLE = 100_000;
-
-/** Sub-resources have no fields to select or filter by. */
-const NO_NAMES: NativeNames = {
-  collection: 'sub-resources',
-  find: () => ({ kind: 'unknown' }),
-  findCustom: () => ({ kind: 'unknown' }),
-  lookup: () => undefined,
-  names: () => [],
-  customNames: () => [],
-};
+/** Sub-resources come whole: more rows than a store can hold. */
+const WHOLE = 2 ** 40;
 
 /** `/v1/listings/<key>/photos` and its like. */
 export async function parts(request: NativeExchange, key: string, part: NativePart): Promise<Reply> {
@@ -41,7 +31,7 @@ export async function parts(request: NativeExchange, key: string, part: NativePa
   await requireListing(request, key);
   const { others } = exchange.surface.paging.nativeLimit;
   const asked = bindParameters(parameters, {
-    names: NO_NAMES,
+    names: noNames(part),
     parameters: ['_limit', '_skip', '_page', '_pagination'],
     expansions: [],
     limit: { most: others },
@@ -76,6 +66,7 @@ export async function part(
   id: string,
 ): Promise<Reply> {
   const { context, exchange, session } = request;
+  refuseParameters(request, `one of ${name}`);
   await requireListing(request, key);
   const query = partQuery(request, key, name);
   const shape = { kind: 'native-part', part: name } as const;
@@ -117,6 +108,7 @@ async function requireListing(request: NativeExchange, key: string): Promise<voi
 
 /** `/v1/listings/<key>/customfields`: the custom fields of a listing, as its expansion gives them. */
 export async function customFields(request: NativeExchange, key: string): Promise<Reply> {
+  refuseParameters(request, 'customfields');
   const { context, exchange, session } = request;
   const resource = listingResource(request);
   const identity = resource.fields.get(resource.key);

@@ -49,7 +49,7 @@ async function route(request: NativeExchange, segments: readonly string[]): Prom
     case 'standardfields':
       return sub === undefined ? standardFields(request, key) : undefined;
     case 'customfields':
-      return key === undefined ? customFieldList(request) : undefined;
+      return sub === undefined ? customFieldList(request, key) : undefined;
     case 'system':
       return key === undefined ? system(request) : undefined;
     default:
