@@ -9,7 +9,7 @@ import type {
 import { collectionCondition } from './collection.ts';
 import type { Context } from './context.ts';
 import { conditionAt, type Place, placeOf } from './fields.ts';
-import { all, join, type Sql, sql } from './fragment.ts';
+import { all, chain, join, type Sql, sql } from './fragment.ts';
 import { distanceCondition, withinCondition } from './geo.ts';
 import { literalSql, typeOf, value } from './value.ts';
 
@@ -23,10 +23,10 @@ export function condition(context: Context, expression: Expression, exact: boole
     case 'and':
       return all(expression.terms.map((term) => condition(context, term, exact)));
     case 'or':
-      return sql`(${join(
+      return chain(
         expression.terms.map((term) => condition(context, term, exact)),
         ' OR ',
-      )})`;
+      );
     case 'not':
       return sql`NOT (${condition(context, expression.operand, true)})`;
     case 'compare':

@@ -1,4 +1,4 @@
-import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
+import type { FunctionName, LikePart, Point, ValueType } from '../../query/tree.ts';
 import type { BoundValue, Sql } from './fragment.ts';
 
 /** What the two engines say differently. Everything else the compiler writes once. */
@@ -28,6 +28,8 @@ export interface Dialect {
   readonly secondsBetween: (type: 'timestamp' | 'date', later: Sql, earlier: Sql) => Sql;
   readonly matches: (text: Sql, pattern: string, ignoreCase: boolean) => Sql;
   readonly like: (text: Sql, pattern: readonly LikePart[]) => Sql;
+  /** Whether a place lies in a polygon, its border included; null when a coordinate is. */
+  readonly within: (latitude: Sql, longitude: Sql, polygon: readonly Point[]) => Sql;
   readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
   readonly remainder: (left: Sql, right: Sql) => Sql;
   /** A condition that ends the statement with an error once its time is up; nothing where the engine does it. */

@@ -71,7 +71,21 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
 /** `(a AND b AND …)`; true when there is none. */
 export function all(conditions: readonly Sql[]): Sql {
   if (conditions.length === 0) return sql`TRUE`;
-  return conditions.length === 1 ? (conditions[0] ?? EMPTY) : sql`(${join(conditions, ' AND ')})`;
+  return conditions.length === 1 ? (conditions[0] ?? EMPTY) : chain(conditions, ' AND ');
+}
+
+/** Engines bound how deep a condition nests (SQLite 1,000), and `a OR b OR …` nests at each term. */
+const CHAINED = 100;
+
+/** Conditions in parentheses with an operator between them; long chains in halves of halves. */
+export function chain(conditions: readonly Sql[], operator: ' AND ' | ' OR '): Sql {
+  if (conditions.length <= CHAINED) return sql`(${join(conditions, operator)})`;
+  const half = Math.ceil(conditions.length / 2);
+  const halves = [conditions.slice(0, half), conditions.slice(half)];
+  return sql`(${join(
+    halves.map((part) => chain(part, operator)),
+    operator,
+  )})`;
 }
 
 /** A statement as it is prepared, and what is bound to it. */

@@ -1,7 +1,7 @@
 import type { ComparisonOperator, Distance, Literal, Location, Point, Within } from '../../query/tree.ts';
 import type { Context } from './context.ts';
 import { conditionAt, type Place, placeOf, valueAt } from './fields.ts';
-import { all, bind, join, name, type Sql, sql } from './fragment.ts';
+import { all, bind, type Sql, sql } from './fragment.ts';
 
 /** Mean radius of the earth in metres (IUGG). */
 const EARTH_RADIUS = 6_371_008.8;
@@ -66,66 +66,20 @@ export function distanceCondition(
 }
 
 /**
- * Whether the location lies in the polygon, its border included: it is in the polygon's box, which an index serves,
- * and an edge runs through it or a ray from it crosses an odd number of edges.
+ * Whether the location lies in the polygon, its border included. The polygon's box comes first, which an index serves.
  * @param exact whether a missing location must give null rather than false
  */
 export function withinCondition(context: Context, { location, polygon }: Within, exact: boolean): Sql {
   const at = coordinates(context, location);
-  // The location is read once, however many edges there are; without one there is no row, which is null.
-  const inside = sql`(WITH spot(latitude, longitude) AS MATERIALIZED (SELECT ${at.latitude}, ${at.longitude}) SELECT ${insideOf(polygon)} FROM spot WHERE latitude IS NOT NULL AND longitude IS NOT NULL)`;
+  const inside = context.dialect.within(at.latitude, at.longitude, polygon);
   if (exact) return inside;
   const latitudes = polygon.map((point) => point.latitude);
   const longitudes = polygon.map((point) => point.longitude);
-  const inBox = [
-    conditionAt(at.places.latitude, (value) =>
-      between(value, Math.min(...latitudes), Math.max(...latitudes)),
-    ),
-    conditionAt(at.places.longitude, (value) =>
-      between(value, Math.min(...longitudes), Math.max(...longitudes)),
-    ),
-  ];
-  return all([...inBox, inside]);
-}
-
-const LATITUDE = name('latitude');
-const LONGITUDE = name('longitude');
-
-function insideOf(polygon: readonly Point[]): Sql {
-  const edges = polygon.map((from, index) => ({ from, to: polygon[(index + 1) % polygon.length] ?? from }));
-  const crossings = edges
-    .filter(({ from, to }) => from.latitude !== to.latitude)
-    .map(({ from, to }) => crossing(from, to));
-  const odd = crossings.length === 0 ? sql`FALSE` : sql`${balanced(crossings, ' + ')} % 2 = 1`;
-  return sql`(${odd} OR ${balanced(
-    edges.map(({ from, to }) => onBorder(from, to)),
-    ' OR ',
-  )})`;
-}
-
-/** Terms joined in pairs of pairs: engines bound how deep an expression may nest, and a chain nests at each term. */
-function balanced(terms: readonly Sql[], operator: ' + ' | ' OR '): Sql {
-  if (terms.length < 3) return sql`(${join(terms, operator)})`;
-  const half = Math.ceil(terms.length / 2);
-  return sql`(${join([balanced(terms.slice(0, half), operator), balanced(terms.slice(half), operator)], operator)})`;
-}
-
-/** 1 when a ray to the east from the location crosses the edge. */
-function crossing(from: Point, to: Point): Sql {
-  const slope = bind((to.longitude - from.longitude) / (to.latitude - from.latitude));
-  const straddles = sql`((${bind(from.latitude)} > ${LATITUDE}) <> (${bind(to.latitude)} > ${LATITUDE}))`;
-  const edgeAt = sql`${bind(from.longitude)} + (${LATITUDE} - ${bind(from.latitude)}) * ${slope}`;
-  return sql`CASE WHEN ${straddles} AND ${LONGITUDE} < ${edgeAt} THEN 1 ELSE 0 END`;
-}
-
-function onBorder(from: Point, to: Point): Sql {
-  const east = bind(to.longitude - from.longitude);
-  const north = bind(to.latitude - from.latitude);
-  const offEast = sql`(${LONGITUDE} - ${bind(from.longitude)})`;
-  const offNorth = sql`(${LATITUDE} - ${bind(from.latitude)})`;
+  const inLatitudes = (value: Sql): Sql => between(value, Math.min(...latitudes), Math.max(...latitudes));
+  const inLongitudes = (value: Sql): Sql => between(value, Math.min(...longitudes), Math.max(...longitudes));
   return all([
-    sql`${offEast} * ${north} = ${offNorth} * ${east}`,
-    between(LATITUDE, Math.min(from.latitude, to.latitude), Math.max(from.latitude, to.latitude)),
-    between(LONGITUDE, Math.min(from.longitude, to.longitude), Math.max(from.longitude, to.longitude)),
+    conditionAt(at.places.latitude, inLatitudes),
+    conditionAt(at.places.longitude, inLongitudes),
+    inside,
   ]);
 }

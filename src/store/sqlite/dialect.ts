@@ -181,6 +181,10 @@ export const sqliteDialect: Dialect = {
   matches: (text, pattern, ignoreCase) =>
     sql`plat_matches(${text}, ${bind(pattern)}, ${bind(ignoreCase ? 1 : 0)})`,
   like: (text, pattern) => sql`(${text} GLOB ${bind(pattern.map(globPart).join(''))})`,
+  within: (latitude, longitude, polygon) => {
+    const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);
+    return sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`;
+  },
   divide: (left, right, integers) =>
     integers
       ? sql`(${whole(left)} / nullif(${whole(right)}, 0))`

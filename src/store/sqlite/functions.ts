@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp } from '../../dictionary/index.ts';
 import { fileSignature } from '../file-signature.ts';
+import { liesWithin } from './polygon.ts';
 
 /** Thrown inside a statement whose time is up; ends it at the next row. */
 export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
@@ -25,6 +26,7 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   database.function('plat_ends_with', pure, endsWith);
   database.function('plat_substring', pure, substring);
   database.function('plat_matches', pure, matches);
+  database.function('plat_within', pure, within);
   database.function('plat_shift', pure, shift);
   database.function('plat_seconds', pure, secondsBetween);
   database.function('plat_cast', pure, castValue);
@@ -76,6 +78,11 @@ function substring(text: Value, start: Value, count: Value): Value {
   const characters = [...text];
   const from = Number(start) < 0 ? Math.max(0, characters.length + Number(start)) : Number(start);
   return characters.slice(from, from + Math.max(0, Number(count))).join('');
+}
+
+function within(latitude: Value, longitude: Value, ring: Value): Value {
+  if (typeof latitude !== 'number' || typeof longitude !== 'number') return null;
+  return Number(liesWithin(latitude, longitude, String(ring)));
 }
 
 const patterns = new Map<string, RE2JS>();

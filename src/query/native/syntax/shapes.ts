@@ -6,12 +6,6 @@ import { parseWellKnownText } from './well-known-text.ts';
 
 export type ShapeResult = { readonly geometry: Geometry } | { readonly reason: string };
 
-/** Each point of a polygon is a term of the statement that a store runs, and SQLite nests a thousand at most. */
-export const MOST_POINTS = 400;
-
-export const pointCount = (geometry: Geometry): number =>
-  geometry.kind === 'areas' ? geometry.areas.flat(2).length : 1;
-
 const NUMBER = /^[+-]?\d+(?:\.\d*)?$|^[+-]?\.\d+$/;
 const RECORD = /^\d{26}$/;
 

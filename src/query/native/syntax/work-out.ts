@@ -5,7 +5,7 @@ import { foldTime } from './fold-time.ts';
 import { castType, FURTHEST_DAYS, type FunctionRule } from './functions.ts';
 import type { FieldFunction, Scalar, Value } from './nodes.ts';
 import { checkRegularExpression, LARGEST_PATTERNS } from './regular-expression.ts';
-import { MOST_POINTS, pointCount, readShape } from './shapes.ts';
+import { readShape } from './shapes.ts';
 
 /** What the regular expressions of this filter weigh so far. */
 export interface PatternSpending {
@@ -55,10 +55,6 @@ function shape(rule: RuleOf<'shape'>, scalars: readonly Scalar[], position: numb
     scalars.map((scalar) => scalar.text),
   );
   if ('reason' in found) return typeFault(found.reason, rule.name, position);
-  if (pointCount(found.geometry) > MOST_POINTS) {
-    const what = 'points in one shape';
-    return fault('filterTooLarge', { option: FILTER, what, limit: MOST_POINTS, position }, rule.name);
-  }
   return { kind: 'shape', type: 'shape', geometry: found.geometry, function: rule.name, position };
 }
 
