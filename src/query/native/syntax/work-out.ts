@@ -1,10 +1,11 @@
 /** What a function comes to when all of its arguments are literals. */
+
+import { checkRegularExpression, LARGEST_PATTERNS } from '../../regular-expression.ts';
 import { type Fault, FILTER, fault, shortened, typeFault } from '../faults.ts';
 import { type Folded, foldCast, foldText } from './fold-text.ts';
 import { foldTime } from './fold-time.ts';
 import { castType, FURTHEST_DAYS, type FunctionRule } from './functions.ts';
 import type { FieldFunction, Scalar, Value } from './nodes.ts';
-import { checkRegularExpression, LARGEST_PATTERNS } from './regular-expression.ts';
 import { readShape } from './shapes.ts';
 
 /** What the regular expressions of this filter weigh so far. */

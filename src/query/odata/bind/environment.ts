@@ -61,6 +61,13 @@ export interface QueryScope {
   readonly computed: ReadonlyMap<string, Named>;
 }
 
+/** What an option has asked for so far. */
+interface Spending {
+  terms: number;
+  /** What its regular expressions weigh. */
+  patterns: number;
+}
+
 /** Where an expression stands. */
 export interface Environment {
   readonly query: QueryScope;
@@ -73,7 +80,7 @@ export interface Environment {
   /** Aliases and computed names that are being bound. */
   readonly within: readonly Named[];
   /** Shared by the whole option. */
-  readonly spent: { terms: number };
+  readonly spent: Spending;
 }
 
 export function environmentOf(query: QueryScope, source: Source): Environment {
@@ -85,7 +92,7 @@ export function environmentOf(query: QueryScope, source: Source): Environment {
     nextScope: 1,
     depth: 0,
     within: [],
-    spent: { terms: 0 },
+    spent: { terms: 0, patterns: 0 },
   };
 }
 

@@ -1,6 +1,7 @@
+import { checkRegularExpression, LARGEST_PATTERNS } from '../../regular-expression.ts';
 import type { Matches } from '../../tree.ts';
 import type { Node } from '../syntax/nodes.ts';
-import { shown } from '../syntax/source.ts';
+import { shown, tooLarge } from '../syntax/source.ts';
 import { type Environment, mismatch, unsupported } from './environment.ts';
 import { bindValue } from './expression.ts';
 import { inWords, typeOf } from './types.ts';
@@ -21,12 +22,33 @@ export function bindMatches(env: Environment, node: Node, parameters: readonly N
     throw unsupported(env, flags ?? node, `the flags ${JSON.stringify(shown(given))} of matchespattern`);
   }
   const found = literalText(env, pattern, 'the pattern of matchespattern');
-  try {
-    new RegExp(found, 'u');
-  } catch {
-    throw mismatch(env, pattern, `'${shown(found)}' is not a regular expression`);
-  }
+  checkPattern(env, pattern, found);
   return { kind: 'matches', operand, pattern: found, ignoreCase: given === 'i' };
+}
+
+/** Patterns are those of RE2: what ECMAScript has beyond it cannot be matched in linear time. */
+function checkPattern(env: Environment, place: Node, pattern: string): void {
+  const check = checkRegularExpression(pattern, env.spent.patterns);
+  switch (check.kind) {
+    case 'good':
+      env.spent.patterns += check.size;
+      return;
+    case 'large':
+      throw tooLarge(env.source, place.start, 'steps in its regular expressions', LARGEST_PATTERNS);
+    case 'wrong':
+      throw isOfECMAScript(pattern)
+        ? unsupported(env, place, `'${shown(pattern)}' as a regular expression (${shown(check.reason)})`)
+        : mismatch(env, place, `'${shown(pattern)}' is not a regular expression`);
+  }
+}
+
+function isOfECMAScript(pattern: string): boolean {
+  try {
+    new RegExp(pattern, 'u');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function literalText(env: Environment, node: Node, what: string): string {

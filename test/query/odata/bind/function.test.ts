@@ -59,6 +59,14 @@ test('patterns are literals, checked when they are read', () => {
   });
   const wrong: Record<string, [string, string]> = {
     "matchespattern(City,'(')": ['typeMismatch', "$compute: '(' is not a regular expression at position 21."],
+    "matchespattern(City,'a(?=b)')": [
+      'notImplemented',
+      "$compute: 'a(?=b)' as a regular expression (invalid or unsupported Perl syntax: `(?=…) at position 21 is not provided by this service.",
+    ],
+    "matchespattern(City,'a{600}') or matchespattern(City,'b{600}')": [
+      'filterTooLarge',
+      '$compute: more than 1000 steps in its regular expressions at position 54.',
+    ],
     'matchespattern(City,1)': [
       'typeMismatch',
       '$compute: the pattern of matchespattern must be a string, not an integer at position 21.',
