@@ -1,0 +1,94 @@
+/**
+ * What a source lets one token do, learned from its answers and from the configuration. The windows are kept in the
+ * store, so that neither a restart nor a second process forgets them.
+ */
+
+/** Requests and bytes in windows of seconds, an hour and a day. Absent: no limit is known. */
+export interface BudgetLimits {
+  readonly requestsPerSecond?: number;
+  readonly requestsPerHour?: number;
+  readonly requestsPerDay?: number;
+  readonly bytesPerHour?: number;
+  readonly bytesPerDay?: number;
+}
+
+/** What was used, by the beginning of each window (milliseconds since 1970). */
+export interface BudgetUse {
+  readonly hour: { readonly start: number; readonly requests: number; readonly bytes: number };
+  readonly day: { readonly start: number; readonly requests: number; readonly bytes: number };
+  /** The source said to send nothing before this moment. */
+  readonly blockedUntil: number;
+}
+
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
+
+export const NOTHING_USED: BudgetUse = {
+  hour: { start: 0, requests: 0, bytes: 0 },
+  day: { start: 0, requests: 0, bytes: 0 },
+  blockedUntil: 0,
+};
+
+function current<W extends { start: number; requests: number; bytes: number }>(
+  window: W,
+  length: number,
+  now: number,
+) {
+  return now - window.start < length ? window : { start: now, requests: 0, bytes: 0 };
+}
+
+/** The use after one more request. */
+export function spend(use: BudgetUse, bytes: number, now: number): BudgetUse {
+  const hour = current(use.hour, HOUR, now);
+  const day = current(use.day, DAY, now);
+  return {
+    hour: { ...hour, requests: hour.requests + 1, bytes: hour.bytes + bytes },
+    day: { ...day, requests: day.requests + 1, bytes: day.bytes + bytes },
+    blockedUntil: use.blockedUntil,
+  };
+}
+
+/** Milliseconds until a request may be sent. @param last when the one before was sent */
+export function waitFor(limits: BudgetLimits, use: BudgetUse, last: number, now: number): number {
+  const waits = [use.blockedUntil - now];
+  if (limits.requestsPerSecond !== undefined) waits.push(last + 1000 / limits.requestsPerSecond - now);
+  const hour = current(use.hour, HOUR, now);
+  const day = current(use.day, DAY, now);
+  const full = (used: number, limit: number | undefined): boolean => limit !== undefined && used >= limit;
+  if (full(hour.requests, limits.requestsPerHour) || full(hour.bytes, limits.bytesPerHour)) {
+    waits.push(hour.start + HOUR - now);
+  }
+  if (full(day.requests, limits.requestsPerDay) || full(day.bytes, limits.bytesPerDay)) {
+    waits.push(day.start + DAY - now);
+  }
+  return Math.max(0, ...waits);
+}
+
+/**
+ * When nothing is left of the window that an answer tells of: the moment it ends. Reads the IETF header and the ones
+ * that feeds use.
+ */
+export function blockedUntil(headers: Readonly<Record<string, string>>, now: number): number {
+  const field = headers.ratelimit;
+  const remaining = number(
+    /\br(?:emaining)?=(\d+)/.exec(field ?? '')?.[1] ??
+      headers['ratelimit-remaining'] ??
+      headers['x-ratelimit-remaining'] ??
+      headers['application-ratelimit-remaining'],
+  );
+  if (remaining === undefined || remaining > 0) return 0;
+  const reset = number(
+    /\bt(?:ime)?=(\d+)/.exec(field ?? '')?.[1] ??
+      headers['ratelimit-reset'] ??
+      headers['x-ratelimit-reset'] ??
+      headers['application-ratelimit-reset'],
+  );
+  if (reset === undefined) return 0;
+  // Some services give a moment in seconds since 1970, others the seconds that are left.
+  return reset > 1_000_000_000 ? reset * 1000 : now + reset * 1000;
+}
+
+function number(text: string | undefined): number | undefined {
+  const value = Number(text ?? Number.NaN);
+  return Number.isFinite(value) ? value : undefined;
+}

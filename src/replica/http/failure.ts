@@ -1,0 +1,79 @@
+/**
+ * What can go wrong with a request, by what to do about it.
+ * - `transient`: ask again, later.
+ * - `too-large`: the answer was more than is read; ask for less.
+ * - `refused`: the key may not do this; asking again would only make it worse.
+ * - `rejected`: the request itself is wrong for this source (a link that died, an option it does not know).
+ */
+export type FailureKind = 'transient' | 'too-large' | 'refused' | 'rejected';
+
+export class RequestFailure extends Error {
+  override readonly name = 'RequestFailure';
+  readonly kind: FailureKind;
+  /** HTTP status; absent when there was no answer. */
+  readonly status: number | undefined;
+  /** Code of the native envelope. */
+  readonly code: number | undefined;
+  /** The least time to wait before asking again, in milliseconds. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    kind: FailureKind,
+    message: string,
+    facts: { status?: number; code?: number; retryAfter?: number; cause?: unknown } = {},
+  ) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.kind = kind;
+    this.status = facts.status;
+    this.code = facts.code;
+    this.retryAfter = facts.retryAfter;
+  }
+}
+
+/** Codes of the native interface that say "not with this key" (reference: native-v1, Error codes). */
+const REFUSALS = new Set([1000, 1010, 1015, 1019, 1020, 1021, 1030, 1500]);
+/** Characters of an error's body that are told. */
+const TOLD = 300;
+
+/** The failure that an answer with an error status is. */
+export function failureOf(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  text: string,
+  now: number,
+): RequestFailure {
+  const { code, message } = explanation(text);
+  const told = `${status}${code === undefined ? '' : ` (code ${code})`}: ${message}`;
+  const facts = {
+    status,
+    ...(code === undefined ? {} : { code }),
+    ...(headers['retry-after'] === undefined ? {} : { retryAfter: retryAfter(headers['retry-after'], now) }),
+  };
+  if (status === 401 || status === 403 || (code !== undefined && REFUSALS.has(code))) {
+    return new RequestFailure('refused', told, facts);
+  }
+  if (status === 429 || status === 408 || status >= 500) return new RequestFailure('transient', told, facts);
+  return new RequestFailure('rejected', told, facts);
+}
+
+/** Code and message in either envelope, or the beginning of whatever came. */
+function explanation(text: string): { code?: number; message: string } {
+  try {
+    const body: { D?: { Code?: number; Message?: string }; error?: { message?: string } } = JSON.parse(text);
+    if (body.D?.Message !== undefined) {
+      return { ...(body.D.Code === undefined ? {} : { code: body.D.Code }), message: body.D.Message };
+    }
+    if (typeof body.error?.message === 'string') return { message: body.error.message };
+  } catch {
+    // No JSON: the text itself is told.
+  }
+  return { message: text.slice(0, TOLD) };
+}
+
+/** Seconds, or a date (RFC 9110, 10.2.3); in milliseconds from now. */
+function retryAfter(header: string, now: number): number {
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+}

@@ -1,0 +1,143 @@
+/**
+ * The states of a resource's copy, and what may happen in each (docs/replication.md). The table is typed so that a
+ * case that is missing does not compile. States are data: they are stored with every page, in its transaction.
+ */
+import type { Position } from '../source/source.ts';
+import { impossible } from './impossible.ts';
+
+/** How far the copy of a resource is. Timestamps are canonical, on the source's clock. */
+export interface LoadStates {
+  /** Nothing was ever copied. */
+  readonly new: { readonly kind: 'new' };
+  /** The initial download. What changes meanwhile comes with the first update, which begins at `since`. */
+  readonly initial: {
+    readonly kind: 'initial';
+    readonly since: string;
+    readonly position?: Position;
+    readonly rows: number;
+    readonly total?: number;
+    /** How often the walk was begun: a link may die. */
+    readonly round: number;
+  };
+  /** The listings are there; their sub-data follows in requests of its own. */
+  readonly filling: { readonly kind: 'filling'; readonly since: string };
+  /** Complete up to the cursor. */
+  readonly current: { readonly kind: 'current'; readonly cursor: string; readonly lastUpper?: string };
+  /** A window is being read. */
+  readonly updating: {
+    readonly kind: 'updating';
+    readonly cursor: string;
+    readonly upper: string;
+    readonly position?: Position;
+    readonly rows: number;
+  };
+}
+
+export type LoadState = LoadStates[keyof LoadStates];
+
+export interface LoadEvents {
+  readonly begin: { readonly kind: 'begin'; readonly since: string };
+  readonly page: {
+    readonly kind: 'page';
+    readonly next: Position;
+    readonly rows: number;
+    readonly total?: number;
+  };
+  /** The last page; `fills` when sub-data has to follow. */
+  readonly end: { readonly kind: 'end'; readonly rows: number; readonly fills: boolean };
+  readonly filled: { readonly kind: 'filled' };
+  readonly window: { readonly kind: 'window'; readonly upper: string };
+  /** The position is not good any more. The walk begins again; a window with another upper bound. */
+  readonly lost: { readonly kind: 'lost' };
+  /** What the key may see has changed: everything has to be read again. */
+  readonly refresh: { readonly kind: 'refresh'; readonly since: string };
+}
+
+export type LoadEvent = LoadEvents[keyof LoadEvents];
+
+type LoadCell<S extends keyof LoadStates, E extends keyof LoadEvents> = (
+  state: LoadStates[S],
+  event: LoadEvents[E],
+) => LoadState;
+type LoadRow<S extends keyof LoadStates> = { readonly [E in keyof LoadEvents]: LoadCell<S, E> };
+type LoadTable = { readonly [S in keyof LoadStates]: LoadRow<S> };
+
+const anew = (since: string, round = 1): LoadState => ({ kind: 'initial', since, rows: 0, round });
+
+const LOAD: LoadTable = {
+  new: {
+    begin: (_, { since }) => anew(since),
+    page: impossible,
+    end: impossible,
+    filled: impossible,
+    window: impossible,
+    lost: impossible,
+    refresh: (_, { since }) => anew(since),
+  },
+  initial: {
+    begin: impossible,
+    page: ({ since, rows, round }, { next, rows: more, total }) => ({
+      kind: 'initial',
+      since,
+      position: next,
+      rows: rows + more,
+      ...(total === undefined ? {} : { total }),
+      round,
+    }),
+    end: ({ since }, { fills }) => (fills ? { kind: 'filling', since } : { kind: 'current', cursor: since }),
+    filled: impossible,
+    window: impossible,
+    lost: ({ since, round }) => anew(since, round + 1),
+    refresh: (_, { since }) => anew(since),
+  },
+  filling: {
+    begin: impossible,
+    page: impossible,
+    end: impossible,
+    filled: ({ since }) => ({ kind: 'current', cursor: since }),
+    window: impossible,
+    lost: impossible,
+    refresh: (_, { since }) => anew(since),
+  },
+  current: {
+    begin: impossible,
+    page: impossible,
+    end: impossible,
+    filled: impossible,
+    window: ({ cursor }, { upper }) => ({ kind: 'updating', cursor, upper, rows: 0 }),
+    lost: impossible,
+    refresh: (_, { since }) => anew(since),
+  },
+  updating: {
+    begin: impossible,
+    page: ({ cursor, upper, rows }, { next, rows: more }) => ({
+      kind: 'updating',
+      cursor,
+      upper,
+      position: next,
+      rows: rows + more,
+    }),
+    end: ({ upper }) => ({ kind: 'current', cursor: upper, lastUpper: upper }),
+    filled: impossible,
+    window: impossible,
+    // The cursor stays: nothing of the window counts before all of it is stored.
+    lost: ({ cursor, upper }) => ({ kind: 'current', cursor, lastUpper: upper }),
+    refresh: (_, { since }) => anew(since),
+  },
+};
+
+/** @throws ImpossibleEvent for a fault of the consumer's own */
+export function advance(state: LoadState, event: LoadEvent): LoadState {
+  return advanceFrom(state.kind, event.kind, state, event);
+}
+
+function advanceFrom<S extends keyof LoadStates, E extends keyof LoadEvents>(
+  from: S,
+  what: E,
+  state: LoadStates[S],
+  event: LoadEvents[E],
+): LoadState {
+  const row: LoadRow<S> = LOAD[from];
+  const cell: LoadCell<S, E> = row[what];
+  return cell(state, event);
+}
