@@ -6,6 +6,7 @@ export {
   type LookupDeclaration,
 } from './declare.ts';
 export { makeLookup, standardDictionary } from './load.ts';
+export { ROOM_LABELS, UNIT_LABELS } from './native-labels.ts';
 export { findNavigation } from './navigation-names.ts';
 export { spellingsOf } from './spellings.ts';
 export { nearestName } from './suggest.ts';

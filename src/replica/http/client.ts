@@ -28,6 +28,13 @@ export interface Answer {
   readonly url: string;
 }
 
+/** How a request differs from the usual one. */
+export interface Wish {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Fewer than usual where the caller can ask for less instead. */
+  readonly attempts?: number;
+}
+
 /** Failures in a row, over all requests, after which the consumer stops and says so. */
 const BREAKER = 25;
 const REDIRECTS = 5;
@@ -57,18 +64,18 @@ export class SourceClient {
   }
 
   /**
-   * Gets an address of the source.
-   * @param attempts fewer than usual where the caller can ask for less instead
+   * Gets an address of the source and reads the answer. What cannot be read counts as a failure like any other: a
+   * source that is being restarted gives pages of HTML and texts that break off.
    * @throws RequestFailure `refused`, `rejected` or `too-large` at once; `transient` after all attempts
    */
-  async get(url: string, headers: Readonly<Record<string, string>> = {}, attempts?: number): Promise<Answer> {
+  async get<T>(url: string, read: (answer: Answer) => T, wish: Wish = {}): Promise<T> {
     const { backoff, environment, listener } = this.#options;
-    const most = attempts ?? backoff.attempts;
+    const most = wish.attempts ?? backoff.attempts;
     for (let failures = 1; ; failures++) {
       try {
-        const answer = await this.#once(this.resolve(url), headers);
+        const result = read(await this.#once(this.resolve(url), wish.headers ?? {}));
         this.#failuresInARow = 0;
-        return answer;
+        return result;
       } catch (error) {
         const failure = asFailure(error);
         if (failure.kind !== 'transient') throw failure;

@@ -52,7 +52,9 @@ export function failureOf(
   if (status === 401 || status === 403 || (code !== undefined && REFUSALS.has(code))) {
     return new RequestFailure('refused', told, facts);
   }
-  if (status === 429 || status === 408 || status >= 500) return new RequestFailure('transient', told, facts);
+  const isKnownGap = status === 501; // the server says that it will never do this
+  if (status === 429 || status === 408 || (status >= 500 && !isKnownGap))
+    return new RequestFailure('transient', told, facts);
   return new RequestFailure('rejected', told, facts);
 }
 

@@ -1,59 +1,77 @@
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
-
 /** Where a walk goes on. It never changes with the size of the pages. */
 export type Position =
   | { readonly kind: 'link'; readonly url: string }
   | { readonly kind: 'skip'; readonly skip: number }
   | { readonly kind: 'token'; readonly token: string };
 
-/** What is asked of a resource. Bounds of a window are canonical timestamps; its upper one is the next one's lower. */
+/** What is asked of a resource. Bounds are canonical timestamps, both part of the text that is sent. */
 export type Walk =
   | { readonly kind: 'all' }
-  | { readonly kind: 'window'; readonly lower: string; readonly upper: string }
-  /** Keys alone, of everything that the key may see. */
-  | { readonly kind: 'keys' };
+  | { readonly kind: 'window'; readonly lower: string; readonly upper: string };
 
-/** A record as the source gave it, ready to be stored or not. */
-export type SourceRecord =
-  | { readonly ok: true; readonly record: ParsedRecord }
-  | { readonly ok: false; readonly key: string; readonly reason: string; readonly payload: string };
+/** A record as JSON under the dictionary's RESO names, whatever interface it came from. */
+export interface SourceItem {
+  readonly resource: string;
+  readonly json: Readonly<Record<string, unknown>>;
+  /** Only the collections in it are given; the record itself stays as it is. */
+  readonly onlyChildren?: boolean;
+}
+
+/** A member of a page that is no record: it goes to the quarantine as it came. */
+export interface BrokenItem {
+  readonly resource: string;
+  readonly payload: string;
+  readonly reason: string;
+}
 
 export interface SourcePage {
-  readonly records: readonly SourceRecord[];
+  readonly items: readonly SourceItem[];
+  readonly broken: readonly BrokenItem[];
   /** Absent: this is the last page. */
   readonly next?: Position | undefined;
   /** Milliseconds since 1970 on the source's clock, from its Date header. */
   readonly serverTime: number;
   /** How many records the walk has, if the source tells. */
   readonly total?: number | undefined;
-  /** Fields that the source masked in this page: it has them, but not for this key. */
+  /** Fields that the source masked: it has them, but not for this key. */
   readonly masked: readonly string[];
-  /** Fields that the dictionary does not know, with an example of their value each. */
-  readonly unknown: ReadonlyMap<string, unknown>;
 }
 
 /** Keys of a page, for a sweep. */
 export interface KeyPage {
-  readonly keys: readonly string[];
+  /** Keys by resource; accounts give two kinds in one page. */
+  readonly keys: readonly { readonly resource: string; readonly key: string }[];
   readonly next?: Position | undefined;
   readonly serverTime: number;
   readonly total?: number | undefined;
 }
 
+/** A field of the source that the dictionary does not have. */
+export interface ForeignField {
+  readonly resource: string;
+  readonly name: string;
+  /** As in the field tables: `string(50)`, `boolean`, … */
+  readonly type: string;
+  readonly group: string;
+  readonly label: string;
+}
+
 /** What a source can do, found out once and shown. */
 export interface Capabilities {
   readonly interface: 'reso' | 'native';
-  /** Whether the source is a plat: windows may then be closer, and its own stamp may be there. */
+  /** Whether the source is a plat: its windows may be closer. */
   readonly isPlat: boolean;
-  /** How the sub-data of changed listings is fetched. */
+  /** How sub-data is fetched: with the listings, or in requests of its own. */
   readonly children: 'expanded' | 'per-listing' | 'none';
-  /** Expansions by the names that the source uses. */
+  /** The collections of a listing, by the names that the source uses. */
   readonly expansions: readonly string[];
   /** The field that windows are on. */
   readonly windowField: string;
-  /** Whether the source pages by links; else by `$skip`, which can miss rows. */
+  /** Whether the source pages by links or tokens; else by offset, which can miss rows. */
   readonly pagesByLink: boolean;
   readonly counts: boolean;
+  /** Many keys may be asked for in one request. */
+  readonly asksForMany: boolean;
   /** What the source showed of its fields: when it changes, the key may see something else than before. */
   readonly fingerprint: string;
   readonly resources: readonly string[];
@@ -62,19 +80,18 @@ export interface Capabilities {
 /** A feed, whatever interface it speaks. */
 export interface Source {
   readonly capabilities: Capabilities;
+  /** Fields of its own that the source declares. */
+  readonly foreignFields: readonly ForeignField[];
   /** The source's clock, asked now. Milliseconds since 1970. */
   serverTime(): Promise<number>;
   page(resource: string, walk: Walk, position: Position | undefined, size: number): Promise<SourcePage>;
   keys(resource: string, position: Position | undefined, size: number): Promise<KeyPage>;
-  /** Records by their keys; those that are not there are left out. */
+  /** Records by their keys, with their children; those that are not there are left out. */
   some(resource: string, keys: readonly string[]): Promise<SourcePage>;
-  /** How many keys `some` takes at once. */
+  /** How many keys `some` and `children` take at once. */
   readonly someAtOnce: number;
-  /**
-   * The children of listings, for sources that do not expand: each record carries only its key and the collections
-   * that were asked for.
-   */
-  children(keys: readonly string[], collections: ReadonlyMap<string, readonly string[]>): Promise<SourcePage>;
+  /** The collections of listings, in requests of their own. */
+  children(keys: readonly string[], collections: readonly string[]): Promise<SourcePage>;
 }
 
 /** Settle time and overlap of windows (reference: consumer, window edges), in milliseconds. */

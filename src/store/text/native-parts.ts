@@ -2,7 +2,7 @@
  * The sub-resources of a listing in the native interface (reference: native-v1, sub-resources), written once when
  * the record is stored. `Id` is the record's RESO key.
  */
-import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { type FieldValue, type FieldValues, ROOM_LABELS, UNIT_LABELS } from '../../dictionary/index.ts';
 import type { MediaKind } from '../record/media.ts';
 import { clockTime, slashDate } from './local-time.ts';
 import { servedFile, URL_MARK } from './served-files.ts';
@@ -155,33 +155,6 @@ function floorPlan({ key, values }: PartSource): Record<string, Member> {
     ModificationTimestamp: textOf(values.ModificationTimestamp),
   };
 }
-
-const ROOM_LABELS: ReadonlyMap<string, string> = new Map([
-  ['RoomType', 'Room Name'],
-  ['RoomLevel', 'Room Level'],
-  ['RoomDimensions', 'Room Dimensions'],
-  ['RoomLength', 'Room Length'],
-  ['RoomWidth', 'Room Width'],
-  ['RoomLengthWidthUnits', 'Room Length Width Units'],
-  ['RoomArea', 'Room Area'],
-  ['RoomAreaUnits', 'Room Area Units'],
-  ['RoomFeatures', 'Room Features'],
-  ['RoomDescription', 'Room Remarks'],
-]);
-
-const UNIT_LABELS: ReadonlyMap<string, string> = new Map([
-  ['UnitTypeType', 'Unit Name'],
-  ['UnitTypeBedsTotal', 'Unit Bedrooms'],
-  ['UnitTypeBathsTotal', 'Unit Bathrooms'],
-  ['UnitTypeUnitsTotal', 'Number Of Units'],
-  ['UnitTypeFurnished', 'Unit Furnished'],
-  ['UnitTypeGarageSpaces', 'Unit Garage Spaces'],
-  ['UnitTypeGarageAttachedYN', 'Unit Garage Attached'],
-  ['UnitTypeActualRent', 'Unit Actual Rent'],
-  ['UnitTypeProForma', 'Unit Pro Forma Rent'],
-  ['UnitTypeTotalRent', 'Unit Total Rent'],
-  ['UnitTypeDescription', 'Unit Remarks'],
-]);
 
 /** Rooms and units are lists of one-member objects; fields without a value are left out. */
 function namedFields(values: FieldValues, labels: ReadonlyMap<string, string>): Record<string, FieldValue>[] {

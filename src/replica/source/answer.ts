@@ -1,0 +1,40 @@
+import type { Answer } from '../http/client.ts';
+import { RequestFailure } from '../http/failure.ts';
+
+/** Characters of an unreadable answer that are told. */
+const TOLD = 120;
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The JSON object of an answer.
+ * @throws RequestFailure `transient` for anything else: a page of HTML, a text that breaks off. A source that is
+ *   restarted gives such things, and is asked again
+ */
+export function readJson({ text, headers, url }: Answer): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const type = headers['content-type'] ?? 'no content type';
+    const beginning = JSON.stringify(text.slice(0, TOLD));
+    throw new RequestFailure('transient', `${url} did not answer with JSON but with ${type}: ${beginning}`, {
+      cause,
+    });
+  }
+  if (isObject(value)) return value;
+  throw new RequestFailure('transient', `${url} answered with JSON that is no object`);
+}
+
+/**
+ * The moment of an answer on the source's clock, in milliseconds since 1970.
+ * @throws RequestFailure when a source has no clock: windows cannot be bounded without it
+ */
+export function readDate({ headers }: Answer): number {
+  const time = Date.parse(headers.date ?? '');
+  if (Number.isNaN(time))
+    throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
+  return time;
+}

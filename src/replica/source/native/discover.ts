@@ -1,0 +1,97 @@
+import { hash } from 'node:crypto';
+import type { Dictionary } from '../../../dictionary/index.ts';
+import type { Answer, SourceClient } from '../../http/client.ts';
+import { isObject } from '../answer.ts';
+import type { Capabilities, ForeignField, Source } from '../source.ts';
+import { ACCOUNTS, nativeSource, readResults } from './native-source.ts';
+
+export interface DiscoverNativeOptions {
+  readonly client: SourceClient;
+  /** Root of the interface, ends with `/v1/`. */
+  readonly root: string;
+  readonly dictionary: Dictionary;
+  readonly resources: readonly string[];
+  readonly windowField: string | undefined;
+  /** Whether custom fields are replicated, too; they enlarge the payload considerably (specification 4.3, rule 4). */
+  readonly customFields: boolean;
+}
+
+/** The eight expansions of the specification but CustomFields (4.3). */
+const SPECIFIED = ['Photos', 'Videos', 'VirtualTours', 'Rooms', 'Units', 'OpenHouses', 'Documents'];
+const MASK = '********';
+
+/** Finds out what a native server shows to this key: fields, masks, custom fields. */
+export async function discoverNative(options: DiscoverNativeOptions): Promise<Source> {
+  const { client, root, dictionary, resources, customFields } = options;
+  const { isPlat, shown } = await probe(client, root);
+  const foreign = customFields ? await customFieldsOf(client, root, dictionary) : [];
+  const names = new Map(foreign.map(({ group, label, name }) => [`${group}\u0000${label}`, name]));
+  const capabilities: Capabilities = {
+    interface: 'native',
+    isPlat,
+    children: 'expanded',
+    expansions: [...SPECIFIED, ...(isPlat ? ['FloorPlans'] : []), ...(customFields ? ['CustomFields'] : [])],
+    windowField: options.windowField ?? 'ModificationTimestamp',
+    pagesByLink: true,
+    counts: false,
+    asksForMany: true,
+    fingerprint: hash('sha256', shown, 'base64url').slice(0, 22),
+    resources: resources.flatMap((name) =>
+      name === 'Property' ? [name] : name === 'Member' ? [ACCOUNTS] : [],
+    ),
+  };
+  const customNames = (group: string, label: string): string =>
+    names.get(`${group}\u0000${label}`) ?? apiName(group, label);
+  return nativeSource({ client, root, capabilities, foreignFields: foreign, dictionary, customNames });
+}
+
+/** One listing tells which fields the key gets, and which it gets masked. */
+async function probe(client: SourceClient, root: string): Promise<{ isPlat: boolean; shown: string }> {
+  const read = (answer: Answer) => ({ ...readResults(answer), headers: answer.headers });
+  const { results, headers } = await client.get(`${root}listings?_limit=1`, read);
+  const [listing] = results;
+  const fields = isObject(listing) && isObject(listing.StandardFields) ? listing.StandardFields : {};
+  const shown = Object.entries(fields).map(([name, value]) => `${name}${value === MASK ? ' masked' : ''}`);
+  return { isPlat: headers['x-plat-index'] !== undefined, shown: shown.toSorted().join('\n') };
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  Boolean: 'boolean',
+  Integer: 'integer',
+  Decimal: 'decimal(15,4)',
+  Date: 'date',
+  Datetime: 'timestamp',
+};
+
+/** `/v1/customfields`: groups of fields, each with its type. */
+async function customFieldsOf(
+  client: SourceClient,
+  root: string,
+  dictionary: Dictionary,
+): Promise<ForeignField[]> {
+  const { results } = await client.get(`${root}customfields`, readResults);
+  const known = dictionary.resources.get('Property')?.fields;
+  return results
+    .filter(isObject)
+    .flatMap((groups) => Object.entries(groups))
+    .flatMap(([group, fields]) =>
+      (isObject(fields) ? Object.entries(fields) : []).map(([label, field]) => ({ group, label, field })),
+    )
+    .flatMap(({ group, label, field }) => {
+      if (!isObject(field)) return [];
+      const name = typeof field.FieldName === 'string' ? field.FieldName : apiName(group, label);
+      if (known?.has(name)) return [];
+      const type = field.MultiSelect === true ? 'string[]' : (TYPES[String(field.Type)] ?? 'string');
+      return [{ resource: 'Property', name, type, group, label }];
+    });
+}
+
+/** An API name for a custom field that has none. */
+function apiName(group: string, label: string): string {
+  const words = `${group} ${label}`
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .split(' ');
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return /^[A-Za-z]/.test(name) ? name : `Custom${name}`;
+}

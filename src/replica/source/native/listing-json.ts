@@ -1,0 +1,176 @@
+import { type Resource, ROOM_LABELS, UNIT_LABELS } from '../../../dictionary/index.ts';
+import { isObject } from '../answer.ts';
+
+/** What stands in the place of a value that the key may not see; never data (reference: consumer, trap 12). */
+const MASK = '********';
+
+export interface MappedListing {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly masked: readonly string[];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** From group and label of a custom field to its API name. */
+export type CustomNames = (group: string, label: string) => string;
+
+/** Expansions of a listing, and how one of their records becomes one of the dictionary's. */
+const PARTS: Readonly<Record<string, { readonly collection: string; readonly map: (part: Json) => Json }>> = {
+  Photos: { collection: 'Media', map: photo },
+  FloorPlans: { collection: 'Media', map: floorPlan },
+  Videos: { collection: 'Media', map: video },
+  VirtualTours: { collection: 'Media', map: tour },
+  Documents: { collection: 'Media', map: document },
+  Rooms: { collection: 'Rooms', map: (part) => ({ RoomKey: part.Id, ...labelled(part, ROOM_LABELS) }) },
+  Units: {
+    collection: 'UnitTypes',
+    map: (part) => ({ UnitTypeKey: part.Id, ...labelled(part, UNIT_LABELS) }),
+  },
+  OpenHouses: { collection: 'OpenHouses', map: openHouse },
+};
+
+/**
+ * A native listing under the dictionary's names. Collections are given as far as the listing was expanded with them.
+ * @param names from native names to those of the dictionary
+ */
+export function listingJson(
+  listing: Json,
+  names: ReadonlyMap<string, string>,
+  customNames: CustomNames,
+): MappedListing | undefined {
+  const { StandardFields: fields } = listing;
+  if (!isObject(fields)) return undefined;
+  const json: Record<string, unknown> = {};
+  const masked: string[] = [];
+  const collections = new Map<string, Map<unknown, Json>>();
+  for (const [name, value] of Object.entries(fields)) {
+    const part = PARTS[name];
+    if (part !== undefined && Array.isArray(value)) addPart(collections, part, value.filter(isObject));
+    else if (value === MASK) masked.push(name);
+    else json[names.get(name) ?? name] = value;
+  }
+  for (const [collection, records] of collections) json[collection] = [...records.values()];
+  for (const [name, value] of customValues(listing, customNames)) {
+    if (value === MASK) masked.push(name);
+    else json[name] = value;
+  }
+  return { json, masked };
+}
+
+/** A floor plan is a photo, too: the form that says more wins. */
+function addPart(
+  collections: Map<string, Map<unknown, Json>>,
+  { collection, map }: { readonly collection: string; readonly map: (part: Json) => Json },
+  parts: readonly Json[],
+): void {
+  const records = collections.get(collection) ?? new Map<unknown, Json>();
+  collections.set(collection, records);
+  for (const part of parts) {
+    const mapped = Object.fromEntries(Object.entries(map(part)).filter(([, value]) => value !== undefined));
+    records.set(part.Id, { ...records.get(part.Id), ...mapped });
+  }
+}
+
+const PHOTO_URIS = [
+  'UriLarge',
+  'Uri2048',
+  'Uri1600',
+  'Uri1280',
+  'Uri1024',
+  'Uri800',
+  'Uri640',
+  'Uri300',
+  'UriThumb',
+];
+const PLAN_CAPTION = 'Floor Plan';
+
+function photo(part: Json): Json {
+  const isPlan = part.Caption === PLAN_CAPTION;
+  return {
+    MediaKey: part.Id,
+    MediaCategory: isPlan ? 'Floor Plan' : 'Photo',
+    MediaURL: PHOTO_URIS.map((name) => part[name]).find((uri) => typeof uri === 'string'),
+    ShortDescription: part.Name,
+    LongDescription: isPlan ? undefined : part.Caption,
+    PreferredPhotoYN: part.Primary === true ? true : undefined,
+  };
+}
+
+function floorPlan(part: Json): Json {
+  return {
+    MediaKey: part.Id,
+    MediaCategory: 'Floor Plan',
+    MediaURL: part.Uri,
+    MediaType: part.MediaType,
+    FloplanKey: part.GroupId,
+    FloplanImageType: part.Type,
+    ModificationTimestamp: part.ModificationTimestamp,
+  };
+}
+
+function video(part: Json): Json {
+  return {
+    MediaKey: part.Id,
+    MediaCategory: 'Video',
+    MediaURL: part.Uri,
+    MediaHTML: part.ObjectHtml,
+    MediaType: part.Type,
+    ShortDescription: part.Name,
+    LongDescription: part.Caption,
+  };
+}
+
+function tour(part: Json): Json {
+  return {
+    MediaKey: part.Id,
+    MediaCategory: part.Type === 'unbranded' ? 'Unbranded Virtual Tour' : 'Branded Virtual Tour',
+    MediaURL: part.Uri,
+    ShortDescription: part.Name,
+  };
+}
+
+function document(part: Json): Json {
+  return { MediaKey: part.Id, MediaCategory: 'Document', MediaURL: part.Uri, ShortDescription: part.Name };
+}
+
+function openHouse(part: Json): Json {
+  const [month, day, year] = typeof part.Date === 'string' ? part.Date.split('/') : [];
+  return {
+    OpenHouseKey: part.Id,
+    OpenHouseDate: year === undefined ? undefined : `${year}-${month}-${day}`,
+    OpenHouseStartTime: part.OpenHouseStartTimestamp,
+    OpenHouseEndTime: part.OpenHouseEndTimestamp,
+    OpenHouseRemarks: part.Comments,
+  };
+}
+
+/** `Fields: [{"Room Name":"Bedroom"}, …]` under the dictionary's names; labels that it does not have are kept. */
+function labelled(part: Json, labels: ReadonlyMap<string, string>): Record<string, unknown> {
+  const names = new Map([...labels].map(([name, label]) => [label, name]));
+  const fields: unknown[] = Array.isArray(part.Fields) ? part.Fields : [];
+  const entries = fields.filter(isObject).flatMap((field) => Object.entries(field));
+  return Object.fromEntries(
+    entries.flatMap(([label, value]) => {
+      const name = names.get(label);
+      return name === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** `CustomFields: [{"Main": [{"Group": [{"Field": value}]}], "Details": [...]}]` as names and values. */
+export function customValues(listing: Json, customNames: CustomNames): [string, unknown][] {
+  const objects = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+  return objects(listing.CustomFields)
+    .flatMap((sections) => Object.values(sections).flatMap(objects))
+    .flatMap((groups) => Object.entries(groups))
+    .flatMap(([group, fields]) =>
+      objects(fields).flatMap((field) =>
+        Object.entries(field).map(([label, value]): [string, unknown] => [customNames(group, label), value]),
+      ),
+    );
+}
+
+/** From the native names of a resource's fields to those of the dictionary. */
+export function nativeToReso(resource: Resource): ReadonlyMap<string, string> {
+  return new Map([...resource.fields.values()].map((field) => [field.nativeName, field.name]));
+}

@@ -1,0 +1,193 @@
+import type { Dictionary } from '../../../dictionary/index.ts';
+import type { Answer, SourceClient } from '../../http/client.ts';
+import { RequestFailure } from '../../http/failure.ts';
+import { isObject, readDate, readJson } from '../answer.ts';
+import type {
+  BrokenItem,
+  Capabilities,
+  ForeignField,
+  Position,
+  Source,
+  SourceItem,
+  SourcePage,
+} from '../source.ts';
+import { accountItem } from './account-json.ts';
+import { type CustomNames, listingJson, nativeToReso } from './listing-json.ts';
+
+export interface NativeSourceOptions {
+  readonly client: SourceClient;
+  /** Root of the interface, ends with `/v1/`. */
+  readonly root: string;
+  readonly capabilities: Capabilities;
+  readonly foreignFields: readonly ForeignField[];
+  readonly dictionary: Dictionary;
+  readonly customNames: CustomNames;
+}
+
+/** The collection of Members and Offices, which the native interface gives as one. */
+export const ACCOUNTS = 'accounts';
+/** Values that a condition of `_filter` takes. */
+const MANY = 200;
+/** Rows that accounts are read by; the position is an offset. */
+const LISTINGS = 'listings';
+
+/** A native v1 server (specification 4.3, 4.4). */
+export function nativeSource(options: NativeSourceOptions): Source {
+  const { client, root, capabilities, dictionary, customNames } = options;
+  const listing = dictionary.resources.get('Property');
+  const names = listing === undefined ? new Map<string, string>() : nativeToReso(listing);
+  const expand = `_expand=${capabilities.expansions.join(',')}`;
+
+  const collectionOf = (resource: string): string => (resource === ACCOUNTS ? ACCOUNTS : LISTINGS);
+
+  function read(collection: string, query: readonly string[]): Promise<NativeAnswer> {
+    return client.get(`${root}${collection}?${query.map(encodeParameter).join('&')}`, readResults);
+  }
+
+  /** The options that say where a page begins. */
+  function place(resource: string, position: Position | undefined): string {
+    if (resource === ACCOUNTS) return `_skip=${position?.kind === 'skip' ? position.skip : 0}`;
+    return `_skiptoken=${position?.kind === 'token' ? position.token : ''}`;
+  }
+
+  /** Clients stop on an empty page and on a missing token; the same token twice is an error. */
+  function nextOf(
+    resource: string,
+    { results, token }: NativeAnswer,
+    position: Position | undefined,
+  ): Position | undefined {
+    if (results.length === 0) return undefined;
+    if (resource === ACCOUNTS) {
+      return { kind: 'skip', skip: (position?.kind === 'skip' ? position.skip : 0) + results.length };
+    }
+    if (token === undefined) return undefined;
+    if (position?.kind === 'token' && position.token === token) {
+      throw new RequestFailure('rejected', `The source gave the skip token ${token} twice`);
+    }
+    return { kind: 'token', token };
+  }
+
+  function pageOf(
+    resource: string,
+    { results, serverTime, total }: NativeAnswer,
+    onlyChildren = false,
+  ): SourcePage {
+    const items: SourceItem[] = [];
+    const broken: BrokenItem[] = [];
+    const masked = new Set<string>();
+    for (const result of results) {
+      const mapped = resource === ACCOUNTS ? account(result) : property(result, masked, onlyChildren);
+      if (mapped === undefined) {
+        broken.push({
+          resource,
+          payload: JSON.stringify(result),
+          reason: 'The record has not the form of its kind',
+        });
+      } else items.push(mapped);
+    }
+    return { items, broken, serverTime, total, masked: [...masked] };
+  }
+
+  function property(result: unknown, masked: Set<string>, onlyChildren: boolean): SourceItem | undefined {
+    const mapped = isObject(result) ? listingJson(result, names, customNames) : undefined;
+    if (mapped === undefined) return undefined;
+    for (const name of mapped.masked) masked.add(name);
+    return { resource: 'Property', json: mapped.json, ...(onlyChildren ? { onlyChildren } : {}) };
+  }
+
+  const account = (result: unknown): SourceItem | undefined =>
+    isObject(result) ? accountItem(result) : undefined;
+
+  return {
+    capabilities,
+    foreignFields: options.foreignFields,
+    someAtOnce: MANY,
+    serverTime: () => client.get(`${root}system`, readDate),
+    async page(resource, walk, position, size) {
+      // During the initial download nothing but _limit, _skiptoken and _select is sent (specification 4.3, rule 1).
+      const window =
+        walk.kind === 'all'
+          ? []
+          : [`_filter=${capabilities.windowField} bt ${walk.lower},${walk.upper}`, expand];
+      const answer = await read(collectionOf(resource), [
+        `_limit=${size}`,
+        ...window,
+        place(resource, position),
+      ]);
+      return { ...pageOf(resource, answer), next: nextOf(resource, answer, position) };
+    },
+    async keys(resource, position, size) {
+      const select = resource === ACCOUNTS ? '_select=UserType' : '_select=ListingKey';
+      const answer = await read(collectionOf(resource), [
+        `_limit=${size}`,
+        select,
+        place(resource, position),
+      ]);
+      const keys = answer.results.flatMap((result) => {
+        if (!isObject(result) || typeof result.Id !== 'string') return [];
+        const kind = resource === ACCOUNTS ? String(result.UserType) : 'Property';
+        return [{ resource: kind, key: result.Id }];
+      });
+      const { serverTime, total } = answer;
+      return { keys, next: nextOf(resource, answer, position), serverTime, total };
+    },
+    async some(resource, keys) {
+      if (resource !== 'Property') return pageOf(ACCOUNTS, await accountsByKey(keys));
+      const filter = `_filter=ListingKey Eq ${keys.map(quoted).join(',')}`;
+      return pageOf(resource, await read(LISTINGS, [`_limit=${keys.length}`, filter, expand]));
+    },
+    async children(keys) {
+      const filter = `_filter=ListingKey Eq ${keys.map(quoted).join(',')}`;
+      const query = [`_limit=${keys.length}`, filter, '_select=ListingKey', expand];
+      return pageOf('Property', await read(LISTINGS, query), true);
+    },
+  };
+
+  async function accountsByKey(keys: readonly string[]): Promise<NativeAnswer> {
+    const results: unknown[] = [];
+    let serverTime = 0;
+    for (const key of keys) {
+      try {
+        const answer = await client.get(`${root}${ACCOUNTS}/${encodeURIComponent(key)}`, readResults);
+        results.push(...answer.results);
+        serverTime = answer.serverTime;
+      } catch (error) {
+        if (!(error instanceof RequestFailure && error.status === 404)) throw error;
+      }
+    }
+    return { results, token: undefined, serverTime, total: undefined };
+  }
+}
+
+/** A success in the native envelope. */
+interface NativeAnswer {
+  readonly results: readonly unknown[];
+  readonly token: string | undefined;
+  readonly serverTime: number;
+  readonly total: number | undefined;
+}
+
+/** @throws RequestFailure `transient` for an answer in another form */
+export function readResults(answer: Answer): NativeAnswer {
+  const { D: content } = readJson(answer);
+  if (!isObject(content) || !Array.isArray(content.Results)) {
+    throw new RequestFailure('transient', `${answer.url} answered without D.Results`);
+  }
+  const { SkipToken: token, Pagination: pagination } = content;
+  const total =
+    isObject(pagination) && typeof pagination.TotalRows === 'number' ? pagination.TotalRows : undefined;
+  return {
+    results: content.Results,
+    token: typeof token === 'string' && token !== '' ? token : undefined,
+    serverTime: readDate(answer),
+    total,
+  };
+}
+
+/** A character literal of the native language: quotes are escaped by a backslash. */
+const quoted = (key: string): string => `'${key.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+function encodeParameter(parameter: string): string {
+  const [name = '', value = ''] = parameter.split(/=(.*)/s, 2);
+  return `${name}=${encodeURIComponent(value).replace(/%(?:2C|27|3A)/g, decodeURIComponent)}`;
+}

@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto';
+import type { Dictionary } from '../../../dictionary/index.ts';
+import type { Answer, SourceClient } from '../../http/client.ts';
+import { RequestFailure } from '../../http/failure.ts';
+import { readJson } from '../answer.ts';
+import type { Capabilities, Source } from '../source.ts';
+import { foreignFields } from './foreign-fields.ts';
+import { parseMetadata, type SourceMetadata } from './metadata.ts';
+import { resoSource } from './reso-source.ts';
+
+export interface DiscoverOptions {
+  readonly client: SourceClient;
+  /** Root of the service, ends with `/`. */
+  readonly root: string;
+  readonly dictionary: Dictionary;
+  readonly resources: readonly string[];
+  /** The field that windows are on; undefined: the source's own stamp if it has one, else ModificationTimestamp. */
+  readonly windowField: string | undefined;
+}
+
+/** The collections of a listing by the specification's names (4.2), for a source without metadata. */
+const SPECIFIED = ['Media', 'Unit', 'Room', 'OpenHouse'];
+/** Collections of a listing in the dictionary's names, and the other names that sources use. */
+const KNOWN: readonly (readonly string[])[] = [
+  ['Media'],
+  ['UnitTypes', 'UnitType', 'Unit', 'Units', 'PropertyUnitTypes'],
+  ['Rooms', 'Room', 'PropertyRooms'],
+  ['OpenHouses', 'OpenHouse'],
+];
+const REPLICA_STAMP = 'ReplicaModificationTimestamp';
+
+/** Finds out what a RESO server can do: from its metadata, and by asking it for one listing. */
+export async function discoverReso(options: DiscoverOptions): Promise<Source> {
+  const { client, root, dictionary, resources } = options;
+  const { metadata, text } = await readMetadata(client, root);
+  const known =
+    metadata === undefined ? resources : resources.filter((name) => metadata.entitySets.has(name));
+  const [first = 'Property'] = known;
+  const probe = await probeCollection(client, `${root}${first}`);
+  const expansions = await workingExpansions(client, root, known, metadata);
+  const windowField = options.windowField ?? stampOf(metadata);
+  const capabilities: Capabilities = {
+    interface: 'reso',
+    isPlat: probe.isPlat,
+    children: expansions.length > 0 ? 'expanded' : await childrenByPath(client, root, known),
+    expansions: expansions.length > 0 ? expansions : SPECIFIED,
+    windowField,
+    pagesByLink: probe.links,
+    counts: probe.counts,
+    asksForMany: probe.isPlat,
+    fingerprint: hash('sha256', text, 'base64url').slice(0, 22),
+    resources: known,
+  };
+  return resoSource({
+    client,
+    root,
+    capabilities,
+    dictionary,
+    foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
+    topMeans: probe.topMeans,
+  });
+}
+
+async function readMetadata(
+  client: SourceClient,
+  root: string,
+): Promise<{ metadata: SourceMetadata | undefined; text: string }> {
+  try {
+    const text = await client.get(`${root}$metadata`, (answer) => answer.text, {
+      headers: { accept: 'application/xml' },
+      attempts: 3,
+    });
+    return { metadata: parseMetadata(text), text };
+  } catch (error) {
+    if (error instanceof RequestFailure && error.kind !== 'refused') return { metadata: undefined, text: '' };
+    throw error;
+  }
+}
+
+function stampOf(metadata: SourceMetadata | undefined): string {
+  const property = metadata?.types.get(metadata.entitySets.get('Property') ?? 'Property');
+  return property?.properties.has(REPLICA_STAMP) ? REPLICA_STAMP : 'ModificationTimestamp';
+}
+
+interface Probe {
+  readonly isPlat: boolean;
+  readonly counts: boolean;
+  readonly links: boolean;
+  readonly topMeans: 'page' | 'total';
+}
+
+/** One row of many tells whether the server links to the rest, that is, what `$top` means to it. */
+async function probeCollection(client: SourceClient, address: string): Promise<Probe> {
+  const read = (answer: Answer) => ({ page: readJson(answer), headers: answer.headers });
+  const counted = await attempt(() => client.get(`${address}?$top=1&$count=true`, read));
+  const { page, headers } = counted ?? (await client.get(`${address}?$top=1`, read));
+  const links = page['@odata.nextLink'] !== undefined;
+  const isPlat = headers['x-plat-index'] !== undefined;
+  return {
+    isPlat,
+    counts: typeof page['@odata.count'] === 'number',
+    links: links || isPlat,
+    topMeans: links ? 'page' : 'total',
+  };
+}
+
+/** The collections that the server expands, by the names that it declares. */
+async function workingExpansions(
+  client: SourceClient,
+  root: string,
+  resources: readonly string[],
+  metadata: SourceMetadata | undefined,
+): Promise<string[]> {
+  if (!resources.includes('Property')) return [];
+  const names = metadata === undefined ? SPECIFIED : declaredCollections(metadata);
+  const works = (list: readonly string[]): Promise<unknown> =>
+    attempt(() => client.get(`${root}Property?$top=1&$expand=${list.join(',')}`, readJson));
+  if (names.length === 0) return [];
+  if ((await works(names)) !== undefined) return [...names];
+  const working: string[] = [];
+  for (const name of names) if ((await works([name])) !== undefined) working.push(name);
+  return working;
+}
+
+function declaredCollections({ types, entitySets }: SourceMetadata): string[] {
+  const declared = types.get(entitySets.get('Property') ?? 'Property')?.collections;
+  return KNOWN.flatMap((names) => names.find((name) => declared?.has(name)) ?? []);
+}
+
+async function childrenByPath(
+  client: SourceClient,
+  root: string,
+  resources: readonly string[],
+): Promise<'per-listing' | 'none'> {
+  if (!resources.includes('Property')) return 'none';
+  const page = await client.get(`${root}Property?$top=1`, readJson);
+  const [listing]: unknown[] = Array.isArray(page.value) ? page.value : [];
+  const key =
+    typeof listing === 'object' && listing !== null && 'ListingKey' in listing
+      ? listing.ListingKey
+      : undefined;
+  if (typeof key !== 'string') return 'none';
+  const address = `${root}Property(${encodeURIComponent(`'${key}'`)})/Media`;
+  return (await attempt(() => client.get(address, readJson))) === undefined ? 'none' : 'per-listing';
+}
+
+/** The answer, or undefined when the server does not know what is asked. */
+async function attempt<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof RequestFailure && error.kind === 'rejected') return undefined;
+    if (error instanceof RequestFailure && error.status === 501) return undefined;
+    throw error;
+  }
+}
