@@ -5,8 +5,11 @@ import { childrenContract } from './children.ts';
 import { countContract } from './counts.ts';
 import { deleteContract } from './deletes.ts';
 import { fieldsInUseContract } from './fields-in-use.ts';
+import { listContract } from './lists.ts';
 import { mediaContract } from './media.ts';
+import { orderContract } from './orders.ts';
 import { orphanContract } from './orphans.ts';
+import { pagingContract } from './paging.ts';
 import { parentContract } from './parents.ts';
 import { recordContract } from './records.ts';
 import { roleContract } from './roles.ts';
@@ -29,4 +32,7 @@ export function storeContract(engine: Engine): void {
   suite(`${engine.name}: withheld addresses`, () => withheldContract(engine));
   suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
   suite(`${engine.name}: counts`, () => countContract(engine));
+  suite(`${engine.name}: paging`, () => pagingContract(engine));
+  suite(`${engine.name}: orders`, () => orderContract(engine));
+  suite(`${engine.name}: lists`, () => listContract(engine));
 }
