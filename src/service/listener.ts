@@ -65,7 +65,9 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
     done(null);
   });
   server.all('*', answer);
-  server.setNotFoundHandler(answer); // methods that the router does not know
+  // Requests that the framework itself would refuse: methods that its router does not know, bodies without a type.
+  server.setNotFoundHandler(answer);
+  server.setErrorHandler((_error, request, reply) => answer(request, reply));
   return server;
 }
 

@@ -6,7 +6,15 @@ import type { Surface } from '../surface.ts';
 const SCHEME = /^(?:Bearer|OAuth)\s+(\S+)\s*$/i;
 
 /** Query parameters by which other services take tokens. Logs and caches would keep them. */
-const TOKEN_PARAMETERS = new Set(['access_token', 'accesstoken', 'token', 'api_key', 'apikey', 'bearer']);
+const TOKEN_PARAMETERS = new Set([
+  'access_token',
+  'accesstoken',
+  'token',
+  'api_key',
+  'apikey',
+  'bearer',
+  'authorization',
+]);
 
 /** @throws PlatError `tokenInQuery` */
 export function refuseTokenInQuery(query: string): void {

@@ -1,0 +1,186 @@
+/** Who may use which surface (contract, Surfaces; specification 5; native-v1, error codes). */
+import assert from 'node:assert/strict';
+import { after, describe, it, test } from 'node:test';
+import { hashToken, KEY_KINDS, type KeyKind } from '../../../src/access/index.ts';
+import type { SurfaceName } from '../../../src/service/surface.ts';
+import { listing } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { nativeFault, resoFault } from './envelopes.ts';
+
+const service = await startTestService(
+  { after },
+  { fill: async ({ write }) => void (await write('Property', listing('1'), listing('2'))) },
+);
+const { store, clock, addresses } = service;
+
+const RESO: Readonly<Partial<Record<SurfaceName, string>>> = {
+  api: '/Reso/OData/Property',
+  replication: '/Reso/OData/Property',
+  floorplans: '/Reso/Media',
+};
+const NATIVE = '/v1/listings';
+
+const REPLICATION_HOST = `A replication key must use the replication host: ${addresses.replication}`;
+const notFor = (surface: SurfaceName, kind: KeyKind): string =>
+  `The ${surface} interface is not available to a key of kind ${kind}.`;
+
+describe('keys of each kind on each surface', async () => {
+  const tokens: Record<KeyKind, string> = {
+    api: await service.key('api'),
+    replication: await service.key('replication'),
+    floorplans: await service.key('floorplans', { systems: ['M00000571'] }),
+    admin: await service.key('admin'),
+  };
+  for (const [surface, path] of Object.entries(RESO)) {
+    const name = surface === 'api' ? 'api' : surface === 'replication' ? 'replication' : 'floorplans';
+    for (const kind of KEY_KINDS) {
+      it(`${kind} on ${surface}, RESO`, async () => {
+        const answer = await service.get(name, path, { token: tokens[kind] });
+        if (kind === name) assert.equal(answer.status, 200);
+        else if (name === 'api' && kind === 'replication')
+          assert.deepEqual(resoFault(answer), [403, 'replicationKeyOnApi', REPLICATION_HOST]);
+        else assert.deepEqual(resoFault(answer), [403, 'keyNotForSurface', notFor(name, kind)]);
+      });
+    }
+  }
+  for (const surface of ['api', 'replication'] as const) {
+    for (const kind of KEY_KINDS) {
+      it(`${kind} on ${surface}, native`, async () => {
+        const answer = await service.get(surface, NATIVE, { token: tokens[kind] });
+        if (kind === surface) assert.equal(answer.status, 200);
+        else if (surface === 'api' && kind === 'replication')
+          assert.deepEqual(nativeFault(answer), [403, 1021, REPLICATION_HOST]);
+        else assert.deepEqual(nativeFault(answer), [403, 1500, notFor(surface, kind)]);
+      });
+    }
+  }
+  for (const kind of KEY_KINDS) {
+    it(`${kind} on admin`, async () => {
+      const answer = await service.get('admin', '/status', { token: tokens[kind] });
+      if (kind === 'admin') assert.equal(answer.status, 200);
+      else assert.deepEqual(resoFault(answer), [403, 'keyNotForSurface', notFor('admin', kind)]);
+    });
+  }
+  it('nobody has a native interface on the floor plan host', async () => {
+    const answer = await service.get('floorplans', NATIVE, { token: tokens.floorplans });
+    assert.deepEqual(nativeFault(answer), [404, 404, 'There is nothing at /v1/listings.']);
+  });
+});
+
+const MISSING = 'The request carries no token. Send it as "Authorization: Bearer <token>".';
+const UNKNOWN = 'The token is not known to this service.';
+
+/** The same answer on every path that needs a key, in the envelope of each. */
+async function refused(
+  code: string,
+  native: number,
+  message: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  const asks = [...Object.entries(RESO), ['admin', '/status'], ['admin', '/nothing']];
+  for (const [surface, path = ''] of asks) {
+    const name = (['api', 'replication', 'floorplans', 'admin'] as const).find((each) => each === surface);
+    const answer = await service.get(name ?? 'api', path, { headers });
+    assert.deepEqual(resoFault(answer), [401, code, message]);
+    assert.equal(answer.headers['www-authenticate'], 'Bearer');
+  }
+  for (const surface of ['api', 'replication'] as const) {
+    for (const path of [NATIVE, `${NATIVE}/1`, '/v1/nothing']) {
+      const answer = await service.get(surface, path, { headers });
+      assert.deepEqual(nativeFault(answer), [401, native, message]);
+      assert.equal(answer.headers['www-authenticate'], 'Bearer');
+    }
+  }
+}
+
+test('no token: 401, 1000', async () => {
+  await refused('tokenMissing', 1000, MISSING, {});
+});
+
+test('an Authorization header that holds no bearer token: 401, 1000', async () => {
+  for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic cGxhdDpwbGF0', 'Bearer a b', 'plat_abc']) {
+    await refused('tokenMissing', 1000, MISSING, { authorization });
+  }
+});
+
+test('an unknown token: 401, 1000', async () => {
+  await refused('tokenUnknown', 1000, UNKNOWN, { authorization: 'Bearer plat_unknown' });
+});
+
+test('what is kept of a token is no token itself', async () => {
+  const hash = hashToken(await service.key('api'));
+  const answer = await service.get('api', NATIVE, { token: hash });
+  assert.deepEqual(nativeFault(answer), [401, 1000, UNKNOWN]);
+});
+
+test('Bearer and OAuth are both taken, in any case', async () => {
+  const token = await service.key('api');
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'OAuth', 'oauth']) {
+    const answer = await service.get('api', NATIVE, { headers: { authorization: `${scheme} ${token}` } });
+    assert.equal(answer.status, 200, scheme);
+  }
+});
+
+test('an expired key: 401, 1020, from the moment on that it names', async () => {
+  const token = await service.key('api', { expiresAt: '2026-06-01T12:00:10Z' });
+  const status = async (): Promise<unknown> => {
+    const answer = await service.get('api', NATIVE, { token });
+    return answer.status === 200 ? 200 : nativeFault(answer);
+  };
+  clock.set('2026-06-01T12:00:09.999Z');
+  assert.equal(await status(), 200);
+  clock.set('2026-06-01T12:00:10Z');
+  assert.deepEqual(await status(), [401, 1020, 'The token has expired.']);
+  const answer = await service.get('api', '/Reso/OData/Property', { token });
+  assert.deepEqual(resoFault(answer), [401, 'tokenExpired', 'The token has expired.']);
+  assert.equal(answer.headers['www-authenticate'], 'Bearer');
+});
+
+const idOf = async (token: string): Promise<string> => (await store.keys.find(hashToken(token)))?.id ?? '';
+
+test('a revoked key: 401, 1010, at the next request, whoever revoked it', async () => {
+  const token = await service.key('api');
+  assert.equal((await service.get('api', NATIVE, { token })).status, 200);
+  const elsewhere = await service.again();
+  assert.equal(await elsewhere.keys.revoke(await idOf(token), clock.text()), true);
+  const answer = await service.get('api', NATIVE, { token });
+  assert.deepEqual(nativeFault(answer), [401, 1010, 'The key of this token is disabled.']);
+  assert.equal(answer.headers['www-authenticate'], 'Bearer');
+  const reso = await service.get('api', '/Reso/OData/Property', { token });
+  assert.deepEqual(resoFault(reso), [401, 'tokenRevoked', 'The key of this token is disabled.']);
+});
+
+test('a key that is revoked and expired is told to be disabled', async () => {
+  const token = await service.key('api', { expiresAt: '2026-01-01T00:00:00Z' });
+  await store.keys.revoke(await idOf(token), '2026-01-02T00:00:00Z');
+  assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })).slice(0, 2), [401, 1010]);
+});
+
+test('a token in the query is refused before anything else, also with a right header beside it', async () => {
+  const token = await service.key('api');
+  const told = (name: string): string =>
+    `A token must not stand in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`;
+  for (const name of ['access_token', 'token', 'api_key', 'apikey', 'Authorization', 'ACCESS_TOKEN']) {
+    const path = `${NATIVE}?_limit=1&${name}=${token}`;
+    assert.deepEqual(nativeFault(await service.get('api', path)), [400, 1053, told(name)]);
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told(name)]);
+    const reso = await service.get('api', `/Reso/OData/Property?${name}=${token}`, { token });
+    assert.deepEqual(resoFault(reso), [400, 'tokenInQuery', told(name)]);
+  }
+  const admin = await service.get('admin', `/status?token=${token}`);
+  assert.deepEqual(resoFault(admin), [400, 'tokenInQuery', told('token')]);
+});
+
+test('a key whose role is no longer configured is told so: 403, 1015', async () => {
+  const role = { name: 'board', classes: [], resources: { Property: '' } };
+  const before = (await store.model()).settings.access;
+  await store.configure((settings) => ({
+    ...settings,
+    access: { ...before, roles: [...before.roles, role] },
+  }));
+  const token = await service.key('api', { role: 'board' });
+  assert.equal((await service.get('api', NATIVE, { token })).status, 200);
+  await store.configure((settings) => ({ ...settings, access: before }));
+  const told = 'What this key may see is not known: its role board is no longer configured.';
+  assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })), [403, 1015, told]);
+});

@@ -1,0 +1,120 @@
+/** Limits per key (contract, Access; native-v1, published limits). */
+import assert from 'node:assert/strict';
+import { after, describe, it, test } from 'node:test';
+import { RateLimiter, rateLimited, rateLimitHeaders } from '../../../src/service/access/rate-limiter.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { listing } from '../../support/builders.ts';
+import { type Answer, startTestService } from '../../support/service.ts';
+import { nativeFault, resoFault } from './envelopes.ts';
+
+const service = await startTestService(
+  { after },
+  {
+    fill: async ({ write }) => void (await write('Property', listing('1'))),
+    service: {
+      limits: {
+        api: { requests: 3, seconds: 300 },
+        replication: { requests: 2, seconds: 600 },
+        floorplans: { requests: 1, seconds: 60 },
+        admin: { requests: 1, seconds: 60 },
+      },
+    },
+  },
+);
+
+const LIMIT = { requests: 2, seconds: 300 };
+
+describe('the limiter', () => {
+  it('counts each key by itself, in windows that begin with its first request', () => {
+    const limiter = new RateLimiter();
+    const take = (key: string, second: number): unknown[] => {
+      const { remaining, exceeded, reset } = limiter.take(key, LIMIT, second * 1000);
+      return [remaining, exceeded, reset];
+    };
+    assert.deepEqual(take('a', 1000), [1, false, 300]);
+    assert.deepEqual(take('b', 1100), [1, false, 300]);
+    assert.deepEqual(take('a', 1100.5), [0, false, 200]);
+    assert.deepEqual(take('a', 1200), [0, true, 100]);
+    assert.deepEqual(take('a', 1299.999), [0, true, 1]);
+    assert.deepEqual(take('a', 1300), [1, false, 300]);
+    assert.deepEqual(take('b', 1300), [0, false, 100]);
+  });
+
+  it('tells its limit, what is left and when the window ends', () => {
+    const allowance = new RateLimiter().take('a', { requests: 1500, seconds: 300 }, 0);
+    assert.deepEqual(rateLimitHeaders(allowance), {
+      'ratelimit-policy': '"requests";q=1500;w=300',
+      ratelimit: '"requests";r=1499;t=300',
+    });
+  });
+
+  it('refuses with the seconds to wait', () => {
+    const limiter = new RateLimiter();
+    for (const second of [0, 0]) limiter.take('a', LIMIT, second);
+    const { code, retryAfter, message } = rateLimited(limiter.take('a', LIMIT, 12_000));
+    assert.deepEqual([code, retryAfter], ['rateLimited', 288]);
+    assert.equal(message, 'More than 2 requests in 300 s. The next one is taken in 288 s.');
+  });
+
+  it('usually lets api keys ask 1,500 times in 5 minutes, and replication keys 4,000 times', () => {
+    assert.deepEqual(SERVICE_DEFAULTS.limits.api, { requests: 1500, seconds: 300 });
+    assert.deepEqual(SERVICE_DEFAULTS.limits.replication, { requests: 4000, seconds: 300 });
+  });
+});
+
+const allowanceOf = ({ headers }: Answer): unknown => [
+  headers['ratelimit-policy'],
+  String(headers.ratelimit).replace(/;t=\d+$/, ''),
+];
+
+test('every response to a known key tells where the key stands, errors too', async () => {
+  const token = await service.key('api');
+  const paths = ['/v1/listings', '/v1/listings?_limit=0', '/Reso/OData/Nothing'];
+  const answers = [];
+  for (const path of paths) answers.push(await service.get('api', path, { token }));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 400, 404],
+  );
+  assert.deepEqual(answers.map(allowanceOf), [
+    ['"requests";q=3;w=300', '"requests";r=2'],
+    ['"requests";q=3;w=300', '"requests";r=1'],
+    ['"requests";q=3;w=300', '"requests";r=0'],
+  ]);
+  const over = await service.get('api', '/v1/listings', { token });
+  assert.deepEqual(allowanceOf(over), ['"requests";q=3;w=300', '"requests";r=0']);
+});
+
+test('above the limit: 429, 1550 and Retry-After, in both envelopes', async () => {
+  const token = await service.key('replication');
+  for (const _ of [1, 2]) await service.get('replication', '/v1/listings', { token });
+  const native = await service.get('replication', '/v1/listings', { token });
+  const reso = await service.get('replication', '/Reso/OData/Property', { token });
+  const wait = Number(native.headers['retry-after']);
+  assert.ok(wait > 590 && wait <= 600, native.headers['retry-after']);
+  const message = `More than 2 requests in 600 s. The next one is taken in ${wait} s.`;
+  assert.deepEqual(nativeFault(native), [429, 1550, message]);
+  assert.deepEqual(resoFault(reso).slice(0, 2), [429, 'rateLimited']);
+  assert.ok(Number(reso.headers['retry-after']) <= 600);
+});
+
+test('the other kinds of keys have limits of their own, and one key does not use up another', async () => {
+  for (const [surface, path] of [
+    ['floorplans', '/Reso/Media'],
+    ['admin', '/status'],
+  ] as const) {
+    const [first, second] = [await service.key(surface, { systems: ['M1'] }), await service.key(surface)];
+    assert.equal((await service.get(surface, path, { token: first })).status, 200);
+    assert.equal((await service.get(surface, path, { token: first })).status, 429);
+    assert.equal((await service.get(surface, path, { token: second })).status, 200);
+  }
+});
+
+test('who has no key uses up nothing, and probes have no limit', async () => {
+  for (const _ of [1, 2, 3, 4]) {
+    const answer = await service.get('api', '/v1/listings');
+    assert.equal(answer.status, 401);
+    assert.equal(answer.headers.ratelimit, undefined);
+    assert.equal((await service.get('admin', '/live')).status, 200);
+  }
+});

@@ -1,0 +1,310 @@
+/** What a request may look like (contract, Surfaces), and what every response has. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { SurfaceName } from '../../../src/service/surface.ts';
+import { listing } from '../../support/builders.ts';
+import { type Answer, startTestService } from '../../support/service.ts';
+import { nativeFault, resoFault } from './envelopes.ts';
+import { open, readAnswer, sendRaw } from './raw.ts';
+
+const service = await startTestService(
+  { after },
+  {
+    fill: async ({ write }) => void (await write('Property', listing('1'), listing('2'))),
+    listen: { requestPatience: 200 },
+  },
+);
+const { addresses, clock, store } = service;
+const token = await service.key('api');
+const PLACES: readonly (readonly [SurfaceName, string])[] = [
+  ['api', '/v1/listings'],
+  ['api', '/Reso/OData/Property'],
+  ['replication', '/v1/listings'],
+  ['floorplans', '/Reso/Media'],
+  ['admin', '/live'],
+];
+const fault = (answer: Answer): unknown[] => ('D' in answer.json ? nativeFault(answer) : resoFault(answer));
+
+test('GET, HEAD and OPTIONS are all that is allowed: 405 with Allow for anything else, on every surface', async () => {
+  const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'MKCOL', 'PURGE', 'QUERY', 'LOCK'];
+  for (const [surface, path] of PLACES) {
+    for (const method of methods) {
+      const answer = await service.get(surface, path, { method, token });
+      const told = `${method} is not allowed. This service takes GET and HEAD.`;
+      const code = path.startsWith('/v1') ? 405 : 'methodNotAllowed';
+      assert.deepEqual(fault(answer), [405, code, told], `${method} ${path}`);
+      assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
+    }
+  }
+});
+
+test('a method that no HTTP parser knows is answered the same', async () => {
+  const answer = readAnswer(await sendRaw(addresses.api, 'FETCH /v1/listings HTTP/1.1\r\nHost: x\r\n\r\n'));
+  const told = 'FETCH is not allowed. This service takes GET and HEAD.';
+  assert.deepEqual(resoFault(answer), [405, 'methodNotAllowed', told]);
+  assert.deepEqual([answer.reason, answer.headers.allow], ['Method Not Allowed', 'GET, HEAD, OPTIONS']);
+});
+
+test('a body is not read, whatever its type and size', async () => {
+  const body = 'x'.repeat(3_000_000);
+  for (const type of ['application/json', 'text/plain', 'multipart/form-data', '']) {
+    const head = `POST /v1/listings HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${type === '' ? '' : `Content-Type: ${type}\r\n`}Content-Length: ${body.length}\r\n\r\n`;
+    assert.deepEqual(fault(readAnswer(await sendRaw(addresses.api, head + body))).slice(0, 2), [405, 405]);
+  }
+  const broken = await service.get('api', '/v1/listings', {
+    token,
+    headers: { 'content-type': 'application/json' },
+  });
+  assert.equal(broken.status, 200); // as an official client asks
+});
+
+test('HEAD is GET without the body, errors and compressed pages included', async () => {
+  const paths = [
+    '/v1/listings',
+    '/v1/listings/1',
+    '/v1/none',
+    '/Reso/OData/Property',
+    '/Reso/OData/Property?$x=1',
+  ];
+  for (const path of paths) {
+    for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
+      const [get, head] = [
+        await service.get('api', path, { token, headers }),
+        await service.get('api', path, { token, headers, method: 'HEAD' }),
+      ];
+      assert.deepEqual([head.status, head.text], [get.status, '']);
+      assert.deepEqual(lasting(head), lasting(get), path);
+      assert.equal(Number(head.headers['content-length']), get.bytes.length);
+    }
+  }
+});
+
+/** Headers that are the same for the same request. */
+function lasting({ headers }: Answer): unknown {
+  const changing = new Set(['x-request-id', 'server-timing', 'ratelimit']);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.has(name)));
+}
+
+test('browsers of other origins may read: OPTIONS tells them so, and every answer too', async () => {
+  for (const [surface, path] of PLACES) {
+    const answer = await service.get(surface, path, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://portal.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization,prefer',
+      },
+    });
+    assert.deepEqual([answer.status, answer.text], [204, '']);
+    assert.equal(answer.headers['access-control-allow-origin'], '*');
+    assert.equal(answer.headers['access-control-allow-methods'], 'GET, HEAD, OPTIONS');
+    assert.equal(answer.headers['access-control-allow-headers'], '*, Authorization');
+    assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
+  }
+  for (const path of ['/v1/listings', '/Reso/OData/Property']) {
+    for (const asked of [{ token }, {}]) {
+      const answer = await service.get('api', path, {
+        ...asked,
+        headers: { origin: 'https://portal.example' },
+      });
+      assert.equal(answer.headers['access-control-allow-origin'], '*');
+      assert.equal(answer.headers['access-control-expose-headers'], '*');
+    }
+  }
+});
+
+test('a path that does not exist: 404 in the envelope of the interface that it seems to be of', async () => {
+  const native = [
+    '/v1',
+    '/v1/',
+    '/v1/none',
+    '/v1/listings/',
+    '/v1/listings/1/none',
+    '/v1/listings/1/photos/x/y',
+    '/v2/listings',
+    '/v1/accounts/1/photos',
+    '/v1/Listings',
+    '/v1/system/x',
+  ];
+  for (const path of native) {
+    const answer = await service.get('api', path, { token });
+    if (path === '/v1/listings/') assert.equal(answer.status, 200);
+    else assert.deepEqual(nativeFault(answer), [404, 404, `There is nothing at ${path}.`]);
+  }
+  for (const path of [
+    '/',
+    '/v1listings',
+    '/reso/OData/Property',
+    '/Reso/Media',
+    '/metrics',
+    '/favicon.ico',
+    '//',
+  ]) {
+    const answer = await service.get('api', path, { token });
+    assert.deepEqual(resoFault(answer), [404, 'pathNotFound', `There is nothing at ${path}.`]);
+  }
+  for (const path of ['/Reso/OData/Property', '/v1/listings', '/status/x']) {
+    const admin = await service.get('admin', path, { token: await service.key('admin') });
+    assert.equal(admin.status, 404, path);
+  }
+});
+
+test('a URL of more than 16 KB: 414', async () => {
+  const path = `/v1/listings?x=${'a'.repeat(16_384 - '/v1/listings?x='.length)}`;
+  assert.equal((await service.get('api', path, { token })).status, 200);
+  const told = 'The URL is longer than 16384 bytes.';
+  assert.deepEqual(nativeFault(await service.get('api', `${path}a`, { token })), [414, 1053, told]);
+  const reso = await service.get('api', `/Reso/OData/Property?x=${'a'.repeat(40_000)}`, { token });
+  assert.deepEqual(resoFault(reso), [414, 'uriTooLong', told]);
+  const long = await service.get('api', `/v1/listings/${'a'.repeat(20_000)}`, { token });
+  assert.deepEqual(nativeFault(long), [414, 1053, told]);
+});
+
+test('headers of more than 64 KB: 431', async () => {
+  const wire = await sendRaw(
+    addresses.api,
+    `GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(70_000)}\r\n\r\n`,
+  );
+  const answer = readAnswer(wire);
+  assert.deepEqual(resoFault(answer), [431, 'headersTooLarge', 'The request headers are too large.']);
+  assert.equal(answer.reason, 'Request Header Fields Too Large');
+  const headers = { 'x-long': 'a'.repeat(60_000) };
+  assert.equal((await service.get('api', '/v1/listings', { token, headers })).status, 200);
+});
+
+test('percent-encoding that is broken: 400, in path and query', async () => {
+  const bad = ['/v1/listings/%', '/v1/listings/%zz', '/v1/listings/%ff', '/v1/%E0%A4%A'];
+  for (const path of bad) {
+    const told = 'The request is malformed: the percent-encoding of the path is broken.';
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told], path);
+  }
+  for (const path of [
+    '/v1/listings?_filter=%',
+    '/v1/listings?_filter=%ff',
+    '/v1/accounts?_filter=%E0%A4%A',
+  ]) {
+    const told = 'The request is malformed: the percent-encoding of _filter is not valid UTF-8.';
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told], path);
+  }
+  for (const path of ["/Reso/OData/Property('%')", "/Reso/OData/Property('%ff')", '/Reso/OData/%zz', '/%']) {
+    const answer = await service.get('api', path, { token });
+    assert.ok([400, 404].includes(answer.status), `${path} ${answer.text}`);
+    assert.equal(typeof resoFault(answer)[2], 'string');
+  }
+});
+
+test('what is no HTTP: 400, in JSON, and the connection ends', async () => {
+  const told = 'The request is malformed: it is not HTTP/1.1.';
+  const inputs = [
+    'hello\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    '\u0016\u0003\u0001\u0002\u0000',
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    'GET /v1/listings HTTP/1.1\r\nHost: x\r\nContent-Length: a\r\n\r\n',
+    'GET /v1/listings HTTP/1.1\r\nno colon\r\n\r\n',
+  ];
+  for (const input of inputs) {
+    const answer = readAnswer(await sendRaw(addresses.api, input));
+    assert.deepEqual(resoFault(answer), [400, 'requestMalformed', told], JSON.stringify(input));
+    assert.deepEqual([answer.reason, answer.headers.connection], ['Bad Request', 'close']);
+    assert.equal(answer.headers.date, new Date(await store.now()).toUTCString());
+    assert.match(answer.headers['x-request-id']?.toString() ?? '', /^[\da-f-]{36}$/);
+    assert.equal(answer.headers['cache-control'], 'private, no-cache');
+  }
+  assert.equal((await service.get('api', '/v1/listings', { token })).status, 200);
+});
+
+test('HTTP/1.1 without Host: 400; HTTP/1.0 needs none', async () => {
+  const authorization = `Authorization: Bearer ${token}\r\nConnection: close\r\n`;
+  const told = 'The request is malformed: it has no Host header.';
+  const native = await sendRaw(addresses.api, `GET /v1/listings HTTP/1.1\r\n${authorization}\r\n`);
+  assert.deepEqual(nativeFault(readAnswer(native)), [400, 1053, told]);
+  const reso = await sendRaw(addresses.api, `GET /Reso/OData/Property HTTP/1.1\r\n${authorization}\r\n`);
+  assert.deepEqual(resoFault(readAnswer(reso)), [400, 'requestMalformed', told]);
+  const old = await sendRaw(addresses.api, `GET /v1/listings HTTP/1.0\r\n${authorization}\r\n`);
+  assert.equal(readAnswer(old).status, 200);
+});
+
+test('a request for a whole address is one for its path', async () => {
+  const whole = `GET http://feed.example:99/v1/listings?_limit=1 HTTP/1.1\r\nHost: feed.example\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
+  const { status, json } = readAnswer(await sendRaw(addresses.api, whole));
+  assert.equal(status, 200);
+  assert.match(JSON.stringify(json), /"SkipToken":"1"/);
+});
+
+test('a request that does not arrive in time: 408', async () => {
+  const told = 'The request did not arrive whole in time.';
+  for (const part of [
+    'GET /v1/listings HTTP/1.1\r\nHost: x\r\n',
+    'GET /v1/listi',
+    'POST /v1/listings HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab',
+  ]) {
+    const wire = await sendRaw(addresses.api, part);
+    if (part.startsWith('POST')) assert.equal(readAnswer(wire).status, 405);
+    else assert.deepEqual(resoFault(readAnswer(wire)), [408, 'requestTimedOut', told]);
+  }
+});
+
+test('many slow clients do not hold up the others', async () => {
+  const slow = Array.from({ length: 200 }, () => open(addresses.api));
+  const closed = slow.map((socket) => new Promise((resolve) => socket.on('close', resolve)));
+  for (const socket of slow) {
+    socket.on('error', () => undefined);
+    socket.resume();
+    socket.write('GET /v1/listings HTTP/1.1\r\nHost: x\r\n');
+  }
+  assert.equal((await service.get('api', '/v1/listings', { token })).status, 200);
+  await Promise.all(closed);
+});
+
+test('every response has an id, which is the own one of a client if it is harmless', async () => {
+  const idOf = async (given?: string): Promise<string> => {
+    const headers = given === undefined ? {} : { 'x-request-id': given };
+    const answer = await service.get('api', '/v1/listings', { token, headers });
+    return String(answer.headers['x-request-id']);
+  };
+  assert.equal(await idOf('walk-7:page/3'), 'walk-7:page/3');
+  const own = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
+  for (const given of [undefined, '', 'a b', '<script>', 'x'.repeat(129)])
+    assert.match(await idOf(given), own);
+  assert.notEqual(await idOf(), await idOf());
+  for (const path of ['/v1/none', '/', '/Reso/OData/None']) {
+    assert.match(String((await service.get('api', path)).headers['x-request-id']), own);
+  }
+});
+
+test('every response has the headers of the contract', async () => {
+  for (const [surface, path] of [...PLACES, ['api', '/nothing'], ['api', '/v1/nothing']] as const) {
+    const answer = await service.get(surface, path, { token });
+    assert.equal(answer.headers['cache-control'], 'private, no-cache', path);
+    assert.equal(answer.headers.vary, 'Authorization, Accept, Accept-Encoding, Prefer', path);
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff', path);
+  }
+});
+
+test('Server-Timing tells the steps of a request', async () => {
+  const stepsOf = async (path: string): Promise<string> => {
+    const { headers } = await service.get('api', path, { token });
+    return String(headers['server-timing']).replaceAll(/;dur=\d+\.\d\d/g, '');
+  };
+  assert.equal(await stepsOf('/v1/listings'), 'auth, parse, store, encode');
+  assert.match(await stepsOf('/Reso/OData/Property'), /^auth, parse, .*store/);
+  assert.equal(await stepsOf('/v1/none'), 'auth, parse');
+  const open = await service.get('api', '/nothing');
+  assert.equal(open.headers['server-timing'], undefined);
+});
+
+test('Date is read from the clock that stamps, which never runs back', async () => {
+  const dates = async (): Promise<unknown[]> => {
+    const found = [];
+    for (const path of ['/v1/listings', '/nothing', '/Reso/OData/Property']) {
+      found.push((await service.get('api', path, { token })).headers.date);
+    }
+    return [...new Set(found)];
+  };
+  clock.set('2030-01-02T03:04:05.900Z');
+  assert.deepEqual(await dates(), ['Wed, 02 Jan 2030 03:04:05 GMT']);
+  await service.write('Property', listing('3'));
+  clock.set('2029-01-01T00:00:00Z');
+  assert.deepEqual(await dates(), ['Wed, 02 Jan 2030 03:04:05 GMT']);
+});
