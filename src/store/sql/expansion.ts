@@ -8,6 +8,7 @@ import { visibleRows, withScope } from './context.ts';
 import { placeOf, valueAt } from './fields.ts';
 import { all, bind, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
 import { isWhole, resoText, type TextSource } from './reso-text.ts';
+import { searchCondition } from './search.ts';
 import { value } from './value.ts';
 
 /** The expanded navigations of a record as members, each with a leading comma. */
@@ -49,7 +50,8 @@ function targetRows(source: TextSource, expansion: Expansion, whole: boolean): T
   const columns = context.alias();
   const texts = isOneTable(layout) ? columns : context.alias();
   const computes = query.computed.length > 0 || query.expansions.length > 0;
-  const needsColumns = !whole || query.filter !== undefined || query.order.length > 0 || computes;
+  const narrows = query.filter !== undefined || query.search !== undefined;
+  const needsColumns = !whole || narrows || query.order.length > 0 || computes;
   const main = whole ? texts : columns;
   const inner = withScope(context, 0, {
     kind: 'record',
@@ -61,6 +63,7 @@ function targetRows(source: TextSource, expansion: Expansion, whole: boolean): T
   const both = sql`${textsFrom} JOIN ${columnsFrom} ON ${column(columns, '_key')} = ${column(texts, '_key')}`;
   const from = isOneTable(layout) || !whole ? columnsFrom : needsColumns ? both : textsFrom;
   const filters = query.filter === undefined ? [] : [condition(inner, query.filter, false)];
+  if (query.search !== undefined) filters.push(searchCondition(inner, source.view, layout, query.search));
   return {
     source: { ...source, context: inner, layout, alias: main, texts },
     columns,

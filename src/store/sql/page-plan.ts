@@ -11,6 +11,7 @@ import { all, bind, column, integer, join, name, render, type Sql, slot, sql } f
 import { partConditions } from './native-text.ts';
 import { orderOf } from './order.ts';
 import type { PagePlan, PlannedStatement } from './plan.ts';
+import { searchCondition } from './search.ts';
 
 /** What every plan is made with. */
 export interface Planner {
@@ -31,7 +32,8 @@ const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
 /** The page of a request: by key alone in one statement, else first the rows and then their texts. */
 export function planPage(planner: Planner, request: PageRequest): PagePlan {
   const { query, position } = request;
-  const byKey = query.filter === undefined && query.order.length === 0 && query.part === undefined;
+  const { filter, search, order, part } = query;
+  const byKey = [filter, search, part].every((each) => each === undefined) && order.length === 0;
   if (byKey && position.kind !== 'offset' && query.under === undefined) return planRange(planner, request);
   return planSearch(planner, request);
 }
@@ -87,7 +89,7 @@ export function matchingRows(
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
   const conditions = [...visibleRows(query.view.scope, layout, 'r'), ...membership(context, query, 'r')];
-  const { filter, among, after } = query;
+  const { filter, search, among, after } = query;
   if (among !== undefined) {
     const list = planner.dialect.list(bind(JSON.stringify([...among])), 'among');
     conditions.push(sql`r._id IN (SELECT among.value FROM ${list})`);
@@ -97,6 +99,7 @@ export function matchingRows(
     conditions.push(sql`(${join(ranges, ' OR ')})`);
   }
   if (filter !== undefined) conditions.push(condition(context, filter, false));
+  if (search !== undefined) conditions.push(searchCondition(context, query.view, layout, search));
   return { context, from: sql`${name(layout.columnsTable)} r`, where: conditions };
 }
 
@@ -105,7 +108,7 @@ function planSearch(planner: Planner, request: PageRequest): PagePlan {
   const { dialect } = planner;
   const { context, from, where } = matchingRows(planner, query);
   const order = orderOf(context, query, 'r');
-  const columns = join([column('r', '_id'), column('r', '_key'), ...order.values], ', ');
+  const columns = join(foundColumns('r', order.values), ', ');
   const guards = dialect.deadline === undefined ? [] : [dialect.deadline];
   const offset = position.kind === 'offset' ? sql` OFFSET ${bind(position.skip)}` : sql``;
   const ranges = rangesOf(position, order);
@@ -117,6 +120,16 @@ function planSearch(planner: Planner, request: PageRequest): PagePlan {
   );
   return { kind: 'search', find, limit, body: planBody(planner, request) };
 }
+
+/** What is told of a found row. Each column has a name of its own, also when a term stands twice. */
+const foundColumns = (alias: string, values: readonly Sql[]): Sql[] => [
+  sql`${column(alias, '_id')} AS id`,
+  sql`${column(alias, '_key')} AS key`,
+  ...orderColumns(values),
+];
+
+const orderColumns = (values: readonly Sql[]): Sql[] =>
+  values.map((value, index) => sql`${value} AS ${name(`o${index}`)}`);
 
 function rangesOf(position: PageRequest['position'], order: ReturnType<typeof orderOf>): Sql[][] {
   switch (position.kind) {
@@ -161,7 +174,7 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const main = one ? 'r' : 't';
   const match = sql`${column(main, '_id')} = j.value`;
   const visible = visibleRows(query.view.scope, layout, main);
-  const columns = join([column(main, '_id'), column(main, '_key'), sql`j.position`, ...order.values], ', ');
+  const columns = join([...foundColumns(main, []), sql`j.position`, ...orderColumns(order.values)], ', ');
   const find = sql`SELECT ${columns} FROM ${list} CROSS JOIN ${joined} WHERE ${all([match, ...visible])} ORDER BY j.position LIMIT ${slot('limit')}`;
   return { kind: 'list', ids, limit, find: planned(planner, find), body: planBody(planner, request) };
 }
@@ -185,8 +198,9 @@ export function planCount(planner: Planner, query: RecordQuery): PlannedStatemen
   const counted = countedRows(planner, query);
   if (counted !== undefined) return planned(planner, counted);
   const { from, where } = matchingRows(planner, query);
-  const guards =
-    query.filter === undefined || planner.dialect.deadline === undefined ? [] : [planner.dialect.deadline];
+  const unbounded = query.filter !== undefined || query.search !== undefined;
+  const { deadline } = planner.dialect;
+  const guards = unbounded && deadline !== undefined ? [deadline] : [];
   return planned(planner, sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...guards, ...where])}`);
 }
 

@@ -1,0 +1,198 @@
+/** Contract, RESO interface: paths of every kind. Specification 4.2. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startTestService } from '../../support/service.ts';
+import { asker } from './asker.ts';
+import { fillMarket, KEYS, MARKET, marketListing } from './market.ts';
+
+const service = await startTestService({ after }, { fill: fillMarket });
+const feed = asker(service, 'replication', await service.key('replication'));
+
+test('{root}/ is the service document, with and without the last slash', async () => {
+  const names =
+    'Property Member Office Media PropertyRooms Room PropertyUnitTypes Unit OpenHouse Lookup Field';
+  const expected = {
+    '@odata.context': `${feed.root}$metadata`,
+    value: names.split(' ').map((name) => ({ name, kind: 'EntitySet', url: name })),
+  };
+  assert.deepEqual((await feed.get('')).json, expected);
+  const bare = await service.get('replication', '/Reso/OData', { token: await service.key('replication') });
+  assert.deepEqual(bare.json, expected);
+});
+
+test('every entity set of the service document can be read', async () => {
+  const { value } = (await feed.get('')).json;
+  assert.ok(Array.isArray(value));
+  for (const { url } of value) assert.ok((await feed.page(`${url}?$top=1000`)).rows.length > 0, url);
+});
+
+test("Resource('key') and Resource/key are the same record, without value around it", async () => {
+  const byParentheses = await feed.get("Property('1003')");
+  const bySegment = await feed.get('Property/1003');
+  assert.equal(byParentheses.status, 200);
+  assert.equal(byParentheses.json['@odata.context'], `${feed.root}$metadata#Property/$entity`);
+  assert.equal(byParentheses.json.ListingKey, '1003');
+  assert.equal('value' in byParentheses.json, false);
+  assert.equal(bySegment.text, byParentheses.text);
+  assert.equal((await feed.get("Property(ListingKey='1003')")).text, byParentheses.text);
+  assert.equal((await feed.get('Property(1003)')).text, byParentheses.text);
+  assert.equal((await feed.get("Property(@k)?@k='1003'")).text, byParentheses.text);
+});
+
+test('keys are percent-decoded, and a quote in one is doubled', async () => {
+  const row = MARKET[0];
+  assert.ok(row);
+  for (const key of ["O'Neil 1", 'a/b', 'Å%'])
+    await service.write('Property', marketListing({ ...row, key }));
+  const keyOf = async (path: string) => (await feed.record(`${path}?$select=ListingKey`)).ListingKey;
+  assert.equal(await keyOf("Property('O''Neil%201')"), "O'Neil 1");
+  assert.equal(await keyOf("Property/O'Neil%201"), "O'Neil 1");
+  assert.equal(await keyOf("Property('a%2Fb')"), 'a/b');
+  assert.equal(await keyOf('Property/a%2Fb'), 'a/b');
+  assert.equal(await keyOf("Property('%C3%85%25')"), 'Å%');
+  const next = (await feed.page("Property?$top=1&$skiptoken=O'&$select=ListingKey")).next ?? '';
+  assert.match(next, /skiptoken=O'Neil%201$/);
+  assert.deepEqual(await feed.keys(next), ['a/b']);
+  assert.deepEqual(await feed.keys('Property?$skiptoken=a/b'), ['Å%']);
+  await service.store.remove('Property', ["O'Neil 1", 'a/b', 'Å%']);
+});
+
+test("Resource('key')/Child and Resource/key/Child give the children, under all their names", async () => {
+  const names = {
+    Media: ['1001-F1', '1001-P1', '1001-P2'],
+    Rooms: ['1001-R1', '1001-R2'],
+    Room: ['1001-R1', '1001-R2'],
+    UnitTypes: ['1001-U1'],
+    Unit: ['1001-U1'],
+    OpenHouses: ['1001-H1'],
+    OpenHouse: ['1001-H1'],
+  };
+  for (const [name, keys] of Object.entries(names)) {
+    assert.deepEqual(await feed.keys(`Property('1001')/${name}`), keys);
+    assert.deepEqual(await feed.keys(`Property/1001/${name}`), keys);
+    assert.equal((await feed.get(`Property/1001/${name}/$count`)).text, String(keys.length));
+  }
+});
+
+test('a child collection takes all options of a collection', async () => {
+  const path = 'Property/1001/Media';
+  assert.deepEqual(await feed.keys(`${path}?$filter=MediaCategory eq 'Photo'&$orderby=Order desc`), [
+    '1001-P2',
+    '1001-P1',
+  ]);
+  const { rows, count, next, context } = await feed.page(`${path}?$top=1&$count=true&$select=MediaKey`);
+  assert.deepEqual([rows, count], [[{ MediaKey: '1001-F1' }], 3]);
+  assert.equal(next, `${feed.root}${path}?$count=true&$select=MediaKey&$top=1&$skiptoken=1001-F1`);
+  assert.equal(context, `${feed.root}$metadata#Media(MediaKey)`);
+  assert.deepEqual(await feed.keys(`${path}?$skiptoken=1001-F1`), ['1001-P1', '1001-P2']);
+  const rooms = await feed.page('Property/1001/Rooms?$expand=Listing($select=City)&$select=RoomKey');
+  assert.deepEqual(rooms.rows[1], { RoomKey: '1001-R2', Listing: { City: 'Bremen' } });
+});
+
+test('children without records are an empty list, those of no record a 404', async () => {
+  assert.deepEqual((await feed.page("Property('1002')/Media")).rows, []);
+  assert.deepEqual(await feed.error("Property('nobody')/Media"), [
+    404,
+    'recordNotFound',
+    'There is no such Property record.',
+  ]);
+});
+
+test('one record of a child collection is found under its parent alone', async () => {
+  const name = "Property('1001')/Media('1001-P1')";
+  assert.equal((await feed.record(`${name}?$select=MediaKey`)).MediaKey, '1001-P1');
+  assert.equal((await feed.record('Property/1001/Media/1001-P1')).MediaKey, '1001-P1');
+  assert.equal((await feed.get(`${name}/MediaKey/$value`)).text, '1001-P1');
+  assert.deepEqual((await feed.error("Property('1002')/Media('1001-P1')")).slice(0, 2), [
+    404,
+    'recordNotFound',
+  ]);
+});
+
+test('a way to one record gives it, and 204 when it leads nowhere', async () => {
+  assert.equal((await feed.record("Property('1001')/ListAgent")).MemberKey, 'A3');
+  assert.equal((await feed.record("Property('1001')/ListAgent/Office/MainOffice")).OfficeKey, 'O1');
+  assert.equal((await feed.record('Room/1001-R1/Listing?$select=ListingKey')).ListingKey, '1001');
+  const nowhere = await feed.get("Property('1001')/BuyerAgent");
+  assert.deepEqual([nowhere.status, nowhere.text, nowhere.headers['odata-version']], [204, '', '4.01']);
+  assert.equal((await feed.error("Property('1001')/BuyerAgent/Office"))[0], 404);
+});
+
+test("Resource('key')/Field gives one value, /$value its text, null is 204", async () => {
+  const price = await feed.get("Property('1002')/ListPrice");
+  assert.equal(
+    price.text,
+    `{"@odata.context":"${feed.root}$metadata#Property('1002')/ListPrice","value":187503.5}`,
+  );
+  const text = await feed.get("Property('1002')/ListPrice/$value");
+  assert.deepEqual([text.text, text.headers['content-type']], ['187503.5', 'text/plain; charset=utf-8']);
+  assert.deepEqual((await feed.get('Property/1004/AccessibilityFeatures')).json.value, [
+    'Accessible Doors',
+    'Accessible Kitchen',
+  ]);
+  assert.equal((await feed.get('Property/1004/AccessibilityFeatures/$count')).text, '2');
+  assert.equal((await feed.get('Property/1001/AccessibilityFeatures/$count')).text, '0');
+  assert.equal((await feed.get('Property/1002/ListAgentPreferredPhone/$value')).text, '555-0101');
+  for (const path of ['Property/1006/BedroomsTotal', 'Property/1006/BedroomsTotal/$value']) {
+    const empty = await feed.get(path);
+    assert.deepEqual([empty.status, empty.text], [204, '']);
+  }
+  assert.deepEqual((await feed.get('Property/1001/AccessibilityFeatures')).json.value, []);
+});
+
+test('Resource/$count is a bare number, with $filter and $search taken into account', async () => {
+  const all = await feed.get('Property/$count');
+  assert.deepEqual([all.text, all.headers['content-type']], ['30', 'text/plain; charset=utf-8']);
+  assert.equal((await feed.get("Property/$count?$filter=City eq 'Zug'")).text, '7');
+  assert.equal((await feed.get('Property/$count?$search=Zug')).text, '7');
+  assert.deepEqual((await feed.error('Property/$count?$top=2')).slice(0, 2), [400, 'requestMalformed']);
+});
+
+test('other names of an entity set give the same records', async () => {
+  const { value: rooms } = (await feed.get('PropertyRooms')).json;
+  assert.deepEqual((await feed.get('Room')).json.value, rooms);
+  assert.equal((await feed.record("Unit('1001-U1')")).UnitTypeKey, '1001-U1');
+  assert.equal((await feed.page('Room')).context, `${feed.root}$metadata#Room`);
+});
+
+test('+ and %20 are both a space in a query, %2B is a plus', async () => {
+  const zug = KEYS.filter((_, index) => index % 4 === 2);
+  assert.deepEqual(await feed.keys("Property?$filter=City+eq+'Zug'&$top=1000"), zug);
+  assert.deepEqual(await feed.keys('Property?%24filter=City%20eq%20%27Zug%27'), zug);
+  assert.deepEqual(await feed.keys("Property?$filter=concat(City,'%2B')+eq+'Zug%2B'"), zug);
+  assert.deepEqual(await feed.keys("Property?$filter=concat(City,'%2B')+eq+'Zug+'"), []);
+});
+
+test('what is not there is 404 with a message that names it, and the nearest name', async () => {
+  const missing: readonly [string, string, string][] = [
+    ['Proprety', 'resourceUnknown', 'There is no resource Proprety. Did you mean Property?'],
+    ["Property('nobody')", 'recordNotFound', 'There is no such Property record.'],
+    ['Property/1001/Nothing', 'pathNotFound', 'There is nothing at Property/1001/Nothing.'],
+    ['Property/1001/City/Zug', 'pathNotFound', 'There is nothing at Property/1001/City/Zug.'],
+    ['Property/1001/Media/$value', 'pathNotFound', 'There is nothing at Property/1001/Media/$value.'],
+    ['Teams', 'resourceUnknown', 'There is no resource Teams.'],
+  ];
+  for (const [path, code, message] of missing) assert.deepEqual(await feed.error(path), [404, code, message]);
+});
+
+test('what OData has and this service has not is 501', async () => {
+  for (const path of [
+    '$batch',
+    '$all',
+    '$crossjoin(Property,Member)',
+    'Property/$ref',
+    'Property?$apply=aggregate($count as n)',
+  ]) {
+    assert.deepEqual((await feed.error(path)).slice(0, 2), [501, 'notImplemented'], path);
+  }
+});
+
+test('a field or a count takes no options of a collection', async () => {
+  for (const path of [
+    'Property/1001/City?$top=1',
+    "Property/1001/City?$filter=City eq 'Zug'",
+    'Property/1001?$top=1',
+  ]) {
+    assert.deepEqual((await feed.error(path)).slice(0, 2), [400, 'requestMalformed'], path);
+  }
+});
