@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls';
 import { platError } from '../errors/index.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
 import { UsageRecorder } from './access/usage.ts';
@@ -48,6 +49,8 @@ export async function startService(
   readiness: readonly ReadinessCheck[] = [],
 ): Promise<Service> {
   const { store, clock, log } = options;
+  const plans = planListeners(listen);
+  if (listen.tls !== undefined) checkTls(listen.tls);
   const metrics = makeMetrics();
   const minutes = options.filterIndex.minutes;
   const indexes = new FilterIndexCache(
@@ -80,7 +83,7 @@ export async function startService(
     views: new Views(),
     log,
   };
-  const listeners = planListeners(listen).map((plan) => {
+  const listeners = plans.map((plan) => {
     const tls = plan.surfaces.includes('admin') ? undefined : listen.tls;
     const secure = tls !== undefined;
     const server = makeListener({
@@ -150,6 +153,16 @@ function planListeners({ host, adminHost, ports, hosts = {} }: ListenOptions): P
     ...PUBLIC.filter((name) => hosts[name] === undefined).map((name) => own(name, host)),
     own('admin', adminHost),
   ];
+}
+
+/** @throws PlatError `usage` */
+function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
+  try {
+    createSecureContext(tls);
+  } catch (cause) {
+    const reason = 'The TLS certificate and key cannot be used: they are no PEM, or do not belong together.';
+    throw platError('usage', { reason }, { cause });
+  }
 }
 
 async function closeListener(server: ReturnType<typeof makeListener>): Promise<void> {

@@ -13,7 +13,7 @@ export function sendRaw(address: string, text: string): Promise<string> {
   const socket = open(address);
   const parts: Buffer[] = [];
   return new Promise((resolve, reject) => {
-    socket.on('data', (part) => parts.push(part));
+    socket.on('data', (part: Buffer) => parts.push(part));
     socket.on('error', (error) => (parts.length > 0 ? undefined : reject(error)));
     socket.on('close', () => resolve(Buffer.concat(parts).toString()));
     socket.write(text);

@@ -1,0 +1,223 @@
+/** Where the service says it is (contract, Surfaces, Served files): listeners, hosts, proxies, TLS. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { request as requestSecurely } from 'node:https';
+import { createServer } from 'node:net';
+import { after, test } from 'node:test';
+import { pino } from 'pino';
+import { baseAddress, listenerAddress } from '../../../src/service/base-address.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { type ListenOptions, type Service, startService } from '../../../src/service/service.ts';
+import { floorPlan, listing } from '../../support/builders.ts';
+import { type Answer, startTestService, type TestServiceOptions } from '../../support/service.ts';
+import type { World } from '../../support/world.ts';
+import { nativeFault, resoFault } from './envelopes.ts';
+
+const fill = async ({ write }: World): Promise<void> => {
+  const own = { OriginatingSystemID: 'M1' };
+  await write('Property', listing('1', { ...own, Media: [floorPlan('F1')] }), listing('2', own));
+};
+const world = await startTestService({ after }, { fill });
+
+/** A further service over the same store. */
+async function another(
+  listen: Partial<ListenOptions>,
+  service: TestServiceOptions['service'] = {},
+): Promise<Service> {
+  const { store, clock } = world;
+  const ports = { api: 0, replication: 0, floorplans: 0, admin: 0 };
+  const log = pino({ level: 'silent' });
+  const started = await startService(
+    { ...SERVICE_DEFAULTS, store, clock, log, ...service },
+    { host: '127.0.0.1', adminHost: '127.0.0.1', ports, ...listen },
+  );
+  after(() => started.close());
+  return started;
+}
+
+const [api, replication, floorplans] = [
+  await world.key('api'),
+  await world.key('replication'),
+  await world.key('floorplans', { systems: ['M1'] }),
+];
+
+/** Addresses of this service in the answers of each interface. */
+async function addressesIn(
+  base: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Record<string, string>> {
+  const ask = async (path: string): Promise<Answer> => {
+    const answer = await world.get('api', `${base}${path}`, { token: api, headers });
+    assert.equal(answer.status, 200, answer.text);
+    return answer;
+  };
+  const page = (await ask('/Reso/OData/Property?$top=2&$select=ListingKey')).json;
+  const next = (await ask('/Reso/OData/Property?$select=ListingKey')).json;
+  const photos = await ask('/v1/listings/1/photos');
+  const [, photo = ''] = /"UriLarge":"([^"]*)"/.exec(photos.text) ?? [];
+  assert.ok(photo.includes('/media/'), photos.text);
+  return {
+    context: String(page['@odata.context']).replace(/\/Reso.*/, ''),
+    again: String(next['@odata.context']).replace(/\/Reso.*/, ''),
+    photo: photo.replace(/\/media\/.*/, ''),
+  };
+}
+
+const same = (base: string): unknown => ({ context: base, again: base, photo: base });
+
+test('a surface is where it listens, whatever Host and X-Forwarded-* say', async () => {
+  const base = world.addresses.api;
+  const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+  assert.deepEqual(await addressesIn(base), same(base));
+  assert.deepEqual(await addressesIn(base, lies), same(base));
+  const told = await world.get('api', `${base}/v1/listings`, { token: replication, headers: lies });
+  const message = `A replication key must use the replication host: ${world.addresses.replication}`;
+  assert.deepEqual(nativeFault(told), [403, 1021, message]);
+});
+
+test('with a public URL it is there, whatever anybody says', async () => {
+  const publicUrls = { api: 'https://api.example/mls', replication: 'https://replication.example' };
+  const { addresses } = await another({}, { publicUrls, trustProxy: true });
+  assert.deepEqual(addresses, {
+    ...addresses,
+    api: 'https://api.example/mls',
+    replication: 'https://replication.example',
+  });
+});
+
+test('the public URL stands in every address', async () => {
+  const publicUrls = { api: 'https://api.example/mls', replication: 'https://replication.example' };
+  const port = await freePort();
+  await another({ ports: { api: port, replication: 0, floorplans: 0, admin: 0 } }, { publicUrls });
+  const base = `http://127.0.0.1:${port}`;
+  const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
+  assert.deepEqual(await addressesIn(base, lies), same('https://api.example/mls'));
+  const told = await world.get('api', `${base}/v1/listings`, { token: replication });
+  const message = 'A replication key must use the replication host: https://replication.example';
+  assert.deepEqual(nativeFault(told), [403, 1021, message]);
+});
+
+test('a trusted proxy tells host and scheme', async () => {
+  const { addresses } = await another({}, { trustProxy: true });
+  const forwarded = { 'x-forwarded-host': 'feed.example', 'x-forwarded-proto': 'https' };
+  assert.deepEqual(await addressesIn(addresses.api, forwarded), same('https://feed.example'));
+  assert.deepEqual(
+    await addressesIn(addresses.api, { host: 'feed.example:8443' }),
+    same('http://feed.example:8443'),
+  );
+  const chain = { 'x-forwarded-host': 'a.example, b.example', 'x-forwarded-proto': 'https, http' };
+  assert.deepEqual(await addressesIn(addresses.api, chain), same('https://a.example'));
+});
+
+test('what a proxy says is an address only if it looks like one', () => {
+  const listener = { host: '127.0.0.1', port: 8080, secure: false };
+  const own = 'http://127.0.0.1:8080';
+  for (const host of ['a/b', 'a b', 'a"b', '', 'ä.example', 'a@b', 'a?b', 'a#b']) {
+    assert.equal(baseAddress(listener, undefined, true, { 'x-forwarded-host': host, host: 'x' }), own, host);
+  }
+  const scheme = { 'x-forwarded-host': 'a.example', 'x-forwarded-proto': 'javascript' };
+  assert.equal(baseAddress(listener, undefined, true, scheme), own);
+});
+
+test('the address of a listener on all interfaces, or of version 6, can be asked', () => {
+  const at = (host: string): string => listenerAddress({ host, port: 80, secure: true });
+  assert.deepEqual(['0.0.0.0', '::', '::1'].map(at), [
+    'https://localhost:80',
+    'https://localhost:80',
+    'https://[::1]:80',
+  ]);
+});
+
+test('one listener tells the public surfaces apart by Host', async () => {
+  const hosts = { api: 'api.example', replication: 'replication.example', floorplans: 'plans.example' };
+  const { addresses } = await another({ hosts });
+  const port = new URL(addresses.api).port;
+  assert.deepEqual(addresses, {
+    api: `http://api.example:${port}`,
+    replication: `http://replication.example:${port}`,
+    floorplans: `http://plans.example:${port}`,
+    admin: addresses.admin,
+  });
+  const ask = (host: string, path: string, token: string): Promise<Answer> =>
+    world.get('api', `http://127.0.0.1:${port}${path}`, { token, headers: { host } });
+  assert.equal((await ask('api.example', '/v1/listings', api)).status, 200);
+  assert.equal((await ask('API.example:80', '/v1/listings', api)).status, 200);
+  assert.equal((await ask('replication.example', '/v1/listings', replication)).status, 200);
+  assert.equal((await ask('plans.example', '/Reso/Media', floorplans)).status, 200);
+  assert.deepEqual(
+    nativeFault(await ask('replication.example', '/v1/listings', api)).slice(0, 2),
+    [403, 1500],
+  );
+  assert.deepEqual(nativeFault(await ask('api.example', '/v1/listings', replication)), [
+    403,
+    1021,
+    `A replication key must use the replication host: http://replication.example:${port}`,
+  ]);
+  for (const host of ['other.example', '127.0.0.1', 'admin.example']) {
+    const native = await ask(host, '/v1/listings', api);
+    assert.deepEqual(nativeFault(native), [404, 404, 'There is nothing at /v1/listings.']);
+    assert.deepEqual(resoFault(await ask(host, '/Reso/OData/', api)).slice(0, 2), [404, 'pathNotFound']);
+  }
+  const { json } = await ask('replication.example', '/Reso/OData/Property?$top=1', replication);
+  assert.match(
+    String(json['@odata.nextLink']),
+    new RegExp(`^http://replication.example:${port}/Reso/OData/Pro`),
+  );
+});
+
+test('a surface that hosts do not name has its own listener; api must be named', async () => {
+  const { addresses } = await another({ hosts: { api: 'api.example', replication: 'r.example' } });
+  assert.match(addresses.floorplans, /^http:\/\/127\.0\.0\.1:\d+$/);
+  const answer = await world.get('floorplans', `${addresses.floorplans}/Reso/Media`, { token: floorplans });
+  assert.equal(answer.status, 200);
+  await assert.rejects(another({ hosts: { replication: 'r.example' } }), {
+    code: 'usage',
+    message: 'hosts tells surfaces apart on the port of api, so it must name api.',
+  });
+});
+
+test('a port in use, and a host that is not here: what to do instead', async () => {
+  const port = Number(new URL(world.addresses.api).port);
+  const ports = { api: 0, replication: port, floorplans: 0, admin: 0 };
+  await assert.rejects(another({ ports }), {
+    code: 'failed',
+    message: `Port ${port} is in use. Choose another, or 0 for any free one.`,
+  });
+  await assert.rejects(another({ host: '203.0.113.7' }), {
+    code: 'failed',
+    message: 'The host to listen on is no address of this machine.',
+  });
+});
+
+test('with a certificate the public surfaces speak TLS, and bounds and errors are the same', async () => {
+  const pem = (name: string): Buffer => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url));
+  const tls = { cert: pem('certificate'), key: pem('key') };
+  const { addresses } = await another({ tls });
+  assert.match(addresses.api, /^https:/);
+  assert.match(addresses.admin, /^http:/);
+  const status = (path: string, headers: Record<string, string> = {}): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const asked = requestSecurely(
+        `${addresses.api}${path}`,
+        { ca: tls.cert, servername: 'localhost', headers: { authorization: `Bearer ${api}`, ...headers } },
+        (response) => response.resume().on('end', () => resolve(response.statusCode)),
+      );
+      asked.on('error', reject).end();
+    });
+  assert.equal(await status('/v1/listings'), 200);
+  assert.equal(await status(`/v1/listings?x=${'a'.repeat(20_000)}`), 414);
+  assert.equal(await status('/v1/listings', { 'x-long': 'a'.repeat(40_000) }), 200);
+  await assert.rejects(another({ tls: { cert: Buffer.from('no certificate'), key: tls.key } }), {
+    code: 'usage',
+    message: 'The TLS certificate and key cannot be used: they are no PEM, or do not belong together.',
+  });
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
+    });
+  });
+}
