@@ -5,6 +5,7 @@ import {
   type Field,
   type Resource,
   standardDictionary,
+  withReplicaStamp,
 } from '../dictionary/index.ts';
 import { type ResourceLayout, resourceLayout } from './layout/index.ts';
 import type { Profile } from './profile.ts';
@@ -40,7 +41,8 @@ export function isStored(field: Field, settings: StoreSettings): boolean {
 }
 
 export function makeModel({ generation, settings, profile, day }: ModelSource): StoreModel {
-  const dictionary = declare(standardDictionary(), settings.declarations);
+  const declared = declare(standardDictionary(), settings.declarations);
+  const dictionary = settings.owner === 'replica' ? withReplicaStamp(declared) : declared;
   const rules = resolveAccess(settings.access, dictionary, day);
   const layouts = new Map<string, ResourceLayout>();
   const resource = (name: string): Resource => {

@@ -1,5 +1,6 @@
 import type { FieldValues } from '../dictionary/index.ts';
 import type { KeyStore } from './key-store.ts';
+import type { Ledger } from './ledger.ts';
 import type { StoreModel } from './model.ts';
 import type {
   ListPageRequest,
@@ -67,6 +68,8 @@ export interface Store {
   /** Secret of the store, for the signatures of served files. */
   readonly secret: string;
   readonly keys: KeyStore;
+  /** The account of a replica. */
+  readonly ledger: Ledger;
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page>;

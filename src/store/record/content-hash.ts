@@ -1,10 +1,14 @@
 import { hash } from 'node:crypto';
-import type { FieldValues, Resource } from '../../dictionary/index.ts';
+import { type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
 import type { Owner } from '../settings.ts';
 import { isStamp } from './stamps.ts';
 
-/** Fields that follow from the parent, whether the input gave them or not. */
-const DERIVED = new Set(['OriginatingSystemResourceRecordKey', 'OriginatingSystemResourceRecordSystemID']);
+/** Fields that follow from the parent or from this store, whether the input gave them or not. */
+const DERIVED = new Set([
+  'OriginatingSystemResourceRecordKey',
+  'OriginatingSystemResourceRecordSystemID',
+  REPLICA_STAMP,
+]);
 
 /**
  * Tells two contents apart: 128 bits over the values that are not null, in the order of their names. In an

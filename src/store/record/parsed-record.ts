@@ -8,6 +8,8 @@ export interface ParsedRecord {
   readonly values: FieldValues;
   /** Collections that the input gave, also empty ones, by navigation name: they replace what is stored. */
   readonly children: ReadonlyMap<string, readonly ParsedRecord[]>;
+  /** Only the collections in it are stored; the record itself stays as it is. */
+  readonly onlyChildren?: boolean;
   /** What was left out on purpose, and counted. */
   readonly dropped: readonly DroppedField[];
 }

@@ -20,6 +20,8 @@ export interface Court {
   readonly connection: Connection;
   readonly model: StoreModel;
   readonly counters: Counters;
+  /** The source of the records that are written; null in an authority. */
+  readonly source: string | null;
 }
 
 /** Outcomes that a transaction remembers, by the values that decide. */

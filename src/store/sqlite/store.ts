@@ -5,6 +5,7 @@ import { dayFrom, declare, type FieldValues, standardDictionary } from '../../di
 import { platError } from '../../errors/index.ts';
 import { type Clock, steadyClock, systemClock } from '../clock.ts';
 import type { KeyStore } from '../key-store.ts';
+import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
 import type {
@@ -21,6 +22,7 @@ import { planMerged } from '../sql/merged-plan.ts';
 import { planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
+import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
 import { type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
@@ -29,6 +31,7 @@ import { isBusy, translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { registerFileUrl } from './functions.ts';
 import { sqliteKeys } from './keys.ts';
+import { sqliteLedger } from './ledger.ts';
 import { readLastStamp, readMeta, readSettled, writeSettled } from './meta.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
@@ -79,6 +82,7 @@ class SqliteStore implements Store {
   readonly name: string;
   readonly secret: string;
   readonly keys: KeyStore;
+  readonly ledger: Ledger;
   readonly #clock: Clock;
   readonly #main: Connection;
   readonly #write: Connection;
@@ -105,6 +109,12 @@ class SqliteStore implements Store {
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
     this.#model = this.#writer.readModel();
     this.keys = sqliteKeys(this.#write, (work) => this.#exclusively(async () => this.#locked(work)));
+    this.ledger = sqliteLedger({
+      connection: this.#write,
+      model: () => this.model(),
+      commit: (source, change) => this.#commit(source, change),
+      locked: (work) => this.#exclusively(async () => this.#locked(work)),
+    });
     const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE };
     this.#pages = pageReaders > 0 ? new ReaderPool(pool, pageReaders) : undefined;
     this.#searches = searchReaders > 0 ? new ReaderPool(pool, searchReaders) : undefined;
@@ -212,6 +222,14 @@ class SqliteStore implements Store {
       const report = await writeInBatches(this.#writer, this.#model, resource, records);
       this.#model = report.model;
       return report.report;
+    });
+  }
+
+  #commit(source: string, change: LedgerChange): Promise<WriteReport> {
+    return this.#exclusively(async () => {
+      const { report, model } = await commitChange(this.#writer, this.#model, source, change);
+      this.#model = model;
+      return report;
     });
   }
 

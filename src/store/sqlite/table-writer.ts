@@ -62,7 +62,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
   function select(where: string, list: readonly string[]): StoredRow[] {
     const place = child ? 'r._parent, r._parent_resource,' : '';
     const others = watched.map((field) => `, r."${field.name}"`).join('');
-    const text = `SELECT r._key, ${place} r._id, r._system, r._kind, r._hash, r._visible${others} FROM "${columnsTable}" r WHERE ${where}`;
+    const text = `SELECT r._key, ${place} r._id, r._system, r._kind, r._hash, r._source, r._visible${others} FROM "${columnsTable}" r WHERE ${where}`;
     return connection.prepare(text).all(JSON.stringify(list)).map(storedRow);
   }
 
@@ -75,6 +75,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
       system: textOf(row._system),
       kind: kindOf(row._kind),
       hash: String(row._hash),
+      source: textOf(row._source),
       visible: Number(row._visible),
       values: valuesOf(layout, watched, row),
     };
@@ -134,7 +135,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
     const one = isOneTable(layout);
     const insert = insertOf([
       ...(child ? ['_key', '_parent', '_parent_resource'] : ['_key']),
-      ...['_id', '_system', '_visible', '_shown', '_kind', '_rank', '_file', '_hash', '_audience'],
+      ...['_id', '_system', '_visible', '_shown', '_kind', '_rank', '_file', '_hash', '_audience', '_source'],
       ...typed.map((field) => field.name),
       ...(one ? texts.columns : []),
     ]);
@@ -143,7 +144,8 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
       const bits = judge(row);
       const { rank, file } = placeOf(row);
       const place = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
-      const own = [row.kind, rank, file, row.hash, row.audience ?? null];
+      const source = court.source ?? row.stored?.source ?? null;
+      const own = [row.kind, rank, file, row.hash, row.audience ?? null, source];
       const columns = typed.map((field) => encode(field, row.values[field.name]));
       const ready = texts.values(row);
       insert.run(

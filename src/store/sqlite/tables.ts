@@ -24,6 +24,24 @@ CREATE TABLE plat_key_use (
   key_id TEXT PRIMARY KEY, requests INTEGER NOT NULL, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
   last_request_at TEXT, last_window TEXT, last_sweep_at TEXT
 ) WITHOUT ROWID;
+CREATE TABLE plat_ledger_state (
+  source TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (source, name)
+) WITHOUT ROWID;
+CREATE TABLE plat_ledger_seen (
+  source TEXT NOT NULL, resource TEXT NOT NULL, key TEXT NOT NULL, sweep INTEGER NOT NULL,
+  PRIMARY KEY (source, resource, key)
+) WITHOUT ROWID;
+CREATE TABLE plat_ledger_wanted (
+  source TEXT NOT NULL, resource TEXT NOT NULL, why TEXT NOT NULL, key TEXT NOT NULL,
+  PRIMARY KEY (source, resource, why, key)
+) WITHOUT ROWID;
+CREATE TABLE plat_quarantine (
+  source TEXT NOT NULL, resource TEXT NOT NULL, key TEXT NOT NULL, reason TEXT NOT NULL, payload TEXT NOT NULL,
+  first_at TEXT NOT NULL, last_at TEXT NOT NULL, attempts INTEGER NOT NULL, PRIMARY KEY (source, resource, key)
+) WITHOUT ROWID;
+CREATE TABLE plat_leases (
+  name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL
+) WITHOUT ROWID;
 `;
 
 /** The tables of a resource, as far as they are the same for every profile. */
@@ -33,7 +51,7 @@ function tablesOf(layout: ResourceLayout): string {
   const place = child ? '_parent TEXT NOT NULL, _parent_resource TEXT NOT NULL,' : '';
   const shared = `_key TEXT NOT NULL, ${place} _id INTEGER NOT NULL, _system TEXT, _visible INTEGER NOT NULL,
     _shown INTEGER NOT NULL`;
-  const own = '_kind TEXT, _rank INTEGER, _file TEXT, _hash TEXT NOT NULL, _audience INTEGER';
+  const own = '_kind TEXT, _rank INTEGER, _file TEXT, _hash TEXT NOT NULL, _audience INTEGER, _source TEXT';
   const linkColumns = links.map(({ field }) => `, "${field}" TEXT`).join('');
   const native = resource.name === 'Property' ? ", native_head TEXT NOT NULL DEFAULT ''" : '';
   const parts = child

@@ -2,6 +2,7 @@ import type { StoreModel } from '../model.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import type { Connection } from './connection.ts';
 import { counters } from './counters.ts';
+import { sqliteLedgerWriter } from './ledger.ts';
 import { type TableWriter, tableWriter } from './table-writer.ts';
 
 /** A write transaction on a connection that holds the write lock. */
@@ -9,8 +10,9 @@ export function sqliteTransaction(
   connection: Connection,
   model: StoreModel,
   stamp: string,
+  source: string | null,
 ): WriteTransaction {
-  const court = { connection, model, counters: counters(connection) };
+  const court = { connection, model, counters: counters(connection), source };
   const writers = new Map<string, TableWriter>();
   const table = (resource: string): TableWriter => {
     const known = writers.get(resource);
@@ -25,6 +27,8 @@ export function sqliteTransaction(
   return {
     model,
     stamp,
+    source,
+    ledger: sqliteLedgerWriter(connection),
     find: async (resource, keys) => stored(resource, (records) => records.find(keys), new Map()),
     all: async (resource) => stored(resource, (records) => records.all(), []),
     children: async (resource, parentResource, parents) =>

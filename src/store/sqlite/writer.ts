@@ -49,6 +49,7 @@ export class Writer {
   async attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
+    source: string | null = null,
   ): Promise<Attempt<T>> {
     const { database } = this.#connection;
     database.exec('BEGIN IMMEDIATE');
@@ -59,7 +60,7 @@ export class Writer {
         return { kind: 'outdated' };
       }
       const stamp = this.#nextStamp();
-      const result = await work(sqliteTransaction(this.#connection, model, stamp));
+      const result = await work(sqliteTransaction(this.#connection, model, stamp, source));
       writeLastStamp(database, stamp);
       if (performance.now() - started > LONGEST_TRANSACTION) {
         database.exec('ROLLBACK');
@@ -127,7 +128,7 @@ export class Writer {
     for (const layout of layouts) extendTables(database, layout);
     for (const layout of layouts) recreateView(database, model, layout);
     const stamp = this.#nextStamp();
-    await publishDictionary(sqliteTransaction(this.#connection, model, stamp));
+    await publishDictionary(sqliteTransaction(this.#connection, model, stamp, null));
     writeLastStamp(database, stamp);
   }
 
@@ -137,7 +138,7 @@ export class Writer {
 
   #judge(model: StoreModel, concerns: (resource: string) => boolean): void {
     const tally = counters(this.#connection);
-    judgeAll({ connection: this.#connection, model, counters: tally }, concerns);
+    judgeAll({ connection: this.#connection, model, counters: tally, source: null }, concerns);
     tally.flush();
   }
 

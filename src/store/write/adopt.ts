@@ -1,6 +1,6 @@
 import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
 import { isAbsent } from '../record/parsed-record.ts';
-import { stampsAfter } from '../record/stamps.ts';
+import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { RowToPut, WriteTransaction } from './transaction.ts';
 
@@ -21,7 +21,7 @@ export async function findOrphans(
   parents: readonly NewParent[],
   skips: (navigation: string, parent: string) => boolean,
 ): Promise<Map<string, RowToPut[]>> {
-  const { model, stamp } = transaction;
+  const { model } = transaction;
   const orphans = new Map<string, RowToPut[]>();
   if (parents.length === 0) return orphans;
   const systems = new Map(parents.map(({ key, system }) => [key, system]));
@@ -38,8 +38,7 @@ export async function findOrphans(
       const isListings = isMediaOfListing(model.resource(target), content);
       const derived = isListings ? systemFieldsOfMedia(undefined, system ?? undefined) : [];
       const absent = Object.fromEntries(derived.filter(([name]) => isAbsent(content[name])));
-      const stamps =
-        model.settings.owner === 'authority' ? stampsAfter(fields, stamp, content, undefined, new Set()) : {};
+      const stamps = ownStamps(transaction, fields, content, undefined, new Set());
       return { ...row, stored: row, system, values: { ...content, ...absent, ...stamps } };
     });
     orphans.set(target, [...(orphans.get(target) ?? []), ...put]);

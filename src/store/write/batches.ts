@@ -22,7 +22,11 @@ export interface BatchWriter {
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */
   learn(fields: readonly Field[]): Promise<StoreModel>;
-  attempt<T>(model: StoreModel, work: (transaction: WriteTransaction) => Promise<T>): Promise<Attempt<T>>;
+  attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+    source?: string | null,
+  ): Promise<Attempt<T>>;
 }
 
 /** Records of one transaction at the most; a transaction holds the lock for a fraction of a second. */
@@ -30,21 +34,43 @@ const LARGEST_BATCH = 1000;
 /** Records and children of one transaction at the most. */
 const LARGEST_WEIGHT = 20_000;
 
+/** What a write of batches came to. */
+export interface Written {
+  readonly report: WriteReport;
+  readonly model: StoreModel;
+}
+
+/** What may go with the records. */
+export interface BatchOptions {
+  /** The source that they are replicated from. */
+  readonly source?: string;
+  /** Runs in the transaction of the last batch, and by itself when there is no record. */
+  readonly finish?: (transaction: WriteTransaction, soFar: WriteReport) => Promise<void>;
+}
+
 /** Stores any number of records in transactions of bounded size. */
 export async function writeInBatches(
   writer: BatchWriter,
   current: StoreModel,
   resource: string,
   records: readonly ParsedRecord[],
-): Promise<{ report: WriteReport; model: StoreModel }> {
+  { source, finish }: BatchOptions = {},
+): Promise<Written> {
   let model = current;
   let report: WriteReport = emptyTally('');
   const waiting = split(records);
+  if (waiting.length === 0 && finish !== undefined) waiting.push([]);
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
     const fresh = unknownFields(model, batch);
     if (fresh.length > 0) model = await writer.learn(fresh);
     const prepared = batch.map((record) => prepareRecord(record, model));
-    const attempt = await writer.attempt(model, (transaction) => write(transaction, resource, prepared));
+    const isLast = waiting.length === 0;
+    const work = async (transaction: WriteTransaction): Promise<WriteReport> => {
+      const written = await write(transaction, resource, prepared);
+      if (isLast) await finish?.(transaction, addReports(report, written));
+      return written;
+    };
+    const attempt = await writer.attempt(model, work, source ?? null);
     switch (attempt.kind) {
       case 'done':
         report = addReports(report, attempt.result);
@@ -96,6 +122,7 @@ function write(
   resource: string,
   batch: readonly PreparedRecord[],
 ): Promise<WriteReport> {
+  if (batch.length === 0) return Promise.resolve(emptyTally(transaction.stamp));
   const isPart = transaction.model.resource(resource).parent !== undefined;
   return isPart ? writeChildren(transaction, resource, batch) : writeRecords(transaction, resource, batch);
 }
@@ -141,7 +168,8 @@ function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field
   return [...found];
 }
 
-function addReports(left: WriteReport, right: WriteReport): WriteReport {
+/** Two reports as one. */
+export function addReports(left: WriteReport, right: WriteReport): WriteReport {
   return {
     inserted: left.inserted + right.inserted,
     changed: left.changed + right.changed,

@@ -2,7 +2,7 @@ import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
 import { derive } from '../record/place.ts';
 import type { PreparedRecord } from './prepare.ts';
-import type { RowToPut, StoredRow } from './transaction.ts';
+import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
 
 /** The parent that a child names. */
 export interface ParentName {
@@ -54,8 +54,19 @@ export function placeChild(
   return { ok: true, row };
 }
 
-/** Why a stored record may not be replaced by one of another originating system; undefined when it may. */
-export function systemConflict(stored: StoredRow | undefined, values: FieldValues): string | undefined {
+/** Why a stored record may not be replaced by this one: a key belongs to one source and originating system. */
+export function conflictWith(
+  { source }: Pick<WriteTransaction, 'source'>,
+  stored: StoredRow | undefined,
+  values: FieldValues,
+): string | undefined {
+  if (stored !== undefined && stored.source !== source) {
+    return `The key belongs to ${stored.source === null ? 'this store' : `the source ${stored.source}`}`;
+  }
+  return systemConflict(stored, values);
+}
+
+function systemConflict(stored: StoredRow | undefined, values: FieldValues): string | undefined {
   const given = textOf(values.OriginatingSystemID);
   if (stored === undefined || stored.system === null || given === undefined || given === stored.system) {
     return undefined;

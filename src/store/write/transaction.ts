@@ -1,4 +1,5 @@
 import type { FieldValues } from '../../dictionary/index.ts';
+import type { LedgerWriter } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import type { MediaKind } from '../record/media.ts';
 
@@ -11,6 +12,8 @@ export interface StoredRow {
   readonly system: string | null;
   readonly kind: MediaKind | null;
   readonly hash: string;
+  /** The source that it was replicated from; null in an authority. */
+  readonly source: string | null;
   /** Bits of the roles that see it. */
   readonly visible: number;
   /** Keys, stamps and the fields whose change has a stamp. */
@@ -48,6 +51,10 @@ export interface WriteTransaction {
   readonly model: StoreModel;
   /** The modification stamp of everything that this transaction changes (I2), canonical. */
   readonly stamp: string;
+  /** The source that the records of this transaction come from; null for an authority's own. */
+  readonly source: string | null;
+  /** The replica's account of its source, written in the same transaction as the records. */
+  readonly ledger: LedgerWriter;
   find(resource: string, keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>>;
   all(resource: string): Promise<readonly StoredRow[]>;
   children(

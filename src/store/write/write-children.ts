@@ -1,7 +1,8 @@
-import { type ChildChange, stampsAfter } from '../record/stamps.ts';
+import type { ChildChange } from '../record/stamps.ts';
 import { adoptOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
-import { type ParentName, parentOf, placeChild, systemConflict } from './place-children.ts';
+import { ownStamps } from './own-stamps.ts';
+import { conflictWith, type ParentName, parentOf, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
 import { restampParents } from './restamp.ts';
@@ -17,8 +18,7 @@ export async function writeChildren(
   resource: string,
   batch: readonly PreparedRecord[],
 ): Promise<WriteReport> {
-  const { model, stamp } = transaction;
-  const tally = emptyTally(stamp);
+  const tally = emptyTally(transaction.stamp);
   const found = await transaction.find(
     resource,
     batch.map(({ record }) => record.key),
@@ -44,16 +44,17 @@ export async function writeChildren(
       tally.unchanged++;
       continue;
     }
-    const conflict = systemConflict(stored, holder ? { OriginatingSystemID: holder.system } : values);
+    const conflict = conflictWith(
+      transaction,
+      stored,
+      holder ? { OriginatingSystemID: holder.system } : values,
+    );
     const result = conflict === undefined ? placeChild(child, parent, holder?.system, stored) : undefined;
     if (result?.ok !== true) {
       tally.rejected.push({ resource, key, reason: conflict ?? result?.reason ?? '' });
       continue;
     }
-    const stamps =
-      model.settings.owner === 'authority'
-        ? stampsAfter(child.record.resource.fields, stamp, stored?.values, values, new Set())
-        : {};
+    const stamps = ownStamps(transaction, child.record.resource.fields, stored?.values, values, new Set());
     put.push({ ...result.row, values: { ...result.row.values, ...stamps } });
     touch(parent, childChange(resource, child.kind));
     if (stored?.parent != null && stored.parentResource != null) {

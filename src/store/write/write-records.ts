@@ -3,7 +3,8 @@ import { type ChildChange, stampsAfter } from '../record/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import { removeWithChildren } from './delete-records.ts';
-import { placeChild, systemConflict } from './place-children.ts';
+import { ownStamps } from './own-stamps.ts';
+import { conflictWith, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
 import { merge, restampParents, type TouchedParent } from './restamp.ts';
@@ -42,7 +43,8 @@ export async function writeRecords(
   for (const prepared of batch) {
     const { key, values } = prepared.record;
     const stored = found.get(key);
-    const conflict = systemConflict(stored, values);
+    const conflict = conflictWith(transaction, stored, values);
+    if (prepared.record.onlyChildren && stored === undefined) continue; // it has gone meanwhile
     if (conflict === undefined) outcomes.push({ prepared, stored, changes: new Set() });
     else tally.rejected.push({ resource, key, reason: conflict });
   }
@@ -135,14 +137,17 @@ async function storeGrandchildren(
 
 /** Whether its children are seen under it for the first time, or are of another originating system from now on. */
 const isRenewed = ({ prepared, stored }: Outcome): boolean =>
-  stored === undefined || (stored.parent === null && stored.system !== systemOf(prepared));
+  stored === undefined ||
+  (stored.parent === null && !prepared.record.onlyChildren && stored.system !== systemOf(prepared));
 
 const systemOf = ({ record }: PreparedRecord): string | null =>
   textOf(record.values.OriginatingSystemID) ?? null;
 
 /** The originating system of what is under a record: what is part of another is of that one's. */
 const systemBelow = ({ prepared, stored }: Outcome): string | null =>
-  prepared.record.resource.parent === undefined ? systemOf(prepared) : (stored?.system ?? null);
+  prepared.record.resource.parent === undefined && !prepared.record.onlyChildren
+    ? systemOf(prepared)
+    : (stored?.system ?? null);
 
 function navigationsOf(outcomes: readonly Outcome[]): Navigation[] {
   const navigations = new Map<string, Navigation>();
@@ -193,7 +198,7 @@ function strangers(
 }
 
 function compareOne(
-  { stamp, model }: WriteTransaction,
+  transaction: WriteTransaction,
   holder: Outcome,
   navigation: string,
   stored: ReadonlyMap<string, readonly StoredRow[]>,
@@ -215,17 +220,14 @@ function compareOne(
     }
     const previous = row ?? elsewhere.get(child.record.key);
     const parent = { resource: resource.name, key };
-    const conflict = systemConflict(previous, { OriginatingSystemID: system });
+    const conflict = conflictWith(transaction, previous, { OriginatingSystemID: system });
     const placed = conflict === undefined ? placeChild(child, parent, system, previous) : undefined;
     if (placed?.ok !== true) {
       const reason = conflict ?? placed?.reason ?? '';
       tally.rejected.push({ resource: target.name, key: child.record.key, reason });
       continue;
     }
-    const stamps =
-      model.settings.owner === 'authority'
-        ? stampsAfter(target.fields, stamp, previous?.values, child.record.values, new Set())
-        : {};
+    const stamps = ownStamps(transaction, target.fields, previous?.values, child.record.values, new Set());
     batch.put.set(child.record.key, { ...placed.row, values: { ...placed.row.values, ...stamps } });
     changes.add(childChange(target.name, child.kind));
     if (row !== undefined) changes.add(childChange(target.name, row.kind));
@@ -250,7 +252,8 @@ async function putParents(
   for (const { prepared, stored, changes } of outcomes) {
     const { record, hash, kind } = prepared;
     const { fields } = record.resource;
-    if (stored?.hash === hash) {
+    if (stored?.hash === hash || record.onlyChildren) {
+      if (stored === undefined) continue;
       if (changes.size === 0 || !isAuthority) {
         tally.unchanged++;
         continue;
@@ -260,7 +263,7 @@ async function putParents(
       tally.restamped++;
       continue;
     }
-    const stamps = isAuthority ? stampsAfter(fields, stamp, stored?.values, record.values, changes) : {};
+    const stamps = ownStamps(transaction, fields, stored?.values, record.values, changes);
     const system = textOf(record.values.OriginatingSystemID) ?? null;
     const values = { ...record.values, ...stamps };
     put.push({ key: record.key, stored, parent: null, parentResource: null, system, kind, hash, values });

@@ -1,0 +1,84 @@
+import type { ParsedRecord } from './record/parsed-record.ts';
+import type { WriteReport } from './write/report.ts';
+
+/** A record that could not be stored, kept as it came. */
+export interface QuarantineEntry {
+  readonly resource: string;
+  readonly key: string;
+  readonly reason: string;
+  /** JSON as the source sent it, or whatever came in its place. */
+  readonly payload: string;
+}
+
+export interface Quarantined extends QuarantineEntry {
+  readonly source: string;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly attempts: number;
+}
+
+/** Keys of one resource. */
+export interface Keys {
+  readonly resource: string;
+  readonly keys: readonly string[];
+}
+
+/** Why a record has to be asked for once more: it is missing here, or its collections are. */
+export type Wanted = 'record' | 'children';
+
+/** What changes together, in one transaction (the last one, where the records need several). */
+export interface LedgerChange {
+  readonly records?: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
+  readonly remove?: readonly Keys[];
+  /** Entries of the source's state, by name; null removes one. */
+  readonly state?: Readonly<Record<string, unknown>>;
+  /** Keys that the source has, as a sweep or an update saw them. */
+  readonly seen?: readonly (Keys & { readonly sweep: number })[];
+  readonly want?: readonly (Keys & { readonly why: Wanted })[];
+  readonly got?: readonly (Keys & { readonly why: Wanted })[];
+  readonly quarantine?: readonly QuarantineEntry[];
+  /** Records that were stored after all. */
+  readonly release?: readonly Keys[];
+  /** Marks of earlier sweeps of a resource are not needed any more. */
+  readonly forgetSeen?: readonly string[];
+}
+
+/** The account of a replica: what its sources are, how far each copy is, what could not be stored. */
+export interface Ledger {
+  /** Names of the sources that this store was replicated from. */
+  sources(): Promise<readonly string[]>;
+  state(source: string): Promise<Readonly<Record<string, unknown>>>;
+  commit(source: string, change: LedgerChange): Promise<WriteReport>;
+
+  /** Of these keys, those that are not stored from this source. */
+  missing(source: string, resource: string, keys: readonly string[]): Promise<readonly string[]>;
+  /** Stamps of stored records, by key, for deciding which collections have to be fetched. */
+  stamps(
+    resource: string,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>;
+  stored(source: string, resource: string): Promise<number>;
+  /** Keys of stored records of the source without a mark of this sweep or a later one, the first of them. */
+  unseen(source: string, resource: string, sweep: number, limit: number): Promise<readonly string[]>;
+  unseenCount(source: string, resource: string, sweep: number): Promise<number>;
+  /** Keys that wait for a request of their own, the first of them. */
+  wanted(source: string, resource: string, why: Wanted, limit: number): Promise<readonly string[]>;
+  wantedCount(source: string, resource: string, why: Wanted): Promise<number>;
+  /** Stored keys of the source in order, for comparing both sides. */
+  storedKeys(source: string, resource: string, after: string, limit: number): Promise<readonly string[]>;
+
+  quarantined(source?: string): Promise<readonly Quarantined[]>;
+
+  /**
+   * Takes or renews the lease of a name. False when somebody else holds it.
+   * @param now and @param until milliseconds since 1970
+   */
+  lease(name: string, holder: string, now: number, until: number): Promise<boolean>;
+  releaseLease(name: string, holder: string): Promise<void>;
+  leaseHolder(name: string): Promise<{ readonly holder: string; readonly expires: number } | undefined>;
+}
+
+/** The part of a write transaction that keeps the account. */
+export interface LedgerWriter {
+  apply(source: string, change: Omit<LedgerChange, 'records' | 'remove'>, at: string): Promise<void>;
+}

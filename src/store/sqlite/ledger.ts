@@ -1,0 +1,192 @@
+import type { ResourceLayout } from '../layout/index.ts';
+import type { Ledger, LedgerChange, LedgerWriter, Quarantined, Wanted } from '../ledger.ts';
+import type { StoreModel } from '../model.ts';
+import { isStamp } from '../record/stamps.ts';
+import type { WriteReport } from '../write/report.ts';
+import { decode } from './codec.ts';
+import type { Connection } from './connection.ts';
+
+/** Writes the account on a connection that is in a transaction. */
+export function sqliteLedgerWriter(connection: Connection): LedgerWriter {
+  const run = (text: string, ...values: (string | number)[]): void => {
+    connection.prepare(text).run(...values);
+  };
+  return {
+    async apply(source, change, at) {
+      for (const [name, value] of Object.entries(change.state ?? {})) {
+        if (value === null) run('DELETE FROM plat_ledger_state WHERE source = ? AND name = ?', source, name);
+        else
+          run(
+            'INSERT OR REPLACE INTO plat_ledger_state VALUES (?, ?, ?)',
+            source,
+            name,
+            JSON.stringify(value),
+          );
+      }
+      for (const { resource, keys, sweep } of change.seen ?? []) {
+        for (const key of keys) run(SEE, source, resource, key, sweep);
+      }
+      for (const { resource, keys, why } of change.want ?? []) {
+        for (const key of keys)
+          run('INSERT OR IGNORE INTO plat_ledger_wanted VALUES (?, ?, ?, ?)', source, resource, why, key);
+      }
+      for (const { resource, keys, why } of change.got ?? []) {
+        for (const key of keys) run(GOT, source, resource, why, key);
+      }
+      for (const { resource, key, reason, payload } of change.quarantine ?? []) {
+        run(QUARANTINE, source, resource, key, reason, payload, at, at);
+      }
+      for (const { resource, keys } of change.release ?? []) {
+        for (const key of keys) run(RELEASE, source, resource, key);
+      }
+      for (const resource of change.forgetSeen ?? []) {
+        run('DELETE FROM plat_ledger_seen WHERE source = ? AND resource = ?', source, resource);
+      }
+    },
+  };
+}
+
+const SEE = `INSERT INTO plat_ledger_seen VALUES (?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET sweep = max(sweep, excluded.sweep)`;
+const GOT = 'DELETE FROM plat_ledger_wanted WHERE source = ? AND resource = ? AND why = ? AND key = ?';
+const QUARANTINE = `INSERT INTO plat_quarantine VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+  ON CONFLICT DO UPDATE SET reason = excluded.reason, payload = excluded.payload, last_at = excluded.last_at,
+  attempts = attempts + 1`;
+const RELEASE = 'DELETE FROM plat_quarantine WHERE source = ? AND resource = ? AND key = ?';
+
+/** What the account is kept with. */
+export interface LedgerParts {
+  readonly connection: Connection;
+  readonly model: () => Promise<StoreModel>;
+  readonly commit: (source: string, change: LedgerChange) => Promise<WriteReport>;
+  /** Runs a change under the write lock. */
+  readonly locked: <T>(work: () => T) => Promise<T>;
+}
+
+export function sqliteLedger({ connection, model, commit, locked }: LedgerParts): Ledger {
+  const layoutOf = async (resource: string): Promise<ResourceLayout | undefined> => {
+    const { stores, layout } = await model();
+    return stores(resource) ? layout(resource) : undefined;
+  };
+  const number = (text: string, ...values: (string | number)[]): number =>
+    Number(connection.prepare(text).get(...values)?.n ?? 0);
+  const texts = (text: string, ...values: (string | number)[]): string[] =>
+    connection
+      .prepare(text)
+      .all(...values)
+      .map((row) => String(row.key));
+  const unseenWhere = `r._source = ? AND NOT EXISTS (SELECT 1 FROM plat_ledger_seen s
+    WHERE s.source = ? AND s.resource = ? AND s.key = r._key AND s.sweep >= ?)`;
+
+  return {
+    commit,
+    async sources() {
+      return texts('SELECT DISTINCT source AS key FROM plat_ledger_state ORDER BY source');
+    },
+    async state(source) {
+      const rows = connection
+        .prepare('SELECT name, value FROM plat_ledger_state WHERE source = ?')
+        .all(source);
+      return Object.fromEntries(rows.map((row) => [String(row.name), JSON.parse(String(row.value))]));
+    },
+    async missing(source, resource, keys) {
+      const layout = await layoutOf(resource);
+      if (layout === undefined) return keys;
+      return texts(
+        `SELECT j.value AS key FROM json_each(?) j WHERE NOT EXISTS
+         (SELECT 1 FROM "${layout.columnsTable}" r WHERE r._key = j.value AND r._source = ?)`,
+        JSON.stringify(keys),
+        source,
+      );
+    },
+    async stamps(resource, keys) {
+      const layout = await layoutOf(resource);
+      if (layout === undefined) return new Map();
+      const fields = layout.fields.filter(isStamp);
+      const columns = fields.map((field) => `, r."${field.name}"`).join('');
+      const rows = connection
+        .prepare(
+          `SELECT r._key${columns} FROM "${layout.columnsTable}" r WHERE r._key IN (SELECT value FROM json_each(?))`,
+        )
+        .all(JSON.stringify(keys));
+      return new Map(
+        rows.map((row) => {
+          const stamps = fields.map((field) => [field.name, decode(field, row[field.name])] as const);
+          return [
+            String(row._key),
+            Object.fromEntries(stamps.filter(([, value]) => typeof value === 'string')),
+          ];
+        }),
+      );
+    },
+    async stored(source, resource) {
+      const layout = await layoutOf(resource);
+      return layout === undefined
+        ? 0
+        : number(`SELECT count(*) AS n FROM "${layout.columnsTable}" WHERE _source = ?`, source);
+    },
+    async unseen(source, resource, sweep, limit) {
+      const layout = await layoutOf(resource);
+      if (layout === undefined) return [];
+      const text = `SELECT r._key AS key FROM "${layout.columnsTable}" r WHERE ${unseenWhere} ORDER BY r._key LIMIT ?`;
+      return texts(text, source, source, resource, sweep, limit);
+    },
+    async unseenCount(source, resource, sweep) {
+      const layout = await layoutOf(resource);
+      if (layout === undefined) return 0;
+      const text = `SELECT count(*) AS n FROM "${layout.columnsTable}" r WHERE ${unseenWhere}`;
+      return number(text, source, source, resource, sweep);
+    },
+    async wanted(source, resource, why, limit) {
+      const text =
+        'SELECT key FROM plat_ledger_wanted WHERE source = ? AND resource = ? AND why = ? ORDER BY key LIMIT ?';
+      return texts(text, source, resource, why, limit);
+    },
+    async wantedCount(source, resource, why) {
+      const text =
+        'SELECT count(*) AS n FROM plat_ledger_wanted WHERE source = ? AND resource = ? AND why = ?';
+      return number(text, source, resource, why satisfies Wanted);
+    },
+    async storedKeys(source, resource, after, limit) {
+      const layout = await layoutOf(resource);
+      if (layout === undefined) return [];
+      const text = `SELECT r._key AS key FROM "${layout.columnsTable}" r WHERE r._key > ? AND r._source = ? ORDER BY r._key LIMIT ?`;
+      return texts(text, after, source, limit);
+    },
+    async quarantined(source) {
+      const rows = connection
+        .prepare('SELECT * FROM plat_quarantine WHERE ? IS NULL OR source = ? ORDER BY source, resource, key')
+        .all(source ?? null, source ?? null);
+      return rows.map(
+        (row): Quarantined => ({
+          source: String(row.source),
+          resource: String(row.resource),
+          key: String(row.key),
+          reason: String(row.reason),
+          payload: String(row.payload),
+          firstAt: String(row.first_at),
+          lastAt: String(row.last_at),
+          attempts: Number(row.attempts),
+        }),
+      );
+    },
+    lease: (name, holder, now, until) =>
+      locked(() => {
+        const taken = connection
+          .prepare(
+            `INSERT INTO plat_leases VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET holder = excluded.holder,
+             expires = excluded.expires WHERE holder = excluded.holder OR expires <= ? RETURNING holder`,
+          )
+          .get(name, holder, until, now);
+        return taken !== undefined;
+      }),
+    releaseLease: (name, holder) =>
+      locked(() => {
+        connection.prepare('DELETE FROM plat_leases WHERE name = ? AND holder = ?').run(name, holder);
+      }),
+    async leaseHolder(name) {
+      const row = connection.prepare('SELECT holder, expires FROM plat_leases WHERE name = ?').get(name);
+      return row === undefined ? undefined : { holder: String(row.holder), expires: Number(row.expires) };
+    },
+  };
+}
