@@ -67,7 +67,7 @@ export interface NativeWish {
   readonly select?: readonly string[];
 }
 
-export interface ReadPage extends Omit<Page, 'body'> {
+export interface ReadPage extends Omit<Page, 'body' | 'release'> {
   readonly records: Json[];
 }
 
@@ -186,8 +186,9 @@ export function nativeShape(
 }
 
 /** The records of a page, each parsed; that they are strict JSON is part of every test that reads. */
-export function readPage({ body, ...page }: Page): ReadPage {
+export function readPage({ body, release, ...page }: Page): ReadPage {
   const records: unknown = JSON.parse(`[${decode(body)}]`);
+  release?.();
   assert.ok(Array.isArray(records));
   const objects = records.map((record: unknown) => {
     assert.ok(isJson(record));

@@ -4,9 +4,14 @@ import { accessChangeContract } from './access-changes.ts';
 import { childrenContract } from './children.ts';
 import { countContract } from './counts.ts';
 import { deleteContract } from './deletes.ts';
+import { expansionContract } from './expansions.ts';
 import { fieldsInUseContract } from './fields-in-use.ts';
+import { fileContract } from './files.ts';
+import { keyContract } from './keys.ts';
 import { listContract } from './lists.ts';
 import { mediaContract } from './media.ts';
+import { mergedContract } from './merged.ts';
+import { nativeContract } from './native.ts';
 import { orderContract } from './orders.ts';
 import { orphanContract } from './orphans.ts';
 import { pagingContract } from './paging.ts';
@@ -35,4 +40,9 @@ export function storeContract(engine: Engine): void {
   suite(`${engine.name}: paging`, () => pagingContract(engine));
   suite(`${engine.name}: orders`, () => orderContract(engine));
   suite(`${engine.name}: lists`, () => listContract(engine));
+  suite(`${engine.name}: expansions`, () => expansionContract(engine));
+  suite(`${engine.name}: native interface`, () => nativeContract(engine));
+  suite(`${engine.name}: merged collections`, () => mergedContract(engine));
+  suite(`${engine.name}: served files`, () => fileContract(engine));
+  suite(`${engine.name}: keys`, () => keyContract(engine));
 }

@@ -1,0 +1,366 @@
+/** Listings and their parts in the native interface. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileSignature } from '../../../src/store/file-signature.ts';
+import type { NativePart } from '../../../src/store/text/native-parts.ts';
+import { floorPlan, listing, openHouse, photo, room, unit } from '../../support/builders.ts';
+import type { Engine } from '../../support/engine.ts';
+import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';
+import { FILES, type Json, makeWorld, pick, readPage, TIME, type World } from '../../support/world.ts';
+
+const KEY = 'A/1';
+const HEAD = '/v1/listings/A%2F1';
+
+const SIZES = ['Thumb', '300', '640', '800', '1024', '1280', '1600', '2048', 'Large'];
+const uris = (address: string | null) => Object.fromEntries(SIZES.map((size) => [`Uri${size}`, address]));
+
+/** One of each part, and what the interface makes of it. */
+const MEDIA = [
+  photo('P2', {
+    Order: 2,
+    ShortDescription: 'Second',
+    LongDescription: 'The second',
+    PreferredPhotoYN: true,
+  }),
+  photo('P1', { Order: 1 }),
+  photo('P0', { MediaCategory: null, MediaURL: null }),
+  floorPlan('F1', {
+    Order: 0,
+    MediaType: 'svg',
+    FloplanKey: 'G1',
+    FloplanImageType: ['2D', 'Color'],
+    ShortDescription: 'Main floor',
+  }),
+  {
+    MediaKey: 'V1',
+    MediaCategory: 'Video',
+    MediaType: 'mp4',
+    MediaURL: 'https://v.example/1',
+    MediaHTML: '<b>"',
+  },
+  { MediaKey: 'T1', MediaCategory: 'Branded Virtual Tour', MediaURL: 'https://t.example/1' },
+  { MediaKey: 'T2', MediaCategory: 'Unbranded Virtual Tour', ShortDescription: 'Walk' },
+  {
+    MediaKey: 'D1',
+    MediaCategory: 'Document',
+    MediaURL: 'docs/a b.pdf',
+    ShortDescription: 'Deed',
+    Permission: ['IDX'],
+  },
+  { MediaKey: 'D2', MediaCategory: 'Document' },
+  { MediaKey: 'X1', MediaCategory: 'Agent Photo' },
+];
+
+const file = (path: string): string => `${FILES.base}/media/${'SIGNATURE'}/${encodeURI(path)}`;
+
+const PARTS: Readonly<Record<NativePart, readonly Json[]>> = {
+  photos: [
+    { Id: 'P0', Name: null, Caption: null, Primary: false, ...uris(null) },
+    { Id: 'P1', Name: null, Caption: null, Primary: false, ...uris('https://images.example/P1.jpg') },
+    {
+      Id: 'P2',
+      Name: 'Second',
+      Caption: 'The second',
+      Primary: true,
+      ...uris('https://images.example/P2.jpg'),
+    },
+    { Id: 'F1', Name: 'Main floor', Caption: 'Floor Plan', Primary: false, ...uris(file('plans/F1.svg')) },
+  ],
+  floorplans: [
+    {
+      Id: 'F1',
+      MediaKey: 'F1',
+      MediaType: 'svg',
+      GroupId: 'G1',
+      Type: ['2D', 'Color'],
+      Caption: 'Floor Plan',
+      Uri: file('plans/F1.svg'),
+      ModificationTimestamp: '2026-06-01T12:00:00Z',
+    },
+  ],
+  videos: [
+    { Id: 'V1', Name: null, Caption: null, Type: 'mp4', ObjectHtml: '<b>"', Uri: 'https://v.example/1' },
+  ],
+  virtualtours: [
+    { Id: 'T1', GroupId: null, Name: null, Uri: 'https://t.example/1', Type: 'branded' },
+    { Id: 'T2', GroupId: null, Name: 'Walk', Uri: null, Type: 'unbranded' },
+  ],
+  documents: [
+    { Id: 'D1', Name: 'Deed', Uri: file('docs/a b.pdf'), Privacy: 'IDX' },
+    { Id: 'D2', Name: null, Uri: null, Privacy: 'Public' },
+  ],
+  rooms: [
+    {
+      Id: 'R1',
+      Fields: [
+        { 'Room Name': 'Kitchen' },
+        { 'Room Level': 'Main' },
+        { 'Room Length': 12.5 },
+        { 'Room Features': ['Tile', 'Pantry'] },
+      ],
+    },
+    { Id: 'R2', Fields: [] },
+  ],
+  units: [
+    {
+      Id: 'U1',
+      Fields: [{ 'Unit Name': 'Studio' }, { 'Unit Bedrooms': 0 }, { 'Unit Garage Attached': false }],
+    },
+  ],
+  openhouses: [
+    {
+      Id: 'O1',
+      Date: '06/06/2026',
+      StartTime: '01:00 PM',
+      EndTime: '03:30 PM',
+      Comments: 'Come in',
+      OpenHouseStartTimestamp: '2026-06-06T18:00:00Z',
+      OpenHouseEndTimestamp: '2026-06-06T20:30:00Z',
+    },
+    {
+      Id: 'O2',
+      Date: '06/06/2026',
+      StartTime: '11:30 PM',
+      EndTime: null,
+      Comments: null,
+      OpenHouseStartTimestamp: '2026-06-07T04:30:00Z',
+      OpenHouseEndTimestamp: null,
+    },
+    {
+      Id: 'O3',
+      Date: null,
+      StartTime: null,
+      EndTime: null,
+      Comments: null,
+      OpenHouseStartTimestamp: null,
+      OpenHouseEndTimestamp: null,
+    },
+  ],
+};
+
+const EXPANSION = {
+  photos: 'Photos',
+  videos: 'Videos',
+  virtualtours: 'VirtualTours',
+  rooms: 'Rooms',
+  units: 'Units',
+  openhouses: 'OpenHouses',
+  documents: 'Documents',
+  floorplans: 'FloorPlans',
+} as const;
+
+async function populate(world: World): Promise<void> {
+  const times = { OpenHouseStartTime: '2026-06-06T18:00:00Z', OpenHouseEndTime: '2026-06-06T20:30:00Z' };
+  await world.write(
+    'Property',
+    listing(KEY, {
+      ListAgentKey: '1',
+      Winter_Cost: 10.5,
+      Media: MEDIA,
+      Rooms: [
+        room('R2'),
+        room('R1', {
+          RoomType: 'Kitchen',
+          RoomLevel: 'Main',
+          RoomLength: 12.5,
+          RoomFeatures: ['Tile', 'Pantry'],
+        }),
+      ],
+      UnitTypes: [
+        unit('U1', { UnitTypeType: 'Studio', UnitTypeBedsTotal: 0, UnitTypeGarageAttachedYN: false }),
+      ],
+      OpenHouses: [
+        openHouse('O1', { ...times, OpenHouseDate: '2026-06-06', OpenHouseRemarks: 'Come in' }),
+        openHouse('O2', { OpenHouseStartTime: '2026-06-07T04:30:00Z' }),
+        openHouse('O3'),
+      ],
+    }),
+    listing('B', { Media: [photo('Z1')] }),
+  );
+}
+
+const field = (name: string, section: 'Main' | 'Details', group: string, label: string, visible: string) => ({
+  resource: 'Property',
+  name,
+  section,
+  group,
+  label,
+  type: 'decimal(10,2)',
+  class: visible,
+});
+
+const settings = {
+  timeZone: 'America/Chicago',
+  declarations: {
+    customFields: [
+      field('Winter_Cost', 'Main', 'Winter', 'Heating "Cost"', 'idx'),
+      field('Winter_Plow', 'Main', 'Winter', 'Plow', 'private'),
+      field('Office_Fee', 'Details', 'Office', 'Fee', 'private'),
+    ],
+  },
+};
+
+/** The signature of a file depends on the store's own secret. */
+function unsigned(world: World, value: unknown): unknown {
+  const text = JSON.stringify(value) ?? 'null';
+  const signed = (path: string) => fileSignature(world.store.secret, FILES.role, FILES.expires, path);
+  return JSON.parse(
+    text.replaceAll(signed('plans/F1.svg'), 'SIGNATURE').replaceAll(signed('docs/a b.pdf'), 'SIGNATURE'),
+  );
+}
+
+async function partPage(world: World, part: NativePart, resource: string, viewer: Viewer) {
+  const model = await world.store.model();
+  const name = [...model.resource('Property').navigations.values()].find(({ target }) => target === resource);
+  assert.ok(name);
+  const { query, files } = await world.request(resource, '', { viewer });
+  const request = {
+    query: { ...query, part, under: { navigation: name, key: KEY } },
+    position: { kind: 'start' } as const,
+  };
+  const shape = { kind: 'native-part', part } as const;
+  return readPage(await world.store.page({ ...request, limit: 100, shape, files }, TIME));
+}
+
+const RESOURCE_OF: Readonly<Record<NativePart, string>> = {
+  photos: 'Media',
+  videos: 'Media',
+  virtualtours: 'Media',
+  documents: 'Media',
+  floorplans: 'Media',
+  rooms: 'PropertyRooms',
+  units: 'PropertyUnitTypes',
+  openhouses: 'OpenHouse',
+};
+
+const parts = Object.keys(PARTS).filter((name): name is NativePart => name in PARTS);
+
+export function nativeContract(engine: Engine): void {
+  test('each part of a listing, expanded and by itself, in the order of the part', async (t) => {
+    const world = await makeWorld(engine, t, { settings });
+    await populate(world);
+    for (const part of parts) {
+      const expected = PARTS[part].map(({ Id, ...members }) => ({
+        Id,
+        ResourceUri: `${HEAD}/${part}/${Id}`,
+        ...members,
+      }));
+      const shown = await world.listing(KEY, { select: ['ListingKey'], expansions: [EXPANSION[part]] });
+      const standard = pick(Object(unsigned(world, shown)), 'StandardFields').StandardFields;
+      assert.deepEqual(standard, { ListingKey: KEY, [EXPANSION[part]]: expected }, part);
+      const { records, more } = await partPage(world, part, RESOURCE_OF[part], PRIVATE);
+      assert.deepEqual(unsigned(world, records), expected, part);
+      assert.equal(more, false);
+    }
+  });
+
+  test('a listing with all expansions at once, and one without any children', async (t) => {
+    const world = await makeWorld(engine, t, { settings });
+    await populate(world);
+    const expansions = parts.map((part) => EXPANSION[part]);
+    const record = await world.listing(KEY, { expansions: [...expansions, 'CustomFields'] });
+    assert.deepEqual(Object.keys(record ?? {}), [
+      'Id',
+      'ResourceUri',
+      'StandardFields',
+      'CustomFields',
+      'LastCachedTimestamp',
+      'DisplayCompliance',
+    ]);
+    const standard: Json = Object(record?.StandardFields);
+    for (const part of parts) {
+      const list = standard[EXPANSION[part]];
+      assert.ok(Array.isArray(list));
+      assert.deepEqual(
+        list.map(({ Id }) => Id),
+        PARTS[part].map(({ Id }) => Id),
+      );
+    }
+    assert.deepEqual(pick(standard, 'ListAgentId', 'ListAgentKey', 'Winter_Cost'), {
+      ListAgentId: '1',
+      ListAgentKey: undefined,
+      Winter_Cost: undefined,
+    });
+    await world.write('Property', listing('C'));
+    const bare = await world.listing('C', { expansions });
+    for (const part of parts) assert.deepEqual(Object(bare?.StandardFields)[EXPANSION[part]], []);
+    assert.deepEqual(pick(bare, 'Id', 'ResourceUri', 'LastCachedTimestamp', 'DisplayCompliance'), {
+      Id: 'C',
+      ResourceUri: '/v1/listings/C',
+      LastCachedTimestamp: null,
+      DisplayCompliance: { View: 'Detail' },
+    });
+  });
+
+  test('custom fields stand in their sections and groups, masked for who may not see them', async (t) => {
+    const world = await makeWorld(engine, t, { settings });
+    await populate(world);
+    const shown = async (viewer: Viewer) =>
+      (await world.listing(KEY, { viewer, select: ['ListingKey'], expansions: ['CustomFields'] }))
+        ?.CustomFields;
+    assert.deepEqual(await shown(PRIVATE), [
+      {
+        Main: [{ Winter: [{ 'Heating "Cost"': 10.5 }, { Plow: null }] }],
+        Details: [{ Office: [{ Fee: null }] }],
+      },
+    ]);
+    assert.deepEqual(await shown(IDX), [
+      {
+        Main: [{ Winter: [{ 'Heating "Cost"': 10.5 }, { Plow: '********' }] }],
+        Details: [{ Office: [{ Fee: '********' }] }],
+      },
+    ]);
+  });
+
+  test('parts that a role may not see are in no list', async (t) => {
+    const world = await makeWorld(engine, t, { settings });
+    await world.write(
+      'Property',
+      listing(KEY, {
+        Media: [
+          photo('P1', { Permission: ['VOW'] }),
+          photo('P2'),
+          floorPlan('F1', { Permission: ['Private'] }),
+        ],
+      }),
+    );
+    const record = await world.listing(KEY, {
+      viewer: IDX,
+      select: ['ListingKey'],
+      expansions: ['Photos', 'FloorPlans'],
+    });
+    const standard: Json = Object(record?.StandardFields);
+    assert.ok(Array.isArray(standard.Photos));
+    assert.deepEqual(
+      standard.Photos.map(({ Id }) => Id),
+      ['P2'],
+    );
+    assert.deepEqual(standard.FloorPlans, []);
+    const { records } = await partPage(world, 'photos', 'Media', IDX);
+    assert.deepEqual(
+      records.map(({ Id }) => Id),
+      ['P2'],
+    );
+  });
+
+  test('a page of listings is in key order, selected fields in the order asked for', async (t) => {
+    const world = await makeWorld(engine, t, { settings });
+    await populate(world);
+    const { query, files } = await world.request('Property', '');
+    const view = query.view.schema.of('Property');
+    const fields = ['StandardStatus', 'ListAgentId'].flatMap((name) => {
+      const found = view.findNativeField(name);
+      return found.kind === 'visible' ? [found.field] : [];
+    });
+    const selection = { all: false, fields, hidden: [] };
+    const shape = { kind: 'native-listing', display: 'Summary', selection, expansions: [] } as const;
+    const request = { query, position: { kind: 'start' }, limit: 1, shape, files } as const;
+    const page = await world.store.page(request, TIME);
+    assert.equal(
+      new TextDecoder().decode(page.body),
+      '{"Id":"A/1","ResourceUri":"/v1/listings/A%2F1","StandardFields":{"ListingKey":"A/1","StandardStatus":"Active",' +
+        '"ListAgentId":"1"},"LastCachedTimestamp":null,"DisplayCompliance":{"View":"Summary"}}',
+    );
+    assert.deepEqual([page.rows, page.more, page.last?.key], [1, true, KEY]);
+  });
+}
