@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import { makeModel } from '../model.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
+import { checkTimeZone } from '../text/local-time.ts';
 import type { Connection } from './connection.ts';
 import { writeMeta, writeProfile } from './meta.ts';
 import { OWN_TABLES } from './tables.ts';
@@ -49,6 +50,7 @@ export async function createStore(
   clock: Clock,
 ): Promise<void> {
   const { database } = connection;
+  checkTimeZone(settings.timeZone);
   database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
   database.exec('BEGIN IMMEDIATE');
   try {

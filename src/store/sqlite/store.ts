@@ -27,12 +27,14 @@ import type { WriteReport } from '../write/report.ts';
 import { type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
-import { isBusy, translateError } from './errors.ts';
+import { translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { registerFileUrl } from './functions.ts';
+import { HorizonProbe } from './horizon.ts';
 import { sqliteKeys } from './keys.ts';
 import { sqliteLedger } from './ledger.ts';
-import { readLastStamp, readMeta, readSettled, writeSettled } from './meta.ts';
+import { LOCK_TIMEOUT } from './lock.ts';
+import { readMeta } from './meta.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
 import { readStatus } from './status.ts';
@@ -52,11 +54,9 @@ export interface SqliteStoreOptions {
   readonly searchReaders?: number;
 }
 
-/** How long a writer waits for another process's lock, in milliseconds. */
-const WRITE_PATIENCE = 30_000;
+/** How long another process's lock is waited for, in milliseconds: to make a store, and to read. */
+const CREATE_PATIENCE = 30_000;
 const READ_PATIENCE = 5000;
-/** Milliseconds between two promises that are kept; less than the 5 s that a window waits (I2). */
-const PROMISE_EVERY = 1000;
 
 export const defaultReaders = (): number => Math.max(1, availableParallelism() - 1);
 
@@ -68,7 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const found = inspect(path);
     if (found !== 'store') {
       if (create === undefined) throw platError('storeMissing', { store: path });
-      const connection = connect({ path, readOnly: false, busyTimeout: WRITE_PATIENCE, cacheMegabytes: 16 });
+      const connection = connect({ path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 });
       await createStore(connection, create, clock);
       connection.close();
     }
@@ -86,12 +86,11 @@ class SqliteStore implements Store {
   readonly #clock: Clock;
   readonly #main: Connection;
   readonly #write: Connection;
-  readonly #probe: Connection;
+  readonly #probe: HorizonProbe;
   readonly #writer: Writer;
   readonly #pages: ReaderPool | undefined;
   readonly #searches: ReaderPool | undefined;
   #model: StoreModel;
-  #promised = 0;
   /** Writes of this process follow each other; the lock is between processes. */
   #writing: Promise<unknown> = Promise.resolve();
 
@@ -99,21 +98,20 @@ class SqliteStore implements Store {
     this.name = path;
     this.#clock = clock;
     const shared = { path, cacheMegabytes: 64 };
-    this.#write = connect({ ...shared, readOnly: false, busyTimeout: WRITE_PATIENCE });
+    this.#write = connect({ ...shared, readOnly: false, busyTimeout: LOCK_TIMEOUT });
     this.#write.database.exec('PRAGMA synchronous = FULL');
     this.#main = connect({ ...shared, readOnly: true, busyTimeout: READ_PATIENCE });
-    this.#probe = connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
-    this.#probe.database.exec('PRAGMA synchronous = NORMAL');
+    this.#probe = new HorizonProbe(path, this.#main, clock.now);
     this.#writer = new Writer(this.#write, clock);
     this.secret = readMeta(this.#main.database).secret;
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
     this.#model = this.#writer.readModel();
-    this.keys = sqliteKeys(this.#write, (work) => this.#exclusively(async () => this.#locked(work)));
+    this.keys = sqliteKeys(this.#write, (work) => this.#exclusively(() => this.#writer.locked(work)));
     this.ledger = sqliteLedger({
       connection: this.#write,
       model: () => this.model(),
       commit: (source, change) => this.#commit(source, change),
-      locked: (work) => this.#exclusively(async () => this.#locked(work)),
+      locked: (work) => this.#exclusively(() => this.#writer.locked(work)),
     });
     const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE };
     this.#pages = pageReaders > 0 ? new ReaderPool(pool, pageReaders) : undefined;
@@ -124,7 +122,7 @@ class SqliteStore implements Store {
     const row = this.#main.prepare("SELECT value FROM plat_meta WHERE name = 'generation'").get();
     if (Number(row?.value) !== this.#model.generation) this.#model = this.#writer.readModel();
     if (this.#model.day < dayFrom(this.#clock.now())) {
-      this.#model = await this.#exclusively(async () => this.#writer.startDay());
+      this.#model = await this.#exclusively(() => this.#writer.startDay());
     }
     return this.#model;
   }
@@ -183,38 +181,11 @@ class SqliteStore implements Store {
   }
 
   async now(): Promise<number> {
-    return Math.max(this.#clock.now(), this.#lastStamp());
+    return this.#probe.now();
   }
 
   async horizon(): Promise<Horizon> {
-    const now = await this.now();
-    const { database } = this.#probe;
-    try {
-      database.exec('BEGIN IMMEDIATE');
-      this.#promise(now);
-      database.exec('COMMIT');
-      return { now, settled: now };
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      if (!isBusy(error)) throw error;
-      // The writer at work stamps with its own clock, but never before what is committed.
-      return { now, settled: this.#lastStamp() };
-    }
-  }
-
-  /**
-   * Keeps, once in a while, up to where windows were called settled, so that no process stamps before it, not even
-   * on a clock that was set back meanwhile.
-   */
-  #promise(settled: number): void {
-    if (settled < this.#promised + PROMISE_EVERY) return;
-    writeSettled(this.#probe.database, settled);
-    this.#promised = settled;
-  }
-
-  #lastStamp(): number {
-    const { database } = this.#main;
-    return Math.max(Date.parse(readLastStamp(database)), readSettled(database));
+    return this.#probe.horizon();
   }
 
   write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport> {
@@ -263,7 +234,19 @@ class SqliteStore implements Store {
   }
 
   async *export(resource: string): AsyncIterable<string> {
-    yield* exportRecords(this.#main, await this.model(), resource);
+    const model = await this.model();
+    // On a connection of its own: others read what is written meanwhile.
+    const connection = connect({
+      path: this.name,
+      readOnly: true,
+      busyTimeout: READ_PATIENCE,
+      cacheMegabytes: 4,
+    });
+    try {
+      yield* exportRecords(connection, model, resource);
+    } finally {
+      connection.close();
+    }
   }
 
   async backup(file: string): Promise<void> {
@@ -303,19 +286,6 @@ class SqliteStore implements Store {
     });
     this.#writing = turn.catch(() => undefined);
     return turn;
-  }
-
-  #locked<T>(work: () => T): T {
-    const { database } = this.#write;
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work();
-      database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
   }
 }
 

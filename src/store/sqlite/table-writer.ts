@@ -23,6 +23,8 @@ export interface TableWriter {
   put(rows: readonly RowToPut[]): void;
   restamp(rows: readonly RowToRestamp[]): void;
   remove(rows: readonly StoredRow[]): void;
+  /** Writes the texts of every record anew, after a change of what stands in them. */
+  renew(): void;
 }
 
 /** @param stamp of the transaction, for tombstones */
@@ -41,7 +43,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
   let putRow: ((row: RowToPut, id: number) => Bits) | undefined;
   let hasGraves: boolean | undefined;
 
-  return { find, all, children, load, put, restamp, remove };
+  return { find, all, children, load, put, restamp, remove, renew };
 
   function find(keys: readonly string[]): Map<string, StoredRow> {
     const rows = select('r._key IN (SELECT value FROM json_each(?))', keys);
@@ -214,6 +216,13 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
       .prepare(`SELECT _profile FROM "${textsTable}" WHERE ${isThis}`)
       .get(...placeIn(stored));
     return Number(row?._profile) < newest;
+  }
+
+  function renew(): void {
+    const next = "r._key > json_extract(?, '$[0]') ORDER BY r._key LIMIT 1000";
+    for (let rows = select(next, ['']); rows.length > 0; rows = select(next, [rows.at(-1)?.key ?? ''])) {
+      rewrite(rows.map((stored) => ({ stored, values: stored.values })));
+    }
   }
 
   function rewrite(rows: readonly RowToRestamp[]): void {

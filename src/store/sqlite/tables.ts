@@ -103,6 +103,9 @@ export function extendTables(database: DatabaseSync, layout: ResourceLayout): vo
     }
   }
   const texts = existingColumns(database, layout.textsTable);
+  for (const { field } of layout.links) {
+    if (!texts.has(field)) database.exec(`ALTER TABLE "${layout.textsTable}" ADD COLUMN "${field}" TEXT`);
+  }
   for (const piece of [...layout.pieces, ...layout.joinPieces]) {
     for (const column of [piece.valuesColumn, piece.nullsColumn]) {
       if (!texts.has(column)) {

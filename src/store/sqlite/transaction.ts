@@ -5,13 +5,18 @@ import { counters } from './counters.ts';
 import { sqliteLedgerWriter } from './ledger.ts';
 import { type TableWriter, tableWriter } from './table-writer.ts';
 
+/** A transaction that can also write the texts of a resource's records anew. */
+interface SqliteTransaction extends WriteTransaction {
+  renew(resource: string): Promise<void>;
+}
+
 /** A write transaction on a connection that holds the write lock. */
 export function sqliteTransaction(
   connection: Connection,
   model: StoreModel,
   stamp: string,
   source: string | null,
-): WriteTransaction {
+): SqliteTransaction {
   const court = { connection, model, counters: counters(connection), source };
   const writers = new Map<string, TableWriter>();
   const table = (resource: string): TableWriter => {
@@ -37,5 +42,6 @@ export function sqliteTransaction(
     put: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).put(rows)),
     restamp: async (resource, rows) => table(resource).restamp(rows),
     remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
+    renew: async (resource) => table(resource).renew(),
   };
 }

@@ -5,11 +5,13 @@ import { makeModel, type StoreModel } from '../model.ts';
 import { extendProfile, type Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { Attempt } from '../write/batches.ts';
+import { checkChange, type Holdings, outdatedTexts } from '../write/change-settings.ts';
 import { publishDictionary } from '../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import type { Connection } from './connection.ts';
 import { counters } from './counters.ts';
 import { judgeAll } from './judge.ts';
+import { underLock } from './lock.ts';
 import {
   readLastStamp,
   readMeta,
@@ -46,32 +48,27 @@ export class Writer {
    * Runs `work` under the write lock with the next stamp, and commits. The stamp is taken when the lock is held and
    * never runs backwards, so stamps are in the order of commits (I2).
    */
-  async attempt<T>(
+  attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
     source: string | null = null,
   ): Promise<Attempt<T>> {
     const { database } = this.#connection;
-    database.exec('BEGIN IMMEDIATE');
-    const started = performance.now();
-    try {
-      if (readMeta(database).generation !== model.generation) {
-        database.exec('ROLLBACK');
-        return { kind: 'outdated' };
-      }
+    return this.locked(async () => {
+      const started = performance.now();
+      if (readMeta(database).generation !== model.generation) return { kind: 'outdated' };
       const stamp = this.#nextStamp();
       const result = await work(sqliteTransaction(this.#connection, model, stamp, source));
       writeLastStamp(database, stamp);
-      if (performance.now() - started > LONGEST_TRANSACTION) {
-        database.exec('ROLLBACK');
-        return { kind: 'too-long' };
-      }
-      database.exec('COMMIT');
-      return { kind: 'done', result };
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
+      if (performance.now() - started <= LONGEST_TRANSACTION) return { kind: 'done', result };
+      database.exec('ROLLBACK');
+      return { kind: 'too-long' };
+    });
+  }
+
+  /** Runs `work` under the write lock, and commits. */
+  locked<T>(work: () => Promise<T> | T): Promise<T> {
+    return underLock(this.#connection, this.#clock, work);
   }
 
   #nextStamp(): string {
@@ -93,32 +90,37 @@ export class Writer {
    * Changes settings or profile, and everything that follows from them.
    * @returns the new model; the old one if nothing changed
    */
-  async reconfigure(
+  reconfigure(
     change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
   ): Promise<StoreModel> {
     const { database } = this.#connection;
-    database.exec('BEGIN IMMEDIATE');
-    try {
+    return this.locked(async () => {
       const current = readModel(database);
       const { settings, profile } = change(current);
-      if (settings === current.settings && profile === current.profile) {
-        database.exec('ROLLBACK');
-        return current;
-      }
+      if (settings === current.settings && profile === current.profile) return current;
       const today = dayFrom(this.#clock.now());
       const day = today > current.day ? today : current.day;
       const model = makeModel({ generation: current.generation + 1, settings, profile, day });
+      checkChange(current, model, this.#holdings());
       writeMeta(database, { generation: model.generation, settings, day });
       writeProfile(database, profile);
       await this.applyModel(model);
-      if (settings.access !== current.settings.access) this.#judge(model, () => true);
-      else if (day !== current.day) this.#judgeForDay(model);
-      database.exec('COMMIT');
+      const renewed = sqliteTransaction(this.#connection, model, this.#nextStamp(), null);
+      for (const resource of outdatedTexts(current, model)) await renewed.renew(resource);
+      if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
+        this.#judge(model, () => true);
+      } else if (day !== current.day) this.#judgeForDay(model);
       return model;
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
+    });
+  }
+
+  #holdings(): Holdings {
+    const rows = this.#connection.database
+      .prepare(
+        "SELECT DISTINCT resource FROM plat_counters WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup')",
+      )
+      .all();
+    return { records: rows.length > 0, listings: rows.some(({ resource }) => resource === 'Property') };
   }
 
   /** Inside a transaction: tables, views and the published dictionary as the model has them. */
@@ -143,26 +145,18 @@ export class Writer {
   }
 
   /** Judges all rows by the rules of a new UTC day. Another process may have done it already. */
-  startDay(): StoreModel {
+  startDay(): Promise<StoreModel> {
     const { database } = this.#connection;
-    database.exec('BEGIN IMMEDIATE');
-    try {
+    return this.locked(() => {
       const { generation, settings, day } = readMeta(database);
       const today = dayFrom(this.#clock.now());
       const profile = readProfile(database);
-      if (day >= today) {
-        database.exec('ROLLBACK');
-        return makeModel({ generation, settings, profile, day });
-      }
+      if (day >= today) return makeModel({ generation, settings, profile, day });
       const model = makeModel({ generation: generation + 1, settings, profile, day: today });
       writeMeta(database, { generation: model.generation, day: today });
       this.#judgeForDay(model);
-      database.exec('COMMIT');
       return model;
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
+    });
   }
 }
 

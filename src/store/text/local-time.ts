@@ -1,3 +1,5 @@
+import { platError } from '../../errors/index.ts';
+
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 function formatter(timeZone: string): Intl.DateTimeFormat {
@@ -14,6 +16,15 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
   });
   formatters.set(timeZone, made);
   return made;
+}
+
+/** @throws PlatError `usage` when there is no time zone of this name */
+export function checkTimeZone(timeZone: string): void {
+  try {
+    formatter(timeZone);
+  } catch (cause) {
+    throw platError('usage', { reason: `There is no time zone ${timeZone}.` }, { cause });
+  }
 }
 
 function partsOf(timestamp: string, timeZone: string): Map<string, string> {

@@ -2,6 +2,8 @@ import { suite } from 'node:test';
 import type { Engine } from '../../support/engine.ts';
 import { accessChangeContract } from './access-changes.ts';
 import { childrenContract } from './children.ts';
+import { configureContract } from './configure.ts';
+import { copyContract } from './copies.ts';
 import { countContract } from './counts.ts';
 import { deleteContract } from './deletes.ts';
 import { expansionContract } from './expansions.ts';
@@ -45,4 +47,6 @@ export function storeContract(engine: Engine): void {
   suite(`${engine.name}: merged collections`, () => mergedContract(engine));
   suite(`${engine.name}: served files`, () => fileContract(engine));
   suite(`${engine.name}: keys`, () => keyContract(engine));
+  suite(`${engine.name}: configuration`, () => configureContract(engine));
+  suite(`${engine.name}: copies`, () => copyContract(engine));
 }

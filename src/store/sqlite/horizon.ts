@@ -1,0 +1,62 @@
+import type { Horizon } from '../store.ts';
+import { type Connection, connect } from './connection.ts';
+import { isBusy } from './errors.ts';
+import { readLastStamp, readSettled, writeSettled } from './meta.ts';
+
+/** Milliseconds between two promises that are kept; less than the 5 s that a window waits (I2). */
+const PROMISE_EVERY = 1000;
+
+/** Tells up to where the store is settled, by a try to get the write lock. */
+export class HorizonProbe {
+  readonly #probe: Connection;
+  readonly #read: Connection;
+  readonly #clock: () => number;
+  #promised = 0;
+
+  constructor(path: string, read: Connection, clock: () => number) {
+    this.#read = read;
+    this.#clock = clock;
+    this.#probe = connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
+    this.#probe.database.exec('PRAGMA synchronous = NORMAL');
+  }
+
+  /** The clock that stamps; never before the last stamp. */
+  now(): number {
+    return Math.max(this.#clock(), this.#lastStamp());
+  }
+
+  horizon(): Horizon {
+    const now = this.now();
+    const { database } = this.#probe;
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      this.#promise(now);
+      database.exec('COMMIT');
+      return { now, settled: now };
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      if (!isBusy(error)) throw error;
+      // The writer at work stamps with its own clock, but never before what is committed.
+      return { now, settled: this.#lastStamp() };
+    }
+  }
+
+  close(): void {
+    this.#probe.close();
+  }
+
+  /**
+   * Keeps, once in a while, up to where windows were called settled, so that no process stamps before it, not even
+   * on a clock that was set back meanwhile.
+   */
+  #promise(settled: number): void {
+    if (settled < this.#promised + PROMISE_EVERY) return;
+    writeSettled(this.#probe.database, settled);
+    this.#promised = settled;
+  }
+
+  #lastStamp(): number {
+    const { database } = this.#read;
+    return Math.max(Date.parse(readLastStamp(database)), readSettled(database));
+  }
+}

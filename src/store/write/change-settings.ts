@@ -1,0 +1,66 @@
+import type { Field } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import { checkTimeZone } from '../text/local-time.ts';
+
+const refuse = (reason: string) => platError('usage', { reason });
+
+/** What a store holds, beside what it publishes of itself. */
+export interface Holdings {
+  readonly records: boolean;
+  readonly listings: boolean;
+}
+
+/** @throws PlatError `usage` when records are stored that the new settings would say something else of */
+export function checkChange(before: StoreModel, after: StoreModel, holds: Holdings): void {
+  const { owner, agentsFrom } = before.settings;
+  checkTimeZone(after.settings.timeZone);
+  if (after.settings.owner !== owner && holds.records) {
+    throw refuse(`A store that holds records stays ${owner === 'replica' ? 'a replica' : 'an authority'}.`);
+  }
+  if (after.settings.agentsFrom !== agentsFrom && holds.listings) {
+    throw refuse(
+      `Once listings are stored, their agent and office fields come from the ${agentsFrom} for good.`,
+    );
+  }
+  for (const { resource, name } of changedTypes(before, after)) {
+    const type = after.settings.declarations.customFields?.find((each) => each.name === name)?.type;
+    throw refuse(
+      `The custom field ${resource}.${name} holds values of another type than ${type}; declare a new one.`,
+    );
+  }
+}
+
+function changedTypes(before: StoreModel, after: StoreModel): Field[] {
+  const known = [...before.dictionary.resources.values()].flatMap(({ fields }) => [...fields.values()]);
+  return known.filter((field) => {
+    const now = after.dictionary.resources.get(field.resource)?.fields.get(field.name);
+    if (field.custom === undefined || now === undefined) return false;
+    return now.type.kind !== field.type.kind || now.collection !== field.collection;
+  });
+}
+
+/** The resources whose stored texts would not be the same when they were written anew. */
+export function outdatedTexts(before: StoreModel, after: StoreModel): string[] {
+  const stored = [...before.dictionary.resources.keys()].filter(before.stores);
+  const otherTimes = before.settings.timeZone !== after.settings.timeZone;
+  return stored.filter(
+    (name) =>
+      (name === 'OpenHouse' && otherTimes) ||
+      hasMoved(before.layout(name), after.layout(name), before.profile.version),
+  );
+}
+
+/** Whether a field has left the texts, has come back to them, or stands in another piece. */
+function hasMoved(before: ResourceLayout, after: ResourceLayout, version: number): boolean {
+  const known = new Map(before.fields.map((field) => [field.name, field]));
+  const kept = new Set(after.fields.map(({ name }) => name));
+  return (
+    before.fields.some(({ name }) => !kept.has(name)) ||
+    after.fields.some((field) => {
+      const old = known.get(field.name);
+      return old === undefined ? after.since(field) <= version : old.class !== field.class;
+    })
+  );
+}

@@ -1,0 +1,235 @@
+/** A store is configured while it is used: what follows from the settings is true at once, and no data is lost. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
+import type { StoreSettings } from '../../../src/store/settings.ts';
+import { listing, openHouse, photo } from '../../support/builders.ts';
+import type { Engine } from '../../support/engine.ts';
+import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';
+import { makeWorld, operations, pick, type World } from '../../support/world.ts';
+
+const PLOW: CustomFieldDeclaration = {
+  resource: 'Property',
+  name: 'Winter_Plow',
+  group: 'Winter',
+  label: 'Plow',
+  type: 'string(20)',
+  class: 'idx',
+};
+
+const custom = (...fields: readonly CustomFieldDeclaration[]) => ({ declarations: { customFields: fields } });
+
+const change = (world: World, settings: Partial<StoreSettings>) =>
+  world.store.configure((current) => ({ ...current, ...settings }));
+
+const customFields = async (world: World, viewer: Viewer = PRIVATE) =>
+  (await world.listing('A', { viewer, select: ['ListingKey'], expansions: ['CustomFields'] }))?.CustomFields;
+
+/** Whole records say the same as selections of all their fields. */
+async function assertComplete(world: World): Promise<void> {
+  for (const viewer of [PRIVATE, IDX]) {
+    const { query } = await world.request('Property', '', { viewer });
+    const names = query.view.fieldsOf(query.resource).map(({ name }) => name);
+    const selected = await world.rows('Property', `$select=${names.join()}`, { viewer });
+    assert.deepEqual(await world.rows('Property', '', { viewer }), selected);
+  }
+}
+
+export function configureContract(engine: Engine): void {
+  test('a custom field that is declared later stands in old records as null', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A'));
+    await assert.rejects(world.rows('Property', '$select=Winter_Plow'), { code: 'fieldUnknown' });
+    await change(world, custom(PLOW));
+    assert.equal((await world.record('Property', 'A'))?.Winter_Plow, null);
+    await world.write('Property', listing('B', { Winter_Plow: 'City' }));
+    assert.deepEqual(await world.keys('Property', "$filter=Winter_Plow eq 'City'"), ['B']);
+    assert.deepEqual(await customFields(world), [{ Main: [{ Winter: [{ Plow: null }] }], Details: [] }]);
+    assert.deepEqual(await world.keys('Field', "$filter=FieldName eq 'Winter_Plow'"), [
+      'Property.Winter_Plow',
+    ]);
+    await assertComplete(world);
+  });
+
+  test('a custom field that is renamed keeps its name in the API, and its data', async (t) => {
+    const world = await makeWorld(engine, t, { settings: custom(PLOW) });
+    await world.write('Property', listing('A', { Winter_Plow: 'City' }));
+    const stamp = '$select=ModificationTimestamp';
+    const before = await world.rows('Property', stamp);
+    world.clock.advance(1000);
+    await change(world, custom({ ...PLOW, section: 'Details', group: 'Snow', label: 'Removal' }));
+    assert.equal((await world.record('Property', 'A'))?.Winter_Plow, 'City');
+    assert.deepEqual(await customFields(world), [{ Main: [], Details: [{ Snow: [{ Removal: 'City' }] }] }]);
+    assert.deepEqual(await world.rows('Property', stamp), before);
+    const model = await world.store.model();
+    const found = model.resource('Property').fields.get('Winter_Plow');
+    assert.deepEqual(found?.custom, { section: 'Details', group: 'Snow', label: 'Removal' });
+  });
+
+  test('a custom field of another class is seen by others from then on, and by no one else', async (t) => {
+    const world = await makeWorld(engine, t, { settings: custom(PLOW) });
+    await world.write('Property', listing('A', { Winter_Plow: 'City' }));
+    const seen = async () =>
+      'Winter_Plow' in ((await world.record('Property', 'A', '', { viewer: IDX })) ?? {});
+    assert.equal(await seen(), true);
+    await change(world, custom({ ...PLOW, class: 'private' }));
+    assert.equal(await seen(), false);
+    assert.equal((await world.record('Property', 'A'))?.Winter_Plow, 'City');
+    await assertComplete(world);
+    await change(world, custom(PLOW));
+    assert.equal(await seen(), true);
+    assert.equal((await world.record('Property', 'A', '', { viewer: IDX }))?.Winter_Plow, 'City');
+    await assertComplete(world);
+  });
+
+  test('a custom field that is no longer declared is gone, and comes back with its data', async (t) => {
+    const world = await makeWorld(engine, t, { settings: custom(PLOW) });
+    await world.write('Property', listing('A', { Winter_Plow: 'City' }), listing('B'));
+    await change(world, custom());
+    assert.equal('Winter_Plow' in ((await world.record('Property', 'A')) ?? {}), false);
+    await world.write('Property', listing('B', { City: 'Ely' }), listing('C'));
+    await assertComplete(world);
+    await change(world, custom(PLOW));
+    await assertComplete(world);
+    const rows = await world.rows('Property', '$select=ListingKey,Winter_Plow');
+    assert.deepEqual(rows, [
+      { ListingKey: 'A', Winter_Plow: 'City' },
+      { ListingKey: 'B', Winter_Plow: null },
+      { ListingKey: 'C', Winter_Plow: null },
+    ]);
+  });
+
+  test('a custom field with data does not become another type, but may hold more', async (t) => {
+    const world = await makeWorld(engine, t, { settings: custom(PLOW) });
+    await world.write('Property', listing('A', { Winter_Plow: 'City' }));
+    for (const type of ['integer', 'string(20)[]', 'boolean']) {
+      await assert.rejects(change(world, custom({ ...PLOW, type })), {
+        code: 'usage',
+        message: `The custom field Property.Winter_Plow holds values of another type than ${type}; declare a new one.`,
+      });
+    }
+    await change(world, custom({ ...PLOW, type: 'string(30)' }));
+    await world.write('Property', listing('A', { Winter_Plow: 'x'.repeat(30) }));
+    assert.deepEqual(await world.reasons('Property', listing('A', { Winter_Plow: 'x'.repeat(31) })), [
+      'Winter_Plow has 31 characters, but takes at most 30',
+    ]);
+  });
+
+  test('lookups grow, and are published with the fields that have them', async (t) => {
+    const world = await makeWorld(engine, t);
+    const field = { ...PLOW, lookup: 'Plows' };
+    const lookups = (values: readonly string[]) => ({
+      declarations: { customFields: [field], lookups: [{ lookup: 'Plows', values }] },
+    });
+    await change(world, lookups(['City', 'Owner']));
+    const published = () => world.keys('Lookup', "$filter=LookupName eq 'Plows'");
+    assert.deepEqual(await published(), ['Plows.City', 'Plows.Owner']);
+    world.clock.advance(1000);
+    await change(world, lookups(['Owner', 'Road Fund']));
+    assert.deepEqual(await published(), ['Plows.Owner', 'Plows.Road Fund']);
+    const later = "$filter=LookupName eq 'Plows' and ModificationTimestamp ge 2026-06-01T12:00:01Z";
+    assert.deepEqual(await world.keys('Lookup', later), ['Plows.Road Fund']);
+  });
+
+  test('another time zone is another time of day in every open house', async (t) => {
+    const world = await makeWorld(engine, t);
+    const house = openHouse('O', { OpenHouseStartTime: '2026-06-06T18:00:00Z' });
+    await world.write('Property', listing('A', { OpenHouses: [house] }));
+    const time = async () => {
+      const shown = await world.listing('A', { select: ['ListingKey'], expansions: ['OpenHouses'] });
+      const [first] = Object(shown?.StandardFields).OpenHouses;
+      return first.StartTime;
+    };
+    assert.equal(await time(), '06:00 PM');
+    await change(world, { timeZone: 'America/Chicago' });
+    assert.equal(await time(), '01:00 PM');
+  });
+
+  test('agent and office fields come from the payload where that is set', async (t) => {
+    const settings = { owner: 'replica', agentsFrom: 'payload' } as const;
+    const world = await makeWorld(engine, t, { settings });
+    await world.write(
+      'Property',
+      listing('A', {
+        ListAgentKey: '1',
+        ListAgentFullName: 'Ann',
+        ModificationTimestamp: '2020-01-01T00:00:00Z',
+      }),
+    );
+    const names = ['ListAgentKey', 'ListAgentFullName', 'ModificationTimestamp'];
+    const expected = {
+      ListAgentKey: '1',
+      ListAgentFullName: 'Ann',
+      ModificationTimestamp: '2020-01-01T00:00:00Z',
+    };
+    assert.deepEqual(pick(await world.record('Property', 'A'), ...names), expected);
+    assert.deepEqual(
+      await world.rows('Property', `$select=${names.join()}&$filter=ListAgentFullName eq 'Ann'`),
+      [expected],
+    );
+    const native = await world.listing('A');
+    assert.deepEqual(pick(Object(native?.StandardFields), 'ListAgentId', 'ListAgentFullName'), {
+      ListAgentId: '1',
+      ListAgentFullName: 'Ann',
+    });
+  });
+
+  test('where agent and office fields come from is not changed once records are stored', async (t) => {
+    const world = await makeWorld(engine, t, { settings: { owner: 'replica' } });
+    await change(world, { agentsFrom: 'payload' });
+    await world.write('Property', listing('A', { ListAgentFullName: 'Ann', Media: [photo('M')] }));
+    assert.equal((await world.record('Property', 'A'))?.ListAgentFullName, 'Ann');
+    const reason = 'Once listings are stored, their agent and office fields come from the payload for good.';
+    await assert.rejects(change(world, { agentsFrom: 'records' }), { code: 'usage', message: reason });
+    const owner = change(world, { owner: 'authority' });
+    await assert.rejects(owner, { code: 'usage', message: 'A store that holds records stays a replica.' });
+  });
+
+  test('a change is known to every process, a change of nothing changes nothing', async (t) => {
+    const world = await makeWorld(engine, t);
+    const other = await world.again();
+    const elsewhere = operations(other, world.clock);
+    const { generation } = await other.model();
+    await change(world, {});
+    assert.equal((await other.model()).generation, generation);
+    await change(world, custom(PLOW));
+    assert.equal((await other.model()).generation, generation + 1);
+    await elsewhere.write('Property', listing('A', { Winter_Plow: 'City', City: 'Ely' }));
+    assert.deepEqual(await world.rows('Property', '$select=Winter_Plow,City'), [
+      { Winter_Plow: 'City', City: 'Ely' },
+    ]);
+    assert.equal((await world.store.model()).generation, generation + 2);
+  });
+
+  test('two processes that bring fields into use at once both find them there', async (t) => {
+    const world = await makeWorld(engine, t);
+    const other = operations(await world.again(), world.clock);
+    const [first, second] = [
+      await world.parse('Property', listing('A', { City: 'Ely' })),
+      await other.parse('Property', listing('B', { PostalCode: '55731' })),
+    ];
+    await Promise.all([
+      world.store.write('Property', [first]),
+      (await world.again()).write('Property', [second]),
+    ]);
+    await world.write('Property', listing('C', { City: 'Ely', PostalCode: '1' }));
+    await assertComplete(world);
+    assert.deepEqual(await world.keys('Property', "$filter=City eq 'Ely'"), ['A', 'C']);
+  });
+
+  test('settings that are wrong are refused, and nothing of them is kept', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { generation } = await world.store.model();
+    await assert.rejects(change(world, custom({ ...PLOW, type: 'text' })), {
+      message: 'The custom field Property.Winter_Plow: its type text is not known.',
+    });
+    await assert.rejects(change(world, { declarations: { fieldsInUse: ['Property.Nothing'] } }), {
+      message: 'fieldsInUse: there is no field Property.Nothing.',
+    });
+    await assert.rejects(change(world, { timeZone: 'Mars/Olympus' }), {
+      code: 'usage',
+      message: 'There is no time zone Mars/Olympus.',
+    });
+    assert.equal((await world.store.model()).generation, generation);
+  });
+}
