@@ -18,6 +18,8 @@ export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
 export interface ListenerOptions {
   readonly responder: Responder;
   readonly metrics: Metrics;
+  /** Counts the requests that are not answered yet. */
+  readonly running: { requests: number };
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** Milliseconds for a request to arrive whole. */
@@ -43,7 +45,9 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
   };
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     reply.hijack();
+    options.running.requests++;
     await handle(options, request.raw, reply.raw, request.id);
+    options.running.requests--;
   };
   const server = fastify({
     ...(tls === undefined ? { http: bounds } : { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } }),

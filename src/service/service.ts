@@ -26,6 +26,8 @@ export interface ListenOptions {
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** How long a request may take to arrive whole, in milliseconds. */
   readonly requestPatience?: number;
+  /** How long open requests may take to end when the service closes, in milliseconds. */
+  readonly closingPatience?: number;
 }
 
 /** A service that listens. */
@@ -36,7 +38,6 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** How long open requests may take to end when the service closes, in milliseconds. */
 const CLOSING_PATIENCE = 8000;
 /** How often connections that have become idle are looked for meanwhile. */
 const CLOSING_INTERVAL = 50;
@@ -57,7 +58,9 @@ export async function startService(
     { milliseconds: minutes * 60_000, bytes: options.filterIndex.megabytes * 1024 * 1024 },
     clock,
   );
+  const running = { requests: 0 };
   metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
+  metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => running.requests);
   metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
   const places = new Map<SurfaceName, Listener>();
   const addressOf = (surface: SurfaceName): string => {
@@ -89,6 +92,7 @@ export async function startService(
     const server = makeListener({
       responder,
       metrics,
+      running,
       dispatch: plan.dispatch,
       requestPatience: listen.requestPatience ?? REQUEST_PATIENCE,
       where: (surface) => places.get(surface) ?? { host: plan.host, port: plan.port, secure },
@@ -96,8 +100,9 @@ export async function startService(
     });
     return { ...plan, server, secure };
   });
+  const patience = listen.closingPatience ?? CLOSING_PATIENCE;
   const close = async (): Promise<void> => {
-    await Promise.all(listeners.map(({ server }) => closeListener(server)));
+    await Promise.all(listeners.map(({ server }) => closeListener(server, patience)));
     await usage.close();
   };
   try {
@@ -165,10 +170,10 @@ function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
   }
 }
 
-async function closeListener(server: ReturnType<typeof makeListener>): Promise<void> {
+async function closeListener(server: ReturnType<typeof makeListener>, milliseconds: number): Promise<void> {
   // A connection whose request was running when the closing began is idle only later.
   const idle = setInterval(() => server.server.closeIdleConnections(), CLOSING_INTERVAL);
-  const patience = setTimeout(() => server.server.closeAllConnections(), CLOSING_PATIENCE);
+  const patience = setTimeout(() => server.server.closeAllConnections(), milliseconds);
   await server.close();
   clearInterval(idle);
   clearTimeout(patience);
