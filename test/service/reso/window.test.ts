@@ -1,0 +1,170 @@
+/** Specification 4.4 rule 3; contract and I2: a window that was answered gains no record later. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { after, test } from 'node:test';
+import { listing } from '../../support/builders.ts';
+import { type TestClock, testClock } from '../../support/clock.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { type Asker, asker } from './asker.ts';
+
+interface Place {
+  readonly service: TestService;
+  readonly feed: Asker;
+}
+
+async function place(clock?: TestClock): Promise<Place> {
+  const service = await startTestService(
+    { after },
+    {
+      ...(clock === undefined ? {} : { clock }),
+      fill: async (world) => {
+        await world.write('Property', listing('1', { BedroomsTotal: 1 }));
+        world.clock.advance(60_000);
+        await world.write('Property', listing('2', { BedroomsTotal: 1 }));
+        world.clock.advance(60_000);
+      },
+    },
+  );
+  return { service, feed: asker(service, 'replication', await service.key('replication')) };
+}
+
+/** A writer of another process that holds the lock, until it lets go. */
+function lock({ store }: TestService): () => void {
+  const writer = new DatabaseSync(store.name);
+  writer.exec('BEGIN IMMEDIATE');
+  return () => {
+    writer.exec('ROLLBACK');
+    writer.close();
+  };
+}
+
+const window = (from: string, to: string): string =>
+  `Property?$select=ListingKey&$filter=(ModificationTimestamp gt ${from} and ModificationTimestamp lt ${to})`;
+
+test('4.4.3 windows with both bounds, the upper one of each the lower one of the next, give every change once', async () => {
+  const { service, feed } = await place();
+  assert.deepEqual(await feed.keys(window('2026-06-01T11:59:30Z', '2026-06-01T12:00:30Z')), ['1']);
+  assert.deepEqual(await feed.keys(window('2026-06-01T12:00:30Z', '2026-06-01T12:01:30Z')), ['2']);
+  await service.write('Property', listing('1', { BedroomsTotal: 2 }));
+  service.clock.advance(500);
+  assert.deepEqual(await feed.keys(window('2026-06-01T12:01:30Z', service.clock.text())), ['1']);
+});
+
+test('a window that ends in the past or now is not marked, one that ends later is marked as open', async () => {
+  const { service, feed } = await place();
+  const now = service.clock.text();
+  const later = '2026-06-01T12:02:00.001Z';
+  const marks: readonly (readonly [string, string | undefined])[] = [
+    [`ModificationTimestamp lt ${now}`, undefined],
+    [`ModificationTimestamp le ${now}`, 'open'],
+    [`ModificationTimestamp lt ${later}`, 'open'],
+    [`ModificationTimestamp eq ${later}`, 'open'],
+    [`${later} gt ModificationTimestamp`, 'open'],
+    [`${now} gt ModificationTimestamp`, undefined],
+    ['ModificationTimestamp lt 2026-06-02', 'open'],
+    ['ModificationTimestamp lt 2026-06-01', undefined],
+    ['ModificationTimestamp lt 2026-06-01T14:02:00.001+02:00', 'open'],
+    [`BedroomsTotal eq 1 and (ListPrice eq null and (ModificationTimestamp lt ${later} and true))`, 'open'],
+    [`ModificationTimestamp lt ${later} and ModificationTimestamp lt ${now}`, undefined],
+    [`ModificationTimestamp lt ${now} and ModificationTimestamp lt ${later}`, undefined],
+    ['ModificationTimestamp gt 2026-06-01T12:00:00Z', undefined],
+    [`BedroomsTotal eq 1 or ModificationTimestamp lt ${later}`, undefined],
+    [`OriginalEntryTimestamp lt ${later}`, undefined],
+    ['BedroomsTotal eq 7', undefined],
+  ];
+  for (const [filter, mark] of marks) {
+    const { answer } = await feed.page(`Property?$filter=${filter.replaceAll('+', '%2B')}`);
+    assert.equal(answer.headers['x-plat-window'], mark, filter);
+    const count = await feed.get(`Property/$count?$filter=${filter.replaceAll('+', '%2B')}`);
+    assert.equal(count.headers['x-plat-window'], mark, filter);
+  }
+});
+
+test('a window stays marked as open as long as its list is kept', async () => {
+  const { service, feed } = await place();
+  const open = window('2026-06-01T11:59:30Z', '2026-06-01T12:03:00Z');
+  const first = await feed.page(`${open}&$top=1`);
+  assert.equal(first.answer.headers['x-plat-window'], 'open');
+  service.clock.advance(120_000);
+  await service.write('Property', listing('3'));
+  const second = await feed.page(first.next ?? '');
+  assert.deepEqual(
+    [second.answer.headers['x-plat-index'], second.answer.headers['x-plat-window']],
+    ['cached', 'open'],
+    'records may have entered since',
+  );
+});
+
+test('a window waits while a writer holds the lock, and is then refused with Retry-After', async () => {
+  const { service, feed } = await place();
+  const unlock = lock(service);
+  const asked = window('2026-06-01T12:00:30Z', '2026-06-01T12:01:30Z');
+  const before = service.clock.now();
+  const { status, headers, json } = await feed.get(asked);
+  assert.equal(status, 503);
+  assert.equal(headers['retry-after'], '5');
+  assert.deepEqual(json, {
+    error: {
+      code: 'windowNotSettled',
+      message: 'Records inside this window are being written at this moment. Ask again in 5 s.',
+    },
+  });
+  assert.equal(service.clock.now() - before, 5000, 'it waited for 5 s');
+  unlock();
+  const { answer, rows } = await feed.page(asked);
+  assert.deepEqual([rows, answer.headers['x-plat-index']], [[{ ListingKey: '2' }], 'fresh']);
+});
+
+test('a window that ends at the last stamp or before needs no waiting, nor does any other request', async () => {
+  const { service, feed } = await place();
+  const unlock = lock(service);
+  const before = service.clock.now();
+  assert.deepEqual(await feed.keys(window('2026-06-01T11:00:00Z', '2026-06-01T12:01:00Z')), ['1']);
+  assert.deepEqual(await feed.keys('Property'), ['1', '2']);
+  assert.deepEqual(await feed.keys('Property?$filter=BedroomsTotal eq 1'), ['1', '2']);
+  assert.equal((await feed.get("Property('1')")).status, 200);
+  const later = await feed.page(window('2026-06-01T11:00:00Z', '2026-06-02T00:00:00Z'));
+  assert.equal(later.answer.headers['x-plat-window'], 'open', 'one in the future is answered as it is');
+  assert.equal(service.clock.now(), before);
+  unlock();
+});
+
+test('a window is answered as soon as the writer has finished', async () => {
+  const clock = testClock();
+  let release: (() => void) | undefined;
+  let waits = 0;
+  const watched: TestClock = {
+    ...clock,
+    sleep: async (milliseconds) => {
+      await clock.sleep(milliseconds);
+      if (++waits === 3) release?.();
+    },
+  };
+  const { service, feed } = await place(watched);
+  release = lock(service);
+  assert.deepEqual(await feed.keys(window('2026-06-01T12:00:30Z', '2026-06-01T12:01:30Z')), ['2']);
+  assert.equal(waits, 3);
+});
+
+test('I2 what was answered gains no record later, also when the clock is set back', async () => {
+  const { service, feed } = await place();
+  service.clock.advance(10_000);
+  const date = new Date(String((await feed.get('')).headers.date)).toISOString();
+  const asked = window('2026-06-01T12:01:30Z', date);
+  assert.deepEqual(await feed.keys(asked), []);
+  service.clock.advance(-3_600_000);
+  await service.write('Property', listing('3'));
+  const other = asker(service, 'replication', await service.key('replication'));
+  assert.deepEqual(await other.keys(asked), []);
+  const { ModificationTimestamp } = await feed.record("Property('3')?$select=ModificationTimestamp");
+  assert.ok(String(ModificationTimestamp) >= date.replace('.000', ''), String(ModificationTimestamp));
+});
+
+test('the Date of every response is read from the clock that stamps', async () => {
+  const { service, feed } = await place();
+  const { headers } = await feed.get("Property('1')");
+  assert.equal(headers.date, 'Mon, 01 Jun 2026 12:02:00 GMT');
+  service.clock.set('2020-01-01T00:00:00Z');
+  const dates = [await feed.get(''), await feed.get('Nothing')].map(({ headers: { date } }) => date);
+  assert.deepEqual(dates, ['Mon, 01 Jun 2026 12:02:00 GMT', 'Mon, 01 Jun 2026 12:02:00 GMT']);
+});
