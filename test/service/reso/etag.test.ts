@@ -1,0 +1,75 @@
+/** Contract, Surfaces: tags of single records and of `$metadata`. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { listing, photo } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { asker } from './asker.ts';
+
+const service = await startTestService(
+  { after },
+  {
+    fill: async ({ write }) => {
+      await write('Property', listing('1', { ListPrice: 5, Media: [photo('P1')] }), listing('2'));
+    },
+  },
+);
+const feed = asker(service, 'replication', await service.key('replication'));
+
+const tagOf = async (path: string): Promise<string> => String((await feed.get(path)).headers.etag);
+const statusFor = async (path: string, tag: string): Promise<number> =>
+  (await feed.get(path, { headers: { 'if-none-match': tag } })).status;
+
+test('a record has a weak tag; If-None-Match with it gives 304 without a body', async () => {
+  const tag = await tagOf("Property('1')");
+  assert.match(tag, /^W\/"[\w-]+"$/);
+  const answer = await feed.get("Property('1')", { headers: { 'if-none-match': tag } });
+  assert.deepEqual([answer.status, answer.text, answer.headers.etag], [304, '', tag]);
+  assert.equal(answer.headers['content-type'], undefined);
+  assert.equal(answer.headers['content-length'], undefined);
+});
+
+test('If-None-Match takes lists, a star and strong tags, and nothing else', async () => {
+  const tag = await tagOf("Property('1')");
+  assert.equal(await statusFor("Property('1')", `"x", ${tag}, "y"`), 304);
+  assert.equal(await statusFor("Property('1')", '*'), 304);
+  assert.equal(await statusFor("Property('1')", tag.replace('W/', '')), 304);
+  assert.equal(await statusFor("Property('1')", 'W/"x"'), 200);
+  assert.equal(await statusFor("Property('1')", ''), 200);
+  assert.equal(await statusFor("Property('2')", tag), 200);
+});
+
+test('the tag is of what is shown: selection and expansion have their own', async () => {
+  const paths = ["Property('1')", "Property('1')?$select=ListPrice", "Property('1')?$expand=Media"];
+  const tags = [];
+  for (const path of paths) tags.push(await tagOf(path));
+  assert.equal(new Set(tags).size, 3);
+});
+
+test('a change moves the tag, of the record and of what expands it; another record moves none', async () => {
+  const paths = ["Property('1')", "Property('1')?$expand=Media", "Media('P1')", "Property('2')"];
+  const before = await Promise.all(paths.map(tagOf));
+  service.clock.advance(1000);
+  await service.write('Property', listing('1', { ListPrice: 5, Media: [photo('P1', { Order: 9 })] }));
+  const now = await Promise.all(paths.map(tagOf));
+  assert.deepEqual(
+    now.map((tag, index) => tag === before[index]),
+    [false, false, false, true],
+  );
+});
+
+test('$metadata has a tag for each format, which moves when a field comes into use', async () => {
+  const [xml, json] = [await tagOf('$metadata'), await tagOf('$metadata?$format=json')];
+  assert.notEqual(xml, json);
+  assert.equal(await statusFor('$metadata', xml), 304);
+  assert.equal(await statusFor('$metadata', json), 200);
+  assert.equal(await statusFor('$metadata?$format=json', json), 304);
+  await service.write('Property', listing('1', { ListPrice: 6 }));
+  assert.equal(await statusFor('$metadata', xml), 304);
+  await service.write('Property', listing('1', { ListPrice: 6, YearBuilt: 1900 }));
+  assert.equal(await statusFor('$metadata', xml), 200);
+  assert.match((await feed.get('$metadata')).text, /Name="YearBuilt"/);
+});
+
+test('collections have no tag', async () => {
+  assert.equal((await feed.get('Property')).headers.etag, undefined);
+});

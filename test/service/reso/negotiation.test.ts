@@ -1,0 +1,253 @@
+/** Contract, RESO interface: OData-Version, formats, preferences and errors. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { listing, photo } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { asker } from './asker.ts';
+
+const service = await startTestService(
+  { after },
+  {
+    fill: async ({ write }) => {
+      await write(
+        'Property',
+        listing('1', { ListPrice: 5, Media: [photo('P1', { Order: 1 })], View: ['City Lights'] }),
+        listing('2'),
+      );
+    },
+  },
+);
+const token = await service.key('replication');
+const feed = asker(service, 'replication', token);
+
+const versionOf = async (
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<[number, unknown]> => {
+  const answer = await feed.get(path, { headers });
+  return [answer.status, answer.headers['odata-version']];
+};
+
+test('OData-Version is 4.01, or 4.0 when the request says so', async () => {
+  const cases: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
+    [{}, '4.01'],
+    [{ 'odata-version': '4.0' }, '4.0'],
+    [{ 'odata-version': '4.01' }, '4.01'],
+    [{ 'odata-maxversion': '4.0' }, '4.0'],
+    [{ 'odata-maxversion': '4.01' }, '4.01'],
+    [{ 'odata-maxversion': '4.02' }, '4.01'],
+    [{ 'odata-maxversion': '5.0' }, '4.01'],
+    [{ 'odata-version': '4.01', 'odata-maxversion': '4.0' }, '4.0'],
+    [{ 'odata-version': '4.0', 'odata-maxversion': '4.01' }, '4.0'],
+  ];
+  for (const [headers, version] of cases) {
+    for (const path of [
+      '',
+      '$metadata',
+      'Property',
+      "Property('1')",
+      'Property/$count',
+      "Property('1')/ListPrice",
+    ]) {
+      assert.deepEqual(await versionOf(path, headers), [200, version], `${path} ${JSON.stringify(headers)}`);
+    }
+  }
+});
+
+test('an unknown or newer OData-Version is 400, and so is an OData-MaxVersion below 4.0', async () => {
+  for (const version of ['4.02', '5.0', '3.0', '1.0', 'x', '']) {
+    const answer = await feed.get('Property', { headers: { 'odata-version': version } });
+    assert.deepEqual([answer.status, answer.headers['odata-version']], [400, '4.01']);
+    assert.deepEqual(answer.json, {
+      error: {
+        code: 'versionUnsupported',
+        message: `OData-Version ${JSON.stringify(version)} is not supported; 4.0 and 4.01 are.`,
+      },
+    });
+  }
+  for (const version of ['3.0', 'x']) {
+    const [status, code] = await feed.error('Property', { 'odata-maxversion': version });
+    assert.deepEqual([status, code], [400, 'versionUnsupported']);
+  }
+});
+
+test('OData-Version stands on every response: errors, 204, 304, 404 and methods that are not allowed', async () => {
+  const etag = String((await feed.get("Property('1')")).headers.etag);
+  const answers: readonly (readonly [number, string, Parameters<typeof feed.get>[1]])[] = [
+    [401, 'Property', { token: undefined }],
+    [401, 'Property', { token: 'plat_unknown' }],
+    [400, 'Property?$top=x', {}],
+    [400, 'Property?access_token=1', {}],
+    [404, 'Nothing', {}],
+    [404, "Property('9')", {}],
+    [405, 'Property', { method: 'POST' }],
+    [405, "Property('1')", { method: 'DELETE' }],
+    [204, "Property('1')/ListAgent", {}],
+    [304, "Property('1')", { headers: { 'if-none-match': etag } }],
+    [406, 'Property', { headers: { accept: 'text/html' } }],
+    [414, `Property?$filter=${'x'.repeat(17_000)}`, {}],
+    [204, 'Property', { method: 'OPTIONS' }],
+    [200, 'Property', { method: 'HEAD' }],
+  ];
+  for (const [status, path, options] of answers) {
+    const answer = await feed.get(path, options);
+    assert.deepEqual([answer.status, answer.headers['odata-version']], [status, '4.01'], path.slice(0, 40));
+  }
+  const elsewhere = await service.get('replication', '/nowhere', { token });
+  assert.deepEqual([elsewhere.status, elsewhere.headers['odata-version']], [404, '4.01']);
+});
+
+test('collections and records are JSON, by $format and by Accept', async () => {
+  const type = 'application/json;odata.metadata=minimal;charset=utf-8';
+  for (const path of ['', 'Property', "Property('1')", "Property('1')/ListPrice"]) {
+    const query = path.includes('?') ? '&' : '?';
+    assert.equal((await feed.get(path)).headers['content-type'], type);
+    const accepts = [
+      'application/json',
+      'application/json;odata.metadata=full',
+      'application/*',
+      '*/*',
+      'text/html, */*;q=0.1',
+      'application/xml;q=0.9, application/json;q=0.1',
+      '',
+    ];
+    for (const accept of accepts) {
+      const answer = await feed.get(path, { headers: { accept } });
+      assert.deepEqual([answer.status, answer.headers['content-type']], [200, type], `${path} ${accept}`);
+    }
+    for (const format of ['json', 'application/json', 'application/json;odata.metadata=minimal']) {
+      const answer = await feed.get(`${path}${query}$format=${format}`, {
+        headers: { accept: 'application/xml' },
+      });
+      assert.equal(answer.status, 200, `${path} ${format}: $format goes before Accept`);
+    }
+  }
+});
+
+test('what cannot be given is 406, and the message says by what', async () => {
+  for (const accept of ['application/xml', 'text/html', 'application/json;q=0', 'image/*']) {
+    assert.deepEqual(await feed.error('Property', { accept }), [
+      406,
+      'notAcceptable',
+      'The Accept header rules out what is given here: application/json.',
+    ]);
+  }
+  for (const format of ['xml', 'atom', 'application/xml', 'text/csv']) {
+    assert.deepEqual(await feed.error(`Property?$format=${format}`), [
+      406,
+      'notAcceptable',
+      '$format rules out what is given here: application/json.',
+    ]);
+  }
+  assert.deepEqual((await feed.error("Property('1')?$format=xml")).slice(0, 2), [406, 'notAcceptable']);
+});
+
+test('$metadata is XML by default and JSON on demand', async () => {
+  const typeOf = async (query: string, accept?: string): Promise<unknown> =>
+    (await feed.get(`$metadata${query}`, accept === undefined ? {} : { headers: { accept } })).headers[
+      'content-type'
+    ];
+  const xml = 'application/xml; charset=utf-8';
+  const json = 'application/json; charset=utf-8';
+  assert.equal(await typeOf(''), xml);
+  assert.equal(await typeOf('', '*/*'), xml);
+  assert.equal(await typeOf('', 'application/xml'), xml);
+  assert.equal(await typeOf('', 'application/json'), json);
+  assert.equal(await typeOf('', 'application/json, application/xml'), xml);
+  assert.equal(await typeOf('', 'application/json, application/xml;q=0.5'), json);
+  assert.equal(await typeOf('?$format=json', 'application/xml'), json);
+  assert.equal(await typeOf('?$format=application/json'), json);
+  assert.equal(await typeOf('?$format=xml', 'application/json'), xml);
+  assert.equal(await typeOf('?$format=application/xml', 'application/json'), xml);
+  assert.deepEqual(await feed.error('$metadata', { accept: 'text/html' }), [
+    406,
+    'notAcceptable',
+    'The Accept header rules out what is given here: application/xml, application/json.',
+  ]);
+});
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+test('Prefer: omit-values=nulls leaves nulls and lists without values out', async () => {
+  const whole = await feed.record("Property('2')");
+  assert.deepEqual([whole.ListPrice, whole.View], [null, []]);
+  const filled = Object.entries(whole).filter(([, value]) => value !== null && !isEmptyList(value));
+  for (const prefer of [
+    'omit-values=nulls',
+    'odata.omit-values=nulls',
+    'omit-values="nulls"',
+    'Omit-Values=nulls;x=1',
+  ]) {
+    const { headers, json } = await feed.get("Property('2')", { headers: { prefer } });
+    assert.equal(headers['preference-applied'], 'omit-values=nulls', prefer);
+    const { '@odata.context': _, ...record } = json;
+    assert.deepEqual(record, Object.fromEntries(filled));
+  }
+  const page = await feed.page('Property?$select=ListingKey,ListPrice,City,View', {
+    prefer: 'omit-values=nulls',
+  });
+  assert.deepEqual(page.rows, [
+    { ListingKey: '1', ListPrice: 5, View: ['City Lights'] },
+    { ListingKey: '2' },
+  ]);
+  const expanded = await feed.page(
+    'Property?$top=1&$select=ListingKey&$expand=Media($select=MediaKey,Order,ShortDescription)',
+    {
+      prefer: 'omit-values=nulls',
+    },
+  );
+  assert.deepEqual(expanded.rows, [{ ListingKey: '1', Media: [{ MediaKey: 'P1', Order: 1 }] }]);
+  assert.equal(
+    (await feed.get("Property('2')", { headers: { prefer: 'omit-values=defaults' } })).headers[
+      'preference-applied'
+    ],
+    undefined,
+  );
+});
+
+test('several preferences: the first of a name counts, parameters and quoted texts are no preferences', async () => {
+  const applied = async (prefer: string): Promise<unknown> =>
+    (await feed.page('Property', { prefer })).answer.headers['preference-applied'];
+  assert.equal(
+    await applied('odata.maxpagesize=1, omit-values=nulls'),
+    'odata.maxpagesize=1, omit-values=nulls',
+  );
+  assert.equal(await applied('maxpagesize=1, maxpagesize=2'), 'odata.maxpagesize=1');
+  assert.equal(await applied('respond-async, wait=10 ; maxpagesize=1'), undefined);
+  assert.equal(await applied('x="maxpagesize=1, omit-values=nulls", maxpagesize=2'), 'odata.maxpagesize=2');
+  for (const wrong of [
+    'maxpagesize=0',
+    'maxpagesize=-1',
+    'maxpagesize=x',
+    'maxpagesize',
+    'maxpagesize=1.5',
+  ]) {
+    assert.equal(await applied(wrong), undefined, wrong);
+  }
+});
+
+test('an error is {"error":{code,message,target}} and shows neither a stack, a path nor SQL', async () => {
+  const answer = await feed.get('Property?$filter=Lisprice eq 1');
+  assert.equal(answer.status, 400);
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+  assert.deepEqual(answer.json, {
+    error: {
+      code: 'fieldUnknown',
+      message: '$filter: Property has no field Lisprice at position 1. Did you mean ListPrice?',
+      target: '$filter',
+    },
+  });
+  const syntax = await feed.error('Property?$filter=ListPrice eq');
+  assert.deepEqual(syntax.slice(0, 2), [400, 'syntax']);
+  assert.match(syntax[2], /^\$filter: found the end at position 13, expected /);
+});
+
+test('HEAD gives the headers of GET without its body', async () => {
+  for (const path of ['Property?$top=1', "Property('1')", '$metadata', 'Property/$count']) {
+    const [get, head] = [await feed.get(path), await feed.get(path, { method: 'HEAD' })];
+    assert.deepEqual([head.status, head.text], [get.status, '']);
+    for (const name of ['content-type', 'content-length', 'etag', 'odata-version']) {
+      assert.equal(head.headers[name], get.headers[name], `${path} ${name}`);
+    }
+  }
+});
