@@ -23,11 +23,25 @@ export interface Keys {
   readonly keys: readonly string[];
 }
 
-/** Why a record has to be asked for once more: it is missing here, or its collections are. */
-export type Wanted = 'record' | 'children';
+/** Why a record has to be asked for once more: `record`, or the name of a collection of it. */
+export type Wanted = string;
+
+/** Who is at work on a source. Only one process is; what a process that lost its lease still brings is not stored. */
+export interface Lease {
+  readonly holder: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly until: number;
+}
+
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
 
 /** What changes together, in one transaction (the last one, where the records need several). */
 export interface LedgerChange {
+  /** Is renewed; without it nothing is stored. */
+  readonly lease?: Lease;
   readonly records?: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
   readonly remove?: readonly Keys[];
   /** Entries of the source's state, by name; null removes one. */
@@ -43,12 +57,18 @@ export interface LedgerChange {
   readonly forgetSeen?: readonly string[];
 }
 
+/** The part of a change that is no record. */
+export type Account = Omit<LedgerChange, 'records' | 'remove' | 'lease'>;
+
 /** The account of a replica: what its sources are, how far each copy is, what could not be stored. */
 export interface Ledger {
   /** Names of the sources that this store was replicated from. */
   sources(): Promise<readonly string[]>;
   state(source: string): Promise<Readonly<Record<string, unknown>>>;
+  /** @throws LeaseLost when another process has taken over */
   commit(source: string, change: LedgerChange): Promise<WriteReport>;
+  /** Reads one entry of the state, changes it and keeps it, with nobody in between. */
+  exchange(source: string, name: string, change: (current: unknown) => unknown): Promise<void>;
 
   /** Of these keys, those that are not stored from this source. */
   missing(source: string, resource: string, keys: readonly string[]): Promise<readonly string[]>;
@@ -69,16 +89,15 @@ export interface Ledger {
 
   quarantined(source?: string): Promise<readonly Quarantined[]>;
 
-  /**
-   * Takes or renews the lease of a name. False when somebody else holds it.
-   * @param now and @param until milliseconds since 1970
-   */
-  lease(name: string, holder: string, now: number, until: number): Promise<boolean>;
-  releaseLease(name: string, holder: string): Promise<void>;
-  leaseHolder(name: string): Promise<{ readonly holder: string; readonly expires: number } | undefined>;
+  /** Takes or renews the lease of a source. False when somebody else holds it. */
+  lease(source: string, lease: Lease): Promise<boolean>;
+  releaseLease(source: string, holder: string): Promise<void>;
+  leaseHolder(source: string): Promise<{ readonly holder: string; readonly expires: number } | undefined>;
 }
 
 /** The part of a write transaction that keeps the account. */
 export interface LedgerWriter {
-  apply(source: string, change: Omit<LedgerChange, 'records' | 'remove'>, at: string): Promise<void>;
+  /** @throws LeaseLost */
+  renewLease(source: string, lease: Lease): Promise<void>;
+  apply(source: string, change: Account, at: string): Promise<void>;
 }

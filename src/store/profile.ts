@@ -1,4 +1,4 @@
-import { type Declarations, type Dictionary, type Field, REPLICA_STAMP } from '../dictionary/index.ts';
+import type { Declarations, Dictionary, Field } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { isStamp } from './record/stamps.ts';
 
@@ -44,9 +44,7 @@ export function initialFields(dictionary: Dictionary): Field[] {
     for (const { joined } of all) if (joined !== undefined) first.add(joined.link);
     const whole = resource.name === 'Lookup' || resource.name === 'Field';
     return all.filter(
-      (field) =>
-        field.joined === undefined &&
-        (whole || first.has(field.name) || isStamp(field) || field.name === REPLICA_STAMP),
+      (field) => field.joined === undefined && (whole || first.has(field.name) || isStamp(field)),
     );
   });
 }

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
+import { platError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
 import { type FileReport, importFile } from '../import/import-file.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
@@ -23,6 +25,7 @@ export function addImportCommand(program: Command): void {
       const { signal } = onShutdown();
       const store = await openStore(address, { create: true, config });
       try {
+        await mustBeAuthority(store);
         const name = resource === undefined ? undefined : await knownResource(store, resource);
         const reports: FileReport[] = [];
         for (const file of files) {
@@ -39,6 +42,14 @@ export function addImportCommand(program: Command): void {
         await store.close();
       }
     });
+}
+
+/** What is imported into a replica would be purged by no sweep, and be in the way of what its source sends. */
+async function mustBeAuthority(store: Store): Promise<void> {
+  const { settings } = await store.model();
+  if (settings.owner === 'authority') return;
+  const reason = `${store.name} is a replica: its records come from its source, by plat replicate.`;
+  throw platError('usage', { reason });
 }
 
 function sizeOf(file: string): number | undefined {

@@ -5,6 +5,7 @@ import {
   findNavigation,
   type Navigation,
   nearestName,
+  REPLICA_STAMP,
   type Resource,
 } from '../../dictionary/index.ts';
 import type { StoreSettings } from '../settings.ts';
@@ -15,6 +16,7 @@ import {
   KEY_LIMIT,
   keyText,
   type ParsedRecord,
+  type RefusedMember,
 } from './parsed-record.ts';
 import { type Holder, placeUnderParent } from './place.ts';
 import { isStamp } from './stamps.ts';
@@ -38,6 +40,7 @@ interface Draft {
   readonly nested: [Navigation, unknown][];
   readonly reasons: string[];
   readonly dropped: DroppedField[];
+  readonly refused: RefusedMember[];
 }
 
 /**
@@ -59,14 +62,15 @@ function read(
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return invalid(undefined, [`${path === '' ? 'The record' : path.slice(0, -1)} is not a JSON object`]);
   }
-  const draft: Draft = { resource, path, values: {}, nested: [], reasons: [], dropped: [] };
+  const draft: Draft = { resource, path, values: {}, nested: [], reasons: [], dropped: [], refused: [] };
   for (const [name, given] of Object.entries(json)) readMember(context, draft, name, given);
   const key = readKey(draft);
   if (key === undefined) return invalid(undefined, draft.reasons);
   draft.reasons.push(...placeUnderParent(resource, draft.values, holder, path));
   const children = readChildren(context, draft, key);
   if (draft.reasons.length > 0) return invalid(key, draft.reasons);
-  return { ok: true, record: { resource, key, values: draft.values, children, dropped: draft.dropped } };
+  const { values, dropped, refused } = draft;
+  return { ok: true, record: { resource, key, values, children, dropped, refused, origin: json } };
 }
 
 const invalid = (key: string | undefined, reasons: readonly string[]): ParseResult => ({
@@ -94,7 +98,7 @@ function readMember(context: ParseContext, draft: Draft, name: string, given: un
 }
 
 function readField({ settings, dictionary }: ParseContext, draft: Draft, field: Field, given: unknown): void {
-  if (settings.owner === 'authority' && isStamp(field)) {
+  if (field.name === REPLICA_STAMP || (settings.owner === 'authority' && isStamp(field))) {
     draft.dropped.push({ name: field.name, why: 'stamp' });
     return;
   }
@@ -102,9 +106,10 @@ function readField({ settings, dictionary }: ParseContext, draft: Draft, field: 
     if (given !== null) draft.dropped.push({ name: field.name, why: 'joined' });
     return;
   }
-  const normalises = field.lookup !== undefined && settings.owner === 'authority';
-  const lookup = normalises ? dictionary.lookups.get(field.lookup) : undefined;
-  const result = readValue(field, given, lookup);
+  // A replica keeps what its source sent: spellings of lookups, lengths and all.
+  const bounded = settings.owner === 'authority';
+  const lookup = bounded && field.lookup !== undefined ? dictionary.lookups.get(field.lookup) : undefined;
+  const result = readValue(field, given, { lookup, bounded });
   if (!result.ok) draft.reasons.push(`${draft.path}${field.name} ${result.reason}`);
   else if (!isAbsent(result.value)) draft.values[field.name] = result.value;
 }
@@ -121,8 +126,13 @@ function readKey({ resource, path, values, reasons }: Draft): string | undefined
   return undefined;
 }
 
+/**
+ * In an authority a bad member spoils its record, which stays in the rejected file whole; in a replica it is put
+ * aside, and the rest of the record is stored.
+ */
 function readChildren(context: ParseContext, draft: Draft, key: string): Map<string, ParsedRecord[]> {
-  const { resource, path, values, reasons, dropped } = draft;
+  const { resource, path, values, reasons, dropped, refused } = draft;
+  const isReplica = context.settings.owner === 'replica';
   const children = new Map<string, ParsedRecord[]>();
   const system = values.OriginatingSystemID;
   const holder = { resource, key, system: typeof system === 'string' ? system : undefined };
@@ -137,12 +147,15 @@ function readChildren(context: ParseContext, draft: Draft, key: string): Map<str
     for (const [index, item] of given.entries()) {
       const result = read(context, childResource, item, `${path}${name}[${index}].`, holder);
       if (!result.ok) {
-        reasons.push(...result.invalid.reasons);
+        if (isReplica) refused.push({ resource: target, ...result.invalid, origin: item });
+        else reasons.push(...result.invalid.reasons);
         continue;
       }
-      if (byKey.has(result.record.key)) reasons.push(`${path}${name} has the key ${result.record.key} twice`);
-      byKey.set(result.record.key, result.record);
-      dropped.push(...result.record.dropped);
+      const { record } = result;
+      if (byKey.has(record.key) && !isReplica) reasons.push(`${path}${name} has the key ${record.key} twice`);
+      byKey.set(record.key, record);
+      dropped.push(...record.dropped);
+      refused.push(...record.refused);
     }
     children.set(name, [...byKey.values()]);
   }

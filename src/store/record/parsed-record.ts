@@ -12,6 +12,18 @@ export interface ParsedRecord {
   readonly onlyChildren?: boolean;
   /** What was left out on purpose, and counted. */
   readonly dropped: readonly DroppedField[];
+  /** In a replica: members of collections that cannot be stored; the rest is. */
+  readonly refused: readonly RefusedMember[];
+  /** The record as it came. */
+  readonly origin: unknown;
+}
+
+/** A member of a nested collection that cannot be stored, as it came. */
+export interface RefusedMember {
+  readonly resource: string;
+  readonly key: string | undefined;
+  readonly reasons: readonly string[];
+  readonly origin: unknown;
 }
 
 export interface DroppedField {

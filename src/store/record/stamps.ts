@@ -1,11 +1,13 @@
-import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { type Field, type FieldValue, type FieldValues, REPLICA_STAMP } from '../../dictionary/index.ts';
 import type { MediaKind } from './media.ts';
 
 /** Fields that an authority sets itself; input never does, and they are no part of a record's content. */
 export function isStamp(field: Field): boolean {
   return (
     field.type.kind === 'timestamp' &&
-    (field.name === 'ModificationTimestamp' || field.name.endsWith('ChangeTimestamp'))
+    (field.name === 'ModificationTimestamp' ||
+      field.name.endsWith('ChangeTimestamp') ||
+      field.name === REPLICA_STAMP)
   );
 }
 

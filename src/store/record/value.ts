@@ -14,21 +14,25 @@ export type ValueResult =
 const good = (value: FieldValue): ValueResult => ({ ok: true, value });
 const bad = (reason: string): ValueResult => ({ ok: false, reason });
 
-/**
- * Checks one JSON value against its field and brings it into the stored form. A null or empty collection is [].
- * @param lookup of the field, to turn other spellings into the lookup's value; absent in a replica, which keeps
- *   what the source sent
- */
-export function readValue(field: Field, json: unknown, lookup: Lookup | undefined): ValueResult {
-  if (field.collection) return readCollection(field, json, lookup);
+/** What a value is held to beside the kind of its type. */
+export interface ValueRules {
+  /** Of the field, to turn other spellings into the lookup's value. */
+  readonly lookup: Lookup | undefined;
+  /** Whether lengths and numbers of digits count. A replica keeps what its source sent, however long. */
+  readonly bounded: boolean;
+}
+
+/** Checks one JSON value against its field and brings it into the stored form. A null or empty collection is []. */
+export function readValue(field: Field, json: unknown, rules: ValueRules): ValueResult {
+  if (field.collection) return readCollection(field, json, rules);
   if (json === null || json === undefined) return good(null);
   switch (field.type.kind) {
     case 'string':
-      return readString(field, json, lookup);
+      return readString(field, json, rules);
     case 'integer':
-      return readInteger(json, field.type.digits);
+      return rules.bounded ? readInteger(json, field.type.digits) : readNumber(json);
     case 'decimal':
-      return readDecimal(json, field.type.precision, field.type.scale);
+      return rules.bounded ? readDecimal(json, field.type.precision, field.type.scale) : readNumber(json);
     case 'boolean':
       return typeof json === 'boolean' ? good(json) : bad(`is ${shown(json)}, but takes true or false`);
     case 'date': {
@@ -51,23 +55,23 @@ function shown(json: unknown): string {
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 
-function readCollection(field: Field, json: unknown, lookup: Lookup | undefined): ValueResult {
+function readCollection(field: Field, json: unknown, rules: ValueRules): ValueResult {
   if (json === null || json === undefined) return good([]);
   if (!Array.isArray(json)) return bad(`is ${shown(json)}, but takes a list`);
   const values: string[] = [];
   for (const item of json) {
-    const result = readString(field, item, lookup);
+    const result = readString(field, item, rules);
     if (!result.ok) return result;
     if (typeof result.value === 'string') values.push(result.value);
   }
   return good(values);
 }
 
-function readString(field: Field, json: unknown, lookup: Lookup | undefined): ValueResult {
+function readString(field: Field, json: unknown, { lookup, bounded }: ValueRules): ValueResult {
   if (typeof json !== 'string') return bad(`is ${shown(json)}, but takes a string`);
   if (!json.isWellFormed()) return bad('holds half of a surrogate pair, which is not a character');
   if (json.includes('\0')) return bad('holds a NUL character');
-  const limit = field.type.kind === 'string' ? field.type.maxLength : undefined;
+  const limit = bounded && field.type.kind === 'string' ? field.type.maxLength : undefined;
   if (limit !== undefined && json.length > limit && characters(json) > limit) {
     return bad(`has ${characters(json)} characters, but takes at most ${limit}`);
   }
@@ -85,6 +89,11 @@ function characters(text: string): number {
   return count;
 }
 
+function readNumber(json: unknown): ValueResult {
+  if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
+  return good(json === 0 ? 0 : json);
+}
+
 function readInteger(json: unknown, digits: number | undefined): ValueResult {
   if (typeof json !== 'number' || !Number.isInteger(json))
     return bad(`is ${shown(json)}, but takes a whole number`);
@@ -97,13 +106,14 @@ function readInteger(json: unknown, digits: number | undefined): ValueResult {
 }
 
 function readDecimal(json: unknown, precision: number, scale: number): ValueResult {
-  if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
+  const number = readNumber(json);
+  if (!number.ok || typeof json !== 'number') return number;
   if (Math.abs(json) >= 10 ** (precision - scale)) {
     return bad(`is ${shown(json)}, but takes at most ${precision - scale} digits before the point`);
   }
   if (decimals(json) > scale)
     return bad(`is ${shown(json)}, but takes at most ${scale} digits after the point`);
-  return good(json === 0 ? 0 : json);
+  return number;
 }
 
 /** How many digits a number's shortest text has after the point. */

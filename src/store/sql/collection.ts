@@ -51,7 +51,7 @@ function rangeOf(context: Context, over: Collection, variable: number): Range {
       const members = valueAt(placeOf(context, over.scope, over.via, over.field));
       return {
         from: context.dialect.members(members, alias),
-        conditions: [],
+        conditions: deadlineInside(context),
         context: withScope(context, variable, { kind: 'value', sql: column(alias, 'value') }),
       };
     }
@@ -59,6 +59,10 @@ function rangeOf(context: Context, over: Collection, variable: number): Range {
       return childRange(context, over, alias, variable);
   }
 }
+
+/** Lists in lists multiply, so that one row of the statement could outlast its time. */
+const deadlineInside = ({ scopes, dialect: { deadline } }: Context): readonly Sql[] =>
+  scopes.size > 1 && deadline !== undefined ? [deadline] : [];
 
 function childRange(
   context: Context,
@@ -79,6 +83,7 @@ function childRange(
     conditions: [
       ...childOf(context, navigation.target, navigation.remote, alias, navigation.resource, key),
       ...visibleRows(context.rows, layout, alias),
+      ...deadlineInside(context),
     ],
     context: withScope(context, variable, { kind: 'record', alias, resource: navigation.target }),
   };

@@ -1,5 +1,12 @@
 import type { ResourceLayout } from '../layout/index.ts';
-import type { Ledger, LedgerChange, LedgerWriter, Quarantined, Wanted } from '../ledger.ts';
+import {
+  type Lease,
+  LeaseLost,
+  type Ledger,
+  type LedgerChange,
+  type LedgerWriter,
+  type Quarantined,
+} from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { isStamp } from '../record/stamps.ts';
 import type { WriteReport } from '../write/report.ts';
@@ -12,6 +19,10 @@ export function sqliteLedgerWriter(connection: Connection): LedgerWriter {
     connection.prepare(text).run(...values);
   };
   return {
+    async renewLease(source, lease) {
+      if (!takeLease(connection, source, lease))
+        throw new LeaseLost(`Another process is at work on ${source}`);
+    },
     async apply(source, change, at) {
       for (const [name, value] of Object.entries(change.state ?? {})) {
         if (value === null) run('DELETE FROM plat_ledger_state WHERE source = ? AND name = ?', source, name);
@@ -44,6 +55,12 @@ export function sqliteLedgerWriter(connection: Connection): LedgerWriter {
       }
     },
   };
+}
+
+function takeLease(connection: Connection, source: string, { holder, now, until }: Lease): boolean {
+  const text = `INSERT INTO plat_leases VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET holder = excluded.holder,
+    expires = excluded.expires WHERE holder = excluded.holder OR expires <= ? RETURNING holder`;
+  return connection.prepare(text).get(source, holder, until, now) !== undefined;
 }
 
 const SEE = `INSERT INTO plat_ledger_seen VALUES (?, ?, ?, ?)
@@ -145,7 +162,7 @@ export function sqliteLedger({ connection, model, commit, locked }: LedgerParts)
     async wantedCount(source, resource, why) {
       const text =
         'SELECT count(*) AS n FROM plat_ledger_wanted WHERE source = ? AND resource = ? AND why = ?';
-      return number(text, source, resource, why satisfies Wanted);
+      return number(text, source, resource, why);
     },
     async storedKeys(source, resource, after, limit) {
       const layout = await layoutOf(resource);
@@ -170,22 +187,23 @@ export function sqliteLedger({ connection, model, commit, locked }: LedgerParts)
         }),
       );
     },
-    lease: (name, holder, now, until) =>
+    exchange: (source, name, change) =>
       locked(() => {
-        const taken = connection
-          .prepare(
-            `INSERT INTO plat_leases VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET holder = excluded.holder,
-             expires = excluded.expires WHERE holder = excluded.holder OR expires <= ? RETURNING holder`,
-          )
-          .get(name, holder, until, now);
-        return taken !== undefined;
+        const row = connection
+          .prepare('SELECT value FROM plat_ledger_state WHERE source = ? AND name = ?')
+          .get(source, name);
+        const value = change(row === undefined ? undefined : JSON.parse(String(row.value)));
+        connection
+          .prepare('INSERT OR REPLACE INTO plat_ledger_state VALUES (?, ?, ?)')
+          .run(source, name, JSON.stringify(value));
       }),
-    releaseLease: (name, holder) =>
+    lease: (source, lease) => locked(() => takeLease(connection, source, lease)),
+    releaseLease: (source, holder) =>
       locked(() => {
-        connection.prepare('DELETE FROM plat_leases WHERE name = ? AND holder = ?').run(name, holder);
+        connection.prepare('DELETE FROM plat_leases WHERE source = ? AND holder = ?').run(source, holder);
       }),
-    async leaseHolder(name) {
-      const row = connection.prepare('SELECT holder, expires FROM plat_leases WHERE name = ?').get(name);
+    async leaseHolder(source) {
+      const row = connection.prepare('SELECT holder, expires FROM plat_leases WHERE source = ?').get(source);
       return row === undefined ? undefined : { holder: String(row.holder), expires: Number(row.expires) };
     },
   };

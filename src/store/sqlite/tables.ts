@@ -40,7 +40,7 @@ CREATE TABLE plat_quarantine (
   first_at TEXT NOT NULL, last_at TEXT NOT NULL, attempts INTEGER NOT NULL, PRIMARY KEY (source, resource, key)
 ) WITHOUT ROWID;
 CREATE TABLE plat_leases (
-  name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL
+  source TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL
 ) WITHOUT ROWID;
 `;
 

@@ -44,6 +44,8 @@ export interface Written {
 export interface BatchOptions {
   /** The source that they are replicated from. */
   readonly source?: string;
+  /** Runs at the beginning of every transaction; an error undoes it. */
+  readonly begin?: (transaction: WriteTransaction) => Promise<void>;
   /** Runs in the transaction of the last batch, and by itself when there is no record. */
   readonly finish?: (transaction: WriteTransaction, soFar: WriteReport) => Promise<void>;
 }
@@ -54,7 +56,7 @@ export async function writeInBatches(
   current: StoreModel,
   resource: string,
   records: readonly ParsedRecord[],
-  { source, finish }: BatchOptions = {},
+  { source, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
   let model = current;
   let report: WriteReport = emptyTally('');
@@ -66,6 +68,7 @@ export async function writeInBatches(
     const prepared = batch.map((record) => prepareRecord(record, model));
     const isLast = waiting.length === 0;
     const work = async (transaction: WriteTransaction): Promise<WriteReport> => {
+      await begin?.(transaction);
       const written = await write(transaction, resource, prepared);
       if (isLast) await finish?.(transaction, addReports(report, written));
       return written;
@@ -93,14 +96,18 @@ export async function removeInBatches(
   current: StoreModel,
   resource: string,
   keys: readonly string[],
-): Promise<{ report: WriteReport; model: StoreModel }> {
+  { begin }: Pick<BatchOptions, 'begin'> = {},
+): Promise<Written> {
   let model = current;
   let report: WriteReport = emptyTally('');
   const waiting: string[][] = [];
   for (let at = 0; at < keys.length; at += LARGEST_BATCH) waiting.push(keys.slice(at, at + LARGEST_BATCH));
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
     const now = batch;
-    const attempt = await writer.attempt(model, (transaction) => deleteRecords(transaction, resource, now));
+    const attempt = await writer.attempt(model, async (transaction) => {
+      await begin?.(transaction);
+      return deleteRecords(transaction, resource, now);
+    });
     switch (attempt.kind) {
       case 'done':
         report = addReports(report, attempt.result);

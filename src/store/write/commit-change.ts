@@ -1,12 +1,21 @@
-import type { LedgerChange } from '../ledger.ts';
+import type { LedgerChange, QuarantineEntry } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
-import { addReports, type BatchWriter, removeInBatches, type Written, writeInBatches } from './batches.ts';
+import type { ParsedRecord } from '../record/parsed-record.ts';
+import {
+  addReports,
+  type BatchOptions,
+  type BatchWriter,
+  removeInBatches,
+  type Written,
+  writeInBatches,
+} from './batches.ts';
 import { emptyTally, type WriteReport } from './report.ts';
 
 /**
  * Stores what a replica got from its source, and the account of it. The account goes with the last records, in their
  * transaction: after a kill at any moment it never says more than what is stored. Records that are refused go to the
- * quarantine with it.
+ * quarantine in the transaction that would have stored them.
+ * @throws LeaseLost when another process has taken over
  */
 export async function commitChange(
   writer: BatchWriter,
@@ -14,47 +23,51 @@ export async function commitChange(
   source: string,
   change: LedgerChange,
 ): Promise<Written> {
-  const { records = [], remove = [], ...account } = change;
+  const { records = [], remove = [], lease, ...account } = change;
+  const begin: BatchOptions['begin'] =
+    lease === undefined ? undefined : ({ ledger }) => ledger.renewLease(source, lease);
+  const shared = { source, ...(begin === undefined ? {} : { begin }) };
   let model = current;
   let report: WriteReport = emptyTally('');
   for (const { resource, keys } of remove) {
-    const removed = await removeInBatches(writer, model, resource, keys);
+    const removed = await removeInBatches(writer, model, resource, keys, shared);
     ({ model } = removed);
     report = addReports(report, removed.report);
   }
-  const last = records.at(-1);
-  for (const group of records.slice(0, -1)) {
-    const payloads = payloadsOf([group]);
-    const written = await writeInBatches(writer, model, group.resource, group.records, {
-      source,
-      finish: (transaction, { rejected }) =>
-        transaction.ledger.apply(source, { quarantine: refused(rejected, payloads) }, transaction.stamp),
+  for (const { resource, records: group } of records.slice(0, -1)) {
+    const written = await writeInBatches(writer, model, resource, group, {
+      ...shared,
+      finish: ({ ledger, stamp }, { rejected }) =>
+        ledger.apply(source, { quarantine: entriesOf(rejected, group) }, stamp),
     });
     ({ model } = written);
     report = addReports(report, written.report);
   }
-  const payloads = payloadsOf(last === undefined ? [] : [last]);
-  const written = await writeInBatches(writer, model, last?.resource ?? '', last?.records ?? [], {
-    source,
-    finish: (transaction, { rejected }) => {
-      const quarantine = [...(account.quarantine ?? []), ...refused(rejected, payloads)];
-      return transaction.ledger.apply(source, { ...account, quarantine }, transaction.stamp);
+  const { resource, records: group } = records.at(-1) ?? { resource: '', records: [] };
+  const written = await writeInBatches(writer, model, resource, group, {
+    ...shared,
+    finish: ({ ledger, stamp }, { rejected }) => {
+      const quarantine = [...(account.quarantine ?? []), ...entriesOf(rejected, group)];
+      return ledger.apply(source, { ...account, quarantine }, stamp);
     },
   });
   return { report: addReports(report, written.report), model: written.model };
 }
 
-/** What the records were, for those that are refused. */
-function payloadsOf(groups: NonNullable<LedgerChange['records']>): ReadonlyMap<string, string> {
-  return new Map(
-    groups.flatMap(({ resource, records }) =>
-      records.map(({ key, values }) => [`${resource}\u0000${key}`, JSON.stringify(values)] as const),
-    ),
-  );
-}
-
-function refused(rejected: WriteReport['rejected'], payloads: ReadonlyMap<string, string>) {
+/** Refused records as they came. */
+function entriesOf(
+  rejected: WriteReport['rejected'],
+  records: readonly ParsedRecord[],
+): readonly QuarantineEntry[] {
+  if (rejected.length === 0) return [];
+  const nameOf = (resource: string, key: string): string => `${resource}\u0000${key}`;
+  const origins = new Map<string, unknown>();
+  const note = ({ resource, key, origin, children }: ParsedRecord): void => {
+    origins.set(nameOf(resource.name, key), origin);
+    for (const nested of children.values()) nested.forEach(note);
+  };
+  records.forEach(note);
   return rejected.map(({ resource, key, reason }) => {
-    return { resource, key, reason, payload: payloads.get(`${resource}\u0000${key}`) ?? '{}' };
+    return { resource, key, reason, payload: JSON.stringify(origins.get(nameOf(resource, key)) ?? null) };
   });
 }

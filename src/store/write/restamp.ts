@@ -1,6 +1,7 @@
 import type { FieldValues } from '../../dictionary/index.ts';
-import { type ChildChange, stampsAfter } from '../record/stamps.ts';
+import type { ChildChange } from '../record/stamps.ts';
 import { childChange } from './child-changes.ts';
+import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { StoredRow, WriteTransaction } from './transaction.ts';
 
@@ -12,15 +13,15 @@ export interface TouchedParent {
 }
 
 /**
- * Moves the stamps of parents whose children changed, and of their parents in turn (I3). A replica keeps the stamps
- * that its source sent. Parents that are not stored have none to move.
+ * Moves the stamps of parents whose children changed, and of their parents in turn (I3). A replica moves its own stamp
+ * alone. Parents that are not stored have none to move.
  */
 export async function restampParents(
   transaction: WriteTransaction,
   touched: readonly TouchedParent[],
   tally: Tally,
 ): Promise<void> {
-  if (transaction.model.settings.owner === 'replica' || touched.length === 0) return;
+  if (touched.length === 0) return;
   const above: TouchedParent[] = [];
   for (const [resource, parents] of Map.groupBy(touched, (each) => each.resource)) {
     if (!transaction.model.dictionary.resources.has(resource)) continue;
@@ -33,7 +34,7 @@ export async function restampParents(
       const stored = found.get(key);
       if (stored === undefined) return [];
       above.push(...parentOf(resource, stored));
-      const stamps = stampsAfter(fields, transaction.stamp, stored.values, undefined, changes);
+      const stamps = ownStamps(transaction, fields, stored.values, undefined, changes);
       return isStamped(stored, stamps) ? [] : [{ stored, values: { ...stored.values, ...stamps } }];
     });
     await transaction.restamp(resource, rows);

@@ -1,5 +1,5 @@
 import type { FieldValues, Navigation } from '../../dictionary/index.ts';
-import { type ChildChange, stampsAfter } from '../record/stamps.ts';
+import type { ChildChange } from '../record/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import { removeWithChildren } from './delete-records.ts';
@@ -245,8 +245,6 @@ async function putParents(
   outcomes: readonly Outcome[],
   tally: Tally,
 ): Promise<void> {
-  const { model, stamp } = transaction;
-  const isAuthority = model.settings.owner === 'authority';
   const put: RowToPut[] = [];
   const restamp: { stored: StoredRow; values: FieldValues }[] = [];
   for (const { prepared, stored, changes } of outcomes) {
@@ -254,11 +252,11 @@ async function putParents(
     const { fields } = record.resource;
     if (stored?.hash === hash || record.onlyChildren) {
       if (stored === undefined) continue;
-      if (changes.size === 0 || !isAuthority) {
+      if (changes.size === 0) {
         tally.unchanged++;
         continue;
       }
-      const stamps = stampsAfter(fields, stamp, stored.values, undefined, changes);
+      const stamps = ownStamps(transaction, fields, stored.values, undefined, changes);
       restamp.push({ stored, values: { ...stored.values, ...stamps } });
       tally.restamped++;
       continue;
