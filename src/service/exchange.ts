@@ -1,5 +1,6 @@
 import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../store/model.ts';
+import type { Page } from '../store/read.ts';
 import type { Surface } from './surface.ts';
 import type { Timings } from './timings.ts';
 
@@ -38,7 +39,24 @@ export interface Reply {
   readonly rows?: number;
   /** What the account of the key notes of this request. */
   readonly window?: string;
-  readonly sweep?: boolean;
+  readonly walk?: WalkStep | undefined;
+}
+
+/** A page of a walk over all listings, whose end is a sweep as a purge needs it (specification 4.4, rule 4). */
+export interface WalkStep {
+  /** Where the page begins, in the walk's own terms; empty at the start. */
+  readonly from: string;
+  /** Where the next one may begin, by its token or by its offset. */
+  readonly reached: readonly string[];
+  readonly ended: boolean;
+}
+
+/** The step that a page is. @param skip rows that were skipped to reach it */
+export function walkStep(token: string | undefined, skip: number, page: Page): WalkStep {
+  const from = token ? `after ${token}` : skip > 0 ? `skip ${skip}` : '';
+  const next = `skip ${skip + page.rows}`;
+  const reached = page.last === undefined ? [next] : [next, `after ${page.last.key}`];
+  return { from, reached, ended: !page.more };
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';

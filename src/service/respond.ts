@@ -22,6 +22,8 @@ export const LONGEST_URL = 16_384;
 
 const MEDIA = '/media/';
 
+const NOTHING = { rows: 0, bytes: 0 };
+
 /** Everything that answering needs. */
 export interface Responder {
   readonly options: ServiceOptions;
@@ -121,12 +123,12 @@ async function answer(
       const note = (use: RequestUse): void => responder.usage.note(session.key.id, use, options.clock.now());
       try {
         const reply = await serve(context, exchange, session, route.path);
-        const bytes = reply.body.reduce((sum, part) => sum + part.length, 0);
-        const { rows = 0, window, sweep } = reply;
-        note({ rows, bytes, window, sweep });
+        const { rows = 0, window, walk, body } = reply;
+        const bytes = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+        note(exchange.method === 'HEAD' ? NOTHING : { rows, bytes, window, walk });
         return reply;
       } catch (error) {
-        note({ rows: 0, bytes: 0 });
+        note(NOTHING);
         throw error;
       }
     }

@@ -75,12 +75,12 @@ export async function startService(
     fileHours: options.fileHours,
     addressOf,
   };
-  const usage = new UsageRecorder(store, log);
+  const usage = new UsageRecorder(store.keys, log);
   const responder: Responder = {
     options,
     context,
     files: { store, files: options.files },
-    admin: { store, metrics, readiness },
+    admin: { store, metrics, usage, readiness },
     limiter: new RateLimiter(),
     usage,
     views: new Views(),

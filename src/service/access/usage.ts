@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { addUse, type KeyUse, NO_USE } from '../../store/key-store.ts';
-import type { Store } from '../../store/store.ts';
+import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/key-store.ts';
+import type { WalkStep } from '../exchange.ts';
 
 /** What one request adds to the account of its key. */
 export interface RequestUse {
   readonly rows: number;
   readonly bytes: number;
   readonly window?: string | undefined;
-  readonly sweep?: boolean | undefined;
+  readonly walk?: WalkStep | undefined;
 }
 
 /** How often accounts are written to the store, in milliseconds. */
@@ -16,19 +16,21 @@ const EVERY = 2000;
 
 /** Keeps the account of every key, and writes it to the store now and then. */
 export class UsageRecorder {
-  readonly #store: Store;
+  readonly #keys: Pick<KeyStore, 'recordUse'>;
   readonly #log: Logger;
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, KeyUse>();
+  /** Where the walk of each key over all listings stands. */
+  readonly #walks = new Map<string, WalkStep>();
 
-  constructor(store: Store, log: Logger) {
-    this.#store = store;
+  constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger) {
+    this.#keys = keys;
     this.#log = log;
     this.#timer = setInterval(() => void this.flush(), EVERY).unref();
   }
 
   /** @param now milliseconds since 1970 */
-  note(keyId: string, { rows, bytes, window, sweep }: RequestUse, now: number): void {
+  note(keyId: string, { rows, bytes, window, walk }: RequestUse, now: number): void {
     const at = timestampFrom(now);
     const use: KeyUse = {
       requests: 1,
@@ -36,9 +38,18 @@ export class UsageRecorder {
       bytes,
       lastRequestAt: at,
       lastWindow: window ?? null,
-      lastSweepAt: sweep ? at : null,
+      lastSweepAt: walk !== undefined && this.#endsSweep(keyId, walk) ? at : null,
     };
     this.#pending.set(keyId, addUse(this.#pending.get(keyId) ?? NO_USE, use));
+  }
+
+  /** Whether the step is the last of a walk that began at the start and left nothing out. */
+  #endsSweep(keyId: string, step: WalkStep): boolean {
+    const before = this.#walks.get(keyId);
+    if (step.from !== '' && !before?.reached.includes(step.from)) return false;
+    if (step.ended) this.#walks.delete(keyId);
+    else this.#walks.set(keyId, step);
+    return step.ended;
   }
 
   async flush(): Promise<void> {
@@ -46,7 +57,7 @@ export class UsageRecorder {
     const uses = this.#pending;
     this.#pending = new Map();
     try {
-      await this.#store.keys.recordUse(uses);
+      await this.#keys.recordUse(uses);
     } catch (error) {
       for (const [id, use] of uses) this.#pending.set(id, addUse(use, this.#pending.get(id) ?? NO_USE));
       this.#log.warn({ err: error }, 'the use of keys could not be recorded and will be tried again');

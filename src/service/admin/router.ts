@@ -1,5 +1,6 @@
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
+import type { UsageRecorder } from '../access/usage.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import type { Metrics } from '../metrics.ts';
 
@@ -7,6 +8,8 @@ import type { Metrics } from '../metrics.ts';
 export interface AdminContext {
   readonly store: Store;
   readonly metrics: Metrics;
+  /** Keeps what keys did since their accounts were last written. */
+  readonly usage: UsageRecorder;
   /** Further conditions of readiness, such as the freshness of a replica. */
   readonly readiness: readonly ReadinessCheck[];
 }
@@ -35,6 +38,7 @@ export async function admin(context: AdminContext, { path }: Exchange): Promise<
     case '/status':
       return json(await context.store.status());
     case '/keys':
+      await context.usage.flush();
       return json({ keys: await context.store.keys.list() });
     default:
       throw platError('pathNotFound', { path });

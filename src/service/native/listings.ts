@@ -8,7 +8,7 @@ import {
 } from '../../query/native/index.ts';
 import type { RecordQuery } from '../../store/read.ts';
 import { asking, signingFor } from '../context.ts';
-import type { Reply } from '../exchange.ts';
+import { type Reply, walkStep } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
 import { readPage } from '../paging/page-reader.ts';
 import type { PageAnswer } from '../paging/page-wish.ts';
@@ -50,7 +50,7 @@ export async function listings(request: NativeExchange): Promise<Reply> {
     query,
     limit: asked.pagination === 'count' ? 0 : size,
     skip: offsetOf(position, size),
-    token: position.kind === 'token' ? position.token : undefined,
+    token: tokenOf(position),
     shape: {
       kind: 'native-listing',
       display: 'Summary',
@@ -74,7 +74,7 @@ export async function listings(request: NativeExchange): Promise<Reply> {
     ...success([page.body], page.rows, beside, indexHeaders(answer)),
     release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),
-    sweep: asked.filter === undefined && asked.order.length === 0 && page.rows > 0 && !page.more,
+    walk: isWalk(asked) ? walkStep(tokenOf(position), offsetOf(position, size), page) : undefined,
   };
 }
 
@@ -96,11 +96,18 @@ export function offsetOf(position: NativeRequest['position'], size: number): num
   }
 }
 
+const tokenOf = (position: NativeRequest['position']): string | undefined =>
+  position.kind === 'token' ? position.token : undefined;
+
+/** Whether all listings are asked for, as a purge does. */
+const isWalk = ({ filter, order, pagination: wanted }: NativeRequest): boolean =>
+  filter === undefined && order.length === 0 && wanted !== 'count';
+
 /** The last record's key on every page with rows; on an empty one the token that was sent (contract, Native). */
 function skipTokenOf({ order, position }: NativeRequest, { page }: PageAnswer): string | undefined {
   if (order.length > 0 || position.kind === 'offset' || position.kind === 'page') return undefined;
   if (page.last !== undefined) return page.last.key;
-  return position.kind === 'token' ? position.token : undefined;
+  return tokenOf(position);
 }
 
 /** The page or offset that `Pagination` tells. After a token it is the page that the first row would be on. */

@@ -2,7 +2,7 @@ import { platError } from '../../errors/index.ts';
 import { bindCollection, type ResourcePath } from '../../query/odata/index.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { asking, signingFor } from '../context.ts';
-import type { Reply } from '../exchange.ts';
+import { type Reply, walkStep } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
 import type { PageAnswer } from '../paging/page-wish.ts';
 import { windowOf, windowText } from '../paging/window.ts';
@@ -75,12 +75,12 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     rows: page.rows,
     release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),
-    sweep: isSweep(path, query) && next === undefined && page.rows > 0,
+    walk: isWalk(path, query) ? walkStep(query.skipToken, query.skip ?? 0, page) : undefined,
   };
 }
 
-/** Whether a walk is over all listings, as a purge's is (specification 4.4, rule 4). */
-function isSweep({ root, steps }: CollectionPath, { filter, search, order }: CollectionQuery): boolean {
+/** Whether all listings are asked for, as a purge does (specification 4.4, rule 4). */
+function isWalk({ root, steps }: CollectionPath, { filter, search, order }: CollectionQuery): boolean {
   const everything = filter === undefined && search === undefined && order.length === 0;
   return everything && steps.length === 0 && root.resource.resource.name === 'Property';
 }

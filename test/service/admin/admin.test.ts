@@ -1,0 +1,157 @@
+/** The admin port (contract, Surfaces): probes and metrics without a token, all else with an admin key. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { pino } from 'pino';
+import type { ReadinessCheck } from '../../../src/service/admin/router.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { startService } from '../../../src/service/service.ts';
+import { listing, member, office } from '../../support/builders.ts';
+import { type Answer, startTestService } from '../../support/service.ts';
+import { objectIn, resoFault } from '../http/envelopes.ts';
+
+const service = await startTestService(
+  { after },
+  {
+    fill: async ({ write }) => {
+      await write('Office', office('O1'));
+      await write('Member', member('A1'));
+      await write(
+        'Property',
+        listing('1', { ListAgentKey: 'A1', ListOfficeKey: 'O1' }),
+        listing('2', { ListAgentKey: 'A9' }),
+        listing('3', { ListAgentKey: 'A9', CoListAgentKey: 'A8' }),
+      );
+      await write('Property', listing('4'));
+    },
+  },
+);
+const { store } = service;
+const token = await service.key('admin');
+const get = (path: string, asked: string | undefined = undefined): Promise<Answer> =>
+  service.get('admin', path, { token: asked });
+
+test('/live and /ready say so without a token', async () => {
+  assert.deepEqual([(await get('/live')).status, (await get('/live')).json], [200, { live: true }]);
+  assert.deepEqual([(await get('/ready')).status, (await get('/ready')).json], [200, { ready: true }]);
+});
+
+test('/ready is 503 with what is wrong, as long as it is', async () => {
+  let problem: string | undefined = 'the replica is 3 h behind';
+  const freshness: ReadinessCheck = { name: 'freshness', check: async () => problem };
+  const { clock } = service;
+  const log = pino({ level: 'silent' });
+  let broken = false;
+  const failing = new Proxy(store, {
+    get(target, name) {
+      if (name === 'model' && broken) return () => Promise.reject(new Error('disk gone'));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const ports = { api: 0, replication: 0, floorplans: 0, admin: 0 };
+  const other = await startService(
+    { ...SERVICE_DEFAULTS, store: failing, clock, log },
+    { host: '127.0.0.1', adminHost: '127.0.0.1', ports },
+    [freshness],
+  );
+  const ready = async (): Promise<unknown[]> => {
+    const answer = await get(`${other.addresses.admin}/ready`);
+    return [answer.status, answer.json];
+  };
+  assert.deepEqual(await ready(), [503, { ready: false, problems: { freshness: problem } }]);
+  problem = undefined;
+  assert.deepEqual(await ready(), [200, { ready: true }]);
+  broken = true;
+  assert.deepEqual(await ready(), [503, { ready: false, problems: { store: 'the store cannot be read' } }]);
+  assert.equal((await get(`${other.addresses.admin}/live`)).status, 200);
+  await other.close();
+});
+
+test('anything else needs an admin key, also what does not exist', async () => {
+  for (const path of ['/status', '/keys', '/', '/none', '/live/', '/metrics/x']) {
+    assert.deepEqual(resoFault(await get(path)).slice(0, 2), [401, 'tokenMissing'], path);
+    const other = await get(path, await service.key('replication'));
+    assert.deepEqual(resoFault(other).slice(0, 2), [403, 'keyNotForSurface'], path);
+  }
+  for (const path of ['/', '/none', '/live/']) {
+    assert.deepEqual(resoFault(await get(path, token)), [
+      404,
+      'pathNotFound',
+      `There is nothing at ${path}.`,
+    ]);
+  }
+});
+
+test('/status tells what the store holds, as "plat status" does', async () => {
+  const { json } = await get('/status', token);
+  assert.deepEqual(json, JSON.parse(JSON.stringify(await store.status())));
+  assert.ok(Array.isArray(json.resources));
+  const property = json.resources.map(objectIn).find(({ resource }) => resource === 'Property');
+  assert.deepEqual(property, {
+    resource: 'Property',
+    rows: 4,
+    deleted: 0,
+    orphans: 0,
+    lastModification: '2026-06-01T12:00:00Z',
+  });
+  assert.deepEqual(json.danglingLinks, [
+    { link: 'CoListAgentKey', keys: 1, listings: 1 },
+    { link: 'ListAgentKey', keys: 1, listings: 2 },
+  ]);
+});
+
+test('/keys tells of each key what it may and what it did, but neither token nor hash', async () => {
+  const { json, text } = await get('/keys', token);
+  const keys: unknown = json.keys;
+  assert.ok(Array.isArray(keys));
+  const names = Object.keys(objectIn(keys[0])).toSorted();
+  assert.deepEqual(names, [
+    'createdAt',
+    'expiresAt',
+    'id',
+    'kind',
+    'name',
+    'revokedAt',
+    'role',
+    'systems',
+    'use',
+  ]);
+  assert.doesNotMatch(text, /plat_|[\da-f]{64}/);
+});
+
+/** The samples of the metrics, by name and labels. */
+async function samples(): Promise<ReadonlyMap<string, number>> {
+  const { text, headers, status } = await get('/metrics');
+  assert.equal(status, 200);
+  assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const space = line.lastIndexOf(' ');
+      return [line.slice(0, space), Number(line.slice(space + 1))];
+    }),
+  );
+}
+
+test('/metrics counts requests, rows and bytes by surface, and the time of each step', async () => {
+  const key = await service.key('replication');
+  const before = await samples();
+  const page = await service.get('replication', '/v1/listings?_limit=3', { token: key });
+  await service.get('replication', '/v1/none', { token: key });
+  await service.get('replication', "/Reso/OData/Property('1')", { token: key });
+  const filtered = "/v1/listings?_filter=StandardStatus+Eq+'Active'";
+  const other = await service.get('replication', filtered, { token: key });
+  const now = await samples();
+  const grown = (name: string): number => (now.get(name) ?? 0) - (before.get(name) ?? 0);
+  assert.equal(grown('plat_requests_total{surface="replication",status="200"}'), 3);
+  assert.equal(grown('plat_requests_total{surface="replication",status="404"}'), 1);
+  assert.equal(grown('plat_rows_total{surface="replication"}'), 3 + 1 + 4);
+  assert.ok(grown('plat_bytes_total{surface="replication"}') > page.bytes.length + other.bytes.length);
+  assert.equal(grown('plat_request_seconds_count{surface="replication"}'), 4);
+  for (const step of ['auth', 'parse'])
+    assert.equal(grown(`plat_step_seconds_count{step="${step}"}`), 4, step);
+  assert.equal(grown('plat_filter_indexes'), 1);
+  assert.equal(grown('plat_filter_index_bytes'), 16);
+  assert.equal(now.get('plat_requests_running'), 1);
+  assert.ok((now.get('process_resident_memory_bytes') ?? 0) > 1e6);
+});

@@ -1,0 +1,170 @@
+/** What a key did (contract, `plat key list`): requests, rows, bytes, last window, last sweep. */
+import assert from 'node:assert/strict';
+import { after, describe, it, test } from 'node:test';
+import { pino } from 'pino';
+import { hashToken } from '../../../src/access/index.ts';
+import { UsageRecorder } from '../../../src/service/access/usage.ts';
+import type { KeyUse } from '../../../src/store/key-store.ts';
+import { listing } from '../../support/builders.ts';
+import { type Answer, type AskOptions, startTestService } from '../../support/service.ts';
+
+const service = await startTestService(
+  { after },
+  {
+    fill: async ({ write }) =>
+      void (await write('Property', ...['1', '2', '3', '4', '5'].map((key) => listing(key)))),
+  },
+);
+const { store, clock } = service;
+const admin = await service.key('admin');
+
+interface Account {
+  ask(path: string, options?: AskOptions): Promise<Answer>;
+  use(): Promise<KeyUse | undefined>;
+}
+
+async function newAccount(): Promise<Account> {
+  const token = await service.key('replication');
+  const id = (await store.keys.find(hashToken(token)))?.id;
+  return {
+    ask: (path, options) => service.get('replication', path, { token, ...options }),
+    async use() {
+      await service.get('admin', '/keys', { token: admin }); // brings the accounts up to date
+      return (await store.keys.list()).find((key) => key.id === id)?.use;
+    },
+  };
+}
+
+test('a key that was never used', async () => {
+  const { use } = await newAccount();
+  assert.deepEqual(await use(), {
+    requests: 0,
+    rows: 0,
+    bytes: 0,
+    lastRequestAt: null,
+    lastWindow: null,
+    lastSweepAt: null,
+  });
+});
+
+test('requests, rows and bytes of both interfaces, refused ones too', async () => {
+  const { ask, use } = await newAccount();
+  const answers = [
+    await ask('/v1/listings?_limit=2'),
+    await ask('/v1/listings/3'),
+    await ask('/Reso/OData/Property?$top=3'),
+    await ask("/Reso/OData/Property('1')"),
+  ];
+  assert.equal((await ask('/v1/listings?_limit=0')).status, 400);
+  assert.equal((await ask('/v1/listings/none')).status, 404);
+  clock.advance(1000);
+  const head = await ask('/v1/listings', { method: 'HEAD' });
+  assert.equal(head.text, '');
+  assert.deepEqual(await use(), {
+    requests: 7,
+    rows: 2 + 1 + 3 + 1,
+    bytes: answers.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    lastRequestAt: clock.text(),
+    lastWindow: null,
+    lastSweepAt: null,
+  });
+});
+
+test('bytes are those of the content, whatever its encoding', async () => {
+  const { ask, use } = await newAccount();
+  const { bytes } = await ask('/v1/listings');
+  const packed = await ask('/v1/listings', { headers: { 'accept-encoding': 'gzip' } });
+  assert.ok(packed.bytes.length < bytes.length);
+  assert.equal((await use())?.bytes, 2 * bytes.length);
+});
+
+test('the last window that was asked for, in either interface', async () => {
+  const { ask, use } = await newAccount();
+  await ask('/v1/listings?_filter=ModificationTimestamp bt 2026-06-01T10:00:00Z,2026-06-01T11:00:00Z');
+  assert.equal((await use())?.lastWindow, '2026-06-01T10:00:00Z/2026-06-01T11:00:00Z');
+  await ask(
+    '/Reso/OData/Property?$filter=(ModificationTimestamp gt 2026-06-01T11:00:00Z and ModificationTimestamp lt 2026-06-01T12:00:00Z)',
+  );
+  assert.equal((await use())?.lastWindow, '2026-06-01T11:00:00Z/2026-06-01T12:00:00Z');
+  await ask('/v1/listings');
+  assert.equal((await use())?.lastWindow, '2026-06-01T11:00:00Z/2026-06-01T12:00:00Z');
+  await ask('/v1/listings?_filter=ModificationTimestamp Gt 2026-06-01T11:30:00Z');
+  assert.equal((await use())?.lastWindow, '2026-06-01T11:30:00Z/');
+});
+
+test('a sweep counts when a walk over all keys reaches its end', async () => {
+  const { ask, use } = await newAccount();
+  const walk = async (path: string, pages: number): Promise<void> => {
+    let token = '';
+    for (let page = 0; page < pages; page++) {
+      clock.advance(60_000);
+      const { D }: { D: { SkipToken: string } } = JSON.parse((await ask(`${path}&_skiptoken=${token}`)).text);
+      token = D.SkipToken;
+    }
+  };
+  await walk('/v1/listings?_limit=2&_select=ListingKey', 2);
+  assert.equal((await use())?.lastSweepAt, null);
+  await walk('/v1/listings?_limit=2&_select=ListingKey', 4);
+  const native = new Date(clock.now() - 60_000).toISOString().replace('.000Z', 'Z');
+  assert.equal((await use())?.lastSweepAt, native);
+  for (const path of [
+    "/v1/listings?_filter=StandardStatus Eq 'Active'",
+    '/v1/listings?_orderby=ListPrice',
+    '/v1/listings?_skip=3',
+    '/v1/accounts',
+    '/Reso/OData/Member?$select=MemberKey',
+    '/Reso/OData/Property?$top=3',
+    '/v1/listings?_skiptoken=4',
+  ]) {
+    clock.advance(60_000);
+    await ask(path);
+  }
+  assert.equal((await use())?.lastSweepAt, native);
+  clock.advance(60_000);
+  await ask('/Reso/OData/Property?$top=1000&$select=ListingKey');
+  assert.equal((await use())?.lastSweepAt, clock.text());
+});
+
+describe('the recorder', () => {
+  const log = pino({ level: 'silent' });
+  const whole = { from: '', reached: [], ended: true };
+
+  it('keeps what could not be recorded, and adds it up', async () => {
+    const recorded: ReadonlyMap<string, KeyUse>[] = [];
+    let fails = true;
+    const recorder = new UsageRecorder(
+      {
+        recordUse: async (uses) => {
+          if (fails) throw new Error('locked');
+          recorded.push(uses);
+        },
+      },
+      log,
+    );
+    const noon = Date.parse('2026-06-01T12:00:00Z');
+    recorder.note('k_1', { rows: 10, bytes: 100, window: 'a/b' }, noon);
+    await recorder.flush();
+    recorder.note('k_1', { rows: 5, bytes: 50, walk: whole }, noon + 1000);
+    recorder.note('k_2', { rows: 1, bytes: 1 }, noon);
+    await recorder.flush();
+    fails = false;
+    await recorder.close();
+    const use = { requests: 1, rows: 1, bytes: 1, lastRequestAt: '2026-06-01T12:00:00Z' };
+    assert.deepEqual(recorded, [
+      new Map([
+        [
+          'k_1',
+          {
+            requests: 2,
+            rows: 15,
+            bytes: 150,
+            lastRequestAt: '2026-06-01T12:00:01Z',
+            lastWindow: 'a/b',
+            lastSweepAt: '2026-06-01T12:00:01Z',
+          },
+        ],
+        ['k_2', { ...use, lastWindow: null, lastSweepAt: null }],
+      ]),
+    ]);
+  });
+});
