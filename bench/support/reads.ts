@@ -1,0 +1,61 @@
+import { SELECT_ALL } from '../../src/query/request.ts';
+import type { NativeListingShape, Page, PageRequest } from '../../src/store/read.ts';
+import { operations, type ReadWish, TIME } from '../../test/support/world.ts';
+import { type Effort, type Measurement, measure, megabytes } from './measure.ts';
+import type { BenchContext } from './subject.ts';
+
+export const PAGE = 1000;
+
+/** Short ways to measure reads of a store. */
+export function reads({ store, clock }: BenchContext) {
+  const { request } = operations(store, clock);
+  const middle = middleKey({ store, clock });
+  return {
+    request,
+    /** A page of 1000 in the middle of the keys. */
+    async page(name: string, resource: string, options: string, wish: ReadWish = {}): Promise<Measurement> {
+      const position = { kind: 'after-key', key: await middle(resource) } as const;
+      const asked = await request(resource, options, { position, limit: PAGE, ...wish });
+      return measure(name, async () => told(await store.page(asked, TIME)));
+    },
+    async pageOf(name: string, asked: PageRequest): Promise<Measurement> {
+      return measure(name, async () => told(await store.page(asked, TIME)));
+    },
+    async found(name: string, resource: string, options: string, wish: ReadWish = {}, effort?: Effort) {
+      const { query } = await request(resource, options, wish);
+      return measure(name, async () => `${(await store.ids(query, TIME)).length} ids`, effort);
+    },
+    async counted(name: string, resource: string, options: string, wish: ReadWish = {}) {
+      const { query } = await request(resource, options, wish);
+      return measure(name, async () => `${await store.count(query, TIME)}`);
+    },
+  };
+}
+
+export const nativeShape = (expansions: NativeListingShape['expansions'] = []): NativeListingShape => ({
+  kind: 'native-listing',
+  display: 'Detail',
+  selection: SELECT_ALL,
+  expansions,
+});
+
+function told({ body, rows, release }: Page): string {
+  const text = `${rows} rows, ${megabytes(body.byteLength)}`;
+  release?.();
+  return text;
+}
+
+/** The key in the middle of a resource's, so that a page by key is not at the beginning of the tables. */
+function middleKey({ store, clock }: Pick<BenchContext, 'store' | 'clock'>) {
+  const known = new Map<string, string>();
+  return async (resource: string): Promise<string> => {
+    const found = known.get(resource);
+    if (found !== undefined) return found;
+    const { keys, count } = operations(store, clock);
+    const { key } = (await store.model()).resource(resource);
+    const skip = Math.floor((await count(resource)) / 2);
+    const [middle = ''] = await keys(resource, `$select=${key}&$skip=${skip}&$top=1`);
+    known.set(resource, middle);
+    return middle;
+  };
+}

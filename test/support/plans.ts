@@ -1,0 +1,55 @@
+import type { PageRequest, RecordQuery } from '../../src/store/read.ts';
+import type { Statement } from '../../src/store/sql/fragment.ts';
+import { type Planner, planCount, planIds, planPage, planRecord } from '../../src/store/sql/page-plan.ts';
+import type { PagePlan } from '../../src/store/sql/plan.ts';
+import { bindings, connect } from '../../src/store/sqlite/connection.ts';
+import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
+import { registerFileUrl } from '../../src/store/sqlite/functions.ts';
+import type { Scope } from './engine.ts';
+import type { World } from './world.ts';
+
+/** The statements that a request becomes, by what they are for. */
+export interface Planned {
+  page(request: PageRequest): Readonly<Record<string, Statement>>;
+  record(request: PageRequest, key: string): Statement;
+  count(query: RecordQuery): Statement;
+  ids(query: RecordQuery): Statement;
+}
+
+export async function plannedBy(world: World): Promise<Planned> {
+  const planner: Planner = { dialect: sqliteDialect, model: await world.store.model() };
+  return {
+    page: (request) => statementsOf(planPage(planner, request)),
+    record: ({ query, shape, files }, key) => planRecord(planner, { query, key, shape, files }),
+    count: (query) => planCount(planner, query),
+    ids: (query) => planIds(planner, query),
+  };
+}
+
+function statementsOf(plan: PagePlan): Record<string, Statement> {
+  switch (plan.kind) {
+    case 'range':
+      return { page: plan.page, more: plan.more };
+    case 'search':
+      return {
+        ...Object.fromEntries(plan.find.map((find, index) => [`find ${index}`, find])),
+        body: plan.body,
+      };
+    case 'list':
+      return { find: plan.find, body: plan.body };
+  }
+}
+
+/** Tells how the engine would run a statement, a line for each table, without what plat did not name. */
+export function explainer(scope: Scope, world: World): (statement: Statement) => string[] {
+  const options = { path: world.store.name, readOnly: true, busyTimeout: 1000, cacheMegabytes: 4 };
+  const connection = connect(options);
+  registerFileUrl(connection.database, world.store.secret);
+  scope.after(() => connection.close());
+  return (statement) =>
+    connection.database
+      .prepare(`EXPLAIN QUERY PLAN ${statement.text}`)
+      .all(...bindings(statement))
+      .map(({ detail }) => String(detail))
+      .filter((detail) => /^(SCAN|SEARCH|USE TEMP)/.test(detail));
+}
