@@ -2,6 +2,8 @@
 
 /** Levels of nesting: of the text (parentheses, arguments, lambdas), and of the bound tree. */
 export const MAX_DEPTH = 100;
+/** Lambdas and counts inside each other: what each ranges over multiplies. */
+export const MAX_LAMBDAS = 10;
 /** Operators, functions and conditions of one option, aliases and computed names counted where they are used. */
 export const MAX_TERMS = 2000;
 /** Values in one list after `in`. */

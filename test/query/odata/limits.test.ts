@@ -34,6 +34,21 @@ test('nesting is bounded, where it begins to be too deep', () => {
   );
 });
 
+test('lists inside each other are bounded', () => {
+  const within = (times: number) =>
+    Array.from({ length: times }, (_, index) => `Media/any(v${index}:`).join('') + 'true' + ')'.repeat(times);
+  assert.equal(filter(within(10)).kind, 'any');
+  assert.deepEqual(
+    refusal(() => filter(within(11))),
+    ['filterTooLarge', '$filter: more than 10 lists inside each other at position 147.'],
+  );
+  const counts = (times: number) =>
+    `Media/$count($filter=${'Order gt $it/Media/$count($filter='.repeat(times - 1)}true`;
+  assert.deepEqual(refusal(() => filter(`${counts(11)}${')'.repeat(11)} gt 1`)).slice(0, 1), [
+    'filterTooLarge',
+  ]);
+});
+
 test('terms and values are bounded', () => {
   const terms = (number: number) => Array(number).fill('1 eq 1').join(' or ');
   assert.equal(filter(terms(1_999)).kind, 'or');

@@ -1,10 +1,13 @@
 import type { Count, Expression, Quantified } from '../../tree.ts';
+import { MAX_LAMBDAS } from '../limits.ts';
 import type { Node, Segment } from '../syntax/nodes.ts';
+import { tooLarge } from '../syntax/source.ts';
 import {
   type BoundCollection,
   type BoundRecord,
   type BoundValue,
   type Environment,
+  type Place,
   spend,
   unsupported,
 } from './environment.ts';
@@ -13,12 +16,17 @@ import { bindCondition } from './expression.ts';
 type Of<Kind extends Segment['kind']> = Extract<Segment, { kind: Kind }>;
 
 /** Inside a lambda the record around it stays visible, and the variable opens the next scope. */
-const inside = (env: Environment): Environment => ({ ...env, nextScope: env.nextScope + 1 });
+function inside(env: Environment, place: Place): Environment {
+  if (env.nextScope > MAX_LAMBDAS) {
+    throw tooLarge(env.source, place.start, 'lists inside each other', MAX_LAMBDAS);
+  }
+  return { ...env, nextScope: env.nextScope + 1 };
+}
 
 /** In an option of the collection itself its members are what unprefixed names speak of. */
-function memberOf(env: Environment, collection: BoundCollection): Environment {
+function memberOf(env: Environment, collection: BoundCollection, place: Place): Environment {
   const self: BoundRecord | BoundValue = collection.element(env.nextScope);
-  return { ...inside(env), self };
+  return { ...inside(env, place), self };
 }
 
 /** `any` and `all` (OData 4.01 URL conventions, 5.1.1.13). */
@@ -33,7 +41,7 @@ export function bindLambda(env: Environment, collection: BoundCollection, segmen
     return { kind: operator, over, variable, ...optional(collection.predicate) };
   }
   const variables = new Map(env.variables).set(name, collection.element(variable));
-  const bound = condition({ ...inside(env), variables }, predicate, operator);
+  const bound = condition({ ...inside(env, segment), variables }, predicate, operator);
   return { kind: operator, over, variable, ...optional(both(collection.predicate, bound)) };
 }
 
@@ -41,7 +49,7 @@ export function bindLambda(env: Environment, collection: BoundCollection, segmen
 export function bindCount(env: Environment, collection: BoundCollection, segment: Of<'count'>): Count {
   spend(env, segment);
   if (segment.search) throw unsupported(env, segment, '$search inside an expression');
-  const filter = segment.filter && condition(memberOf(env, collection), segment.filter, '$count');
+  const filter = segment.filter && condition(memberOf(env, collection, segment), segment.filter, '$count');
   const predicate = both(collection.predicate, filter);
   return { kind: 'count', over: collection.over, variable: env.nextScope, ...optional(predicate) };
 }
@@ -53,7 +61,7 @@ export function bindFiltered(
   segment: Of<'filter'>,
 ): BoundCollection {
   spend(env, segment);
-  const filter = condition(memberOf(env, collection), segment.predicate, '$filter');
+  const filter = condition(memberOf(env, collection, segment), segment.predicate, '$filter');
   return { ...collection, ...optional(both(collection.predicate, filter)) };
 }
 
