@@ -36,11 +36,11 @@ test('nesting is bounded, where it begins to be too deep', () => {
 
 test('lists inside each other are bounded', () => {
   const within = (times: number) =>
-    Array.from({ length: times }, (_, index) => `Media/any(v${index}:`).join('') + 'true' + ')'.repeat(times);
+    `${Array.from({ length: times }, (_, index) => `Media/any(v${index}:`).join('')}true${')'.repeat(times)}`;
   assert.equal(filter(within(10)).kind, 'any');
   assert.deepEqual(
     refusal(() => filter(within(11))),
-    ['filterTooLarge', '$filter: more than 10 lists inside each other at position 147.'],
+    ['filterTooLarge', '$filter: more than 10 lists inside each other at position 137.'],
   );
   const counts = (times: number) =>
     `Media/$count($filter=${'Order gt $it/Media/$count($filter='.repeat(times - 1)}true`;
