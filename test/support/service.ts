@@ -14,7 +14,8 @@ import { type Json, makeWorld, objectOf, type World, type WorldOptions } from '.
 export interface TestServiceOptions extends WorldOptions {
   /** Stores what the tests ask for, before the service starts. */
   readonly fill?: (world: World) => Promise<void>;
-  readonly service?: Partial<ServiceOptions>;
+  /** What differs from the usual; some of it may be made of the store. */
+  readonly service?: Partial<ServiceOptions> | ((store: Store) => Partial<ServiceOptions>);
   readonly listen?: Partial<ListenOptions>;
   /** Threads that read; absent: all reading is on the calling thread. */
   readonly readers?: Parameters<typeof sqliteEngine>[0];
@@ -58,8 +59,9 @@ export async function startTestService(scope: Scope, options: TestServiceOptions
   const world = await makeWorld(sqliteEngine(options.readers), inner, options);
   await options.fill?.(world);
   const { store, clock } = world;
+  const given = typeof options.service === 'function' ? options.service(store) : options.service;
   const service = await startService(
-    { ...SERVICE_DEFAULTS, store, clock, log: SILENT, ...options.service },
+    { ...SERVICE_DEFAULTS, store, clock, log: SILENT, ...given },
     { host: '127.0.0.1', adminHost: '127.0.0.1', ports: ANY_PORT, ...options.listen },
   );
   const agent = new Agent({ keepAlive: true });

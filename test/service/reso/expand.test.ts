@@ -1,0 +1,187 @@
+/** `$expand` over the service: names, nested options, and what is not there (specification 4.2; C21 2.5.10). */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startTestService } from '../../support/service.ts';
+import { asker } from './asker.ts';
+import { fillMarket, MARKET, marketListing } from './market.ts';
+
+const service = await startTestService({ after }, { fill: fillMarket });
+const feed = asker(service, 'api', await service.key('api'));
+
+/** What listing 1001 gives for an expansion, its own key aside. */
+async function expanded(expand: string): Promise<unknown> {
+  const { ListingKey: _, ...rest } = await feed.record(
+    `Property('1001')?$select=ListingKey&$expand=${expand}`,
+  );
+  return rest;
+}
+
+test("an expansion has the name that was asked, the dictionary's or another one", async () => {
+  assert.deepEqual(await expanded('Rooms($select=RoomKey)'), {
+    Rooms: [{ RoomKey: '1001-R1' }, { RoomKey: '1001-R2' }],
+  });
+  assert.deepEqual(await expanded('Room($select=RoomKey)'), {
+    Room: [{ RoomKey: '1001-R1' }, { RoomKey: '1001-R2' }],
+  });
+  assert.deepEqual(await expanded('UnitTypes($select=UnitTypeKey),Unit($select=UnitTypeKey)'), {
+    UnitTypes: [{ UnitTypeKey: '1001-U1' }],
+    Unit: [{ UnitTypeKey: '1001-U1' }],
+  });
+  assert.deepEqual(await expanded('OpenHouses($select=OpenHouseKey)'), {
+    OpenHouses: [{ OpenHouseKey: '1001-H1' }],
+  });
+  assert.deepEqual(await expanded('OpenHouse($select=OpenHouseKey)'), {
+    OpenHouse: [{ OpenHouseKey: '1001-H1' }],
+  });
+});
+
+test('an expanded record is the whole record, as its own resource gives it', async () => {
+  const { Media, ListAgent, ListOffice } = await feed.record(
+    "Property('1001')?$expand=Media,ListAgent,ListOffice",
+  );
+  const photos = (await feed.page('Property/1001/Media')).rows;
+  assert.deepEqual(Media, photos);
+  assert.deepEqual(ListAgent, await feed.record("Member('A3')"));
+  assert.deepEqual(ListOffice, await feed.record("Office('O2')"));
+});
+
+test('what is not there is an empty list or null', async () => {
+  const record = await feed.record("Property('1002')?$expand=Media,Rooms,BuyerAgent&$select=ListingKey");
+  assert.deepEqual(record, { ListingKey: '1002', Media: [], Rooms: [], BuyerAgent: null });
+});
+
+test('options of an expansion: $filter, $orderby, $top, $skip, $count, $select', async () => {
+  const keys = (...list: readonly string[]) => list.map((key) => ({ MediaKey: key }));
+  const expected: Readonly<Record<string, unknown>> = {
+    "Media($select=MediaKey;$filter=MediaCategory eq 'Photo')": { Media: keys('1001-P1', '1001-P2') },
+    'Media($select=MediaKey;$orderby=Order)': { Media: keys('1001-P1', '1001-P2', '1001-F1') },
+    'Media($select=MediaKey;$orderby=Order desc;$top=2)': { Media: keys('1001-F1', '1001-P2') },
+    'Media($select=MediaKey;$orderby=Order desc;$skip=1)': { Media: keys('1001-P2', '1001-P1') },
+    'Media($select=MediaKey;$top=1;$skip=1;$count=true)': { 'Media@odata.count': 3, Media: keys('1001-P1') },
+    'Media($top=0;$count=true)': { 'Media@odata.count': 3, Media: [] },
+    'Media/$count': { 'Media@odata.count': 3 },
+    "Media/$count($filter=MediaCategory eq 'Photo')": { 'Media@odata.count': 2 },
+    'Media(select=MediaKey;top=1)': { Media: keys('1001-F1') },
+    'Media($compute=Order mul 2 as Twice;$select=Twice;$filter=Twice gt 4)': {
+      Media: [{ MediaKey: '1001-F1', Twice: 6 }],
+    },
+  };
+  for (const [expand, result] of Object.entries(expected))
+    assert.deepEqual(await expanded(expand), result, expand);
+});
+
+test('expansions of expansions', async () => {
+  assert.deepEqual(
+    await expanded(
+      'ListAgent($select=MemberKey;$expand=Office($select=OfficeKey;$expand=MainOffice($select=OfficeName)))',
+    ),
+    { ListAgent: { MemberKey: 'A3', Office: { OfficeKey: 'O2', MainOffice: { OfficeName: 'Office O1' } } } },
+  );
+  assert.deepEqual(
+    await expanded('Rooms($top=1;$select=RoomKey;$expand=Listing($select=City;$expand=Media/$count))'),
+    {
+      Rooms: [{ RoomKey: '1001-R1', Listing: { City: 'Bremen', 'Media@odata.count': 3 } }],
+    },
+  );
+  const office = await feed.record(
+    "Office('O2')?$select=OfficeKey&$expand=MainOffice($select=OfficeKey;$levels=max)",
+  );
+  assert.deepEqual(office, { OfficeKey: 'O2', MainOffice: { OfficeKey: 'O1', MainOffice: null } });
+});
+
+test('$ref gives addresses, which lead to the records', async () => {
+  const found = await expanded('Rooms/$ref');
+  assert.deepEqual(found, {
+    Rooms: ['1001-R1', '1001-R2'].map((key) => ({ '@odata.id': `${feed.root}PropertyRooms('${key}')` })),
+  });
+  assert.equal((await feed.record(`${feed.root}PropertyRooms('1001-R1')`)).RoomType, 'Kitchen');
+  assert.deepEqual(await expanded('ListAgent/$ref'), {
+    ListAgent: { '@odata.id': `${feed.root}Member('A3')` },
+  });
+});
+
+test('* is every expansion', async () => {
+  const record = await feed.record("Property('1001')?$select=ListingKey&$expand=*");
+  const { text } = await feed.get('$metadata');
+  const [, body = ''] = /<EntityType Name="Property">(.*?)<\/EntityType>/s.exec(text) ?? [];
+  const declared = [...body.matchAll(/<NavigationProperty Name="(\w+)"/g)].map(([, name]) => name);
+  assert.deepEqual(
+    Object.keys(record)
+      .filter((name) => name !== 'ListingKey')
+      .toSorted(),
+    declared.toSorted(),
+  );
+});
+
+test('$select of fields inside an expansion', async () => {
+  const record = await feed.record("Property('1001')?$select=City,ListAgent/MemberKey&$expand=ListAgent");
+  assert.deepEqual(record, { City: 'Bremen', ListAgent: { MemberKey: 'A3' } });
+});
+
+test('an expansion works in every way a record is reached: by filter, order, token, child and key', async () => {
+  const wanted = '$select=ListingKey&$expand=Room($select=RoomKey)';
+  const first = { ListingKey: '1001', Room: [{ RoomKey: '1001-R1' }, { RoomKey: '1001-R2' }] };
+  const paths = [
+    `Property?${wanted}&$top=1`,
+    `Property?${wanted}&$top=1&$filter=ListingKey eq '1001'`,
+    `Property?${wanted}&$top=1&$orderby=ListPrice`,
+    `Property?${wanted}&$top=1&$skiptoken=1000`,
+    `Property?${wanted}&$top=1&$search=Bremen&$orderby=ListingKey`,
+  ];
+  for (const path of paths) assert.deepEqual((await feed.page(path)).rows, [first], path);
+  assert.deepEqual(await feed.record(`Property/1001?${wanted}`), first);
+  assert.deepEqual(await feed.record(`Room/1001-R1/Listing?${wanted}`), first);
+});
+
+test('what cannot be expanded is refused with the nearest name', async () => {
+  assert.deepEqual(await feed.error('Property?$expand=Medai'), [
+    400,
+    'fieldUnknown',
+    '$expand: Property has no field Medai at position 1. Did you mean Media?',
+  ]);
+  assert.deepEqual((await feed.error('Property?$expand=Media,Media')).slice(0, 2), [400, 'optionRepeated']);
+  assert.deepEqual((await feed.error('Property?$expand=ListAgent($top=1)')).slice(0, 2), [
+    400,
+    'optionsConflict',
+  ]);
+});
+
+test('the context address tells what is selected and expanded', async () => {
+  const context = async (path: string) => (await feed.page(path)).context.slice(feed.root.length);
+  assert.equal(await context('Property'), '$metadata#Property');
+  assert.equal(await context('Property?$select=City,ListPrice'), '$metadata#Property(City,ListPrice)');
+  assert.equal(await context('Property?$expand=Media'), '$metadata#Property(Media())');
+  assert.equal(
+    await context(
+      'Property?$select=City&$expand=Media($select=Order;$expand=ChangedByMember),ListAgent/$ref',
+    ),
+    '$metadata#Property(City,Media(Order,ChangedByMember()))',
+  );
+  assert.equal(await context('Property?$select=*&$expand=Room'), '$metadata#Property(Room())');
+  assert.equal(
+    await context('Property?$compute=1 add 1 as Two&$select=Two'),
+    '$metadata#Property(ListingKey,Two)',
+  );
+});
+
+test('a resource that holds no record can be expanded from its first record on', async () => {
+  assert.deepEqual((await feed.error('Property?$expand=GreenBuildingVerifications')).slice(0, 2), [
+    400,
+    'fieldUnknown',
+  ]);
+  const row = MARKET[1];
+  assert.ok(row);
+  const proof = {
+    GreenBuildingVerificationKey: 'G1',
+    GreenBuildingVerificationType: 'ENERGY STAR Certified Homes',
+  };
+  await service.write('Property', marketListing(row, { GreenBuildingVerifications: [proof] }));
+  for (const name of ['GreenBuildingVerifications', 'GreenBuildingVerification']) {
+    const wanted = `$select=ListingKey&$top=2&$expand=${name}($select=GreenBuildingVerificationKey)`;
+    assert.deepEqual((await feed.page(`Property?${wanted}`)).rows, [
+      { ListingKey: '1001', [name]: [] },
+      { ListingKey: '1002', [name]: [{ GreenBuildingVerificationKey: 'G1' }] },
+    ]);
+    assert.equal((await feed.page(`Property/1002/${name}`)).rows.length, 1);
+  }
+});
