@@ -53,8 +53,6 @@ export interface LedgerChange {
   readonly quarantine?: readonly QuarantineEntry[];
   /** Records that were stored after all. */
   readonly release?: readonly Keys[];
-  /** Marks of earlier sweeps of a resource are not needed any more. */
-  readonly forgetSeen?: readonly string[];
 }
 
 /** The part of a change that is no record. */
@@ -78,11 +76,25 @@ export interface Ledger {
     keys: readonly string[],
   ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>;
   stored(source: string, resource: string): Promise<number>;
-  /** Keys of stored records of the source without a mark of this sweep or a later one, the first of them. */
-  unseen(source: string, resource: string, sweep: number, limit: number): Promise<readonly string[]>;
+  /** Keys of stored records of the source without a mark of this sweep or a later one, in order after a key. */
+  unseen(
+    source: string,
+    resource: string,
+    sweep: number,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]>;
   unseenCount(source: string, resource: string, sweep: number): Promise<number>;
-  /** Keys that wait for a request of their own, the first of them. */
-  wanted(source: string, resource: string, why: Wanted, limit: number): Promise<readonly string[]>;
+  /** Deletes marks of earlier sweeps, a bounded number. @returns how many */
+  forgetSeen(source: string, resource: string, sweep: number): Promise<number>;
+  /** Keys that wait for a request of their own, in order after a key. */
+  wanted(
+    source: string,
+    resource: string,
+    why: Wanted,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]>;
   wantedCount(source: string, resource: string, why: Wanted): Promise<number>;
   /** Stored keys of the source in order, for comparing both sides. */
   storedKeys(source: string, resource: string, after: string, limit: number): Promise<readonly string[]>;

@@ -32,7 +32,10 @@ describe('a market', () => {
     const market = makeMarket(OPTIONS);
     const listings = records.filter(({ resource }) => resource === 'Property').map(({ record }) => record);
     const order = market.serialsByKey();
-    assert.deepEqual([...order].sort((left, right) => left - right), [...listings.keys()]);
+    assert.deepEqual(
+      [...order].sort((left, right) => left - right),
+      [...listings.keys()],
+    );
     for (const place of [599, 0, 311, 17, 3]) {
       assert.deepEqual(market.listing(order[place] ?? -1), listings[place]);
     }

@@ -1,7 +1,8 @@
 /**
  * What a source lets one token do, learned from its answers and from the configuration. The windows are kept in the
- * store, so that neither a restart nor a second process forgets them.
+ * store, so that no restart forgets them and two processes with one token share them.
  */
+import { isObject } from '../source/answer.ts';
 
 /** Requests and bytes in windows of seconds, an hour and a day. Absent: no limit is known. */
 export interface BudgetLimits {
@@ -14,6 +15,7 @@ export interface BudgetLimits {
 
 /** What was used, by the beginning of each window (milliseconds since 1970). */
 export interface BudgetUse {
+  readonly lastSent: number;
   readonly hour: { readonly start: number; readonly requests: number; readonly bytes: number };
   readonly day: { readonly start: number; readonly requests: number; readonly bytes: number };
   /** The source said to send nothing before this moment. */
@@ -24,6 +26,7 @@ const HOUR = 3_600_000;
 const DAY = 86_400_000;
 
 export const NOTHING_USED: BudgetUse = {
+  lastSent: 0,
   hour: { start: 0, requests: 0, bytes: 0 },
   day: { start: 0, requests: 0, bytes: 0 },
   blockedUntil: 0,
@@ -37,21 +40,35 @@ function current<W extends { start: number; requests: number; bytes: number }>(
   return now - window.start < length ? window : { start: now, requests: 0, bytes: 0 };
 }
 
-/** The use after one more request. */
-export function spend(use: BudgetUse, bytes: number, now: number): BudgetUse {
+/** The use after a request that is sent now. */
+export function spend(use: BudgetUse, now: number): BudgetUse {
   const hour = current(use.hour, HOUR, now);
   const day = current(use.day, DAY, now);
   return {
-    hour: { ...hour, requests: hour.requests + 1, bytes: hour.bytes + bytes },
-    day: { ...day, requests: day.requests + 1, bytes: day.bytes + bytes },
+    lastSent: now,
+    hour: { ...hour, requests: hour.requests + 1 },
+    day: { ...day, requests: day.requests + 1 },
     blockedUntil: use.blockedUntil,
   };
 }
 
-/** Milliseconds until a request may be sent. @param last when the one before was sent */
-export function waitFor(limits: BudgetLimits, use: BudgetUse, last: number, now: number): number {
+/** The use after an answer. */
+export function receive(use: BudgetUse, bytes: number, blocked: number, now: number): BudgetUse {
+  const hour = current(use.hour, HOUR, now);
+  const day = current(use.day, DAY, now);
+  return {
+    lastSent: use.lastSent,
+    hour: { ...hour, bytes: hour.bytes + bytes },
+    day: { ...day, bytes: day.bytes + bytes },
+    blockedUntil: Math.max(use.blockedUntil, blocked),
+  };
+}
+
+/** Milliseconds until a request may be sent. */
+export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): number {
   const waits = [use.blockedUntil - now];
-  if (limits.requestsPerSecond !== undefined) waits.push(last + 1000 / limits.requestsPerSecond - now);
+  if (limits.requestsPerSecond !== undefined)
+    waits.push(use.lastSent + 1000 / limits.requestsPerSecond - now);
   const hour = current(use.hour, HOUR, now);
   const day = current(use.day, DAY, now);
   const full = (used: number, limit: number | undefined): boolean => limit !== undefined && used >= limit;
@@ -91,4 +108,19 @@ export function blockedUntil(headers: Readonly<Record<string, string>>, now: num
 function number(text: string | undefined): number | undefined {
   const value = Number(text ?? Number.NaN);
   return Number.isFinite(value) ? value : undefined;
+}
+
+/** What was kept of the use, if it was. */
+export function readUse(value: unknown): BudgetUse {
+  if (!isObject(value)) return NOTHING_USED;
+  const window = (given: unknown): BudgetUse['hour'] => {
+    const { start, requests, bytes } = isObject(given) ? given : {};
+    return { start: Number(start ?? 0), requests: Number(requests ?? 0), bytes: Number(bytes ?? 0) };
+  };
+  return {
+    lastSent: Number(value.lastSent ?? 0),
+    hour: window(value.hour),
+    day: window(value.day),
+    blockedUntil: Number(value.blockedUntil ?? 0),
+  };
 }

@@ -1,8 +1,9 @@
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
+import type { Allowance } from './allowance.ts';
 import { type BackoffOptions, waitAfter } from './backoff.ts';
-import { type BudgetLimits, type BudgetUse, blockedUntil, spend, waitFor } from './budget.ts';
-import { failureOf, RequestFailure } from './failure.ts';
+import { blockedUntil } from './budget.ts';
+import { asFailure, failureOf, RequestFailure } from './failure.ts';
 import type { TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
@@ -12,13 +13,12 @@ export interface ClientOptions {
   readonly environment: Environment;
   readonly listener: Listener;
   readonly backoff: BackoffOptions;
-  readonly limits: BudgetLimits;
-  /** What was used so far, from the store. */
-  readonly used: BudgetUse;
+  readonly allowance: Allowance;
   /** Largest answer that is read, in bytes of content. */
   readonly largest: number;
   /** Milliseconds for the head of an answer, and between two pieces of it. */
   readonly timeout: number;
+  readonly signal: AbortSignal;
 }
 
 /** An answer that came whole. */
@@ -36,24 +36,18 @@ export interface Wish {
 }
 
 /** Failures in a row, over all requests, after which the consumer stops and says so. */
-const BREAKER = 25;
+const BREAKER = 40;
 const REDIRECTS = 5;
+/** Waits that are worth telling, in milliseconds. */
+const TOLD_WAIT = 1000;
 
 /** Asks a source, as often as it takes and as seldom as it wants. */
 export class SourceClient {
   readonly #options: ClientOptions;
-  #use: BudgetUse;
-  #lastSent = 0;
   #failuresInARow = 0;
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#use = options.used;
-  }
-
-  /** What was used of the budget by now, to be kept. */
-  get use(): BudgetUse {
-    return this.#use;
   }
 
   /** An address of the source, whatever origin a link names (a proxy in between may not know its own). */
@@ -66,10 +60,10 @@ export class SourceClient {
   /**
    * Gets an address of the source and reads the answer. What cannot be read counts as a failure like any other: a
    * source that is being restarted gives pages of HTML and texts that break off.
-   * @throws RequestFailure `refused`, `rejected` or `too-large` at once; `transient` after all attempts
+   * @throws RequestFailure `refused`, `rejected` or `too-large` at once; `transient` after all attempts; `stopped`
    */
   async get<T>(url: string, read: (answer: Answer) => T, wish: Wish = {}): Promise<T> {
-    const { backoff, environment, listener } = this.#options;
+    const { backoff, environment, listener, signal } = this.#options;
     const most = wish.attempts ?? backoff.attempts;
     for (let failures = 1; ; failures++) {
       try {
@@ -77,25 +71,20 @@ export class SourceClient {
         this.#failuresInARow = 0;
         return result;
       } catch (error) {
+        if (signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
         const failure = asFailure(error);
         if (failure.kind !== 'transient') throw failure;
         this.#failuresInARow++;
-        if (failures >= most) throw failure;
-        if (this.#failuresInARow >= BREAKER) {
-          throw new RequestFailure(
-            'refused',
-            `The source failed ${BREAKER} times in a row, last with ${failure.message}`,
-          );
-        }
+        if (failures >= most || this.#failuresInARow >= BREAKER) throw failure;
         const wait = waitAfter(failures, failure.retryAfter, backoff, environment.random);
         listener({ kind: 'retry', reason: failure.message, attempt: failures, wait });
-        await environment.clock.sleep(wait);
+        await environment.clock.sleep(wait, signal);
       }
     }
   }
 
   async #once(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
-    const { token, environment, timeout } = this.#options;
+    const { token, environment, timeout, allowance, signal } = this.#options;
     let address = url;
     for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
       await this.#pause();
@@ -103,17 +92,13 @@ export class SourceClient {
         url: address,
         headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
         timeout,
+        signal,
       });
       const text = await this.#read(response);
       const now = environment.clock.now();
-      const blocked = blockedUntil(response.headers, now);
-      this.#use = {
-        ...spend(this.#use, text.length, now),
-        blockedUntil: Math.max(this.#use.blockedUntil, blocked),
-      };
+      await allowance.note(text.length, blockedUntil(response.headers, now), now);
       if (response.status >= 200 && response.status < 300)
         return { text, headers: response.headers, url: address };
-      if (response.status === 304) return { text: '', headers: response.headers, url: address };
       const location = response.headers.location;
       if (response.status < 300 || response.status >= 400 || location === undefined) {
         throw failureOf(response.status, response.headers, text, now);
@@ -136,12 +121,15 @@ export class SourceClient {
   }
 
   async #pause(): Promise<void> {
-    const { environment, limits, listener } = this.#options;
+    const { environment, allowance, listener, signal } = this.#options;
     const { clock } = environment;
-    const wait = waitFor(limits, this.#use, this.#lastSent, clock.now());
-    if (wait > 1000) listener({ kind: 'waiting', reason: 'the rate limit of the source', wait });
-    if (wait > 0) await clock.sleep(wait);
-    this.#lastSent = clock.now();
+    for (;;) {
+      if (signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
+      const wait = await allowance.take(clock.now());
+      if (wait <= 0) return;
+      if (wait > TOLD_WAIT) listener({ kind: 'waiting', reason: 'the rate limit of the source', wait });
+      await clock.sleep(wait, signal);
+    }
   }
 
   async #read(response: TransportResponse): Promise<string> {
@@ -149,7 +137,7 @@ export class SourceClient {
     const declared = Number(response.headers['content-length'] ?? Number.NaN);
     const encoded = response.headers['content-encoding'] !== undefined;
     const decoder = new TextDecoder();
-    let text = '';
+    const parts: string[] = [];
     let read = 0;
     for await (const chunk of response.body) {
       read += chunk.length;
@@ -158,22 +146,12 @@ export class SourceClient {
           status: response.status,
         });
       }
-      text += decoder.decode(chunk, { stream: true });
+      parts.push(decoder.decode(chunk, { stream: true }));
     }
     if (!encoded && Number.isFinite(declared) && read < declared) {
       throw new RequestFailure('transient', `The answer ended after ${read} of ${declared} bytes`);
     }
-    return text + decoder.decode();
+    parts.push(decoder.decode());
+    return parts.join('');
   }
-}
-
-/** What the network throws is transient, unless it says that it cannot be otherwise. */
-function asFailure(error: unknown): RequestFailure {
-  if (error instanceof RequestFailure) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const isTls = /CERT|SSL|TLS|SELF_SIGNED/i.test(code);
-  return new RequestFailure(isTls ? 'refused' : 'transient', code === '' ? message : `${code}: ${message}`, {
-    cause: error,
-  });
 }

@@ -4,8 +4,9 @@
  * - `too-large`: the answer was more than is read; ask for less.
  * - `refused`: the key may not do this; asking again would only make it worse.
  * - `rejected`: the request itself is wrong for this source (a link that died, an option it does not know).
+ * - `stopped`: the consumer was told to stop.
  */
-export type FailureKind = 'transient' | 'too-large' | 'refused' | 'rejected';
+export type FailureKind = 'transient' | 'too-large' | 'refused' | 'rejected' | 'stopped';
 
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
@@ -28,6 +29,26 @@ export class RequestFailure extends Error {
     this.code = facts.code;
     this.retryAfter = facts.retryAfter;
   }
+}
+
+/** Names of what the network library throws when a source is too slow. */
+const SLOW = /TIMEOUT/;
+
+/** Whether a smaller request may fare better: it took too long, was too large, or was too much for the server. */
+export function asksTooMuch({ kind, status, message }: RequestFailure): boolean {
+  if (kind === 'too-large') return true;
+  return kind === 'transient' && ((status !== undefined && status >= 500) || SLOW.test(message));
+}
+
+/** What the network throws is transient, unless it says that it cannot be otherwise. */
+export function asFailure(error: unknown): RequestFailure {
+  if (error instanceof RequestFailure) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isTls = /CERT|SSL|TLS|SELF_SIGNED/i.test(code);
+  return new RequestFailure(isTls ? 'refused' : 'transient', code === '' ? message : `${code}: ${message}`, {
+    cause: error,
+  });
 }
 
 /** Codes of the native interface that say "not with this key" (reference: native-v1, Error codes). */

@@ -8,6 +8,7 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds until the head of the answer, and between two pieces of its body. */
   readonly timeout: number;
+  readonly signal: AbortSignal;
 }
 
 export interface TransportResponse {
@@ -28,12 +29,18 @@ const CONNECT_TIMEOUT = 10_000;
 /** The real network. */
 export function networkTransport(): Transport & { close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS, connectTimeout: CONNECT_TIMEOUT });
-  const transport = async ({ url, headers, timeout }: TransportRequest): Promise<TransportResponse> => {
+  const transport = async ({
+    url,
+    headers,
+    timeout,
+    signal,
+  }: TransportRequest): Promise<TransportResponse> => {
     const response = await request(url, {
       dispatcher: agent,
       headers: { 'accept-encoding': 'zstd, gzip', ...headers },
       headersTimeout: timeout,
       bodyTimeout: timeout,
+      signal,
     });
     const plain: Record<string, string> = {};
     for (const [name, value] of Object.entries(response.headers)) {

@@ -28,6 +28,8 @@ export interface LoadStates {
     readonly kind: 'updating';
     readonly cursor: string;
     readonly upper: string;
+    /** Windows may be on several fields, one after the other, all with the same bounds. */
+    readonly pass: number;
     readonly position?: Position;
     readonly rows: number;
   };
@@ -44,7 +46,9 @@ export interface LoadEvents {
     readonly total?: number;
   };
   /** The last page; `fills` when sub-data has to follow. */
-  readonly end: { readonly kind: 'end'; readonly rows: number; readonly fills: boolean };
+  readonly end: { readonly kind: 'end'; readonly fills: boolean };
+  /** The last page of a window, but not of the last field. */
+  readonly nextPass: { readonly kind: 'nextPass'; readonly rows: number };
   readonly filled: { readonly kind: 'filled' };
   readonly window: { readonly kind: 'window'; readonly upper: string };
   /** The position is not good any more. The walk begins again; a window with another upper bound. */
@@ -69,6 +73,7 @@ const LOAD: LoadTable = {
     begin: (_, { since }) => anew(since),
     page: impossible,
     end: impossible,
+    nextPass: impossible,
     filled: impossible,
     window: impossible,
     lost: impossible,
@@ -85,6 +90,7 @@ const LOAD: LoadTable = {
       round,
     }),
     end: ({ since }, { fills }) => (fills ? { kind: 'filling', since } : { kind: 'current', cursor: since }),
+    nextPass: impossible,
     filled: impossible,
     window: impossible,
     lost: ({ since, round }) => anew(since, round + 1),
@@ -94,6 +100,7 @@ const LOAD: LoadTable = {
     begin: impossible,
     page: impossible,
     end: impossible,
+    nextPass: impossible,
     filled: ({ since }) => ({ kind: 'current', cursor: since }),
     window: impossible,
     lost: impossible,
@@ -103,21 +110,23 @@ const LOAD: LoadTable = {
     begin: impossible,
     page: impossible,
     end: impossible,
+    nextPass: impossible,
     filled: impossible,
-    window: ({ cursor }, { upper }) => ({ kind: 'updating', cursor, upper, rows: 0 }),
+    window: ({ cursor }, { upper }) => ({ kind: 'updating', cursor, upper, pass: 0, rows: 0 }),
     lost: impossible,
     refresh: (_, { since }) => anew(since),
   },
   updating: {
     begin: impossible,
-    page: ({ cursor, upper, rows }, { next, rows: more }) => ({
+    page: (state, { next, rows: more }) => ({ ...state, position: next, rows: state.rows + more }),
+    end: ({ upper }) => ({ kind: 'current', cursor: upper, lastUpper: upper }),
+    nextPass: ({ cursor, upper, pass, rows }, { rows: more }) => ({
       kind: 'updating',
       cursor,
       upper,
-      position: next,
+      pass: pass + 1,
       rows: rows + more,
     }),
-    end: ({ upper }) => ({ kind: 'current', cursor: upper, lastUpper: upper }),
     filled: impossible,
     window: impossible,
     // The cursor stays: nothing of the window counts before all of it is stored.

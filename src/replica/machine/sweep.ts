@@ -3,26 +3,46 @@ import { impossible } from './impossible.ts';
 
 /** A sweep over all keys, both ways: what is gone at the source goes here, what is missing here is fetched. */
 export interface SweepStates {
-  readonly idle: { readonly kind: 'idle' };
+  readonly idle: {
+    readonly kind: 'idle';
+    /** Number of the last sweep. */
+    readonly sweep: number;
+    readonly last?: SweepOutcome;
+  };
   readonly walking: {
     readonly kind: 'walking';
-    /** Names the generation of marks. */
+    /** Marks of this number are being set. */
     readonly sweep: number;
+    /** What has a mark of this number or a later one is not deleted. */
+    readonly base: number;
     readonly begun: string;
     readonly position?: Position;
     readonly keys: number;
     readonly total?: number;
+    /** Of all keys so far, in their order. */
+    readonly digest: string;
+    /** Digest of the walk before this one, where two have to agree. */
+    readonly previous?: string;
     readonly round: number;
   };
   /** All keys were seen; what has no mark is deleted. */
   readonly deleting: {
     readonly kind: 'deleting';
     readonly sweep: number;
+    readonly base: number;
     readonly begun: string;
+    readonly keys: number;
     readonly deleted: number;
   };
   /** Keys that the source has and the copy has not are fetched. */
-  readonly fetching: { readonly kind: 'fetching'; readonly sweep: number; readonly begun: string };
+  readonly fetching: {
+    readonly kind: 'fetching';
+    readonly sweep: number;
+    readonly begun: string;
+    readonly keys: number;
+    readonly deleted: number;
+    readonly unsure: boolean;
+  };
   /** Too much would have been deleted; a person decides. */
   readonly guarded: {
     readonly kind: 'guarded';
@@ -33,19 +53,34 @@ export interface SweepStates {
   };
 }
 
+/** What a finished sweep came to. Timestamps are canonical, on the source's clock. */
+export interface SweepOutcome {
+  readonly begun: string;
+  readonly keys: number;
+  readonly deleted: number;
+  /** No two walks agreed, so nothing was deleted. */
+  readonly unsure: boolean;
+}
+
 export type SweepState = SweepStates[keyof SweepStates];
 
 export interface SweepEvents {
-  readonly begin: { readonly kind: 'begin'; readonly sweep: number; readonly at: string };
+  readonly begin: { readonly kind: 'begin'; readonly at: string };
   readonly page: {
     readonly kind: 'page';
     readonly next: Position;
     readonly keys: number;
+    readonly digest: string;
     readonly total?: number;
   };
-  readonly end: { readonly kind: 'end' };
-  /** The walk has to begin again: a link died, or two sweeps by offset did not agree. */
-  readonly again: { readonly kind: 'again'; readonly sweep: number };
+  /** The last page. */
+  readonly end: { readonly kind: 'end'; readonly keys: number };
+  /** The last page of a walk that another one has to agree with. */
+  readonly agree: { readonly kind: 'agree'; readonly digest: string };
+  /** The last page, and no two walks agreed. */
+  readonly unsure: { readonly kind: 'unsure'; readonly keys: number };
+  /** A link died; the walk begins again. */
+  readonly lost: { readonly kind: 'lost' };
   readonly guard: { readonly kind: 'guard'; readonly rows: number; readonly of: number };
   readonly deleted: { readonly kind: 'deleted'; readonly rows: number };
   readonly purged: { readonly kind: 'purged' };
@@ -61,69 +96,100 @@ type SweepCell<S extends keyof SweepStates, E extends keyof SweepEvents> = (
 type SweepRow<S extends keyof SweepStates> = { readonly [E in keyof SweepEvents]: SweepCell<S, E> };
 type SweepTable = { readonly [S in keyof SweepStates]: SweepRow<S> };
 
+const never = {
+  begin: impossible,
+  page: impossible,
+  end: impossible,
+  agree: impossible,
+  unsure: impossible,
+  lost: impossible,
+  guard: impossible,
+  deleted: impossible,
+  purged: impossible,
+  done: impossible,
+} as const satisfies SweepRow<keyof SweepStates>;
+
+const begun = (sweep: number, at: string): SweepState => ({
+  kind: 'walking',
+  sweep,
+  base: sweep,
+  begun: at,
+  keys: 0,
+  digest: '',
+  round: 1,
+});
+
 const SWEEP: SweepTable = {
-  idle: {
-    begin: (_, { sweep, at }) => ({ kind: 'walking', sweep, begun: at, keys: 0, round: 1 }),
-    page: impossible,
-    end: impossible,
-    again: impossible,
-    guard: impossible,
-    deleted: impossible,
-    purged: impossible,
-    done: impossible,
-  },
+  idle: { ...never, begin: ({ sweep }, { at }) => begun(sweep + 1, at) },
   walking: {
-    begin: impossible,
-    page: (state, { next, keys, total }) => ({
+    ...never,
+    page: (state, { next, keys, digest, total }) => ({
       ...state,
       position: next,
       keys: state.keys + keys,
+      digest,
       ...(total === undefined ? {} : { total }),
     }),
-    end: ({ sweep, begun }) => ({ kind: 'deleting', sweep, begun, deleted: 0 }),
-    again: ({ begun, round }, { sweep }) => ({
+    end: (state, { keys }) => ({
+      kind: 'deleting',
+      sweep: state.sweep,
+      base: state.base,
+      begun: state.begun,
+      keys: state.keys + keys,
+      deleted: 0,
+    }),
+    // Marks of both walks that agree count.
+    agree: ({ sweep, begun: at, round }, { digest }) => ({
       kind: 'walking',
-      sweep,
-      begun,
+      sweep: sweep + 1,
+      base: sweep,
+      begun: at,
       keys: 0,
+      digest: '',
+      previous: digest,
       round: round + 1,
     }),
-    guard: impossible,
-    deleted: impossible,
-    purged: impossible,
-    done: impossible,
+    unsure: (state, { keys }) => ({
+      kind: 'fetching',
+      sweep: state.sweep,
+      begun: state.begun,
+      keys: state.keys + keys,
+      deleted: 0,
+      unsure: true,
+    }),
+    lost: ({ sweep, begun: at, round }) => ({
+      kind: 'walking',
+      sweep: sweep + 1,
+      base: sweep + 1,
+      begun: at,
+      keys: 0,
+      digest: '',
+      round: round + 1,
+    }),
   },
   deleting: {
-    begin: impossible,
-    page: impossible,
-    end: impossible,
-    again: impossible,
-    guard: ({ sweep, begun }, { rows, of }) => ({ kind: 'guarded', sweep, begun, rows, of }),
+    ...never,
+    guard: ({ sweep, begun: at }, { rows, of }) => ({ kind: 'guarded', sweep, begun: at, rows, of }),
     deleted: (state, { rows }) => ({ ...state, deleted: state.deleted + rows }),
-    purged: ({ sweep, begun }) => ({ kind: 'fetching', sweep, begun }),
-    done: impossible,
+    purged: ({ sweep, begun: at, keys, deleted }) => ({
+      kind: 'fetching',
+      sweep,
+      begun: at,
+      keys,
+      deleted,
+      unsure: false,
+    }),
   },
   fetching: {
-    begin: impossible,
-    page: impossible,
-    end: impossible,
-    again: impossible,
-    guard: impossible,
-    deleted: impossible,
-    purged: impossible,
-    done: () => ({ kind: 'idle' }),
+    ...never,
+    done: ({ sweep, begun: at, keys, deleted, unsure }) => ({
+      kind: 'idle',
+      sweep,
+      last: { begun: at, keys, deleted, unsure },
+    }),
   },
-  guarded: {
-    // The next sweep looks again; `--force` lets it delete.
-    begin: (_, { sweep, at }) => ({ kind: 'walking', sweep, begun: at, keys: 0, round: 1 }),
-    page: impossible,
-    end: impossible,
-    again: impossible,
-    guard: impossible,
-    deleted: impossible,
-    purged: impossible,
-    done: impossible,
-  },
+  // The next sweep looks again; `--force` lets it delete.
+  guarded: { ...never, begin: ({ sweep }, { at }) => begun(sweep + 1, at) },
 };
 
 /** @throws ImpossibleEvent for a fault of the consumer's own */

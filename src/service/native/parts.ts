@@ -72,7 +72,7 @@ export async function part(
   const shape = { kind: 'native-part', part: name } as const;
   const files = signingFor(context, exchange, session);
   const body = await context.store.record({ query, key: id, shape, files }, context.read);
-  if (body === undefined) throw platError('recordNotFound', { resource: name });
+  if (body === undefined) throw platError('recordNotFound', { resource: name.slice(0, -1) });
   return taggedResult(request, body);
 }
 

@@ -87,9 +87,11 @@ function readMember(context: ParseContext, draft: Draft, name: string, given: un
     return;
   }
   const navigation = findNavigation(resource, name);
+  const drop = (why: DroppedField['why']): void =>
+    void draft.dropped.push({ resource: resource.name, name, value: given, why });
   if (navigation?.collection) draft.nested.push([navigation, given]);
-  else if (navigation !== undefined) draft.dropped.push({ name, why: 'expansion' });
-  else if (context.settings.owner === 'replica') draft.dropped.push({ name, why: 'unknown' });
+  else if (navigation !== undefined) drop('expansion');
+  else if (context.settings.owner === 'replica') drop('unknown');
   else {
     const nearest = nearestName(name, [...resource.fields.keys(), ...resource.navigations.keys()]);
     const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
@@ -98,12 +100,14 @@ function readMember(context: ParseContext, draft: Draft, name: string, given: un
 }
 
 function readField({ settings, dictionary }: ParseContext, draft: Draft, field: Field, given: unknown): void {
+  const drop = (why: DroppedField['why']): void =>
+    void draft.dropped.push({ resource: field.resource, name: field.name, value: given, why });
   if (field.name === REPLICA_STAMP || (settings.owner === 'authority' && isStamp(field))) {
-    draft.dropped.push({ name: field.name, why: 'stamp' });
+    drop('stamp');
     return;
   }
   if (field.joined !== undefined && settings.agentsFrom === 'records') {
-    if (given !== null) draft.dropped.push({ name: field.name, why: 'joined' });
+    if (given !== null) drop('joined');
     return;
   }
   // A replica keeps what its source sent: spellings of lookups, lengths and all.

@@ -27,7 +27,9 @@ export interface RefusedMember {
 }
 
 export interface DroppedField {
+  readonly resource: string;
   readonly name: string;
+  readonly value: unknown;
   readonly why: 'stamp' | 'joined' | 'expansion' | 'unknown';
 }
 

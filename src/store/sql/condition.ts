@@ -1,3 +1,4 @@
+import type { Field } from '../../dictionary/index.ts';
 import type {
   Comparison,
   ComparisonOperator,
@@ -117,10 +118,11 @@ function comparison(context: Context, expression: Comparison, exact: boolean): S
     leftType === left.type
   ) {
     const literal = operand(context, right, rightType);
-    return conditionAt(
-      placeOfField(context, left),
-      (column) => sql`${column}${OPERATORS[operator]}${literal}`,
-    );
+    const late = beginsLately(context, left.field, operator, right);
+    return conditionAt(placeOfField(context, left), (column) => {
+      const compared = sql`${column}${OPERATORS[operator]}${literal}`;
+      return late ? context.dialect.rare(compared) : compared;
+    });
   }
   const sides = [operand(context, left, leftType), operand(context, right, rightType)] as const;
   if (operator === 'ne') return sql`${sides[0]}${OPERATORS.ne}${sides[1]}`;
@@ -130,6 +132,15 @@ function comparison(context: Context, expression: Comparison, exact: boolean): S
   }
   const plain = sql`${sides[0]}${OPERATORS[operator]}${sides[1]}`;
   return exact ? sql`coalesce(${plain}, FALSE)` : plain;
+}
+
+/** What changed since then is few of many, as the engines cannot know: they would look at every record. */
+const LATELY = 2 * 86_400_000;
+
+/** Whether a condition asks for the changes of the last days, as one who replicates does. */
+function beginsLately(context: Context, field: Field, operator: ComparisonOperator, from: Literal): boolean {
+  if (field.name !== 'ModificationTimestamp' || (operator !== 'gt' && operator !== 'ge')) return false;
+  return typeof from.value === 'string' && Date.parse(from.value) > Date.parse(context.now) - LATELY;
 }
 
 /** Against null: equality asks for absence, an order is never true. */

@@ -30,6 +30,8 @@ export interface Dialect {
   readonly like: (text: Sql, pattern: readonly LikePart[]) => Sql;
   /** Whether a place lies in a polygon, its border included; null when a coordinate is. */
   readonly within: (latitude: Sql, longitude: Sql, polygon: readonly Point[]) => Sql;
+  /** A condition that few rows satisfy, told to an engine that would not think so. */
+  readonly rare: (condition: Sql) => Sql;
   readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
   readonly remainder: (left: Sql, right: Sql) => Sql;
   /** A condition that ends the statement with an error once its time is up; nothing where the engine does it. */

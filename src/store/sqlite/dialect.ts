@@ -185,6 +185,7 @@ export const sqliteDialect: Dialect = {
     const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);
     return sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`;
   },
+  rare: (condition) => sql`likelihood(${condition}, 0.001)`,
   divide: (left, right, integers) =>
     integers
       ? sql`(${whole(left)} / nullif(${whole(right)}, 0))`

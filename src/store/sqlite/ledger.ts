@@ -50,9 +50,6 @@ export function sqliteLedgerWriter(connection: Connection): LedgerWriter {
       for (const { resource, keys } of change.release ?? []) {
         for (const key of keys) run(RELEASE, source, resource, key);
       }
-      for (const resource of change.forgetSeen ?? []) {
-        run('DELETE FROM plat_ledger_seen WHERE source = ? AND resource = ?', source, resource);
-      }
     },
   };
 }
@@ -62,6 +59,9 @@ function takeLease(connection: Connection, source: string, { holder, now, until 
     expires = excluded.expires WHERE holder = excluded.holder OR expires <= ? RETURNING holder`;
   return connection.prepare(text).get(source, holder, until, now) !== undefined;
 }
+
+/** Marks that are deleted under one hold of the write lock. */
+const FORGOTTEN_AT_ONCE = 20_000;
 
 const SEE = `INSERT INTO plat_ledger_seen VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET sweep = max(sweep, excluded.sweep)`;
@@ -142,11 +142,11 @@ export function sqliteLedger({ connection, model, commit, locked }: LedgerParts)
         ? 0
         : number(`SELECT count(*) AS n FROM "${layout.columnsTable}" WHERE _source = ?`, source);
     },
-    async unseen(source, resource, sweep, limit) {
+    async unseen(source, resource, sweep, after, limit) {
       const layout = await layoutOf(resource);
       if (layout === undefined) return [];
-      const text = `SELECT r._key AS key FROM "${layout.columnsTable}" r WHERE ${unseenWhere} ORDER BY r._key LIMIT ?`;
-      return texts(text, source, source, resource, sweep, limit);
+      const text = `SELECT r._key AS key FROM "${layout.columnsTable}" r WHERE ${unseenWhere} AND r._key > ? ORDER BY r._key LIMIT ?`;
+      return texts(text, source, source, resource, sweep, after, limit);
     },
     async unseenCount(source, resource, sweep) {
       const layout = await layoutOf(resource);
@@ -154,10 +154,16 @@ export function sqliteLedger({ connection, model, commit, locked }: LedgerParts)
       const text = `SELECT count(*) AS n FROM "${layout.columnsTable}" r WHERE ${unseenWhere}`;
       return number(text, source, source, resource, sweep);
     },
-    async wanted(source, resource, why, limit) {
-      const text =
-        'SELECT key FROM plat_ledger_wanted WHERE source = ? AND resource = ? AND why = ? ORDER BY key LIMIT ?';
-      return texts(text, source, resource, why, limit);
+    forgetSeen: (source, resource, sweep) =>
+      locked(() => {
+        const text = `DELETE FROM plat_ledger_seen WHERE (source, resource, key) IN
+          (SELECT source, resource, key FROM plat_ledger_seen WHERE source = ? AND resource = ? AND sweep < ? LIMIT ${FORGOTTEN_AT_ONCE})`;
+        return Number(connection.prepare(text).run(source, resource, sweep).changes);
+      }),
+    async wanted(source, resource, why, after, limit) {
+      const text = `SELECT key FROM plat_ledger_wanted
+        WHERE source = ? AND resource = ? AND why = ? AND key > ? ORDER BY key LIMIT ?`;
+      return texts(text, source, resource, why, after, limit);
     },
     async wantedCount(source, resource, why) {
       const text =

@@ -67,8 +67,13 @@ function tablesOf(layout: ResourceLayout): string {
     ${tables}
     CREATE UNIQUE INDEX "${textsTable}_id" ON "${textsTable}" (_id);
     CREATE INDEX "${columnsTable}_walk" ON "${columnsTable}" (_key, _visible, _system, _id);
+    ${child ? '' : sourceIndex(columnsTable)}
     ${resource.name === 'Media' ? mediaIndexes(columnsTable) : ''}`;
 }
+
+/** A replica's sweeps go over the keys of one source; an authority's records are not in it. */
+const sourceIndex = (columns: string): string =>
+  `CREATE INDEX "${columns}_source" ON "${columns}" (_source, _key) WHERE _source IS NOT NULL;`;
 
 /**
  * The floor plan interface walks the plans among the media, and asks for those of one listing; a served file is asked

@@ -1,0 +1,127 @@
+/** The parameters of the native interface, where they are wrong (contract, Native interface; native-v1). */
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { startTestService } from '../../support/service.ts';
+import { nativeAsker } from './asker.ts';
+import { FIRST, fillMarket } from './market.ts';
+
+const service = await startTestService({ after }, { fill: fillMarket });
+const feed = nativeAsker(service, 'replication', await service.key('replication', { role: 'idx' }));
+
+describe('a parameter', () => {
+  const unknown = (name: string, nearest: string): unknown => [
+    400,
+    1053,
+    `The query option ${name} is not known. Did you mean ${nearest}?`,
+  ];
+  it('that begins with _ and is not known: 400, 1053, with the nearest name', async () => {
+    for (const [name, nearest] of [
+      ['_skiptokn', '_skiptoken'],
+      ['_SkipToken', '_skiptoken'],
+      ['_limits', '_limit'],
+      ['_order', '_orderby'],
+    ] as const) {
+      assert.deepEqual(await feed.fault(`listings?${name}=1`), unknown(name, nearest));
+      assert.deepEqual(await feed.fault(`accounts?${name}=1`), unknown(name, nearest));
+      assert.deepEqual(await feed.fault(`listings/${FIRST}?${name}=1`), unknown(name, nearest));
+      assert.deepEqual(await feed.fault(`listings/${FIRST}/photos?${name}=1`), unknown(name, nearest));
+      assert.deepEqual(await feed.fault(`listings/${FIRST}/photos/P1?${name}=1`), unknown(name, nearest));
+      assert.deepEqual(await feed.fault(`system?${name}=1`), unknown(name, nearest));
+    }
+  });
+
+  it('without _ is left alone', async () => {
+    for (const path of [
+      'listings?page=2&$top=1&limit=3&x',
+      `listings/${FIRST}?callback=f`,
+      'system?x=_limit',
+    ]) {
+      assert.equal((await feed.get(path)).status, 200, path);
+    }
+  });
+
+  it('that is sent twice: 400, 1053', async () => {
+    const told = [400, 1053, 'The query option _limit stands more than once.'];
+    assert.deepEqual(await feed.fault('listings?_limit=1&_limit=2'), told);
+    const skip = [400, 1053, 'The query option _skip stands more than once.'];
+    assert.deepEqual(await feed.fault('listings?_skip=1&_$skip=2'), skip);
+  });
+
+  it('that contradicts another: 400, 1053', async () => {
+    const told = (first: string, second: string, why: string): unknown => [
+      400,
+      1053,
+      `${first} and ${second} do not go together: ${why}.`,
+    ];
+    const places = 'each says where the page begins';
+    assert.deepEqual(
+      await feed.fault('listings?_skiptoken=&_orderby=ListPrice'),
+      told('_skiptoken', '_orderby', 'a token continues the order by key'),
+    );
+    assert.deepEqual(await feed.fault('listings?_skiptoken=a&_page=1'), told('_skiptoken', '_page', places));
+    assert.deepEqual(await feed.fault('listings?_skiptoken=a&_skip=1'), told('_skiptoken', '_skip', places));
+    assert.deepEqual(await feed.fault('listings?_page=1&_skip=1'), told('_page', '_skip', places));
+  });
+
+  it('that has no meaning there: 400, 1053, with those that have', async () => {
+    const told = (name: string, resource: string, taken: string): unknown => [
+      400,
+      1053,
+      `${name} is not for ${resource}; the parameters there are ${taken}.`,
+    ];
+    assert.deepEqual(
+      await feed.fault(`listings/${FIRST}?_filter=x`),
+      told('_filter', 'listings', '_select, _expand'),
+    );
+    assert.deepEqual(
+      await feed.fault(`listings/${FIRST}/rooms?_select=Id`),
+      told('_select', 'rooms', '_limit, _skip, _page, _pagination'),
+    );
+    assert.deepEqual(
+      await feed.fault(`listings/${FIRST}/rooms/R1?_limit=1`),
+      told('_limit', 'one of rooms', 'none'),
+    );
+    assert.deepEqual(await feed.fault('system?_limit=1'), told('_limit', 'system', 'none'));
+    assert.deepEqual(await feed.fault('standardfields?_page=1'), told('_page', 'standardfields', 'none'));
+    assert.deepEqual(await feed.fault('customfields?_page=1'), told('_page', 'customfields', 'none'));
+  });
+
+  it('out of its bounds: 400, 1053', async () => {
+    for (const [parameter, value, expected] of [
+      ['_page', '0', 'a whole number from 1 to 100000'],
+      ['_page', '100001', 'a whole number from 1 to 100000'],
+      ['_skip', '-1', 'a whole number from 0 to 2500000'],
+      ['_skip', '2500001', 'a whole number from 0 to 2500000'],
+      ['_pagination', '2', '0, 1 or count'],
+      ['_pagination', 'true', '0, 1 or count'],
+      ['_select', 'City,,ListPrice', 'names with one comma between two of them'],
+    ] as const) {
+      const told = `${parameter} is ${JSON.stringify(value)}, but takes ${expected}.`;
+      assert.deepEqual(await feed.fault(`listings?${parameter}=${value}`), [400, 1053, told]);
+    }
+    const known =
+      'Photos, Videos, VirtualTours, Rooms, Units, OpenHouses, Documents, CustomFields, FloorPlans';
+    assert.deepEqual(await feed.fault('listings?_expand=Photo'), [
+      400,
+      1053,
+      `_expand: Photo cannot be expanded; ${known} can. Did you mean Photos?`,
+    ]);
+  });
+
+  it('that names a field which is not there: 400, 1040, with the nearest name', async () => {
+    const told = (option: string, name: string, nearest: string): unknown => [
+      400,
+      1040,
+      `${option}: listings has no field ${name} at position 1. Did you mean ${nearest}?`,
+    ];
+    assert.deepEqual(
+      await feed.fault('listings?_select=ListPrise'),
+      told('_select', 'ListPrise', 'ListPrice'),
+    );
+    assert.deepEqual(await feed.fault('listings?_orderby=Citi'), told('_orderby', 'Citi', 'City'));
+    assert.deepEqual(
+      await feed.fault('listings?_select=ListAgentKey'),
+      told('_select', 'ListAgentKey', 'ListAgentId'),
+    );
+  });
+});
