@@ -3,6 +3,7 @@ import { DEFAULT_SETTINGS, type StoreSettings } from '../store/settings.ts';
 import { defaultReaders, openSqliteStore } from '../store/sqlite/store.ts';
 import type { Store } from '../store/store.ts';
 import type { ConfigFile } from './config.ts';
+import { mustHaveFolder } from './paths.ts';
 
 /** `STORE` as the contract writes it. */
 export interface StoreAddress {
@@ -53,6 +54,7 @@ export async function openStore(
   { create, threads = false, config = {} }: OpenOptions,
 ): Promise<Store> {
   const { path } = storeAddress(text);
+  if (create) mustHaveFolder(path);
   const readers = threads ? defaultReaders() : 0;
   const store = await openSqliteStore({
     path,

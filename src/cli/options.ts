@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { platError } from '../errors/index.ts';
 import { type ConfigFile, readConfig } from './config.ts';
 
 /** `apiPort` → `PLAT_API_PORT`. */
@@ -11,8 +12,17 @@ export function option(flags: string, description: string): Option {
   return made.env(environmentName(made.attributeName()));
 }
 
+const needed = new WeakSet<Option>();
+
+/** An option that a command cannot do without, wherever it comes from. */
+export function required(flags: string, description: string): Option {
+  const made = option(flags, description);
+  needed.add(made);
+  return made;
+}
+
 export const STORE_OPTION = (): Option =>
-  option('--store <store>', 'where records live: a path, sqlite:PATH or postgres://…').makeOptionMandatory();
+  required('--store <store>', 'where records live: a path, sqlite:PATH or postgres://…');
 
 export const JSON_OPTION = (): Option => option('--json', 'machine-readable results on stdout');
 
@@ -27,15 +37,23 @@ export function wholeNumber(least: number, most: number) {
   };
 }
 
-/** Reads the configuration and lets it stand in for options that neither the line nor the environment gave. */
+/**
+ * Reads the configuration and lets it stand in for options that neither the line nor the environment gave.
+ * @throws PlatError `usage` when an option is still missing that the command needs
+ */
 export function applyConfig(command: Command): ConfigFile {
   const file: unknown = command.getOptionValue('config');
   const config = readConfig(typeof file === 'string' ? file : undefined);
-  for (const { attributeName } of command.options.map((each) => ({ attributeName: each.attributeName() }))) {
-    const source = command.getOptionValueSource(attributeName);
-    const given = config[attributeName];
+  for (const each of command.options) {
+    const name = each.attributeName();
+    const source = command.getOptionValueSource(name);
+    const given = config[name];
     if (given !== undefined && (source === undefined || source === 'default')) {
-      command.setOptionValueWithSource(attributeName, given, 'config');
+      command.setOptionValueWithSource(name, given, 'config');
+    }
+    if (needed.has(each) && command.getOptionValue(name) === undefined) {
+      const places = `${each.envVar} in the environment and "${name}" in plat.config.json do as well`;
+      throw platError('usage', { reason: `${each.flags} is missing; ${places}.` });
     }
   }
   return config;

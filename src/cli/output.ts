@@ -23,9 +23,18 @@ export function table(rows: readonly (readonly string[])[]): string {
 
 /** Tells an error on stderr and what it means for the exit code. */
 export function fail(error: unknown): number {
+  const system = systemCode(error);
+  if (system === 'EPIPE') return EXIT.failed; // nobody reads any more
   const text = error instanceof Error ? error.message : String(error);
   process.stderr.write(`plat: ${text}\n`);
   if (error instanceof PlatError) return error.code === 'usage' ? EXIT.wrongUse : EXIT.failed;
-  if (error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  if (system === undefined && error instanceof Error && error.stack !== undefined)
+    process.stderr.write(`${error.stack}\n`);
   return EXIT.failed;
+}
+
+/** The code of what the operating system refused, such as ENOSPC. */
+function systemCode(error: unknown): string | undefined {
+  const isSystem = error instanceof Error && 'syscall' in error && 'code' in error;
+  return isSystem && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
+import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
 import { print } from '../output.ts';
+import { mustHaveFolder } from '../paths.ts';
 
 /** The name of a resource, checked. @throws PlatError `usage` with the nearest name */
 export async function knownResource(store: Store, name: string): Promise<string> {
@@ -24,8 +25,8 @@ export function addDataCommands(program: Command): void {
     .argument('<key...>', 'keys of the records')
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
-    .addOption(new Option('--resource <name>', 'what they are').makeOptionMandatory())
-    .addOption(new Option('--force', 'also in a replica, whose records belong to its source'))
+    .addOption(required('--resource <name>', 'what they are'))
+    .addOption(option('--force', 'also in a replica, whose records belong to its source'))
     .addOption(JSON_OPTION())
     .action(async (keys: string[], _options, command: Command) => {
       applyConfig(command);
@@ -54,11 +55,12 @@ export function addDataCommands(program: Command): void {
     .description('write what is stored as NDJSON, in the form that "plat import" takes')
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
-    .addOption(new Option('--resource <name>', 'what to write').makeOptionMandatory())
-    .addOption(new Option('--out <file>', 'where to; stdout if not given'))
+    .addOption(required('--resource <name>', 'what to write'))
+    .addOption(option('--out <file>', 'where to; stdout if not given'))
     .action(async (_options, command: Command) => {
       applyConfig(command);
       const { store: address, resource, out } = command.opts();
+      if (out !== undefined) mustHaveFolder(out);
       const store = await openStore(address, { create: false });
       try {
         const name = await knownResource(store, resource);
@@ -83,6 +85,7 @@ export function addDataCommands(program: Command): void {
     .addOption(CONFIG_OPTION())
     .action(async (file: string, _options, command: Command) => {
       applyConfig(command);
+      mustHaveFolder(file);
       const store = await openStore(command.opts().store, { create: false });
       try {
         await store.backup(file);

@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { downloadImage, floorPlans } from '../../replica/floorplans/client.ts';
 import { systemClock } from '../../store/clock.ts';
-import { applyConfig, CONFIG_OPTION, option } from '../options.ts';
+import { applyConfig, CONFIG_OPTION, option, required } from '../options.ts';
 
 export function addFloorplansCommand(program: Command): void {
   program
@@ -10,11 +10,11 @@ export function addFloorplansCommand(program: Command): void {
       'the floor plan records of one listing or of a whole system, as NDJSON; --out also gets the images',
     )
     .addOption(CONFIG_OPTION())
-    .addOption(option('--from <url>', 'root of the floor plan service, …/Reso').makeOptionMandatory())
-    .addOption(option('--token <token>', 'floor plan access token').makeOptionMandatory())
-    .addOption(new Option('--system <OUID>', 'originating system').makeOptionMandatory())
-    .addOption(new Option('--listing <key>', 'only this listing'))
-    .addOption(new Option('--out <dir>', 'folder for the images'))
+    .addOption(required('--from <url>', 'root of the floor plan service, …/Reso'))
+    .addOption(required('--token <token>', 'floor plan access token'))
+    .addOption(required('--system <OUID>', 'originating system'))
+    .addOption(option('--listing <key>', 'only this listing'))
+    .addOption(option('--out <dir>', 'folder for the images'))
     .action(async (_options, command: Command) => {
       applyConfig(command);
       const { from, token, system, listing, out } = command.opts();

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { type FileReport, importFile } from '../import/import-file.ts';
 import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
+import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
 import { EXIT, print } from '../output.ts';
+import { mustBeFile } from '../paths.ts';
 import { withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { knownResource } from './data.ts';
@@ -17,11 +18,12 @@ export function addImportCommand(program: Command): void {
     .argument('<file...>', 'files; - is stdin')
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
-    .addOption(new Option('--resource <name>', 'what the records are; else what a file says, else Property'))
+    .addOption(option('--resource <name>', 'what the records are; else what a file says, else Property'))
     .addOption(JSON_OPTION())
     .action(async (files: string[], _options, command: Command) => {
       const config = applyConfig(command);
       const { store: address, resource, json } = command.opts();
+      for (const file of files) if (file !== '-') mustBeFile(file);
       const { signal } = onShutdown();
       const store = await openStore(address, { create: true, config });
       try {
@@ -59,7 +61,7 @@ function sizeOf(file: string): number | undefined {
 /** What a person should look at, on stderr. */
 function tell({ file, reasons, rejected, rejectedFile, ignored, orphans, duplicates }: FileReport): void {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  for (const { line, reason } of reasons) say(`${file}:${line}: ${reason}`);
+  for (const { line, reason } of reasons) say(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
   if (rejected > reasons.length) say(`${file}: ${rejected - reasons.length} more records were rejected`);
   if (rejectedFile !== undefined) say(`${file}: rejected records are in ${rejectedFile}`);
   if (duplicates > 0) say(`${file}: ${duplicates} keys stand more than once; the last one counts`);

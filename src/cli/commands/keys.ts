@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import {
   hashToken,
   KEY_KINDS,
@@ -11,7 +11,7 @@ import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
+import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
 
 interface NewKey {
@@ -71,15 +71,15 @@ export function addKeyCommands(program: Command): void {
     .description('make a key and print its token, once')
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
-    .addOption(option('--name <name>', 'who the key is for').makeOptionMandatory())
-    .addOption(new Option('--kind <kind>', 'what it may use').choices(KEY_KINDS).default('replication'))
-    .addOption(new Option('--role <role>', 'what it may see').default('idx'))
+    .addOption(required('--name <name>', 'who the key is for'))
+    .addOption(option('--kind <kind>', 'what it may use').choices(KEY_KINDS).default('replication'))
+    .addOption(option('--role <role>', 'what it may see').default('idx'))
     .addOption(
-      new Option('--system <OUID>', 'only this originating system; may be repeated')
+      option('--system <OUID>', 'only this originating system; may be repeated')
         .argParser(collect)
         .default([]),
     )
-    .addOption(new Option('--expires <date>', 'when it ends'))
+    .addOption(option('--expires <date>', 'when it ends'))
     .addOption(JSON_OPTION())
     .action(async (_options, command: Command) => {
       const config = applyConfig(command);
@@ -132,7 +132,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>', 'as "key list" shows it')
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
-    .addOption(new Option('--overlap <duration>', 'how long the old key goes on').default('24h'))
+    .addOption(option('--overlap <duration>', 'how long the old key goes on').default('24h'))
     .addOption(JSON_OPTION())
     .action(async (id: string, _options, command: Command) => {
       applyConfig(command);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../service/service.ts';
@@ -35,7 +35,9 @@ export function addServeOptions(command: Command): Command {
     )
     .addOption(option('--trust-proxy', 'believe Host and X-Forwarded-* of a proxy in front'))
     .addOption(
-      new Option('--log-level <level>').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+      option('--log-level <level>', 'from which weight on lines are logged')
+        .choices(['debug', 'info', 'warn', 'error', 'silent'])
+        .default('info'),
     );
 }
 

@@ -82,11 +82,14 @@ async function resourceOf(
   { resource: told }: Envelope,
 ): Promise<Resource> {
   const { dictionary } = await store.model();
-  const wanted = asked ?? told ?? 'Property';
-  for (const resource of dictionary.resources.values()) {
-    if (resource.name === wanted || resource.name.toLowerCase() === told?.toLowerCase()) return resource;
+  const wanted = (asked ?? told ?? 'Property').toLowerCase();
+  if (told !== undefined && told !== wanted) {
+    throw platError('usage', { reason: `The file says that its records are of ${told}, not ${asked}.` });
   }
-  throw platError('usage', { reason: `There is no resource ${wanted}.` });
+  for (const resource of dictionary.resources.values()) {
+    if (resource.name.toLowerCase() === wanted) return resource;
+  }
+  throw platError('usage', { reason: `There is no resource ${told}.` });
 }
 
 /** Gathers records into batches and keeps the account of the file. */
@@ -130,12 +133,19 @@ class Importer {
     const mark = hash('sha1', record.key, 'base64').slice(0, 12);
     if (this.#seen.has(mark)) this.report.duplicates++; // the last one wins
     this.#seen.add(mark);
+    const earlier = this.#batch.get(record.key)?.record.children.keys() ?? [];
+    // Children that the later record does not speak of are those of the earlier one.
+    if ([...earlier].some((kind) => !record.children.has(kind))) await this.flush();
     this.#batch.delete(record.key);
     this.#batch.set(record.key, { raw, record });
     if (this.#batch.size >= BATCH) await this.flush();
   }
 
   async #parse(raw: RawRecord): Promise<ParsedRecord | undefined> {
+    if (raw.fault !== undefined) {
+      this.reject(raw, raw.fault);
+      return undefined;
+    }
     const model = await this.#store.model();
     let parsed: ReturnType<typeof parseExactly>;
     try {

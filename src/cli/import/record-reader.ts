@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
- * Finds the records in a text that comes in pieces: lines of JSON, a JSON array, or RESO Common Format. Records are
+ * Finds the records in bytes that come in pieces: lines of JSON, a JSON array, or RESO Common Format. Records are
  * cut out by their braces, so that neither a file nor an array has to fit into memory, and one that is broken does
  * not take the rest with it.
  */
@@ -8,6 +10,8 @@
 export interface RawRecord {
   readonly line: number;
   readonly text: string;
+  /** Why it cannot be read; the text is then made of its bytes. */
+  readonly fault?: string;
 }
 
 /** What the text turned out to be, beside its records. */
@@ -26,6 +30,7 @@ const COMMON = /^\s*\{\s*(?:"(?:@[^"]*)"\s*:\s*(?:"[^"]*"|[\d.]+)\s*,\s*)*"value
 /** Enough of the beginning to tell the forms apart. */
 const BEGINNING = 4096;
 
+/** @param chunks bytes, each as the character of its number */
 export async function* readRecords(
   chunks: AsyncIterable<string>,
   envelope: Envelope,
@@ -41,7 +46,7 @@ export async function* readRecords(
       if (form === 'undecided') continue;
     }
     cutter ??= makeCutter(form);
-    yield* cutter.take(held);
+    yield* decoded(cutter.take(held));
     held = '';
   }
   if (cutter === undefined) {
@@ -49,12 +54,24 @@ export async function* readRecords(
     form = decide(held, envelope);
     cutter = makeCutter(form === 'undecided' ? 'lines' : form);
   }
-  yield* cutter.take(held);
-  yield* cutter.end(envelope);
+  yield* decoded(cutter.take(held));
+  yield* decoded(cutter.end(envelope));
 }
 
+const NO_UTF8 = 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1';
+
+function* decoded(records: Iterable<RawRecord>): Iterable<RawRecord> {
+  for (const { line, text } of records) {
+    const bytes = Buffer.from(text, 'latin1');
+    yield isUtf8(bytes) ? { line, text: bytes.toString() } : { line, text, fault: NO_UTF8 };
+  }
+}
+
+/** The mark of UTF-8 that some programs begin a file with. */
+const BYTE_ORDER_MARK = /^\u00EF\u00BB\u00BF/;
+
 function decide(text: string, envelope: Envelope): Form {
-  const start = text.trimStart().replace(/^\uFEFF/, '');
+  const start = text.replace(BYTE_ORDER_MARK, '').trimStart();
   if (start === '') return 'undecided';
   if (start.startsWith('[')) return 'array';
   const context = CONTEXT.exec(start.slice(0, BEGINNING));
@@ -77,7 +94,7 @@ function lines(): Cutter {
   let line = 0;
   function* cut(text: string): Iterable<RawRecord> {
     line++;
-    const record = (line === 1 ? text.replace(/^\uFEFF/, '') : text).replace(/\r$/, '');
+    const record = (line === 1 ? text.replace(BYTE_ORDER_MARK, '') : text).replace(/\r$/, '');
     if (record.trim() !== '') yield { line, text: record };
   }
   return {

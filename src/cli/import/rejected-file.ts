@@ -14,20 +14,32 @@ export function rejectedFile(path: string): RejectedFile {
   return {
     path,
     add(file, line, reason, text) {
-      const why = { file, line, reason };
-      appendFileSync(path, `${JSON.stringify(annotated(text, why))}\n`);
+      appendFileSync(path, `${annotated(text, JSON.stringify({ file, line, reason }))}\n`);
     },
   };
 }
 
-function annotated(text: string, why: object): object {
+/** What an earlier import put before the members of a record. */
+const TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/.source;
+const EARLIER = new RegExp(`^\\{"@plat\\.rejected":\\{"file":${TEXT},"line":\\d+,"reason":${TEXT}\\},?`);
+
+/** The record with every digit that it came with, which reading and writing it would not keep. */
+function annotated(text: string, why: string): string {
+  if (!isObject(text)) return `{"@plat.rejected":${why},"text":${JSON.stringify(text)}}`;
+  const members = text
+    .trim()
+    .replace(/[\r\n]+/g, ' ')
+    .replace(EARLIER, '{')
+    .slice(1)
+    .trimStart();
+  return `{"@plat.rejected":${why}${members === '}' ? '' : ','}${members}`;
+}
+
+function isObject(text: string): boolean {
   try {
-    const record: unknown = JSON.parse(text);
-    if (typeof record === 'object' && record !== null && !Array.isArray(record)) {
-      return { '@plat.rejected': why, ...record };
-    }
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
   } catch {
-    // It goes into the file as the text that it is.
+    return false;
   }
-  return { '@plat.rejected': why, text };
 }

@@ -1,10 +1,10 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { platError } from '../../errors/index.ts';
 
-/** A file (or stdin) as text, and how much of it was read. */
+/** A file (or stdin), and how much of it was read. */
 export interface TextSource {
+  /** Its bytes, each as the character of its number: what is no UTF-8 is told where the records are known. */
   readonly chunks: AsyncIterable<string>;
   /** Bytes in all, as they lie on the disk; undefined for stdin. */
   readonly size: number | undefined;
@@ -14,27 +14,15 @@ export interface TextSource {
 /** @param file a path, read as it is also when it ends in `.gz`; `-` is stdin */
 export function openText(file: string): TextSource {
   let read = 0;
-  const raw = file === '-' ? process.stdin : openFile(file);
+  const raw = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 });
   raw.on('data', (chunk: Buffer | string) => {
     read += chunk.length;
   });
   const plain: Readable = file.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
   if (plain !== raw) raw.on('error', (error) => plain.destroy(error));
-  return { chunks: decode(plain), size: file === '-' ? undefined : statSync(file).size, read: () => read };
-}
-
-function openFile(file: string): Readable {
-  try {
-    if (!statSync(file).isFile()) throw new Error('it is no file');
-  } catch (cause) {
-    throw platError('usage', { reason: `${file} cannot be read.` }, { cause });
-  }
-  return createReadStream(file, { highWaterMark: 1 << 20 });
-}
-
-/** Bytes that are no UTF-8 become the replacement character; the records that hold it are read all the same. */
-async function* decode(stream: Readable): AsyncIterable<string> {
-  const decoder = new TextDecoder();
-  for await (const chunk of stream) yield decoder.decode(chunk, { stream: true });
-  yield decoder.decode();
+  return {
+    chunks: plain.setEncoding('latin1'),
+    size: file === '-' ? undefined : statSync(file).size,
+    read: () => read,
+  };
 }
