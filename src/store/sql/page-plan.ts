@@ -72,7 +72,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const { from, main, text } = base(planner, request, 'by-key');
   const visible = visibleRows(query.view.scope, layout, main);
   const key = column(main, '_key');
-  const after = position.kind === 'after-key' ? [sql`${key} > ${bind(position.key)}`] : [];
+  const after = 'key' in position ? [sql`${key} > ${bind(position.key)}`] : [];
   const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key} LIMIT ${bind(limit)}`;
   const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body, count(*) AS n, max(k) AS last FROM (${rows}) q`;
   const next = column('r', '_key');

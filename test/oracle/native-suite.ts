@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Engine } from '../support/engine.ts';
+import { Coverage } from './coverage.ts';
+import { expectedNative, makeNativeQuery, type NativeQuery, writeNativeQuery } from './native-query.ts';
+import { makeRandom, PLAIN } from './random.ts';
+import { smallerFilters } from './shrink.ts';
+import { FUNCTIONS } from './term.ts';
+import { emptyTally, isWhole, runTrial, seeds, type Trial, useBench } from './trial.ts';
+
+const ELSEWHERE = new Set([
+  ...['contains', 'startswith', 'endswith', 'now', 'mindatetime', 'maxdatetime'],
+  ...['totaloffsetminutes', 'totalseconds'],
+]);
+const EXPECTED = [
+  ...FUNCTIONS.filter((name) => !ELSEWHERE.has(name)).map((name) => `call ${name}`),
+  ...['Eq', 'Ne', 'Gt', 'Ge', 'Lt', 'Le', 'Bt'].map((operator) => `operator ${operator}`),
+  ...['add', 'sub', 'mul', 'div', 'mod'].map((operator) => `arithmetic ${operator}`),
+  ...['string', 'integer', 'decimal', 'boolean', 'date', 'timestamp'].map((type) => `field ${type}`),
+  ...['null', 'literal', 'beyond', 'wildcards', 'regex', 'part', 'range'].map((kind) => `right ${kind}`),
+  ...['circle', 'polygon', 'rectangle', 'wkt'].map((shape) => `shape ${shape}`),
+  ...['Edm.String', 'Edm.Int64', 'Edm.Decimal'].map((name) => `cast ${name}`),
+  ...[
+    'condition comparison',
+    'condition every',
+    'condition place',
+    'over a list',
+    'kind element',
+    'kind negate',
+  ],
+  ...['depth 0', 'depth 1', 'depth 2', 'negated', 'word And', 'word Or', 'word Not'],
+  ...['field joined', 'field custom', 'order', 'order descending', 'role idx', 'role private', 'one system'],
+];
+const LEAST = 5;
+
+function note(coverage: Coverage, { filter, order, viewer }: NativeQuery): void {
+  if (filter !== undefined) coverage.filter(filter);
+  for (const { descending } of order) coverage.add(descending ? 'order descending' : 'order');
+  coverage.add(`role ${viewer.role}`);
+  if (viewer.system !== undefined) coverage.add('one system');
+}
+
+function* smaller(query: NativeQuery): Generator<NativeQuery> {
+  if (query.filter !== undefined && query.order.length > 0) yield { ...query, order: [] };
+  for (const index of query.order.keys()) yield { ...query, order: query.order.toSpliced(index, 1) };
+  if (query.filter === undefined) return;
+  yield { ...query, filter: undefined };
+  for (const filter of smallerFilters(query.filter)) yield { ...query, filter };
+}
+
+/** Random native queries, against what the language says. */
+export function nativeOracle(engine: Engine): void {
+  const bench = useBench(engine);
+  test('random native queries give what the language says', async () => {
+    const { world, now, catalogueOf } = bench();
+    const [tally, coverage] = [emptyTally(), new Coverage()];
+    for (const seed of seeds()) {
+      const query = makeNativeQuery(seed, world, now, catalogueOf);
+      const written = writeNativeQuery(query, makeRandom(-seed));
+      note(coverage, query);
+      const trialOf = (asked: NativeQuery): Trial => {
+        const { filter, order } = asked === query ? written : writeNativeQuery(asked, PLAIN);
+        return {
+          resource: 'Property',
+          viewer: asked.viewer,
+          text: `_filter=${filter} _orderby=${order}`,
+          bind: (subject) => subject.bindNative(filter, order, asked.viewer),
+          expect: () => expectedNative(asked, world, now),
+        };
+      };
+      await runTrial(seed, query, tally, bench(), trialOf, smaller, seed % 6 === 0 ? (seed % 5) + 1 : 0);
+    }
+    assert.equal(
+      tally.failures.length,
+      0,
+      `${tally.failures.length} queries differ:\n${tally.failures.join('\n')}`,
+    );
+    if (!isWhole()) return;
+    assert.deepEqual(coverage.rarer(EXPECTED, LEAST), []);
+    const count = seeds().length;
+    assert.ok(
+      tally.telling > count * 0.6,
+      `only ${tally.telling} of ${count} queries match some records and not all`,
+    );
+    assert.ok(tally.unsure < count * 2, `${tally.unsure} records are left open`);
+  });
+}

@@ -1,0 +1,163 @@
+/** The service under test: a store with all records, and its languages, asked as the service asks them. */
+import type { View } from '../../src/access/index.ts';
+import type { Resource } from '../../src/dictionary/index.ts';
+import { bindFilter, bindOrder, resourceNames } from '../../src/query/native/index.ts';
+import { bindCollection, parseQueryOptions } from '../../src/query/odata/index.ts';
+import type { Expression, OrderTerm } from '../../src/query/tree.ts';
+import type { StoreModel } from '../../src/store/model.ts';
+import type { PageRequest, RecordQuery } from '../../src/store/read.ts';
+import { parseRecord } from '../../src/store/record/parse-record.ts';
+import type { ParsedRecord } from '../../src/store/record/parsed-record.ts';
+import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import type { Store } from '../../src/store/store.ts';
+import { testClock } from '../support/clock.ts';
+import type { Engine, Scope } from '../support/engine.ts';
+import { viewOf } from '../support/views.ts';
+import { DECLARATIONS, NOW, type Records } from './data/records.ts';
+import { timestampText } from './values.ts';
+import type { Viewer } from './world.ts';
+
+/** The filter and the order of a query, bound. */
+export interface Asked {
+  readonly filter?: Expression | undefined;
+  readonly order: readonly OrderTerm[];
+}
+
+export interface Subject {
+  bindOData(query: string, resource: string, viewer: Viewer): Asked;
+  bindNative(filter: string, order: string, viewer: Viewer): Asked;
+  /** The keys that match, in order. */
+  keys(asked: Asked, resource: string, viewer: Viewer): Promise<readonly string[]>;
+  /** The same, page by page, but no more than `most` keys and one page. */
+  walk(
+    asked: Asked,
+    resource: string,
+    viewer: Viewer,
+    limit: number,
+    most: number,
+  ): Promise<readonly string[]>;
+}
+
+const PATIENCE = { milliseconds: 20_000 };
+
+/** A replica keeps stamps and spellings as they come, so that both can be tested; agents are joined all the same. */
+const SETTINGS = { ...DEFAULT_SETTINGS, owner: 'replica', declarations: DECLARATIONS } as const;
+
+/** A store of the engine with all records. */
+export async function openSubject(engine: Engine, scope: Scope, records: Records): Promise<Subject> {
+  const { store } = await engine.open(scope, { settings: SETTINGS, clock: testClock(timestampText(NOW)) });
+  const model = await store.model();
+  for (const [name, list] of records.byResource) {
+    const resource = model.resource(name);
+    const report = await store.write(
+      name,
+      list.map((json) => parse(resource, json, model)),
+    );
+    if (report.rejected.length > 0) throw new Error(JSON.stringify(report.rejected[0]));
+  }
+  return makeSubject(store, await store.model());
+}
+
+function parse(resource: Resource, json: unknown, { dictionary, settings }: StoreModel): ParsedRecord {
+  const result = parseRecord(resource, json, { dictionary, settings });
+  if (result.ok) return result.record;
+  throw new Error(`${result.invalid.key}: ${result.invalid.reasons.join('; ')}`);
+}
+
+function makeSubject(store: Store, model: StoreModel): Subject {
+  const views = new Map<string, View>();
+  const viewFor = ({ role, system }: Viewer): View => {
+    const id = `${role} ${system}`;
+    const view =
+      views.get(id) ?? viewOf(model, { role, ...(system === undefined ? {} : { systems: [system] }) });
+    views.set(id, view);
+    return view;
+  };
+  const queryOf = ({ filter, order }: Asked, resource: string, viewer: Viewer): RecordQuery => ({
+    view: viewFor(viewer),
+    resource: model.resource(resource),
+    ...(filter === undefined ? {} : { filter }),
+    order,
+    now: timestampText(NOW),
+  });
+  const pageOf = (query: RecordQuery, position: PageRequest['position'], limit: number) =>
+    store.page({ query, position, limit, shape: keyOnly(query.resource), files: FILES }, PATIENCE);
+  const keysOf = keysByIds(
+    store,
+    (resource) => queryOf({ order: [] }, resource, { role: 'private' }),
+    pageOf,
+  );
+
+  return {
+    bindOData: (query, resource, viewer) => {
+      const { schema } = viewFor(viewer);
+      return bindCollection(parseQueryOptions(query), schema.of(resource), schema);
+    },
+    bindNative: (filter, order, viewer) => {
+      const { schema } = viewFor(viewer);
+      const names = resourceNames('listings', schema.of('Property'), schema);
+      return { filter: bindFilter(filter, names, { now: new Date(NOW) }), order: bindOrder(order, names) };
+    },
+    keys: async (asked, resource, viewer) => {
+      const ids = await store.ids(queryOf(asked, resource, viewer), PATIENCE);
+      const known = await keysOf(resource);
+      return [...ids].map((id) => known.get(id) ?? `? ${id}`);
+    },
+    walk: async (asked, resource, viewer, limit, most) => {
+      const query = queryOf(asked, resource, viewer);
+      const found: string[] = [];
+      let position: PageRequest['position'] = { kind: 'start' };
+      for (;;) {
+        const page = await pageOf(query, position, limit);
+        found.push(...keysIn(page.body, query.resource));
+        if (!page.more || page.last === undefined || found.length > most) return found;
+        position = { kind: 'after-row', ...page.last };
+      }
+    },
+  };
+}
+
+const FILES = { base: 'http://localhost', role: 'private', expires: 0 };
+
+function keyOnly({ fields, key }: Resource): PageRequest['shape'] {
+  const field = fields.get(key);
+  return {
+    kind: 'reso',
+    selection: { all: false, fields: field === undefined ? [] : [field], hidden: [] },
+    computed: [],
+    expansions: [],
+    omitNulls: false,
+    annotateHidden: false,
+    root: 'http://localhost/',
+  };
+}
+
+function keysIn(body: Uint8Array, { key }: Resource): readonly string[] {
+  const rows: unknown = JSON.parse(`[${Buffer.from(body).toString()}]`);
+  if (!Array.isArray(rows)) throw new Error('a page is a list');
+  return rows.map((row: unknown) => {
+    if (typeof row !== 'object' || row === null || !(key in row)) throw new Error(`a row without ${key}`);
+    return String(Object.entries(row).find(([name]) => name === key)?.[1]);
+  });
+}
+
+/** The keys behind the ids of a store, from one page of all records. */
+function keysByIds(
+  store: Store,
+  all: (resource: string) => RecordQuery,
+  pageOf: (query: RecordQuery, position: PageRequest['position'], limit: number) => ReturnType<Store['page']>,
+): (resource: string) => Promise<ReadonlyMap<number, string>> {
+  const kept = new Map<string, Promise<ReadonlyMap<number, string>>>();
+  const read = async (resource: string): Promise<ReadonlyMap<number, string>> => {
+    const query = all(resource);
+    const ids = await store.ids(query, PATIENCE);
+    const { body } = await pageOf(query, { kind: 'start' }, ids.length);
+    const keys = keysIn(body, query.resource);
+    return new Map([...ids].map((id, index) => [id, keys[index] ?? '']));
+  };
+  return (resource) => {
+    const made = kept.get(resource) ?? read(resource);
+    kept.set(resource, made);
+    return made;
+  };
+}
