@@ -1,0 +1,283 @@
+/** Issue of bad input: a clear reason for each record, the rest stored, nothing lost. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { linesOf, type Place, place } from './run.ts';
+
+interface Rejected {
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** What the rejected file says, line by line, and the records in it as they stand there. */
+function rejected(at: Place, file: string): { why: readonly Rejected[]; texts: readonly string[] } {
+  const texts = readFileSync(at.path(`${file}.rejected.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  const why = texts.map((text): Rejected => {
+    const { '@plat.rejected': told }: { '@plat.rejected': Rejected & { file: string } } = JSON.parse(text);
+    assert.equal(told.file, file);
+    return { line: told.line, reason: told.reason };
+  });
+  return { why, texts };
+}
+
+const MEGABYTES_10 = 10_000_000;
+
+/** A line of the file, and the reason for which it is refused; none: it is stored. */
+const LINES: readonly (readonly [line: string, reason?: string])[] = [
+  ['{"ListingKey":"1","StandardStatus":"Active","ListPrice":100,"City":"Ütrecht"}'],
+  ['{"ListingKey":"2","ListPrice":"a lot"}', 'ListPrice is "a lot", but takes a number'],
+  ['{"ListingKey":"3","BedroomsTotal":2.5}', 'BedroomsTotal is 2.5, but takes a whole number'],
+  ['{"ListingKey":"4","CloseDate":"2020-13-01"}', 'CloseDate is "2020-13-01", but takes a date YYYY-MM-DD'],
+  [
+    '{"ListingKey":"5","InternetEntireListingDisplayYN":"yes"}',
+    'InternetEntireListingDisplayYN is "yes", but takes true or false',
+  ],
+  ['{"ListingKey":"6","Appliances":"Dishwasher"}', 'Appliances is "Dishwasher", but takes a list'],
+  ['{"ListingKey":11}', 'ListingKey is 11, but takes a string'],
+  ['{"ListingKey":"7","ListPrise":5}', 'Property has no field ListPrise (did you mean ListPrice?)'],
+  [
+    '{"ListingKey":"8","StandardStatus":"Nonsense"}',
+    'StandardStatus is "Nonsense", which is no value of the closed lookup StandardStatus',
+  ],
+  [`{"ListingKey":"9","City":"${'c'.repeat(51)}"}`, 'City has 51 characters, but takes at most 50'],
+  [`{"ListingKey":"${'k'.repeat(256)}"}`, 'ListingKey has 256 characters, but takes at most 255'],
+  ['{"StandardStatus":"Active"}', 'The record has no ListingKey'],
+  ['{"ListingKey":"","City":"x"}', 'The record has no ListingKey'],
+  [
+    '{"ListingKey":"10","City":"',
+    'The line is no JSON: Unterminated string in JSON at position 27 (line 1 column 28)',
+  ],
+  ['[1]', 'The record is not a JSON object'],
+  ['null', 'The record is not a JSON object'],
+  [
+    '{"ListingKey":"12","ListPrice":12345678901234567890.12}',
+    'ListPrice is 12345678901234567890.12, which is beyond the precision of a number',
+  ],
+  ['{"ListingKey":"13","ListPrice":1e400}', 'ListPrice is 1e400, which is beyond the precision of a number'],
+  [
+    '{"ListingKey":"14","PublicRemarks":"\\ud800 lone"}',
+    'PublicRemarks holds half of a surrogate pair, which is not a character',
+  ],
+  ['{"ListingKey":"15","Media":{"MediaKey":"x"}}', 'Media is not a list'],
+  ['{"ListingKey":"16","Media":[{"MediaURL":"https://x.example"}]}', 'Media[0] has no MediaKey'],
+  [
+    '{"ListingKey":"17","ListPrice":"x","BedroomsTotal":"y"}',
+    'ListPrice is "x", but takes a number; BedroomsTotal is "y", but takes a whole number',
+  ],
+  [
+    `{"ListingKey":"18","PublicRemarks":"${'r'.repeat(MEGABYTES_10)}"}`,
+    `PublicRemarks has ${MEGABYTES_10} characters, but takes at most 4000`,
+  ],
+  ['   '],
+  ['{"ListingKey":"19","ListPrice":450000.25}'],
+];
+
+test('each bad line is reported with file, line and reason and goes to the rejected file; the rest is stored', async (t: TestContext) => {
+  const at = place(t);
+  at.file('bad.ndjson', `\uFEFF${LINES.map(([line]) => line).join('\r\n')}`);
+  const { code, out, err } = await at.run(['import', '--store', 'm.db', 'bad.ndjson']);
+  const expected = LINES.flatMap(([, reason], at) =>
+    reason === undefined ? [] : [{ line: at + 1, reason }],
+  );
+  assert.equal(code, 1);
+  assert.equal(
+    out,
+    `bad.ndjson: Property 2 new, 0 changed, 0 as they were, 0 children stored, ${expected.length} rejected\n`,
+  );
+  const { why, texts } = rejected(at, 'bad.ndjson');
+  assert.deepEqual(why, expected);
+  const told = expected.slice(0, 20).map(({ line, reason }) => `bad.ndjson:${line}: ${reason}`);
+  assert.deepEqual(err.trimEnd().split('\n'), [
+    ...told,
+    `bad.ndjson: ${expected.length - 20} more records were rejected`,
+    'bad.ndjson: rejected records are in bad.ndjson.rejected.ndjson',
+  ]);
+  const kept = texts.map((text) => text.replace(/^\{"@plat\.rejected":\{.*?\},/, '{'));
+  const objects = LINES.filter(([line, reason]) => reason !== undefined && /^\{.*\}$/s.test(line));
+  for (const [line] of objects) assert.ok(kept.includes(line), `${line.slice(0, 80)} is kept to the digit`);
+  assert.ok(texts.some((text) => text.endsWith('"text":"{\\"ListingKey\\":\\"10\\",\\"City\\":\\""}')));
+  const stored = await at.exported('m.db', 'Property');
+  assert.deepEqual(
+    stored.map(({ ListingKey, ListPrice, City }) => [ListingKey, ListPrice, City]),
+    [
+      ['1', 100, 'Ütrecht'],
+      ['19', 450000.25, undefined],
+    ],
+  );
+});
+
+test('the rejected file, put right, is imported as it is; what is still wrong has its new reason alone', async (t) => {
+  const at = place(t);
+  at.file(
+    'a.ndjson',
+    linesOf([
+      { ListingKey: '1', ListPrice: 'x' },
+      { ListingKey: '2', ListPrice: 'y' },
+    ]),
+  );
+  assert.equal((await at.run(['import', '--store', 'm.db', 'a.ndjson'])).code, 1);
+  const first = readFileSync(at.path('a.ndjson.rejected.ndjson'), 'utf8');
+  at.file(
+    'b.ndjson',
+    first.replace('"ListPrice":"x"', '"ListPrice":7').replace('"ListPrice":"y"', '"ListPrice":true'),
+  );
+  const { code, out } = await at.run(['import', '--store', 'm.db', 'b.ndjson']);
+  assert.deepEqual(
+    [code, out],
+    [1, 'b.ndjson: Property 1 new, 0 changed, 0 as they were, 0 children stored, 1 rejected\n'],
+  );
+  assert.equal(
+    readFileSync(at.path('b.ndjson.rejected.ndjson'), 'utf8'),
+    '{"@plat.rejected":{"file":"b.ndjson","line":2,"reason":"ListPrice is true, but takes a number"},"ListingKey":"2","ListPrice":true}\n',
+  );
+});
+
+test('bytes that are no UTF-8 reject their line, which is kept byte for byte', async (t) => {
+  const at = place(t);
+  at.file(
+    'latin.ndjson',
+    Buffer.from('{"ListingKey":"1","City":"Malm\xf6"}\n{"ListingKey":"2","City":"Oslo"}\n', 'latin1'),
+  );
+  assert.equal((await at.run(['import', '--store', 'm.db', 'latin.ndjson'])).code, 1);
+  const { why, texts } = rejected(at, 'latin.ndjson');
+  assert.deepEqual(why, [
+    {
+      line: 1,
+      reason: 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1',
+    },
+  ]);
+  assert.match(texts[0] ?? '', /"City":"Malmö"\}$/);
+  assert.deepEqual(
+    (await at.exported('m.db', 'Property')).map(({ City }) => City),
+    ['Oslo'],
+  );
+});
+
+test('a truncated gzip: what could be read is stored, the end is reported', async (t) => {
+  const at = place(t);
+  const records = Array.from({ length: 3000 }, (_, index) => ({
+    ListingKey: `K${index}`,
+    City: `C${index}`,
+  }));
+  const whole = gzipSync(linesOf(records));
+  at.file('cut.ndjson.gz', whole.subarray(0, whole.length / 2));
+  at.file('none.ndjson.gz', 'no gzip at all');
+  const cut = await at.run(['import', '--store', 'm.db', '--json', 'cut.ndjson.gz', 'none.ndjson.gz']);
+  assert.equal(cut.code, 1);
+  const [first, second] = JSON.parse(cut.out);
+  assert.deepEqual(first.reasons, [
+    { line: 0, reason: 'The file cannot be read to its end: unexpected end of file' },
+  ]);
+  assert.ok(first.inserted > 500 && first.inserted < 2500, cut.out);
+  assert.deepEqual(second.reasons, [
+    { line: 0, reason: 'The file cannot be read to its end: incorrect header check' },
+  ]);
+  assert.match(cut.err, /^cut\.ndjson\.gz: The file cannot be read to its end: unexpected end of file$/m);
+  at.file('whole.ndjson.gz', whole);
+  assert.equal(
+    await at.done(['import', '--store', 'm.db', 'whole.ndjson.gz']),
+    `whole.ndjson.gz: Property ${3000 - first.inserted} new, 0 changed, ${first.inserted} as they were, 0 children stored, 0 rejected\n`,
+  );
+});
+
+test('an array that does not end: its whole records are stored, the broken one and the end are reported', async (t) => {
+  const at = place(t);
+  at.file('cut.json', '[{"ListingKey":"1"},{"ListingKey":"2",\n "City":"B"},\n{"ListingKey":"3","Ci');
+  const { code, out, err } = await at.run(['import', '--store', 'm.db', 'cut.json']);
+  assert.deepEqual(
+    [code, out, err.split('\n').slice(0, 2)],
+    [
+      1,
+      'cut.json: Property 2 new, 0 changed, 0 as they were, 0 children stored, 2 rejected\n',
+      [
+        'cut.json:3: The line is no JSON: Unterminated string in JSON at position 21 (line 1 column 22)',
+        'cut.json:3: The list does not end; the file is cut off',
+      ],
+    ],
+  );
+});
+
+test('a key that stands more than once: the last one wins, and it is reported', async (t) => {
+  const at = place(t);
+  const photos = [{ MediaKey: 'M1', MediaCategory: 'Photo', MediaURL: 'https://images.example/1.jpg' }];
+  at.file('twice.ndjson', [
+    { ListingKey: '1', ListPrice: 1, City: 'First', Media: photos },
+    { ListingKey: '2', ListPrice: 2 },
+    { ListingKey: '1', ListPrice: 3 },
+    { ListingKey: '2', ListPrice: 4 },
+    { ListingKey: '2', ListPrice: 5 },
+  ]);
+  const { code, err } = await at.run(['import', '--store', 'm.db', 'twice.ndjson']);
+  assert.deepEqual([code, err], [0, 'twice.ndjson: 3 keys stand more than once; the last one counts\n']);
+  assert.deepEqual(
+    (await at.exported('m.db', 'Property')).map(({ ListingKey, ListPrice, City }) => [
+      ListingKey,
+      ListPrice,
+      City,
+    ]),
+    [
+      ['1', 3, undefined],
+      ['2', 5, undefined],
+    ],
+  );
+  assert.deepEqual(
+    (await at.exported('m.db', 'Media')).map(({ MediaKey }) => MediaKey),
+    ['M1'],
+    'a collection that the last one leaves out stays',
+  );
+});
+
+test('a child without its parent is kept and reported, and found when the parent comes', async (t) => {
+  const at = place(t);
+  at.file('rooms.ndjson', [{ RoomKey: 'R1', ListingKey: 'L1', RoomType: 'Kitchen' }]);
+  at.file('listing.ndjson', [{ ListingKey: 'L1' }]);
+  const { code, err } = await at.run([
+    'import',
+    '--store',
+    'm.db',
+    '--resource',
+    'PropertyRooms',
+    'rooms.ndjson',
+  ]);
+  assert.deepEqual(
+    [code, err],
+    [0, 'rooms.ndjson: 1 records name a parent that is not stored; they are kept until it comes\n'],
+  );
+  const orphans = async (): Promise<number> => {
+    const { resources } = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));
+    return resources.find(({ resource }: { resource: string }) => resource === 'PropertyRooms').orphans;
+  };
+  assert.equal(await orphans(), 1);
+  await at.done(['import', '--store', 'm.db', 'listing.ndjson']);
+  assert.equal(await orphans(), 0);
+});
+
+test('stamps, agent and office values of the input are ignored and reported once a file', async (t) => {
+  const at = place(t);
+  const record = (key: string) => ({
+    ListingKey: key,
+    ModificationTimestamp: '2001-01-01T00:00:00Z',
+    PhotosChangeTimestamp: '2001-01-01T00:00:00Z',
+    ListAgentKey: 'A1',
+    ListAgentFullName: 'Somebody',
+  });
+  at.file('a.ndjson', [record('1'), record('2')]);
+  const { code, err } = await at.run(['import', '--store', 'm.db', 'a.ndjson']);
+  assert.equal(code, 0);
+  assert.deepEqual(err.trimEnd().split('\n').toSorted(), [
+    'a.ndjson: ignored, since they come from Member and Office: ListAgentFullName (2)',
+    'a.ndjson: ignored, since this store stamps records itself: ModificationTimestamp (2), PhotosChangeTimestamp (2)',
+  ]);
+  const [stored] = await at.exported('m.db', 'Property');
+  assert.ok(String(stored?.ModificationTimestamp) > '2026');
+  at.file('b.ndjson', [{ ...record('1'), ModificationTimestamp: '2002-02-02T00:00:00Z' }]);
+  assert.match(await at.done(['import', '--store', 'm.db', 'b.ndjson']), /0 changed, 1 as they were/);
+  assert.deepEqual((await at.exported('m.db', 'Property'))[0], stored, 'they are no part of the content');
+  assert.match(
+    await at.done(['status', '--store', 'm.db']),
+    /^ListAgentKey: 1 keys in 2 listings name no record$/m,
+  );
+});

@@ -1,0 +1,101 @@
+/** What `plat import` takes. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { linesOf, place } from './run.ts';
+
+const CONTEXT = 'urn:reso:metadata:2.0:resource:member';
+
+test('NDJSON, a JSON array, RESO Common Format, gzip and stdin hold the same records', async (t) => {
+  const at = place(t);
+  const records = [
+    { MemberKey: 'A1', MemberFullName: 'Ann "The" O’Neil {x}' },
+    { MemberKey: 'A2', MemberFullName: 'Bo ] , [' },
+  ];
+  at.file('lines.ndjson', linesOf(records));
+  at.file('list.json', JSON.stringify(records, undefined, 2));
+  at.file('common.json', JSON.stringify({ '@reso.context': CONTEXT, value: records }));
+  at.file('lines.ndjson.gz', gzipSync(linesOf(records)));
+  const told = (file: string, counts: string): string =>
+    `${file}: Member ${counts}, 0 children stored, 0 rejected\n`;
+  const same = '0 new, 0 changed, 2 as they were';
+  const files = ['lines.ndjson', 'list.json', 'lines.ndjson.gz', 'common.json'];
+  assert.equal(
+    await at.done(['import', '--store', 'm.db', '--resource', 'Member', ...files]),
+    files.map((file, index) => told(file, index === 0 ? '2 new, 0 changed, 0 as they were' : same)).join(''),
+  );
+  assert.equal(await at.done(['import', '--store', 'm.db', 'common.json']), told('common.json', same));
+  assert.equal(
+    await at.done(['import', '--store', 'm.db', '--resource', 'Member', '-'], { input: linesOf(records) }),
+    told('stdin', same),
+  );
+});
+
+test('a record replaces the stored one whole; a collection that is present replaces all of its kind', async (t) => {
+  const at = place(t);
+  const photo = (key: string) => ({
+    MediaKey: key,
+    MediaCategory: 'Photo',
+    MediaURL: `https://i.example/${key}`,
+  });
+  const put = async (record: object): Promise<void> => {
+    at.file('r.ndjson', [record]);
+    await at.done(['import', '--store', 'm.db', 'r.ndjson']);
+  };
+  await put({
+    ListingKey: '1',
+    City: 'A',
+    ListPrice: 1,
+    Media: [photo('M1'), photo('M2')],
+    Rooms: [{ RoomKey: 'R1' }],
+  });
+  await put({ ListingKey: '1', ListPrice: 2, Media: [photo('M2')] });
+  const [listing] = await at.exported('m.db', 'Property');
+  assert.deepEqual([listing?.City, listing?.ListPrice], [undefined, 2]);
+  const keys = async (resource: string, key: string): Promise<unknown[]> =>
+    (await at.exported('m.db', resource)).map((record) => record[key]);
+  assert.deepEqual(
+    [await keys('Media', 'MediaKey'), await keys('PropertyRooms', 'RoomKey')],
+    [['M2'], ['R1']],
+  );
+  await put({ ListingKey: '1', ListPrice: 2, Rooms: [] });
+  assert.deepEqual([await keys('Media', 'MediaKey'), await keys('PropertyRooms', 'RoomKey')], [['M2'], []]);
+});
+
+test('what is used wrongly is refused before anything is stored: 2', async (t) => {
+  const at = place(t);
+  at.file('good.ndjson', [{ ListingKey: '1' }]);
+  at.file('common.json', JSON.stringify({ '@reso.context': CONTEXT, value: [{ MemberKey: '1' }] }));
+  at.file('other.json', JSON.stringify({ '@reso.context': CONTEXT.replace('member', 'pets'), value: [] }));
+  const cases: readonly (readonly [args: readonly string[], message: string])[] = [
+    [['import', '--store', 'm.db', 'good.ndjson', 'missing.ndjson'], 'There is no file missing.ndjson.'],
+    [['import', '--store', 'm.db', '.'], '. is a folder, not a file.'],
+    [['import', '--store', 'no/m.db', 'good.ndjson'], 'There is no folder no to write no/m.db to.'],
+    [
+      ['import', 'good.ndjson'],
+      '--store <store> is missing; PLAT_STORE in the environment and "store" in plat.config.json do as well.',
+    ],
+  ];
+  const answers = await Promise.all(cases.map(([args]) => at.run(args)));
+  assert.deepEqual(
+    answers,
+    cases.map(([, message]) => ({ code: 2, out: '', err: `plat: ${message}\n` })),
+  );
+  assert.equal(existsSync(at.path('m.db')), false, 'no store was made');
+  const store = ['--store', 'k.db'];
+  const late: typeof cases = [
+    [
+      ['import', ...store, '--resource', 'Propery', 'good.ndjson'],
+      'There is no resource Propery. Did you mean Property?',
+    ],
+    [
+      ['import', ...store, '--resource', 'Office', 'common.json'],
+      'The file says that its records are of member, not Office.',
+    ],
+    [['import', ...store, 'other.json'], 'There is no resource pets.'],
+  ];
+  for (const [args, message] of late) {
+    assert.deepEqual(await at.run(args), { code: 2, out: '', err: `plat: ${message}\n` });
+  }
+});

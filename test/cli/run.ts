@@ -1,0 +1,121 @@
+/** The program as a user runs it: a child process with arguments, an environment and a folder of its own. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Scope } from '../support/engine.ts';
+import { temporaryFile } from '../support/temporary.ts';
+import { type Json, objectOf } from '../support/world.ts';
+
+export const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
+
+/** What a process ended with. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A running process. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves with all of stdout as soon as it matches. @throws when the process ends before */
+  until(pattern: RegExp): Promise<string>;
+}
+
+/** A folder for one test, in which its processes run. */
+export interface Place {
+  readonly folder: string;
+  /** Writes a file; lists become lines of JSON. @returns its name */
+  file(name: string, content: string | Uint8Array | readonly unknown[]): string;
+  path(name: string): string;
+  start(args: readonly string[], options?: RunOptions): Running;
+  run(args: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** Runs what must end well, and gives its stdout. */
+  done(args: readonly string[], options?: RunOptions): Promise<string>;
+  /** What a store holds of a resource, as `plat export` would tell it. */
+  exported(store: string, resource: string): Promise<Json[]>;
+}
+
+export function place(scope: Scope): Place {
+  const folder = temporaryFile('');
+  mkdirSync(folder);
+  const running = new Set<ChildProcess>();
+  scope.after(() => {
+    for (const child of running) child.kill('SIGKILL');
+  });
+
+  function start(args: readonly string[], { input = '', env = {} }: RunOptions = {}): Running {
+    const child = spawn(process.execPath, [PLAT, ...args], { cwd: folder, env: environment(env) });
+    running.add(child);
+    const text = { out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (part: string) => {
+      text.out += part;
+    });
+    child.stderr.setEncoding('utf8').on('data', (part: string) => {
+      text.err += part;
+    });
+    child.stdin.on('error', () => undefined).end(input);
+    const ended = new Promise<Ended>((resolve) => {
+      child.on('close', (code) => {
+        running.delete(child);
+        resolve({ code, ...text });
+      });
+    });
+    const until = (pattern: RegExp): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const look = (): void => (pattern.test(text.out) ? resolve(text.out) : undefined);
+        child.stdout.on('data', look);
+        ended.then(({ code, err }) => reject(new Error(`ended with ${code}: ${err}`)));
+        look();
+      });
+    return { child, ended, until };
+  }
+
+  const run: Place['run'] = (args, options) => start(args, options).ended;
+
+  const done: Place['done'] = async (args, options) => {
+    const { code, out, err } = await run(args, options);
+    assert.equal(code, 0, `${args.join(' ')}: ${err}`);
+    return out;
+  };
+
+  return {
+    folder,
+    path: (name) => join(folder, name),
+    file(name, content) {
+      const bytes = typeof content === 'string' || content instanceof Uint8Array ? content : linesOf(content);
+      writeFileSync(join(folder, name), bytes);
+      return name;
+    },
+    start,
+    run,
+    done,
+    async exported(store, resource) {
+      const opened = await openSqliteStore({ path: join(folder, store) });
+      try {
+        const lines = await Array.fromAsync(opened.export(resource));
+        return lines.map((line) => objectOf(line));
+      } finally {
+        await opened.close();
+      }
+    },
+  };
+}
+
+export const linesOf = (records: readonly unknown[]): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('');
+
+/** The environment of this process without what would stand in for options. */
+function environment(own: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(PLAT|NODE)_/.test(name));
+  return { ...Object.fromEntries(inherited), ...own };
+}
