@@ -9,6 +9,7 @@ export const STRINGIFIED = 'JSON.stringify of 1000 objects';
 
 export const floors: Subject = {
   title: 'floors',
+  floors: [CONCATENATED, STRINGIFIED],
   async run({ store, clock }) {
     const { request } = operations(store, clock);
     const asked = await request('Property', '', { limit: PAGE });

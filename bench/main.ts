@@ -4,7 +4,11 @@
  */
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { CONCATENATED, floors, STRINGIFIED } from './floors.ts';
+import { floors } from './floors.ts';
+import { imports } from './imports.ts';
+import { serviceMemory } from './service-memory.ts';
+import { servicePages } from './service-pages.ts';
+import { serviceRecords } from './service-records.ts';
 import { storePages } from './store-pages.ts';
 import { storeSearches } from './store-searches.ts';
 import { makeMarketStore } from './support/market-store.ts';
@@ -12,7 +16,14 @@ import type { Measurement } from './support/measure.ts';
 import type { BenchContext, Subject } from './support/subject.ts';
 import { renderSection } from './support/table.ts';
 
-const SUBJECTS: readonly Subject[] = [storePages, storeSearches];
+const SUBJECTS: readonly Subject[] = [
+  imports,
+  servicePages,
+  serviceRecords,
+  serviceMemory,
+  storePages,
+  storeSearches,
+];
 
 const { values } = parseArgs({
   options: { listings: { type: 'string', default: '50000' }, only: { type: 'string', default: '' } },
@@ -25,9 +36,7 @@ if (!Number.isInteger(listings) || listings < 2000) {
 console.log(
   `plat bench: ${listings} listings, Node ${process.version}, ${availableParallelism()} cores of ${cpus()[0]?.model}`,
 );
-const market = await makeMarketStore(listings, (done) => {
-  if (done % 5000 === 0) console.error(`imported ${done} of ${listings}`);
-});
+const market = await makeMarketStore(listings, (text) => console.error(text));
 try {
   await run({ ...market, listings });
 } finally {
@@ -36,13 +45,23 @@ try {
 
 async function run(context: BenchContext): Promise<void> {
   const bottom = await floors.run(context);
-  const wallOf = (name: string): number => bottom.find((each) => each.name === name)?.wall ?? Number.NaN;
-  const ratios = { concatenated: wallOf(CONCATENATED), stringified: wallOf(STRINGIFIED) };
-  const print = (title: string, measurements: readonly Measurement[]): void =>
-    console.log(`\n${renderSection({ title, measurements }, ratios)}`);
-  print(floors.title, bottom);
-  print('import', [context.imported]);
+  print(floors, bottom, bottom);
   for (const subject of SUBJECTS) {
-    if (subject.title.includes(values.only)) print(subject.title, await subject.run(context));
+    if (!subject.title.includes(values.only)) continue;
+    const measurements = await subject.run(context);
+    print(subject, measurements, [...measurements, ...bottom]);
   }
+}
+
+/** @param known where the subject's floors are found */
+function print(
+  { title, floors: names }: Subject,
+  measurements: readonly Measurement[],
+  known: readonly Measurement[],
+): void {
+  const compared = names.map((name) => ({
+    name,
+    wall: known.find((each) => each.name === name)?.wall ?? Number.NaN,
+  }));
+  console.log(`\n${renderSection({ title, measurements, floors: compared })}`);
 }

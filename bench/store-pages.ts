@@ -1,6 +1,7 @@
 /** Pages of 1000 records by key, in every shape. */
 import { LISTING_EXPANSIONS } from '../src/query/native/index.ts';
 import { IDX } from '../test/support/views.ts';
+import { CONCATENATED, STRINGIFIED } from './floors.ts';
 import { nativeShape, reads } from './support/reads.ts';
 import type { Subject } from './support/subject.ts';
 
@@ -13,6 +14,7 @@ const THIRTY =
 
 export const storePages: Subject = {
   title: 'pages of 1000',
+  floors: [CONCATENATED, STRINGIFIED],
   async run(context) {
     const { page, pageOf, request } = reads(context);
     const native = await request('Property', '', { limit: 1000 });

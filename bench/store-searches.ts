@@ -2,12 +2,14 @@
 
 import { IDX } from '../test/support/views.ts';
 import { operations, TIME } from '../test/support/world.ts';
+import { CONCATENATED, STRINGIFIED } from './floors.ts';
 import { measure, megabytes } from './support/measure.ts';
 import { reads } from './support/reads.ts';
 import type { Subject } from './support/subject.ts';
 
 export const storeSearches: Subject = {
   title: 'records and searches',
+  floors: [CONCATENATED, STRINGIFIED],
   async run(context) {
     const { store, clock, lately } = context;
     const { request, page, found, counted } = reads(context);

@@ -36,7 +36,7 @@ export async function measure(
   return { name, wall: median(walls), cpu: (user + system) / 1000 / walls.length, gave };
 }
 
-function median(numbers: readonly number[]): number {
+export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((left, right) => left - right);
   return sorted[sorted.length >> 1] ?? 0;
 }

@@ -8,5 +8,7 @@ export interface BenchContext extends MarketStore {
 /** One file of the benchmark. Add it to the list in main.ts. */
 export interface Subject {
   readonly title: string;
+  /** The measurements, its own or those of the first subject, that all of its own are compared to. */
+  readonly floors: readonly string[];
   run(context: BenchContext): Promise<readonly Measurement[]>;
 }

@@ -1,0 +1,51 @@
+import { type Measurement, median } from './measure.ts';
+import type { Running } from './process.ts';
+
+/** One of several cases that are measured in turn, so that a machine whose speed drifts slows all of them. */
+export interface Case {
+  readonly name: string;
+  /** The process that does the work; absent: this one. */
+  readonly by?: Running;
+  /** Runs once. @param round from 0 */
+  call(round: number): Promise<Outcome>;
+}
+
+export interface Outcome {
+  /** What it gave, such as `1000 rows, 4.7 MB`. */
+  readonly gave: string;
+  /** How many things were done at a call; figures are for one. */
+  readonly done?: number;
+}
+
+/** Rounds that are not counted: connections are made, statements prepared, code compiled. */
+const WARM_UP = 2;
+
+/** Runs all cases in each round; wall times are medians over the rounds, CPU times means. */
+export async function interleave(cases: readonly Case[], rounds: number): Promise<Measurement[]> {
+  const figures = cases.map(() => ({ walls: [0].slice(1), cpu: 0, gave: '' }));
+  for (let round = 0; round < rounds + WARM_UP; round++) {
+    for (const [index, { by, call }] of cases.entries()) {
+      const figure = figures[index];
+      if (figure === undefined) continue;
+      const before = await cpuOf(by);
+      const start = performance.now();
+      const { gave, done = 1 } = await call(round);
+      const wall = performance.now() - start;
+      const cpu = (await cpuOf(by)) - before;
+      figure.gave = gave;
+      if (round < WARM_UP) continue;
+      figure.walls.push(wall / done);
+      figure.cpu += cpu / done;
+    }
+  }
+  return cases.map(({ name }, index) => {
+    const { walls = [], cpu = 0, gave = '' } = figures[index] ?? {};
+    return { name, wall: median(walls), cpu: cpu / rounds, gave };
+  });
+}
+
+async function cpuOf(process: Running | undefined): Promise<number> {
+  if (process !== undefined) return (await process.used()).cpu;
+  const { user, system } = globalThis.process.cpuUsage();
+  return (user + system) / 1000;
+}

@@ -1,0 +1,59 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
+import { childrenOf } from '../../src/demo/records.ts';
+
+const SEED = 20260601;
+/** The collections that a listing of the market brings. */
+const CHILDREN = ['Media', 'Rooms', 'UnitTypes', 'OpenHouses'] as const;
+
+/** A file of records as `plat import` takes it. */
+export interface MarketFile {
+  readonly path: string;
+  readonly resource: string;
+  readonly records: number;
+  /** Children that the records bring. */
+  readonly children: number;
+  readonly bytes: number;
+}
+
+interface Open extends MarketFile {
+  readonly descriptor: number;
+  records: number;
+  children: number;
+  bytes: number;
+}
+
+/**
+ * Writes a market as JSON lines.
+ * @param lately how many listings go to a file of their own, the last one
+ * @returns the files in the order in which they are imported
+ */
+export function writeMarket(folder: string, listings: number, lately: number): MarketFile[] {
+  const files = new Map<string, Open>();
+  let done = 0;
+  for (const { resource, record } of marketRecords({ seed: SEED, listings })) {
+    const isLate = resource === 'Property' && done++ >= listings - lately;
+    const name = isLate ? `${resource}-late` : resource;
+    const path = join(folder, `${name}.ndjson`);
+    const file = files.get(name) ?? {
+      ...{ path, resource, records: 0, children: 0, bytes: 0 },
+      descriptor: openSync(path, 'w'),
+    };
+    files.set(name, file);
+    file.records++;
+    for (const collection of CHILDREN) file.children += childrenOf(record, collection).length;
+    file.bytes += writeSync(file.descriptor, `${JSON.stringify(record)}\n`);
+  }
+  for (const { descriptor } of files.values()) closeSync(descriptor);
+  return [...files.values()];
+}
+
+/** A configuration as the market needs it, with limits that no measurement comes near to. */
+export function marketConfig(): object {
+  const limit = { requests: 1_000_000_000, seconds: 300 };
+  return {
+    dictionary: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
+    limits: { api: limit, replication: limit },
+  };
+}

@@ -1,0 +1,100 @@
+/** Processes that the benchmark starts, and what they used. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** What a process used from its start to its end. */
+export interface Usage {
+  /** Milliseconds. */
+  readonly wall: number;
+  /** Milliseconds of all its threads. */
+  readonly cpu: number;
+  /** Bytes of memory at the most. */
+  readonly peak: number;
+}
+
+/** What a process has used so far. */
+export interface UsedSoFar {
+  readonly cpu: number;
+  /** Bytes of memory now. */
+  readonly memory: number;
+}
+
+/** A process that runs. */
+export interface Running {
+  /** Resolves with the first text on its standard output that has this form. */
+  said(form: RegExp): Promise<RegExpExecArray>;
+  used(): Promise<UsedSoFar>;
+  /** Resolves when it has ended. @throws Error when it did not end well */
+  readonly ended: Promise<Usage>;
+  /** Asks it to end. */
+  stop(): Promise<Usage>;
+}
+
+const PRELOAD = new URL('./report-usage.ts', import.meta.url).href;
+const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
+
+/** Runs a command of plat. */
+export const startPlat = (args: readonly string[]): Running => startNode(PLAT, args);
+
+/** Runs a program of the benchmark that stands in this folder. */
+export const startHelper = (file: string, args: readonly string[]): Running =>
+  startNode(fileURLToPath(new URL(file, import.meta.url)), args);
+
+function startNode(program: string, args: readonly string[]): Running {
+  const start = performance.now();
+  const child = spawn(process.execPath, ['--import', PRELOAD, program, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'ipc'],
+  });
+  const [, output, errors, channel] = child.stdio;
+  const texts = { output: '', errors: '', usage: '' };
+  errors?.on('data', (chunk) => {
+    texts.errors = (texts.errors + chunk).slice(-2000);
+  });
+  channel?.on('data', (chunk) => {
+    texts.usage += chunk;
+  });
+  output?.on('data', (chunk) => {
+    texts.output += chunk;
+  });
+  const ended = endOf(child).then((): Usage => {
+    if (child.exitCode !== 0) throw new Error(`${args.join(' ')} failed: ${texts.errors}`);
+    const { cpu, peak }: Usage = JSON.parse(texts.usage);
+    return { wall: performance.now() - start, cpu, peak };
+  });
+  ended.catch(() => undefined); // whoever waits for it is told
+  return {
+    ended,
+    said: (form) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = form.exec(texts.output);
+          if (found !== null) resolve(found);
+        };
+        output?.on('data', look);
+        look();
+        ended.then(() => reject(new Error(`${program} ended early`)), reject);
+      }),
+    used: () => ask(child),
+    async stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+const endOf = (child: ChildProcess): Promise<void> => new Promise((resolve) => child.once('close', resolve));
+
+let questions = 0;
+
+function ask(child: ChildProcess): Promise<UsedSoFar> {
+  const id = questions++;
+  return new Promise((resolve) => {
+    const hear = (answer: UsedSoFar & { readonly id: number }): void => {
+      if (answer.id !== id) return;
+      child.off('message', hear);
+      resolve(answer);
+    };
+    child.on('message', hear);
+    child.send(id);
+  });
+}

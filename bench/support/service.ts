@@ -1,0 +1,35 @@
+import { createKey } from '../../src/cli/commands/keys.ts';
+import { type Running, startHelper, startPlat } from './process.ts';
+import type { BenchContext } from './subject.ts';
+
+/** A service in a process of its own, and keys to it. */
+export interface RunningService {
+  readonly process: Running;
+  /** Roots of the replication surface; they end with a slash. */
+  readonly reso: string;
+  readonly native: string;
+  readonly tokens: Readonly<Record<'private' | 'idx', string>>;
+}
+
+/** Starts `plat serve` on free ports. */
+export async function startService({ store, path, config }: BenchContext): Promise<RunningService> {
+  const token = async (role: string): Promise<string> => {
+    const wanted = { name: 'bench', kind: 'replication', role, systems: [], expiresAt: null } as const;
+    return (await createKey(store, wanted)).token;
+  };
+  const tokens = { private: await token('private'), idx: await token('idx') };
+  const ports = ['api', 'replication', 'floorplans', 'admin'].flatMap((name) => [`--${name}-port`, '0']);
+  const process = startPlat([
+    ...['serve', '--store', path, '--config', config],
+    ...[...ports, '--log-level', 'silent'],
+  ]);
+  const [, reso = '', native = ''] = await process.said(/^replication\s+(\S+)\s+(\S+)$/m);
+  return { process, reso, native, tokens };
+}
+
+/** A bare server that sends these files. */
+export async function startFloor(files: readonly string[]): Promise<{ process: Running; root: string }> {
+  const process = startHelper('./floor-server.ts', files);
+  const [root] = await process.said(/http:\S+/);
+  return { process, root };
+}

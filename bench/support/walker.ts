@@ -1,0 +1,11 @@
+/** A client that walks a collection by nextLink, again and again, until it is told to end. */
+import { makeClient, nextLinkOf } from './client.ts';
+
+const [, , start = '', token = ''] = process.argv;
+process.on('SIGTERM', () => process.exit(0));
+const client = makeClient();
+for (let address = start; ; ) {
+  const answer = await client.get(address, { token });
+  if (address === start) console.log('walking');
+  address = nextLinkOf(answer) ?? start;
+}
