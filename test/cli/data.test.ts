@@ -1,0 +1,135 @@
+/** Deleting, writing out and copying what a store holds. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { makeWorld } from '../support/world.ts';
+import { type Place, place } from './run.ts';
+
+const LISTINGS = [
+  {
+    ListingKey: '1',
+    City: 'Ütrecht',
+    ListPrice: 450000.25,
+    Media: [{ MediaKey: 'M1', MediaCategory: 'Photo', MediaURL: 'https://i.example/1.jpg' }],
+  },
+  { ListingKey: '2', City: 'Oslo', Rooms: [{ RoomKey: 'R1', RoomType: 'Kitchen' }, { RoomKey: 'R2' }] },
+];
+
+async function filled(at: Place): Promise<void> {
+  at.file('l.ndjson', LISTINGS);
+  await at.done(['import', '--store', 'm.db', 'l.ndjson']);
+}
+
+const keysIn = async (at: Place, resource: string, key: string, store = 'm.db'): Promise<unknown[]> =>
+  (await at.exported(store, resource)).map((record) => record[key]);
+
+test('delete takes records with all that belongs to them, and tells what was not there', async (t) => {
+  const at = place(t);
+  await filled(at);
+  const [missing, json] = [
+    await at.run(['delete', '--store', 'm.db', '--resource', 'Property', '2', '7']),
+    await at.run(['delete', '--store', 'm.db', '--resource', 'Media', '--json', 'M1']),
+  ];
+  assert.deepEqual(missing, { code: 1, out: 'deleted 1 Property, 2 children; 1 were not there\n', err: '' });
+  assert.deepEqual(json, { code: 0, out: '{"deleted":1,"children":0,"missing":0}\n', err: '' });
+  assert.deepEqual(
+    [await keysIn(at, 'Property', 'ListingKey'), await keysIn(at, 'PropertyRooms', 'RoomKey')],
+    [['1'], []],
+  );
+  assert.deepEqual(await keysIn(at, 'Media', 'MediaKey'), []);
+});
+
+test('a replica refuses imports, and deletes without --force', async (t) => {
+  const at = place(t);
+  const { store, write } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
+  await write('Property', { ListingKey: '1' }, { ListingKey: '2' });
+  await store.backup(at.path('r.db'));
+  at.file('l.ndjson', LISTINGS);
+  const told = (reason: string) => ({ code: 2, out: '', err: `plat: ${reason}\n` });
+  const [imported, refused] = await Promise.all([
+    at.run(['import', '--store', 'r.db', 'l.ndjson']),
+    at.run(['delete', '--store', 'r.db', '--resource', 'Property', '1']),
+  ]);
+  assert.deepEqual(imported, told('r.db is a replica: its records come from its source, by plat replicate.'));
+  assert.deepEqual(
+    refused,
+    told('This store is a replica; its records are deleted at their source. --force deletes them here.'),
+  );
+  assert.equal(
+    await at.done(['delete', '--store', 'r.db', '--resource', 'Property', '--force', '1']),
+    'deleted 1 Property, 0 children\n',
+  );
+});
+
+test('export gives what import takes: a new store made of it holds the same', async (t) => {
+  const at = place(t);
+  await filled(at);
+  const out = await at.done(['export', '--store', 'm.db', '--resource', 'Property']);
+  await at.done(['export', '--store', 'm.db', '--resource', 'Media', '--out', 'media.ndjson']);
+  await at.done(['import', '--store', 'n.db', '-'], { input: out });
+  await at.done(['import', '--store', 'n.db', '--resource', 'Media', 'media.ndjson']);
+  const plain = ({ City, ListPrice, ListingKey }: Record<string, unknown>) => ({
+    City,
+    ListPrice,
+    ListingKey,
+  });
+  assert.deepEqual(
+    (await at.exported('n.db', 'Property')).map(plain),
+    (await at.exported('m.db', 'Property')).map(plain),
+  );
+  assert.deepEqual(await keysIn(at, 'Media', 'MediaKey', 'n.db'), ['M1']);
+  assert.equal(
+    out.split('\n')[0]?.startsWith('{"ListingKey":"1","City":"Ütrecht","ListPrice":450000.25,'),
+    true,
+    out,
+  );
+  assert.equal(readFileSync(at.path('media.ndjson'), 'utf8').split('\n').length, 2);
+});
+
+test('backup writes a whole store beside the live one, and never over anything', async (t) => {
+  const at = place(t);
+  await filled(at);
+  assert.equal(await at.done(['backup', '--store', 'm.db', 'copy.db']), 'copy.db is a copy of m.db\n');
+  assert.deepEqual(await keysIn(at, 'Property', 'ListingKey', 'copy.db'), ['1', '2']);
+  const [again, nowhere] = await Promise.all([
+    at.run(['backup', '--store', 'm.db', 'copy.db']),
+    at.run(['backup', '--store', 'm.db', 'no/copy.db']),
+  ]);
+  assert.deepEqual(again, { code: 2, out: '', err: 'plat: copy.db exists already.\n' });
+  assert.deepEqual(nowhere, {
+    code: 2,
+    out: '',
+    err: 'plat: There is no folder no to write no/copy.db to.\n',
+  });
+});
+
+test('status counts what is stored', async (t) => {
+  const at = place(t);
+  await filled(at);
+  const status = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));
+  assert.deepEqual(
+    [status.store, status.engine, status.owner, status.layout, status.keys, status.danglingLinks],
+    ['m.db', 'sqlite', 'authority', 1, { valid: 0, all: 0 }, []],
+  );
+  const rows = Object.fromEntries(
+    status.resources.map((each: { resource: string; rows: number }) => [each.resource, each.rows]),
+  );
+  assert.deepEqual([rows.Property, rows.Media, rows.PropertyRooms, rows.Member], [2, 1, 2, 0]);
+  const text = await at.done(['status', '--store', 'm.db']);
+  assert.match(text, /^m\.db \(sqlite, authority, layout 1, \d+\.\d MB\)$/m);
+  assert.match(text, /^Property +2 +0 +0 +20\d\d-/m);
+});
+
+test('a reader that goes away ends the export without a word of a stack', async (t) => {
+  const at = place(t);
+  at.file(
+    'many.ndjson',
+    Array.from({ length: 5000 }, (_, index) => ({ ListingKey: `K${index}`, City: 'A'.repeat(50) })),
+  );
+  await at.done(['import', '--store', 'm.db', 'many.ndjson']);
+  const { child, ended } = at.start(['export', '--store', 'm.db', '--resource', 'Property']);
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  const { code, err } = await ended;
+  assert.deepEqual([code, err], [1, '']);
+});

@@ -1,0 +1,140 @@
+/** Stores that cannot be used: what a command says then, and what is left behind. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { makeWorld } from '../support/world.ts';
+import { PLAT, place } from './run.ts';
+
+const FULL = process.env.PLAT_FULL === '1';
+
+test('no store, something else, a newer layout, an engine that is not there: each is told', async (t) => {
+  const at = place(t);
+  at.file('text.db', 'This is no database, whatever its name says. '.repeat(100));
+  const other = new DatabaseSync(at.path('other.db'));
+  other.exec('CREATE TABLE mine (id)');
+  other.close();
+  const { store } = await makeWorld(sqliteEngine(), t);
+  await store.backup(at.path('newer.db'));
+  const newer = new DatabaseSync(at.path('newer.db'));
+  newer.exec('PRAGMA user_version = 99');
+  newer.close();
+  const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
+    [
+      ['status', '--store', 'none.db'],
+      1,
+      'There is no store at none.db. "plat import" and "plat demo" make one.',
+    ],
+    [['status', '--store', 'text.db'], 1, 'text.db is not a plat store: it is no SQLite database.'],
+    [['status', '--store', 'other.db'], 1, 'other.db is not a plat store: it is another database.'],
+    [
+      ['status', '--store', 'sqlite:newer.db'],
+      1,
+      'newer.db has layout 99, newer than the layout 1 that this plat knows. Use a newer plat.',
+    ],
+    [['status', '--store', 'sqlite:'], 2, 'The store has no path.'],
+  ];
+  const answers = await Promise.all(cases.map(([args]) => at.run(args)));
+  assert.deepEqual(
+    answers,
+    cases.map(([, code, message]) => ({ code, out: '', err: `plat: ${message}\n` })),
+  );
+  const again = new DatabaseSync(at.path('other.db'), { readOnly: true });
+  assert.deepEqual(again.prepare('SELECT name FROM sqlite_schema').all().length, 1, 'it is left as it was');
+  again.close();
+});
+
+test('while another process writes, import waits for it', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+  const other = new DatabaseSync(at.path('m.db'));
+  other.exec('BEGIN IMMEDIATE');
+  at.file('b.ndjson', [{ ListingKey: '2' }]);
+  const waiting = at.start(['import', '--store', 'm.db', 'b.ndjson']);
+  const first = await Promise.race([waiting.ended.then(() => 'ended'), lockIsAskedFor(at.path('m.db'))]);
+  assert.equal(first, 'asked');
+  other.exec('COMMIT');
+  other.close();
+  assert.equal((await waiting.ended).code, 0);
+  assert.equal((await at.exported('m.db', 'Property')).length, 2);
+});
+
+/** Resolves when a second process has opened the store. */
+async function lockIsAskedFor(store: string): Promise<'asked'> {
+  for (;;) {
+    const holders = spawnSync('sh', ['-c', `ls -l /proc/*/fd 2>/dev/null | grep -c ' ${store}$'`]);
+    // This process holds it once, the writer more often.
+    if (Number(holders.stdout) > 1) return 'asked';
+  }
+}
+
+const slow = FULL ? false : 'takes 30 s; npm run test:full';
+
+test('a store that stays locked is an error after 30 s', { skip: slow }, async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+  const other = new DatabaseSync(at.path('m.db'));
+  other.exec('BEGIN IMMEDIATE');
+  at.file('b.ndjson', [{ ListingKey: '2' }]);
+  assert.deepEqual(await at.run(['import', '--store', 'm.db', 'b.ndjson']), {
+    code: 1,
+    out: '',
+    err: 'plat: Another process holds the write lock of m.db. Try again when it has finished.\n',
+  });
+  other.close();
+});
+
+/** Whether this process may mount a file system of its own, which takes Linux and user namespaces. */
+const mayMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
+const noMount = mayMount ? false : 'a small disk cannot be mounted here (unshare)';
+
+test(
+  'a full disk: an error that says so, a sound store with whole batches, and the rest when there is room',
+  { skip: noMount },
+  async (t) => {
+    const at = place(t);
+    const remarks = 'A house with a view of the sea and of the hills behind it. '.repeat(20);
+    const records = Array.from({ length: 6000 }, (_, index) => ({
+      ListingKey: `K${index}`,
+      PublicRemarks: `${index} ${remarks}`,
+    }));
+    at.file('many.ndjson', records);
+    mkdirSync(at.path('small'));
+    const script = [
+      'mount -t tmpfs -o size=9m tmpfs small',
+      '"$NODE" "$PLAT" import --store small/m.db many.ndjson >out 2>err || echo $? >code',
+      '"$NODE" "$PLAT" status --json --store small/m.db >status',
+      'cp small/m.db* .',
+      'mount -o remount,size=90m small',
+      '"$NODE" "$PLAT" import --store small/m.db many.ndjson >again',
+      '"$NODE" "$PLAT" export --store small/m.db --resource Property >whole',
+    ].join('\n');
+    execFileSync('unshare', ['--map-root-user', '--mount', 'sh', '-ec', script], {
+      cwd: at.folder,
+      env: { ...process.env, NODE: process.execPath, PLAT },
+      stdio: 'pipe',
+    });
+    const read = (name: string): string => readFileSync(at.path(name), 'utf8');
+    assert.equal(read('code'), '1\n');
+    assert.equal(
+      read('err'),
+      'plat: There is no room left on the disk of small/m.db. Nothing of the last batch was stored.\n',
+    );
+    const { resources } = JSON.parse(read('status'));
+    const { rows } = resources.find(({ resource }: { resource: string }) => resource === 'Property');
+    assert.ok(rows > 0 && rows < 6000 && rows % 1000 === 0, `${rows} rows`);
+    const left = new DatabaseSync(at.path('m.db'));
+    assert.deepEqual({ ...left.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+    left.close();
+    assert.equal(
+      read('again'),
+      `many.ndjson: Property ${6000 - rows} new, 0 changed, ${rows} as they were, 0 children stored, 0 rejected\n`,
+    );
+    assert.equal(read('whole').trimEnd().split('\n').length, 6000);
+    for (const name of ['m.db', 'whole', 'many.ndjson']) rmSync(at.path(name));
+  },
+);
