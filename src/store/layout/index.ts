@@ -5,6 +5,7 @@ import type { StoreSettings } from '../settings.ts';
 import { searchedBy } from './indexes.ts';
 import { type JoinPiece, joinPieces } from './joins.ts';
 import { columnsTable, textsTable, viewName } from './names.ts';
+import { ownColumn } from './own-column.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 
 export { type JoinPiece, joinPrefix, NAME_MARK } from './joins.ts';
@@ -93,6 +94,11 @@ export function resourceLayout({
 /** Whether columns and texts of a resource lie in one table. */
 export const isOneTable = ({ columnsTable, textsTable }: ResourceLayout): boolean =>
   columnsTable === textsTable;
+
+/** Typed columns of a layout: all fields but those that have a column of plat's own. */
+export function typedFields(layout: ResourceLayout): Field[] {
+  return layout.fields.filter((field) => ownColumn(layout.resource, field) === undefined);
+}
 
 function linksOf(fields: readonly Field[]): { field: string; resource: string }[] {
   const links = new Map<string, string>();

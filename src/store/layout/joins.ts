@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Dictionary, Field } from '../../dictionary/index.ts';
 
 /** Stands in a stored fragment where the name's beginning, such as `ListAgent`, is put in at request time. */
@@ -45,12 +46,17 @@ export function joinPieces(
   }
   const groups = Map.groupBy(joined.values(), ({ classes }) => signature(classes));
   return [...groups].map(([name, members]) => ({
-    valuesColumn: `join_${name}_values`,
-    nullsColumn: `join_${name}_nulls`,
+    valuesColumn: `join_${short(name)}_values`,
+    nullsColumn: `join_${short(name)}_nulls`,
     fields: members.map(({ field, suffix }) => ({ field, suffix })),
     classes: members[0]?.classes ?? new Map(),
   }));
 }
+
+/** Names of columns have 63 characters at the most (PostgreSQL). */
+const short = (name: string): string =>
+  name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 9)}_${hash('sha256', name, 'hex').slice(0, 8)}`;
+const LONGEST = 48;
 
 /** One name for "these classes for these links": the class where all agree, else each link that differs too. */
 function signature(classes: ReadonlyMap<string, string>): string {

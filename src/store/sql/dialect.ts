@@ -1,10 +1,12 @@
 import type { FunctionName, LikePart, Point, ValueType } from '../../query/tree.ts';
-import type { BoundValue, Sql } from './fragment.ts';
+import type { BoundValue, Placeholder, Sql } from './fragment.ts';
 
 /** What the two engines say differently. Everything else the compiler writes once. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  readonly placeholder: (position: number) => string;
+  readonly placeholder: Placeholder;
+  /** Null as a value of a type, where nothing else tells which. */
+  readonly nothing: (type: ValueType) => Sql;
   /** A bound value of a type, in the form in which columns of that type are stored. */
   readonly literal: (type: ValueType, value: BoundValue) => Sql;
   /** How a column of a type is written as JSON; `null` when it is null. */

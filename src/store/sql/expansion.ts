@@ -13,8 +13,8 @@ import { value } from './value.ts';
 
 /** The expanded navigations of a record as members, each with a leading comma. */
 export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
-  return shape.expansions.map((expansion) => {
-    if (!source.context.model.stores(expansion.navigation.target)) return bareMember(expansion);
+  return shape.expansions.flatMap((expansion) => {
+    if (!source.context.model.stores(expansion.navigation.target)) return [bareMember(expansion)];
     const inner: ResoShape = {
       ...shape,
       selection: expansion.query.selection,
@@ -72,7 +72,7 @@ function targetRows(source: TextSource, expansion: Expansion, whole: boolean): T
   };
 }
 
-function collectionMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql {
+function collectionMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
   const { context } = source;
   const { navigation, query, give } = expansion;
   const rows = targetRows(source, expansion, isWhole(shape));
@@ -81,7 +81,7 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   const belongs = childOf(context, navigation.target, navigation.remote, main, navigation.resource, owner);
   const where = all([...belongs, ...rows.conditions]);
   const count = sql`(SELECT count(*) FROM ${rows.from} WHERE ${where})`;
-  const countMember = sql`${constantText(`,"${expansion.name}@odata.count":`)}, ${count}`;
+  const countMember = [constantText(`,"${expansion.name}@odata.count":`), count];
   if (give === 'count') return countMember;
   const order = [
     ...query.order.map((term) =>
@@ -94,17 +94,17 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   const offset = query.skip === undefined ? sql`` : sql` OFFSET ${integer(query.skip)}`;
   const text = recordText(rows.source, shape, give);
   const list = sql`(SELECT ${context.dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${rows.from} WHERE ${where} ORDER BY ${join(order, ', ')}${limit}${noLimit}${offset}) q)`;
-  const member = sql`${constantText(`,${label(expansion.name)}[`)}, ${list}, ']'`;
-  return query.count ? sql`${countMember}, ${member}` : member;
+  const member = [constantText(`,${label(expansion.name)}[`), list, constantText(']')];
+  return query.count ? [...countMember, ...member] : member;
 }
 
-function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql {
+function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
   const { context } = source;
   const { navigation, give } = expansion;
   const rows = targetRows(source, expansion, isWhole(shape));
   const owner = context.model.resource(navigation.resource).fields.get(navigation.local);
   const remote = rows.source.layout.resource.fields.get(navigation.remote);
-  if (owner === undefined || remote === undefined) return constantText(`,${label(expansion.name)}null`);
+  if (owner === undefined || remote === undefined) return [constantText(`,${label(expansion.name)}null`)];
   const link = isOwnLink(source, navigation.local)
     ? column(source.alias, navigation.local)
     : valueAt(placeOf(context, 0, [], owner));
@@ -115,7 +115,7 @@ function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape
   const text = recordText(rows.source, shape, give);
   const where = all([sql`${key} = ${link}`, ...rows.conditions]);
   const found = sql`(SELECT ${text} FROM ${rows.from} WHERE ${where} LIMIT 1)`;
-  return sql`${constantText(`,${label(expansion.name)}`)}, coalesce(${found}, 'null')`;
+  return [constantText(`,${label(expansion.name)}`), sql`coalesce(${found}, 'null')`];
 }
 
 function recordText(source: TextSource, shape: ResoShape, give: Expansion['give']): Sql {

@@ -6,7 +6,8 @@ import { all, column, name, type Sql, sql } from './fragment.ts';
 
 /** Where a field's value is found: a column of `alias`, or of a row that a chain of links leads to. */
 export type Place =
-  | { readonly kind: 'none' }
+  /** Null: the store has never held a value of it. */
+  | { readonly kind: 'none'; readonly value: Sql }
   | { readonly kind: 'column'; readonly alias: string; readonly column: Sql; readonly shown?: Sql }
   | { readonly kind: 'linked'; readonly link: Sql; readonly target: LinkedTarget };
 
@@ -35,16 +36,17 @@ function placeFrom(
 ): Place {
   const [step, ...rest] = via;
   if (step === undefined) return ownPlace(context, alias, field);
-  if (!context.model.stores(step.target)) return { kind: 'none' };
+  const none = nowhere(context, field);
+  if (!context.model.stores(step.target)) return none;
   const layout = context.model.layout(step.target);
   const local = context.model.resource(resource).fields.get(step.local);
-  if (local === undefined) return { kind: 'none' };
+  if (local === undefined) return none;
   const link = ownPlace(context, alias, local);
-  if (link.kind !== 'column') return { kind: 'none' };
+  if (link.kind !== 'column') return none;
   const target = context.alias();
   const remote = layout.resource.fields.get(step.remote);
   const key = remote === undefined ? undefined : ownPlace(context, target, remote);
-  if (key?.kind !== 'column') return { kind: 'none' };
+  if (key?.kind !== 'column') return none;
   return {
     kind: 'linked',
     link: link.column,
@@ -58,16 +60,21 @@ function placeFrom(
   };
 }
 
+const nowhere = ({ dialect }: Context, { collection, type }: Field): Place => ({
+  kind: 'none',
+  value: dialect.nothing(collection ? 'string' : type.kind),
+});
+
 function ownPlace(context: Context, alias: string, field: Field): Place {
   const { model, rows } = context;
-  if (!model.inUse(field)) return { kind: 'none' };
+  if (!model.inUse(field)) return nowhere(context, field);
   const layout = model.layout(field.resource);
   if (field.joined !== undefined && !isStored(field, model.settings)) {
     const { link, resource, field: targetName } = field.joined;
     const targetLayout = model.layout(resource);
     const targetField = targetLayout.resource.fields.get(targetName);
     const target = context.alias();
-    if (targetField === undefined) return { kind: 'none' };
+    if (targetField === undefined) return nowhere(context, field);
     return {
       kind: 'linked',
       link: column(alias, link),
@@ -93,7 +100,7 @@ function ownPlace(context: Context, alias: string, field: Field): Place {
 export function valueAt(place: Place): Sql {
   switch (place.kind) {
     case 'none':
-      return sql`NULL`;
+      return place.value;
     case 'column':
       return place.shown === undefined
         ? place.column

@@ -68,6 +68,18 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return { parts };
 }
 
+/** Engines bound the arguments of a function (PostgreSQL 100). */
+const MOST_ARGUMENTS = 90;
+
+/** The texts one after the other, where a null is no text; as many as there are. */
+export function concat(texts: readonly Sql[]): Sql {
+  if (texts.length <= MOST_ARGUMENTS) return sql`concat(${join(texts, ', ')})`;
+  const chunks = Array.from({ length: Math.ceil(texts.length / MOST_ARGUMENTS) }, (_, index) =>
+    concat(texts.slice(index * MOST_ARGUMENTS, (index + 1) * MOST_ARGUMENTS)),
+  );
+  return concat(chunks);
+}
+
 /** `(a AND b AND …)`; true when there is none. */
 export function all(conditions: readonly Sql[]): Sql {
   if (conditions.length === 0) return sql`TRUE`;
@@ -94,15 +106,17 @@ export interface Statement {
   readonly values: readonly (BoundValue | { readonly slot: Slot })[];
 }
 
-/** @param placeholder how the engine writes the n-th bound value, from 1 */
-export function render(fragment: Sql, placeholder: (position: number) => string): Statement {
+/** How an engine writes the n-th bound value, from 1. */
+export type Placeholder = (position: number, value: Bound['bound']) => string;
+
+export function render(fragment: Sql, placeholder: Placeholder): Statement {
   const values: Bound['bound'][] = [];
   let text = '';
   for (const part of fragment.parts) {
     if (typeof part === 'string') text += part;
     else {
       values.push(part.bound);
-      text += placeholder(values.length);
+      text += placeholder(values.length, part.bound);
     }
   }
   return { text, values };

@@ -1,7 +1,7 @@
 import type { View } from '../../access/index.ts';
 import { type JoinPiece, joinPrefix, NAME_MARK } from '../layout/index.ts';
 import { absentText } from '../text/encode.ts';
-import { bind, column, constantText, join, name, type Sql, sql } from './fragment.ts';
+import { bind, column, concat, constantText, name, type Sql, sql } from './fragment.ts';
 import { gapText } from './pieces-text.ts';
 import type { TextSource } from './reso-text.ts';
 
@@ -30,7 +30,8 @@ export function joinedMembers({ context, view, layout, alias }: TextSource, omit
           (field) => `,"${NAME_MARK}${suffixes.get(field)}":${absentText(field)}`,
         );
     const prefix = joinPrefix(link);
-    const fragment = sql`replace(concat(${join(gap === undefined ? columns : [...columns, gap], ', ')}), ${bind(NAME_MARK)}, ${constantText(prefix)})`;
+    const texts = concat(gap === undefined ? columns : [...columns, gap]);
+    const fragment = sql`replace(${texts}, ${bind(NAME_MARK)}, ${constantText(prefix)})`;
     const found = sql`(SELECT ${fragment} FROM ${name(target.textsTable)} ${name(other)} WHERE ${column(other, '_key')} = ${column(alias, link)})`;
     const nulls = fields.map(({ field, suffix }) => `,"${prefix}${suffix}":${absentText(field)}`).join('');
     return [sql`coalesce(${found}, ${constantText(omitNulls ? '' : nulls)})`];

@@ -4,7 +4,7 @@ import { childOf } from './collection.ts';
 import { type Context, visibleRows } from './context.ts';
 import { placeOf, valueAt } from './fields.ts';
 import { type FileAddress, fileAddress } from './file-address.ts';
-import { all, bind, column, constantText, join, name, render, type Sql, sql } from './fragment.ts';
+import { all, bind, column, concat, constantText, join, name, render, type Sql, sql } from './fragment.ts';
 import { matchingRows, type Planner } from './page-plan.ts';
 import type { PlannedStatement } from './plan.ts';
 import { value } from './value.ts';
@@ -29,34 +29,31 @@ function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSo
   const terms = query.order.map(
     ({ expression }, index) => sql`${value(context, expression)} AS ${name(`o${index}`)}`,
   );
-  const text = join(
-    [
-      constantText(`{"@resource":"${resource}"`),
-      ...members.map((member) => memberText(context, member)),
-      ...(images === undefined ? [] : [imagesText(context, source, fileAddress(files))]),
-      constantText('}'),
-    ],
-    ', ',
-  );
+  const text = concat([
+    constantText(`{"@resource":"${resource}"`),
+    ...members.flatMap((member) => memberText(context, member)),
+    ...(images === undefined ? [] : imagesText(context, source, fileAddress(files))),
+    constantText('}'),
+  ]);
   const columns = [
     sql`${column('r', '_key')} AS k`,
     sql`${constantText(resource)} AS u`,
     ...terms,
-    sql`concat(${text}) AS x`,
+    sql`${text} AS x`,
   ];
   return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all(where)}`;
 }
 
-function memberText(context: Context, { name: shown, via, field }: MergedMember): Sql {
+function memberText(context: Context, { name: shown, via, field }: MergedMember): Sql[] {
   const found = valueAt(placeOf(context, 0, via, field));
   const text = context.dialect.json(field.collection ? 'collection' : field.type.kind, found);
-  return sql`${constantText(`,${label(shown)}`)}, ${text}`;
+  return [constantText(`,${label(shown)}`), text];
 }
 
 /** The pictures of a person or an office: `[{"Id","Name","Uri"}, …]`, in their own order. */
-function imagesText(context: Context, { images }: MergedSource, files: FileAddress): Sql {
+function imagesText(context: Context, { images }: MergedSource, files: FileAddress): Sql[] {
   const target = images?.target ?? 'Media';
-  if (images === undefined || !context.model.stores(target)) return constantText(',"Images":[]');
+  if (images === undefined || !context.model.stores(target)) return [constantText(',"Images":[]')];
   const { dialect, model, rows } = context;
   const layout = model.layout(target);
   const alias = context.alias();
@@ -76,7 +73,8 @@ function imagesText(context: Context, { images }: MergedSource, files: FileAddre
     ...childOf(context, target, images.remote, alias, images.resource, column('r', '_key')),
     ...visibleRows(rows, layout, alias),
   ]);
-  const order = sql`${column(alias, '_rank')}, ${column(alias, '_key')}`;
-  const list = sql`(SELECT concat(${join(parts, ', ')}) AS x FROM ${name(layout.columnsTable)} ${name(alias)} WHERE ${where} ORDER BY ${order}) i`;
-  return sql`${constantText(',"Images":[')}, (SELECT ${dialect.joined(sql`x`)} FROM ${list}), ']'`;
+  const order = sql`${dialect.order(column(alias, '_rank'), false)}, ${column(alias, '_key')}`;
+  const list = sql`(SELECT ${concat(parts)} AS x FROM ${name(layout.columnsTable)} ${name(alias)} WHERE ${where} ORDER BY ${order}) i`;
+  const joined = sql`(SELECT ${dialect.joined(sql`x`)} FROM ${list})`;
+  return [constantText(',"Images":['), joined, constantText(']')];
 }

@@ -6,8 +6,9 @@ import { type NativePart, PHOTO_END } from '../text/native-parts.ts';
 import { URL_MARK } from '../text/served-files.ts';
 import { childOf } from './collection.ts';
 import { recordOf, visibleRows } from './context.ts';
+import type { Dialect } from './dialect.ts';
 import { withFileAddresses } from './file-address.ts';
-import { all, bind, column, constantText, join, name, type Sql, sql } from './fragment.ts';
+import { all, bind, column, concat, constantText, join, name, type Sql, sql } from './fragment.ts';
 import { joinedMembers } from './joined-text.ts';
 import { jsonOf } from './json.ts';
 import { piecesText } from './pieces-text.ts';
@@ -26,12 +27,13 @@ export function nativeListingText(source: TextSource, shape: NativeListingShape)
       ]
     : selected(source, shape);
   const parts = shape.expansions.flatMap((expansion) =>
-    expansion === 'CustomFields' ? [] : [partMember(source, expansion, NATIVE_EXPANSIONS[expansion])],
+    expansion === 'CustomFields' ? [] : partMember(source, expansion, NATIVE_EXPANSIONS[expansion]),
   );
-  const custom = shape.expansions.includes('CustomFields') ? [customFields(source)] : [];
+  const custom = shape.expansions.includes('CustomFields') ? customFields(source) : [];
   const end = `,"LastCachedTimestamp":null,"DisplayCompliance":{"View":"${shape.display}"}}`;
   const head = column(source.texts, 'native_head');
-  return sql`concat('{', ${join([head, constantText(',"StandardFields":{'), ...members, ...parts, constantText('}'), ...custom, constantText(end)], ', ')})`;
+  const begin = [constantText('{'), head, constantText(',"StandardFields":{')];
+  return concat([...begin, ...members, ...parts, constantText('}'), ...custom, constantText(end)]);
 }
 
 function masks(hidden: readonly Field[]): Sql[] {
@@ -49,16 +51,16 @@ function selected({ context, layout, files, alias }: TextSource, shape: NativeLi
   const given = [...(key === undefined || fields.includes(key) ? [] : [key]), ...fields].filter(
     (field) => field.custom === undefined,
   );
-  const members = given.map((field, index) => {
+  const members = given.flatMap((field, index) => {
     const name = constantText(`${index === 0 ? '' : ','}${label(field.nativeName)}`);
-    return sql`${name}, ${jsonOf(context, field, { files, alias })}`;
+    return [name, jsonOf(context, field, { files, alias })];
   });
   return [...members, ...masks(hidden)];
 }
 
 /** A list of sub-resources inside StandardFields. */
-function partMember(source: TextSource, expansion: NativeExpansion, part: NativePart): Sql {
-  return sql`${constantText(`,"${expansion}":[`)}, ${partList(source, part)}, ']'`;
+function partMember(source: TextSource, expansion: NativeExpansion, part: NativePart): Sql[] {
+  return [constantText(`,"${expansion}":[`), partList(source, part), constantText(']')];
 }
 
 const RESOURCE_OF_PART: Readonly<Record<NativePart, string>> = {
@@ -89,10 +91,10 @@ export function partConditions(part: NativePart, alias: string): Sql[] {
 }
 
 /** Floor plans come last among the photos; else the order that the records give, then their keys. */
-export function partOrder(part: NativePart, alias: string): Sql[] {
+export function partOrder(dialect: Dialect, part: NativePart, alias: string): Sql[] {
   const byKey = column(alias, '_key');
   if (KINDS_OF_PART[part] === undefined) return [byKey];
-  return [sql`${column(alias, '_kind')} = 'plan'`, column(alias, '_rank'), byKey];
+  return [sql`${column(alias, '_kind')} = 'plan'`, dialect.order(column(alias, '_rank'), false), byKey];
 }
 
 /** One sub-resource. A photo gets its address, which is the same for all its renditions, at its end. */
@@ -122,29 +124,29 @@ function partList(source: TextSource, part: NativePart): Sql {
     ...visibleRows(context.rows, layout, alias),
   ]);
   const text = partText({ ...source, layout, alias }, part);
-  const order = join(partOrder(part, alias), ', ');
+  const order = join(partOrder(context.dialect, part, alias), ', ');
   return sql`(SELECT ${context.dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${name(layout.textsTable)} ${name(alias)} WHERE ${where} ORDER BY ${order}) q)`;
 }
 
 /** `"CustomFields":[{"Main":[{"Group":[{"Field":value}, …]}, …],"Details":[…]}]` under the current names. */
-function customFields({ context, view, layout, files, alias }: TextSource): Sql {
+function customFields({ context, view, layout, files, alias }: TextSource): Sql[] {
   const inUse = layout.fields.flatMap((field) => (field.custom ? [{ field, custom: field.custom }] : []));
-  const sections = (['Main', 'Details'] as const).map((section) => {
+  const sections = (['Main', 'Details'] as const).flatMap((section, place) => {
     const groups = Map.groupBy(
       inUse.filter(({ custom }) => custom.section === section),
       ({ custom }) => custom.group,
     );
-    const texts = [...groups].map(([group, members], index) => {
-      const fields = members.map(({ field, custom }, position) => {
+    const texts = [...groups].flatMap(([group, members], index) => {
+      const fields = members.flatMap(({ field, custom }, position) => {
         const start = constantText(`${position === 0 ? '' : ','}{${label(custom.label)}`);
         const shown = view.role.seesField(field);
         const value = shown ? jsonOf(context, field, { files, alias }) : constantText(MASK);
-        return sql`${start}, ${value}, '}'`;
+        return [start, value, constantText('}')];
       });
-      return sql`${constantText(`${index === 0 ? '' : ','}{${label(group)}[`)}, ${join(fields, ', ')}, ']}'`;
+      const begin = constantText(`${index === 0 ? '' : ','}{${label(group)}[`);
+      return [begin, ...fields, constantText(']}')];
     });
-    const list = texts.length === 0 ? sql`''` : join(texts, ', ');
-    return sql`${constantText(`"${section}":[`)}, ${list}, ']'`;
+    return [constantText(`${place === 0 ? '' : ','}"${section}":[`), ...texts, constantText(']')];
   });
-  return sql`',"CustomFields":[{', ${join(sections, ", ',', ")}, '}]'`;
+  return [constantText(',"CustomFields":[{'), ...sections, constantText('}]')];
 }

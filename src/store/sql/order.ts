@@ -26,7 +26,8 @@ export interface Order {
 export function orderOf(context: Context, query: Pick<RecordQuery, 'order' | 'part'>, alias: string): Order {
   const terms = query.order.map((term) => compileTerm(context, term));
   const key = column(alias, '_key');
-  const fixed = query.part === undefined || terms.length > 0 ? [key] : partOrder(query.part, alias);
+  const fixed =
+    query.part === undefined || terms.length > 0 ? [key] : partOrder(context.dialect, query.part, alias);
   return {
     values: terms.map((term) => term.value),
     clause: join(

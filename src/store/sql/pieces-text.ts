@@ -2,7 +2,7 @@ import type { Field } from '../../dictionary/index.ts';
 import type { Naming, Piece } from '../layout/index.ts';
 import { absentText, label } from '../text/encode.ts';
 import { shownCondition, withheldBit } from './context.ts';
-import { column, constantText, integer, join, type Sql, sql } from './fragment.ts';
+import { column, concat, constantText, integer, join, type Sql, sql } from './fragment.ts';
 import type { TextSource } from './reso-text.ts';
 
 export interface PieceChoice {
@@ -24,7 +24,7 @@ export function piecesText(source: TextSource, choice: PieceChoice): Sql[] {
       (choice.custom || !piece.custom) &&
       piece.fields.some((field) => view.role.seesField(field)),
   );
-  const texts = [...pieces.filter((piece) => piece.first), ...pieces.filter((piece) => !piece.first)].map(
+  const texts = [...pieces.filter((piece) => piece.first), ...pieces.filter((piece) => !piece.first)].flatMap(
     (piece) => pieceText(source, piece, choice),
   );
   if (choice.omitNulls) return texts;
@@ -38,17 +38,17 @@ const memberNull =
   (field: Field): string =>
     `,${label(naming === 'native' ? field.nativeName : field.name)}${absentText(field)}`;
 
-function pieceText({ context, layout, alias }: TextSource, piece: Piece, choice: PieceChoice): Sql {
+function pieceText({ context, layout, alias }: TextSource, piece: Piece, choice: PieceChoice): Sql[] {
   const values = column(alias, piece.valuesColumn);
-  const text = choice.omitNulls ? values : sql`${values}, ${column(alias, piece.nullsColumn)}`;
+  const texts = choice.omitNulls ? [values] : [values, column(alias, piece.nullsColumn)];
   const [field] = piece.fields;
   const bits = field === undefined ? 0 : withheldBit(context.rows, layout, field);
-  if (bits === 0) return text;
+  if (bits === 0) return texts;
   // The gap stands outside, so the nulls here are those that a text of its version holds.
   const instead = choice.omitNulls
     ? constantText('')
     : nullsByVersion(alias, piece.fields, (each) => layout.since(each), memberNull(choice.naming));
-  return sql`CASE WHEN ${shownCondition(alias, bits)} THEN concat(${text}) ELSE ${instead} END`;
+  return [sql`CASE WHEN ${shownCondition(alias, bits)} THEN ${concat(texts)} ELSE ${instead} END`];
 }
 
 /** Describes how a null member is written. */

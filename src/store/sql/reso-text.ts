@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import { expansionMembers } from './expansion.ts';
 import { placeOf, valueAt } from './fields.ts';
 import { type FileAddress, withFileAddresses } from './file-address.ts';
-import { constantText, join, type Sql, sql } from './fragment.ts';
+import { concat, constantText, type Sql, sql } from './fragment.ts';
 import { joinedMembers } from './joined-text.ts';
 import { jsonOf } from './json.ts';
 import { piecesText } from './pieces-text.ts';
@@ -32,9 +32,9 @@ export const isWhole = (shape: { readonly selection: ResoShape['selection'] }): 
 /** The JSON text of a record in the RESO interface. */
 export function resoText(source: TextSource, shape: ResoShape): Sql {
   const members = isWhole(shape) ? wholeMembers(source, shape) : selectedMembers(source, shape);
-  const computed = shape.computed.map(({ name, expression }) => {
+  const computed = shape.computed.flatMap(({ name, expression }) => {
     const compiled = value(source.context, expression);
-    return sql`${constantText(`,${label(name)}`)}, ${source.context.dialect.json(typeOf(expression), compiled)}`;
+    return [constantText(`,${label(name)}`), source.context.dialect.json(typeOf(expression), compiled)];
   });
   const parts = [
     ...members,
@@ -42,7 +42,7 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
     ...computed,
     ...expansionMembers(source, shape),
   ];
-  const text = sql`concat('{', ${join(parts, ', ')}, '}')`;
+  const text = concat([constantText('{'), ...parts, constantText('}')]);
   return isWhole(shape) ? withFileAddresses(source, text) : text;
 }
 
@@ -58,7 +58,7 @@ function selectedMembers({ context, layout, files, alias }: TextSource, shape: R
   const named = shape.selection.fields;
   const key = layout.resource.fields.get(layout.resource.key);
   const fields = named.length > 0 || key === undefined ? named : [key];
-  return fields.map((field, index) => {
+  return fields.flatMap((field, index) => {
     const comma = index === 0 ? '' : ',';
     return memberText(context, field, comma, shape.omitNulls && index > 0, { files, alias });
   });
@@ -70,12 +70,12 @@ function memberText(
   comma: string,
   omitNull: boolean,
   place: { readonly files: FileAddress; readonly alias: string },
-): Sql {
+): Sql[] {
   const name = constantText(`${comma}${label(field.name)}`);
   const text = jsonOf(context, field, place);
-  if (!omitNull) return sql`${name}, ${text}`;
+  if (!omitNull) return [name, text];
   const found = valueAt(placeOf(context, 0, [], field));
-  return sql`CASE WHEN ${found} IS NULL THEN '' ELSE concat(${name}, ${text}) END`;
+  return [sql`CASE WHEN ${found} IS NULL THEN '' ELSE concat(${name}, ${text}) END`];
 }
 
 /** `"Field@Core.Permissions":"None"` for what the role may not see (OData protocol 4.01, 11.2.6.1). */

@@ -7,8 +7,8 @@ import { all, bind, column, join, name, type Sql, sql } from './fragment.ts';
 
 /** No text holds this character, so that no phrase reaches from one field into the next. */
 const BETWEEN = bind('\u001f');
-/** Arguments that a function of SQLite takes at most are 127. */
-const MOST_TEXTS = 100;
+/** A function takes 100 arguments at the most (PostgreSQL). */
+const MOST_TEXTS = 90;
 
 /**
  * "The words stand in the record": each in one of its own texts that the role sees, in any case and also inside a

@@ -166,6 +166,7 @@ function globPart(part: LikePart): string {
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   placeholder: () => '?',
+  nothing: () => sql`NULL`,
   literal,
   json,
   joined: (text) => sql`group_concat(${text}, ',')`,

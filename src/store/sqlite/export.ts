@@ -1,10 +1,9 @@
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { ownColumn, type ResourceLayout } from '../layout/index.ts';
+import { ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import type { ContentKey } from '../store.ts';
 import { decode } from './codec.ts';
 import type { Connection, Raw } from './connection.ts';
-import { typedFields } from './tables.ts';
 
 /** A statement that reads whole records from their columns, in key order. */
 function contentStatement(layout: ResourceLayout, where: string): string {

@@ -1,13 +1,13 @@
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { bind, column, name, render, type Sql, sql } from '../sql/fragment.ts';
+import { ruleFields } from '../sql/rule-fields.ts';
 import { ownVisibleBits, shownBits, visibleBits } from '../sql/visibility.ts';
 import type { RowToPut } from '../write/transaction.ts';
 import { encode } from './codec.ts';
 import { bindings, type Connection } from './connection.ts';
 import type { Counters } from './counters.ts';
 import { sqliteDialect } from './dialect.ts';
-import { ruleFields } from './rule-fields.ts';
 
 /** Which roles see a row, and which withheld values it shows. */
 export interface Bits {

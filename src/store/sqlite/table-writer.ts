@@ -1,13 +1,12 @@
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { isOneTable, ownColumn, type ResourceLayout } from '../layout/index.ts';
+import { isOneTable, ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
 import { MEDIA_KINDS, type MediaKind } from '../record/media.ts';
 import { isStamp, STAMPED_FIELDS } from '../record/stamps.ts';
+import { newestStampField, placeOf, stampTextColumns, textColumns } from '../text/text-columns.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../write/transaction.ts';
 import { decode, encode } from './codec.ts';
 import type { Raw } from './connection.ts';
 import { type Bits, type Court, judgeChildren, rowJudge } from './judge.ts';
-import { typedFields } from './tables.ts';
-import { newestStampField, placeOf, stampTextColumns, textColumns } from './text-columns.ts';
 
 type RawRow = Record<string, Raw>;
 

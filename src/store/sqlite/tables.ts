@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Field } from '../../dictionary/index.ts';
-import { isOneTable, ownColumn, type ResourceLayout, snakeCase } from '../layout/index.ts';
+import { isOneTable, type ResourceLayout, snakeCase, typedFields } from '../layout/index.ts';
 
 /** plat's own tables, which hold no records. */
 export const OWN_TABLES = `
@@ -87,11 +87,6 @@ const mediaIndexes = (columns: string): string => `
 /** Numbers and truth values are kept as the numbers they are; all else is text. */
 const affinity = (field: Field): string =>
   !field.collection && ['integer', 'decimal', 'boolean'].includes(field.type.kind) ? 'NUMERIC' : 'TEXT';
-
-/** Typed columns of a layout: all fields but those that have a column of plat's own. */
-export function typedFields(layout: ResourceLayout): Field[] {
-  return layout.fields.filter((field) => ownColumn(layout.resource, field) === undefined);
-}
 
 function existingColumns(database: DatabaseSync, table: string): Set<string> {
   const rows = database.prepare(`SELECT name FROM pragma_table_info(?)`).all(table);

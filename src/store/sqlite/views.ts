@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Field } from '../../dictionary/index.ts';
-import type { ResourceLayout } from '../layout/index.ts';
+import { type ResourceLayout, typedFields } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { typedFields } from './tables.ts';
 
 /**
  * The views that people query (docs/sql-views.md): a column for each field in use, agent and office fields joined.

@@ -1,10 +1,10 @@
 import type { FieldValues } from '../../dictionary/index.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { nativeHead, nativePartTexts } from '../text/native-parts.ts';
-import { pieceWriter } from '../text/pieces.ts';
-import { servedFile } from '../text/served-files.ts';
 import type { RowToPut } from '../write/transaction.ts';
+import { nativeHead, nativePartTexts } from './native-parts.ts';
+import { pieceWriter } from './pieces.ts';
+import { servedFile } from './served-files.ts';
 
 type Bindable = string | number | null;
 
