@@ -137,13 +137,18 @@ export function addKeyCommands(program: Command): void {
     .action(async (id: string, _options, command: Command) => {
       applyConfig(command);
       const { store: address, overlap, json } = command.opts();
+      const goesOn = duration(overlap);
       const store = await openStore(address, { create: false });
       try {
         const old = (await store.keys.list()).find((each) => each.id === id);
         if (old === undefined) throw unknownKey(id);
-        const { name, kind, role, systems, expiresAt } = old;
+        const { name, kind, role, systems, expiresAt, revokedAt } = old;
+        const end = [expiresAt, revokedAt].find((at) => at !== null && Date.parse(at) <= Date.now());
+        if (revokedAt !== null || end !== undefined) {
+          throw platError('failed', { reason: `The key ${id} ends or ended at ${end ?? revokedAt}.` });
+        }
         const made = await createKey(store, { name, kind, role, systems, expiresAt });
-        await store.keys.revoke(id, timestampFrom(Date.now() + duration(overlap)));
+        await store.keys.revoke(id, timestampFrom(Date.now() + goesOn));
         print({ ...made.key, token: made.token, replaces: id }, made.token, json);
       } finally {
         await store.close();

@@ -1,0 +1,171 @@
+/** `plat demo` as a new user meets it, and what works against it. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { KEY_KINDS, type KeyRecord } from '../../src/access/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { objectOf } from '../support/world.ts';
+import { type Place, place, type Running } from './run.ts';
+
+const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
+const noCurl = spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl here';
+
+interface Demo extends Running {
+  readonly text: string;
+  /** The address of a surface, and its token. */
+  readonly at: Readonly<Record<string, { readonly address: string; readonly token: string }>>;
+  readonly curls: readonly string[];
+}
+
+async function startDemo(at: Place, ...more: readonly string[]): Promise<Demo> {
+  const running = at.start(['demo', '--store', 'd.db', '--log-level', 'silent', ...PORTS, ...more]);
+  const text = await running.until(/\$top=1'\n\n$/);
+  const of = (name: string, pattern: string): string =>
+    new RegExp(`^ *${name} +${pattern}`, 'm').exec(text)?.[1] ?? '';
+  const surfaces = ['api', 'replication', 'floorplans', 'admin'].map((name) => {
+    const address = of(name, '(http://127\\.0\\.0\\.1:\\d+)/');
+    return [name, { address, token: of(name, '(plat_[\\w-]+)$') }] as const;
+  });
+  const curls = text.split('\n').filter((line) => line.startsWith('  curl '));
+  return { ...running, text, at: Object.fromEntries(surfaces), curls };
+}
+
+const statusOf = async ({ address, token }: { address: string; token: string }, path: string) =>
+  (await fetch(`${address}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+test('demo makes a market, prints addresses, tokens and curl lines that work, and renews its keys', async (t) => {
+  const at = place(t);
+  const first = await startDemo(at, '--listings', '60');
+  const { api, replication, floorplans, admin } = first.at;
+  assert.ok(api && replication && floorplans && admin, first.text);
+  assert.equal(first.curls.length, 3);
+
+  await t.test('each curl line works as it stands', { skip: noCurl }, () => {
+    const [reso, native, plans] = first.curls.map((line) =>
+      objectOf(execFileSync('sh', ['-c', line.replace('curl', 'curl -sS --fail')], { encoding: 'utf8' })),
+    );
+    assert.ok(Number(reso?.['@odata.count']) > 20 && Array.isArray(reso?.value) && reso.value.length === 2);
+    assert.match(JSON.stringify(native?.D), /^\{"Success":true,"Results":\[.*"Photos":\[\{/);
+    assert.ok(Array.isArray(plans?.value) && plans.value.length === 1);
+    assert.equal(plans.value[0].MediaCategory, 'Floor Plan');
+    const picture = execFileSync('curl', ['-sS', '--fail', plans.value[0].MediaURL], { encoding: 'utf8' });
+    assert.match(picture, /^<svg /, 'its MediaURL opens');
+  });
+
+  await t.test('each token opens its surface and no other', async () => {
+    const open = '/Reso/OData/Property';
+    assert.equal(await statusOf({ address: admin.address, token: '' }, '/ready'), 200);
+    assert.deepEqual(
+      await Promise.all([
+        statusOf(api, open),
+        statusOf(replication, open),
+        statusOf(floorplans, '/Reso/Media'),
+        statusOf(admin, '/status'),
+        statusOf({ ...api, token: replication.token }, open),
+        statusOf({ ...admin, token: api.token }, '/status'),
+      ]),
+      [200, 200, 200, 200, 403, 403],
+    );
+  });
+
+  await t.test('plat floorplans gets the records of a listing or a system, and the images', async () => {
+    const from = ['floorplans', '--from', `${floorplans.address}/Reso`, '--token', floorplans.token];
+    const out = await at.done(['export', '--store', 'd.db', '--resource', 'Media']);
+    const plans = out
+      .trimEnd()
+      .split('\n')
+      .map(objectOf)
+      .filter(({ MediaCategory }) => MediaCategory === 'Floor Plan');
+    const system = String(plans[0]?.OriginatingSystemResourceRecordSystemID);
+    const listing = String(plans[0]?.OriginatingSystemResourceRecordKey);
+    const keysOf = (text: string): unknown[] =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => objectOf(line).MediaKey)
+        .toSorted();
+    const ofSystem = plans.filter((each) => each.OriginatingSystemResourceRecordSystemID === system);
+    const ofListing = plans.filter((each) => each.OriginatingSystemResourceRecordKey === listing);
+    const keys = (each: typeof plans) => each.map(({ MediaKey }) => MediaKey).toSorted();
+    assert.ok(ofSystem.length > ofListing.length && ofListing.length > 0);
+    const [whole, one, refused] = await Promise.all([
+      at.run([...from, '--system', system]),
+      at.run([...from, '--system', system, '--listing', listing, '--out', 'plans']),
+      at.run([
+        'floorplans',
+        '--from',
+        `${floorplans.address}/Reso`,
+        '--token',
+        api.token,
+        '--system',
+        system,
+      ]),
+    ]);
+    assert.deepEqual(keysOf(whole.out), keys(ofSystem));
+    assert.equal(whole.err, `${ofSystem.length} floor plan records\n`);
+    assert.deepEqual(keysOf(one.out), keys(ofListing));
+    assert.equal(one.err, `${ofListing.length} floor plan records, ${ofListing.length} images in plans\n`);
+    const files = readdirSync(at.path('plans'));
+    assert.equal(files.length, ofListing.length);
+    for (const file of files) assert.match(readFileSync(at.path(`plans/${file}`), 'utf8'), /^<svg /);
+    assert.equal(refused.code, 1);
+    assert.match(refused.err, /^plat: The service refused: 403 .*keyNotForSurface/);
+  });
+
+  first.child.kill('SIGTERM');
+  assert.equal((await first.ended).code, 0);
+
+  const second = await startDemo(at, '--listings', '5');
+  assert.deepEqual(
+    await Promise.all([
+      statusOf({ address: second.at.api?.address ?? '', token: api.token }, '/v1/listings'),
+      statusOf(second.at.api ?? api, '/v1/listings'),
+    ]),
+    [401, 200],
+    'the tokens of the first start are revoked',
+  );
+  second.child.kill('SIGINT');
+  assert.equal((await second.ended).code, 0);
+  const keys = JSON.parse(await at.done(['key', 'list', '--store', 'd.db', '--json']));
+  assert.deepEqual(
+    keys.map(({ name, kind, revokedAt }: KeyRecord) => `${name} ${kind} ${revokedAt !== null}`).toSorted(),
+    KEY_KINDS.flatMap((kind) => [false, true].map((revoked) => `demo ${kind} ${revoked}`)).toSorted(),
+  );
+  assert.equal((await at.exported('d.db', 'Property')).length, 60, 'a market that is there stays');
+});
+
+test('a market that was broken off is completed at the next start', async (t) => {
+  const at = place(t);
+  const broken = at.start([
+    'demo',
+    '--store',
+    'd.db',
+    '--log-level',
+    'silent',
+    '--listings',
+    '3000',
+    ...PORTS,
+  ]);
+  while (broken.child.exitCode === null && (await listingsIn(at)) === 0);
+  broken.child.kill('SIGKILL');
+  await broken.ended;
+  const before = await listingsIn(at);
+  assert.ok(before > 0 && before < 3000, `${before} listings when it was killed`);
+  const again = await startDemo(at);
+  again.child.kill('SIGTERM');
+  await again.ended;
+  assert.equal(await listingsIn(at), 3000);
+});
+
+async function listingsIn(at: Place): Promise<number> {
+  if (!existsSync(at.path('d.db'))) return 0;
+  const store = await openSqliteStore({ path: at.path('d.db') }).catch(() => undefined); // it is being made
+  try {
+    const { resources } = (await store?.status()) ?? { resources: [] };
+    return resources.find(({ resource }) => resource === 'Property')?.rows ?? 0;
+  } finally {
+    await store?.close();
+  }
+}

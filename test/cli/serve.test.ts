@@ -1,0 +1,171 @@
+/** `plat serve`, and the keys of a store that is served. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { place, type Running } from './run.ts';
+
+const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
+
+/** The address of each surface, as the lines on stdout give it. */
+async function addresses(running: Running): Promise<Record<string, string>> {
+  const text = await running.until(/^admin .*\n/m);
+  const lines = text.matchAll(/^(\w+) +(http:\/\/[^/]+)\//gm);
+  return Object.fromEntries([...lines].map(([, name = '', address = '']) => [name, address]));
+}
+
+const ask = async (url: string, token: string): Promise<[number, string]> => {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  return [response.status, await response.text()];
+};
+
+test('one line a surface; keys are made, listed with their use, rotated and revoked while the store is served', async (t) => {
+  const at = place(t);
+  at.file('l.ndjson', [{ ListingKey: '1', StandardStatus: 'Active' }]);
+  await at.done(['import', '--store', 'm.db', 'l.ndjson']);
+  const create = async (...args: readonly string[]): Promise<string> =>
+    (await at.done(['key', 'create', '--store', 'm.db', ...args])).trimEnd();
+  const serving = at.start(['serve', ...PORTS], { env: { PLAT_STORE: 'm.db' } });
+  const { api = '', replication = '', floorplans = '', admin = '' } = await addresses(serving);
+  assert.equal(
+    await serving.until(/^admin .*\n/m),
+    [
+      `api          ${api}/Reso/OData/  ${api}/v1/`,
+      `replication  ${replication}/Reso/OData/  ${replication}/v1/`,
+      `floorplans   ${floorplans}/Reso/`,
+      `admin        ${admin}/\n`,
+    ].join('\n'),
+  );
+  const [usual, json] = await Promise.all([
+    create('--name', 'A broker'),
+    create(
+      '--name',
+      'B',
+      '--kind',
+      'api',
+      '--role',
+      'vow',
+      '--system',
+      'X',
+      '--system',
+      'Y',
+      '--expires',
+      '2999-01-01',
+      '--json',
+    ),
+  ]);
+  assert.match(usual, /^plat_[\w-]{43}$/);
+  const made = JSON.parse(json);
+  assert.deepEqual(
+    [made.kind, made.role, made.systems, made.expiresAt, made.revokedAt],
+    ['api', 'vow', ['X', 'Y'], '2999-01-01T00:00:00Z', null],
+  );
+  const window = '_filter=ModificationTimestamp bt 2020-01-01T00:00:00Z,2021-01-01T00:00:00Z';
+  assert.equal((await ask(`${replication}/v1/listings?${window}`, usual))[0], 200);
+  assert.equal((await ask(`${replication}/v1/listings?_limit=1000&_select=ListingKey`, usual))[0], 200);
+
+  at.file('m.ndjson', [{ ListingKey: '2', StandardStatus: 'Active' }]);
+  await at.done(['import', '--store', 'm.db', 'm.ndjson']);
+  assert.match((await ask(`${replication}/v1/listings/2`, usual))[1], /"Id":"2"/, 'importing while serving');
+
+  const listed = JSON.parse(await at.done(['key', 'list', '--store', 'm.db', '--json']));
+  const broker = listed.find(({ name }: { name: string }) => name === 'A broker');
+  assert.deepEqual([broker.kind, broker.role, broker.systems], ['replication', 'idx', []]);
+  assert.equal(JSON.stringify(listed).includes(usual), false, 'no token is kept');
+
+  const renewed = (
+    await at.done(['key', 'rotate', '--store', 'm.db', '--overlap', '24h', broker.id])
+  ).trimEnd();
+  const listings = `${replication}/v1/listings`;
+  assert.deepEqual([(await ask(listings, usual))[0], (await ask(listings, renewed))[0]], [200, 200]);
+  assert.equal(await at.done(['key', 'revoke', '--store', 'm.db', broker.id]), `${broker.id} is revoked\n`);
+  const start = performance.now();
+  while ((await ask(listings, usual))[0] === 200) assert.ok(performance.now() - start < 5000, 'within 5 s');
+  assert.match((await ask(listings, usual))[1], /"Code":1010/);
+  assert.equal((await ask(listings, renewed))[0], 200);
+  const revived = await at.run(['key', 'rotate', '--store', 'm.db', broker.id]);
+  assert.equal(revived.code, 1, 'a revoked key is not brought back');
+  assert.match(revived.err, new RegExp(`^plat: The key ${broker.id} ends or ended at 20`));
+
+  serving.child.kill('SIGTERM');
+  const { code, err } = await serving.ended;
+  assert.equal(code, 0, err);
+  for (const token of [usual, renewed, made.token]) assert.equal(err.includes(token), false);
+
+  const used = JSON.parse(await at.done(['key', 'list', '--store', 'm.db', '--json']));
+  const { use } = used.find(({ id }: { id: string }) => id === broker.id);
+  assert.ok(use.requests >= 4 && use.rows >= 2 && use.bytes > 300, JSON.stringify(use));
+  assert.match(use.lastWindow, /2020-01-01T00:00:00Z/);
+  assert.match(use.lastSweepAt, /^20\d\d-/);
+  assert.match(
+    await at.done(['key', 'list', '--store', 'm.db']),
+    /^id +name +kind +role +systems +state +requests/,
+  );
+});
+
+test('what cannot be served: no store, a port in use, half of a certificate, a wrong address', async (t) => {
+  const at = place(t);
+  at.file('l.ndjson', [{ ListingKey: '1' }]);
+  await at.done(['import', '--store', 'm.db', 'l.ndjson']);
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const address = taken.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const serve = (...args: readonly string[]) => at.run(['serve', ...args]);
+  const answers = await Promise.all([
+    serve('--store', 'none.db', ...PORTS),
+    serve('--store', 'm.db', ...PORTS, '--replication-port', String(port)),
+    serve('--store', 'm.db', ...PORTS, '--tls-cert', 'c.pem'),
+    serve('--store', 'm.db', ...PORTS, '--tls-cert', 'c.pem', '--tls-key', 'k.pem'),
+    serve('--store', 'm.db', ...PORTS, '--public-url', 'api=here'),
+    serve('--store', 'm.db', '--api-port', '65536'),
+  ]);
+  taken.close();
+  assert.deepEqual(
+    answers.map(({ code, out }) => [code, out]),
+    [1, 1, 2, 2, 2, 2].map((code) => [code, '']),
+  );
+  const messages = answers.map(({ err }) => err.split('\n')[0]);
+  assert.deepEqual(messages, [
+    'plat: There is no store at none.db. "plat import" and "plat demo" make one.',
+    `plat: Port ${port} is in use. Choose another, or 0 for any free one.`,
+    'plat: --tls-cert and --tls-key go together.',
+    'plat: c.pem cannot be read.',
+    'plat: --public-url takes api=URL,replication=URL,floorplans=URL, not api=here.',
+    "error: option '--api-port <port>' argument '65536' is invalid. It takes a whole number from 0 to 65535.",
+  ]);
+});
+
+test('what is no key is refused', async (t) => {
+  const at = place(t);
+  const create = (...args: readonly string[]) =>
+    at.run(['key', 'create', '--store', 'm.db', '--name', 'X', ...args]);
+  const first = await create('--role', 'king');
+  const answers = await Promise.all([
+    create('--kind', 'floorplans'),
+    create('--kind', 'king'),
+    create('--expires', 'soon'),
+    at.run(['key', 'create', '--store', 'm.db']),
+    at.run(['key', 'revoke', '--store', 'm.db', 'k1']),
+    at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', 'long']),
+  ]);
+  assert.deepEqual(
+    [first, ...answers].map(({ code, out, err }) => [code, out, err.split('\n')[0]]),
+    [
+      [2, '', 'plat: There is no role king; there are private, idx, vow, public, portal.'],
+      [2, '', 'plat: A floorplans key needs at least one --system.'],
+      [
+        2,
+        '',
+        "error: option '--kind <kind>' argument 'king' is invalid. Allowed choices are replication, api, floorplans, admin.",
+      ],
+      [2, '', 'plat: --expires is soon, but takes a date or a timestamp with a zone.'],
+      [
+        2,
+        '',
+        'plat: --name <name> is missing; PLAT_NAME in the environment and "name" in plat.config.json do as well.',
+      ],
+      [1, '', 'plat: There is no key k1.'],
+      [2, '', 'plat: long is no duration; write 90s, 15m, 24h or 7d.'],
+    ],
+  );
+});
