@@ -1,6 +1,7 @@
 /** What the consumer tells of its work, for a log, a screen or a caller of the library. */
 export type ReplicaEvent =
-  | { readonly kind: 'source'; readonly capabilities: readonly string[] }
+  /** What the source can do was found out. */
+  | { readonly kind: 'source'; readonly interface: 'reso' | 'native'; readonly abilities: readonly string[] }
   | {
       readonly kind: 'step';
       readonly resource: string;
@@ -20,16 +21,27 @@ export type ReplicaEvent =
   | { readonly kind: 'retry'; readonly reason: string; readonly attempt: number; readonly wait: number }
   | { readonly kind: 'waiting'; readonly reason: string; readonly wait: number }
   | { readonly kind: 'page-size'; readonly size: number }
+  /** A position was not good any more; the walk begins again. */
+  | {
+      readonly kind: 'again';
+      readonly resource: string;
+      readonly step: StepName;
+      readonly reason: string;
+    }
   | { readonly kind: 'quarantined'; readonly resource: string; readonly key: string; readonly reason: string }
   | {
       readonly kind: 'field';
       readonly resource: string;
       readonly name: string;
-      readonly taken: 'declared' | 'ignored';
+      readonly taken: 'declared' | 'refused' | 'ignored';
     }
-  | { readonly kind: 'deleted'; readonly resource: string; readonly rows: number }
+  | { readonly kind: 'deleted'; readonly resource: string; readonly keys: readonly string[] }
   | { readonly kind: 'guarded'; readonly resource: string; readonly rows: number; readonly of: number }
+  /** No two walks by offset agreed, so nothing was deleted. */
+  | { readonly kind: 'unsure'; readonly resource: string }
   | { readonly kind: 'refresh'; readonly reason: string }
+  /** A cycle of a watching consumer failed; it goes on after a while. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly wait: number }
   | {
       readonly kind: 'media';
       readonly key: string;
@@ -37,6 +49,6 @@ export type ReplicaEvent =
       readonly reason?: string;
     };
 
-export type StepName = 'initial' | 'sub-data' | 'update' | 'sweep' | 'purge' | 'accounts' | 'media';
+export type StepName = 'initial' | 'sub-data' | 'update' | 'sweep' | 'purge' | 'fetch' | 'media';
 
 export type Listener = (event: ReplicaEvent) => void;

@@ -136,16 +136,13 @@ export class SourceClient {
     const { largest } = this.#options;
     const declared = Number(response.headers['content-length'] ?? Number.NaN);
     const encoded = response.headers['content-encoding'] !== undefined;
+    if (!encoded && declared > largest) throw tooLarge(response, declared, largest);
     const decoder = new TextDecoder();
     const parts: string[] = [];
     let read = 0;
     for await (const chunk of response.body) {
       read += chunk.length;
-      if (read > largest) {
-        throw new RequestFailure('too-large', `The answer is larger than ${largest} bytes`, {
-          status: response.status,
-        });
-      }
+      if (read > largest) throw tooLarge(response, read, largest);
       parts.push(decoder.decode(chunk, { stream: true }));
     }
     if (!encoded && Number.isFinite(declared) && read < declared) {
@@ -155,3 +152,8 @@ export class SourceClient {
     return parts.join('');
   }
 }
+
+const tooLarge = ({ status }: TransportResponse, bytes: number, largest: number): RequestFailure =>
+  new RequestFailure('too-large', `The answer has ${bytes} bytes or more, and ${largest} are read`, {
+    status,
+  });

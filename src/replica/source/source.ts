@@ -1,3 +1,6 @@
+/** Members and offices as the native interface gives them: in one collection, paged by offset. */
+export const ACCOUNTS = 'accounts';
+
 /** Where a walk goes on. It never changes with the size of the pages. */
 export type Position =
   | { readonly kind: 'link'; readonly url: string }
@@ -7,7 +10,25 @@ export type Position =
 /** What is asked of a resource. Bounds are canonical timestamps, both part of the text that is sent. */
 export type Walk =
   | { readonly kind: 'all' }
-  | { readonly kind: 'window'; readonly lower: string; readonly upper: string };
+  | {
+      readonly kind: 'window';
+      readonly field: string;
+      readonly lower: string;
+      readonly upper: string;
+    };
+
+/** Which page of a walk, how large, and how often it is asked for before it is given up. */
+export interface Place {
+  readonly position: Position | undefined;
+  readonly size: number;
+  readonly attempts?: number;
+}
+
+/** A key of a resource; accounts give two kinds in one page. */
+export interface SourceKey {
+  readonly resource: string;
+  readonly key: string;
+}
 
 /** A record as JSON under the dictionary's RESO names, whatever interface it came from. */
 export interface SourceItem {
@@ -33,14 +54,20 @@ export interface SourcePage {
   readonly serverTime: number;
   /** How many records the walk has, if the source tells. */
   readonly total?: number | undefined;
-  /** Fields that the source masked: it has them, but not for this key. */
+  /** Characters of the answer. */
+  readonly weight: number;
+  /** Keys of all records that have one, in the order of the page. */
+  readonly keys: readonly SourceKey[];
+  /** Fields that the source masked in a record: it has them, but not for this key. */
   readonly masked: readonly string[];
+  /** Fields that it showed in a record; only for an interface that masks. */
+  readonly open: readonly string[];
 }
 
 /** Keys of a page, for a sweep. */
 export interface KeyPage {
-  /** Keys by resource; accounts give two kinds in one page. */
-  readonly keys: readonly { readonly resource: string; readonly key: string }[];
+  readonly weight: number;
+  readonly keys: readonly SourceKey[];
   readonly next?: Position | undefined;
   readonly serverTime: number;
   readonly total?: number | undefined;
@@ -72,8 +99,7 @@ export interface Capabilities {
   readonly counts: boolean;
   /** Many keys may be asked for in one request. */
   readonly asksForMany: boolean;
-  /** What the source showed of its fields: when it changes, the key may see something else than before. */
-  readonly fingerprint: string;
+  /** What is copied: names of resources, or `accounts` for members and offices in one collection. */
   readonly resources: readonly string[];
 }
 
@@ -84,8 +110,10 @@ export interface Source {
   readonly foreignFields: readonly ForeignField[];
   /** The source's clock, asked now. Milliseconds since 1970. */
   serverTime(): Promise<number>;
-  page(resource: string, walk: Walk, position: Position | undefined, size: number): Promise<SourcePage>;
-  keys(resource: string, position: Position | undefined, size: number): Promise<KeyPage>;
+  /** What the source shows of its fields now: when it changes, the key may see something else than before. */
+  fingerprint(): Promise<string>;
+  page(resource: string, walk: Walk, place: Place): Promise<SourcePage>;
+  keys(resource: string, place: Place): Promise<KeyPage>;
   /** Records by their keys, with their children; those that are not there are left out. */
   some(resource: string, keys: readonly string[]): Promise<SourcePage>;
   /** How many keys `some` and `children` take at once. */

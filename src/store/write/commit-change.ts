@@ -1,4 +1,4 @@
-import type { LedgerChange, QuarantineEntry } from '../ledger.ts';
+import type { Keys, LedgerChange, QuarantineEntry } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type Written,
   writeInBatches,
 } from './batches.ts';
-import { emptyTally, type WriteReport } from './report.ts';
+import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 
 /**
  * Stores what a replica got from its source, and the account of it. The account goes with the last records, in their
@@ -48,10 +48,21 @@ export async function commitChange(
     ...shared,
     finish: ({ ledger, stamp }, { rejected }) => {
       const quarantine = [...(account.quarantine ?? []), ...entriesOf(rejected, group)];
-      return ledger.apply(source, { ...account, quarantine }, stamp);
+      const release = stored(account.release ?? [], [...quarantine, ...report.rejected]);
+      return ledger.apply(source, { ...account, quarantine, release }, stamp);
     },
   });
   return { report: addReports(report, written.report), model: written.model };
+}
+
+/** The keys that were not refused after all. */
+function stored(release: readonly Keys[], refused: readonly Rejection[]): readonly Keys[] {
+  if (refused.length === 0) return release;
+  const names = new Set(refused.map(({ resource, key }) => `${resource} ${key}`));
+  return release.map(({ resource, keys }) => ({
+    resource,
+    keys: keys.filter((key) => !names.has(`${resource} ${key}`)),
+  }));
 }
 
 /** Refused records as they came. */

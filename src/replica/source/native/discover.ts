@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
+import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../answer.ts';
-import type { Capabilities, ForeignField, Source } from '../source.ts';
-import { ACCOUNTS, nativeSource, readResults } from './native-source.ts';
+import { ACCOUNTS, type Capabilities, type ForeignField, type Source } from '../source.ts';
+import { nativeSource, readResults } from './native-source.ts';
 
 export interface DiscoverNativeOptions {
   readonly client: SourceClient;
@@ -18,12 +19,11 @@ export interface DiscoverNativeOptions {
 
 /** The eight expansions of the specification but CustomFields (4.3). */
 const SPECIFIED = ['Photos', 'Videos', 'VirtualTours', 'Rooms', 'Units', 'OpenHouses', 'Documents'];
-const MASK = '********';
 
 /** Finds out what a native server shows to this key: fields, masks, custom fields. */
 export async function discoverNative(options: DiscoverNativeOptions): Promise<Source> {
   const { client, root, dictionary, resources, customFields } = options;
-  const { isPlat, shown } = await probe(client, root);
+  const isPlat = await isFromPlat(client, root);
   const foreign = customFields ? await customFieldsOf(client, root, dictionary) : [];
   const names = new Map(foreign.map(({ group, label, name }) => [`${group}\u0000${label}`, name]));
   const capabilities: Capabilities = {
@@ -35,24 +35,41 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     pagesByLink: true,
     counts: false,
     asksForMany: true,
-    fingerprint: hash('sha256', shown, 'base64url').slice(0, 22),
     resources: resources.flatMap((name) =>
       name === 'Property' ? [name] : name === 'Member' ? [ACCOUNTS] : [],
     ),
   };
   const customNames = (group: string, label: string): string =>
     names.get(`${group}\u0000${label}`) ?? apiName(group, label);
-  return nativeSource({ client, root, capabilities, foreignFields: foreign, dictionary, customNames });
+  const fingerprint = (): Promise<string> => fingerprintOf(client, root);
+  return nativeSource({
+    client,
+    root,
+    capabilities,
+    foreignFields: foreign,
+    dictionary,
+    customNames,
+    fingerprint,
+  });
 }
 
-/** One listing tells which fields the key gets, and which it gets masked. */
-async function probe(client: SourceClient, root: string): Promise<{ isPlat: boolean; shown: string }> {
+async function isFromPlat(client: SourceClient, root: string): Promise<boolean> {
   const read = (answer: Answer) => ({ ...readResults(answer), headers: answer.headers });
-  const { results, headers } = await client.get(`${root}listings?_limit=1`, read);
-  const [listing] = results;
-  const fields = isObject(listing) && isObject(listing.StandardFields) ? listing.StandardFields : {};
-  const shown = Object.entries(fields).map(([name, value]) => `${name}${value === MASK ? ' masked' : ''}`);
-  return { isPlat: headers['x-plat-index'] !== undefined, shown: shown.toSorted().join('\n') };
+  const { headers } = await client.get(`${root}listings?_limit=1`, read);
+  return headers['x-plat-index'] !== undefined;
+}
+
+/** The fields that the source tells of, standard and custom. A source that tells of none never changes. */
+async function fingerprintOf(client: SourceClient, root: string): Promise<string> {
+  const texts: string[] = [];
+  for (const list of ['standardfields', 'customfields']) {
+    try {
+      texts.push(JSON.stringify((await client.get(`${root}${list}`, readResults)).results));
+    } catch (error) {
+      if (!(error instanceof RequestFailure && error.kind === 'rejected')) throw error;
+    }
+  }
+  return hash('sha256', texts.join('\n'), 'base64url').slice(0, 22);
 }
 
 const TYPES: Readonly<Record<string, string>> = {

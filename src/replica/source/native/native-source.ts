@@ -6,11 +6,14 @@ import type {
   BrokenItem,
   Capabilities,
   ForeignField,
+  Place,
   Position,
   Source,
   SourceItem,
+  SourceKey,
   SourcePage,
 } from '../source.ts';
+import { ACCOUNTS } from '../source.ts';
 import { accountItem } from './account-json.ts';
 import { type CustomNames, listingJson, nativeToReso } from './listing-json.ts';
 
@@ -22,13 +25,13 @@ export interface NativeSourceOptions {
   readonly foreignFields: readonly ForeignField[];
   readonly dictionary: Dictionary;
   readonly customNames: CustomNames;
+  readonly fingerprint: () => Promise<string>;
 }
 
-/** The collection of Members and Offices, which the native interface gives as one. */
-export const ACCOUNTS = 'accounts';
 /** Values that a condition of `_filter` takes. */
 const MANY = 200;
-/** Rows that accounts are read by; the position is an offset. */
+/** A page of one record could be the token's own for ever, where a source takes the token itself in. */
+const SMALLEST = 2;
 const LISTINGS = 'listings';
 
 /** A native v1 server (specification 4.3, 4.4). */
@@ -40,9 +43,12 @@ export function nativeSource(options: NativeSourceOptions): Source {
 
   const collectionOf = (resource: string): string => (resource === ACCOUNTS ? ACCOUNTS : LISTINGS);
 
-  function read(collection: string, query: readonly string[]): Promise<NativeAnswer> {
-    return client.get(`${root}${collection}?${query.map(encodeParameter).join('&')}`, readResults);
+  function read(collection: string, query: readonly string[], attempts?: number): Promise<NativeAnswer> {
+    const url = `${root}${collection}?${query.map(encodeParameter).join('&')}`;
+    return client.get(url, readResults, attempts === undefined ? {} : { attempts });
   }
+
+  const sizeOf = ({ size }: Place): number => Math.max(size, SMALLEST);
 
   /** The options that say where a page begins. */
   function place(resource: string, position: Position | undefined): string {
@@ -62,6 +68,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
     }
     if (token === undefined) return undefined;
     if (position?.kind === 'token' && position.token === token) {
+      // The source takes the token's own record in, and nothing follows it.
+      if (results.length === 1) return undefined;
       throw new RequestFailure('rejected', `The source gave the skip token ${token} twice`);
     }
     return { kind: 'token', token };
@@ -69,14 +77,16 @@ export function nativeSource(options: NativeSourceOptions): Source {
 
   function pageOf(
     resource: string,
-    { results, serverTime, total }: NativeAnswer,
+    { results, serverTime, total, weight }: NativeAnswer,
     onlyChildren = false,
   ): SourcePage {
     const items: SourceItem[] = [];
     const broken: BrokenItem[] = [];
     const masked = new Set<string>();
+    const open = new Set<string>();
     for (const result of results) {
       const mapped = resource === ACCOUNTS ? account(result) : property(result, masked, onlyChildren);
+      for (const [name, value] of Object.entries(mapped?.json ?? {})) if (value !== null) open.add(name);
       if (mapped === undefined) {
         broken.push({
           resource,
@@ -85,7 +95,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
         });
       } else items.push(mapped);
     }
-    return { items, broken, serverTime, total, masked: [...masked] };
+    const keys = keysOf(resource, results);
+    return { items, broken, keys, weight, serverTime, total, masked: [...masked], open: [...open] };
   }
 
   function property(result: unknown, masked: Set<string>, onlyChildren: boolean): SourceItem | undefined {
@@ -103,33 +114,22 @@ export function nativeSource(options: NativeSourceOptions): Source {
     foreignFields: options.foreignFields,
     someAtOnce: MANY,
     serverTime: () => client.get(`${root}system`, readDate),
-    async page(resource, walk, position, size) {
+    fingerprint: options.fingerprint,
+    async page(resource, walk, { position, ...rest }) {
       // During the initial download nothing but _limit, _skiptoken and _select is sent (specification 4.3, rule 1).
       const window =
-        walk.kind === 'all'
-          ? []
-          : [`_filter=${capabilities.windowField} bt ${walk.lower},${walk.upper}`, expand];
-      const answer = await read(collectionOf(resource), [
-        `_limit=${size}`,
-        ...window,
-        place(resource, position),
-      ]);
+        walk.kind === 'all' ? [] : [`_filter=${walk.field} bt ${walk.lower},${walk.upper}`, expand];
+      const query = [`_limit=${sizeOf({ position, ...rest })}`, ...window, place(resource, position)];
+      const answer = await read(collectionOf(resource), query, rest.attempts);
       return { ...pageOf(resource, answer), next: nextOf(resource, answer, position) };
     },
-    async keys(resource, position, size) {
+    async keys(resource, { position, ...rest }) {
       const select = resource === ACCOUNTS ? '_select=UserType' : '_select=ListingKey';
-      const answer = await read(collectionOf(resource), [
-        `_limit=${size}`,
-        select,
-        place(resource, position),
-      ]);
-      const keys = answer.results.flatMap((result) => {
-        if (!isObject(result) || typeof result.Id !== 'string') return [];
-        const kind = resource === ACCOUNTS ? String(result.UserType) : 'Property';
-        return [{ resource: kind, key: result.Id }];
-      });
-      const { serverTime, total } = answer;
-      return { keys, next: nextOf(resource, answer, position), serverTime, total };
+      const query = [`_limit=${sizeOf({ position, ...rest })}`, select, place(resource, position)];
+      const answer = await read(collectionOf(resource), query, rest.attempts);
+      const { serverTime, total, weight } = answer;
+      const keys = keysOf(resource, answer.results);
+      return { keys, next: nextOf(resource, answer, position), serverTime, total, weight };
     },
     async some(resource, keys) {
       if (resource !== 'Property') return pageOf(ACCOUNTS, await accountsByKey(keys));
@@ -155,8 +155,19 @@ export function nativeSource(options: NativeSourceOptions): Source {
         if (!(error instanceof RequestFailure && error.status === 404)) throw error;
       }
     }
-    return { results, token: undefined, serverTime, total: undefined };
+    return { results, token: undefined, serverTime, total: undefined, weight: 0 };
   }
+}
+
+const KINDS: ReadonlySet<unknown> = new Set(['Member', 'Office']);
+
+function keysOf(collection: string, results: readonly unknown[]): SourceKey[] {
+  return results.flatMap((result) => {
+    if (!isObject(result) || typeof result.Id !== 'string') return [];
+    const resource = collection === ACCOUNTS ? result.UserType : 'Property';
+    if (typeof resource !== 'string' || (collection === ACCOUNTS && !KINDS.has(resource))) return [];
+    return [{ resource, key: result.Id }];
+  });
 }
 
 /** A success in the native envelope. */
@@ -165,6 +176,7 @@ interface NativeAnswer {
   readonly token: string | undefined;
   readonly serverTime: number;
   readonly total: number | undefined;
+  readonly weight: number;
 }
 
 /** @throws RequestFailure `transient` for an answer in another form */
@@ -181,6 +193,7 @@ export function readResults(answer: Answer): NativeAnswer {
     token: typeof token === 'string' && token !== '' ? token : undefined,
     serverTime: readDate(answer),
     total,
+    weight: answer.text.length,
   };
 }
 

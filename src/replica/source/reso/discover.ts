@@ -6,7 +6,7 @@ import { readJson } from '../answer.ts';
 import type { Capabilities, Source } from '../source.ts';
 import { foreignFields } from './foreign-fields.ts';
 import { parseMetadata, type SourceMetadata } from './metadata.ts';
-import { resoSource } from './reso-source.ts';
+import { resoSource, type TopMeans } from './reso-source.ts';
 
 export interface DiscoverOptions {
   readonly client: SourceClient;
@@ -32,7 +32,7 @@ const REPLICA_STAMP = 'ReplicaModificationTimestamp';
 /** Finds out what a RESO server can do: from its metadata, and by asking it for one listing. */
 export async function discoverReso(options: DiscoverOptions): Promise<Source> {
   const { client, root, dictionary, resources } = options;
-  const { metadata, text } = await readMetadata(client, root);
+  const { metadata } = await readMetadata(client, root);
   const known =
     metadata === undefined ? resources : resources.filter((name) => metadata.entitySets.has(name));
   const [first = 'Property'] = known;
@@ -45,10 +45,9 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
     children: expansions.length > 0 ? 'expanded' : await childrenByPath(client, root, known),
     expansions: expansions.length > 0 ? expansions : SPECIFIED,
     windowField,
-    pagesByLink: probe.links,
+    pagesByLink: probe.topMeans !== 'offset',
     counts: probe.counts,
     asksForMany: probe.isPlat,
-    fingerprint: hash('sha256', text, 'base64url').slice(0, 22),
     resources: known,
   };
   return resoSource({
@@ -58,8 +57,11 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
     dictionary,
     foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
     topMeans: probe.topMeans,
+    fingerprint: async () => fingerprintOf((await readMetadata(client, root)).text),
   });
 }
+
+const fingerprintOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
 async function readMetadata(
   client: SourceClient,
@@ -85,24 +87,28 @@ function stampOf(metadata: SourceMetadata | undefined): string {
 interface Probe {
   readonly isPlat: boolean;
   readonly counts: boolean;
-  readonly links: boolean;
-  readonly topMeans: 'page' | 'total';
+  readonly topMeans: TopMeans;
 }
 
-/** One row of many tells whether the server links to the rest, that is, what `$top` means to it. */
+/**
+ * One row of many tells whether the server links to the rest, that is, what `$top` means to it. A feed of one record
+ * tells nothing: by offset every server can be read.
+ */
 async function probeCollection(client: SourceClient, address: string): Promise<Probe> {
   const read = (answer: Answer) => ({ page: readJson(answer), headers: answer.headers });
   const counted = await attempt(() => client.get(`${address}?$top=1&$count=true`, read));
   const { page, headers } = counted ?? (await client.get(`${address}?$top=1`, read));
-  const links = page['@odata.nextLink'] !== undefined;
   const isPlat = headers['x-plat-index'] !== undefined;
-  return {
-    isPlat,
-    counts: typeof page['@odata.count'] === 'number',
-    links: links || isPlat,
-    topMeans: links ? 'page' : 'total',
-  };
+  const counts = typeof page['@odata.count'] === 'number';
+  if (links(page)) return { isPlat, counts, topMeans: 'page' };
+  const wish = { headers: { prefer: 'odata.maxpagesize=1' } };
+  const preferred = await attempt(() => client.get(address, readJson, wish));
+  const linksOn = preferred !== undefined && links(preferred);
+  return { isPlat, counts, topMeans: linksOn || isPlat ? 'total' : 'offset' };
 }
+
+const links = (page: Readonly<Record<string, unknown>>): boolean =>
+  page['@odata.nextLink'] !== undefined || page['@nextLink'] !== undefined;
 
 /** The collections that the server expands, by the names that it declares. */
 async function workingExpansions(

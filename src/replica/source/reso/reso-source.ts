@@ -6,9 +6,12 @@ import type {
   BrokenItem,
   Capabilities,
   ForeignField,
+  KeyPage,
+  Place,
   Position,
   Source,
   SourceItem,
+  SourceKey,
   SourcePage,
   Walk,
 } from '../source.ts';
@@ -20,9 +23,17 @@ export interface ResoSourceOptions {
   readonly capabilities: Capabilities;
   readonly foreignFields: readonly ForeignField[];
   readonly dictionary: Dictionary;
-  /** `page`: `$top` in a link is the page size and may be lowered; `total`: it is the number of rows that are left. */
-  readonly topMeans: 'page' | 'total';
+  readonly topMeans: TopMeans;
+  readonly fingerprint: () => Promise<string>;
 }
+
+/**
+ * What `$top` is to a server that has more.
+ * - `page`: the size of a page; a link leads on, and its `$top` may be lowered.
+ * - `total`: the number of rows that are wanted; it is not sent, the preference for a page size is.
+ * - `offset`: nothing leads on, or it is not known whether anything would; `$top` and `$skip` do.
+ */
+export type TopMeans = 'page' | 'total' | 'offset';
 
 /** Keys in one filter; the URL stays well below the limits of servers. */
 const MANY = 50;
@@ -30,7 +41,7 @@ const MANY = 50;
 /** A RESO Web API server (specification 4.2, 4.4), from one with the least features to plat itself. */
 export function resoSource(options: ResoSourceOptions): Source {
   const { client, root, capabilities, dictionary, topMeans } = options;
-  const { expansions, windowField, counts } = capabilities;
+  const { expansions, counts } = capabilities;
   const resourceOf = (name: string): Resource => {
     const resource = dictionary.resources.get(name);
     if (resource === undefined) throw new Error(`The dictionary has no resource ${name}`);
@@ -42,40 +53,33 @@ export function resoSource(options: ResoSourceOptions): Source {
       : [];
 
   /** A page of a collection, read and checked. */
-  function read(
-    resource: string,
-    query: readonly string[],
-    position: Position | undefined,
-    size: number,
-  ): Promise<ListAnswer> {
-    const url = addressOf(`${root}${resource}`, query, position, size);
-    return client.get(url, readList, { headers: { prefer: `odata.maxpagesize=${size}` } });
+  function read(resource: string, query: readonly string[], place: Place): Promise<ListAnswer> {
+    const headers = { prefer: `odata.maxpagesize=${place.size}` };
+    const { attempts } = place;
+    const url = addressOf(`${root}${resource}`, query, place);
+    return client.get(url, readList, { headers, ...(attempts === undefined ? {} : { attempts }) });
   }
 
-  function addressOf(
-    collection: string,
-    query: readonly string[],
-    position: Position | undefined,
-    size: number,
-  ): string {
+  function addressOf(collection: string, query: readonly string[], { position, size }: Place): string {
     if (position?.kind === 'link') return topMeans === 'page' ? withTop(position.url, size) : position.url;
+    const top = topMeans === 'total' ? [] : [`$top=${size}`];
     const skip = position?.kind === 'skip' ? [`$skip=${position.skip}`] : [];
-    return `${collection}?${[`$top=${size}`, ...query, ...skip].map(encodeOption).join('&')}`;
+    const every = [...top, ...query, ...skip].map(encodeOption);
+    return every.length === 0 ? collection : `${collection}?${every.join('&')}`;
   }
 
   /** Where the next page is: the link, or an offset where the server gives none but may have more. */
   function nextOf(
     page: Readonly<Record<string, unknown>>,
     rows: number,
-    size: number,
-    position: Position | undefined,
+    { position, size }: Place,
   ): Position | undefined {
-    const link = page['@odata.nextLink'] ?? page['@nextLink'];
-    if (typeof link === 'string' && link !== '')
-      return { kind: 'link', url: client.resolve(new URL(link, root).href) };
-    if (capabilities.pagesByLink && position?.kind !== 'skip') return undefined;
-    if (rows < size) return undefined;
-    return { kind: 'skip', skip: (position?.kind === 'skip' ? position.skip : 0) + rows };
+    const link = linkOf(page, root);
+    if (link !== undefined) return { kind: 'link', url: client.resolve(link) };
+    if (topMeans !== 'offset' || position?.kind === 'link') return undefined;
+    // A server may give fewer than asked and still have more; only an empty page is the end.
+    if (rows === 0 || (rows < size && counts && rows + skipped(position) >= total(page))) return undefined;
+    return { kind: 'skip', skip: skipped(position) + rows };
   }
 
   return {
@@ -83,51 +87,87 @@ export function resoSource(options: ResoSourceOptions): Source {
     foreignFields: options.foreignFields,
     someAtOnce: MANY,
     serverTime: () => client.get(root, readDate),
-    async page(name, walk, position, size) {
-      const query = [...filterOf(walk, windowField), ...(counts ? ['$count=true'] : []), ...expand(name)];
-      const { page, values, facts } = await read(name, query, position, size);
-      const next = nextOf(page, values.length, size, position);
-      return { ...itemsOf(name, values), next, ...facts, masked: [] };
+    fingerprint: options.fingerprint,
+    async page(name, walk, place) {
+      const query = [...filterOf(walk), ...(counts ? ['$count=true'] : []), ...expand(name)];
+      const { page, values, facts } = await read(name, query, place);
+      return { ...itemsOf(name, values), next: nextOf(page, values.length, place), ...facts, ...UNMASKED };
     },
-    async keys(name, position, size) {
-      const { key } = resourceOf(name);
-      const query = [`$select=${key}`, ...(counts ? ['$count=true'] : [])];
-      const { page, values, facts } = await read(name, query, position, size);
-      const keys = values.flatMap((value) => {
-        const found = isObject(value) ? value[key] : undefined;
-        return typeof found === 'string' || typeof found === 'number'
-          ? [{ resource: name, key: String(found) }]
-          : [];
-      });
-      return { keys, next: nextOf(page, values.length, size, position), ...facts };
+    async keys(name, place) {
+      const query = [`$select=${resourceOf(name).key}`, ...(counts ? ['$count=true'] : [])];
+      const { page, values, facts } = await read(name, query, place);
+      return { keys: keysOf(name, values), next: nextOf(page, values.length, place), ...facts };
     },
     async some(name, keys) {
       if (capabilities.asksForMany) {
         const list = keys.map(quoted).join(',');
         const query = [`$filter=${resourceOf(name).key} in (${list})`, ...expand(name)];
-        const { values, facts } = await read(name, query, undefined, keys.length);
-        return { ...itemsOf(name, values), ...facts, masked: [] };
+        return everyPage(name, query, keys.length);
       }
       return together(await inTurn(keys, (key) => one(name, key)));
     },
     async children(keys, collections) {
-      return together(await inTurn(keys, (key) => childrenOf(key, collections)));
+      const ask = (key: string): Promise<SourcePage> =>
+        childrenOf(key, collections).catch((error: unknown) => {
+          if (isGone(error)) return NOTHING;
+          throw error;
+        });
+      return together(await inTurn(keys, ask));
     },
   };
+
+  /** A short list whole, in as many pages as the server makes of it. */
+  async function everyPage(name: string, query: readonly string[], size: number): Promise<SourcePage> {
+    const pages: SourcePage[] = [];
+    let position: Position | undefined;
+    do {
+      const place = { position, size };
+      const { page, values, facts } = await read(name, query, place);
+      pages.push({ ...itemsOf(name, values), ...facts, ...UNMASKED });
+      const next = values.length === 0 ? undefined : nextOf(page, values.length, place);
+      // As many as were asked for: a server that pages by offset need not be asked whether there are more.
+      position = next?.kind === 'link' || values.length < size ? next : undefined;
+    } while (position !== undefined);
+    return together(pages);
+  }
+
+  function keysOf(name: string, values: readonly unknown[]): SourceKey[] {
+    const { key } = resourceOf(name);
+    return values.flatMap((value) => {
+      const found = isObject(value) ? value[key] : undefined;
+      return typeof found === 'string' || typeof found === 'number'
+        ? [{ resource: name, key: String(found) }]
+        : [];
+    });
+  }
+
+  function itemsOf(
+    resource: string,
+    values: readonly unknown[],
+  ): Pick<SourcePage, 'items' | 'broken' | 'keys'> {
+    const items: SourceItem[] = [];
+    const broken: BrokenItem[] = [];
+    for (const value of values) {
+      if (isObject(value)) items.push({ resource, json: value });
+      else
+        broken.push({ resource, payload: JSON.stringify(value), reason: 'The record is not a JSON object' });
+    }
+    return { items, broken, keys: keysOf(resource, values) };
+  }
 
   async function one(name: string, key: string): Promise<SourcePage> {
     const address = `${root}${name}(${encodeURIComponent(quoted(key))})`;
     const query = expand(name).map(encodeOption).join('&');
     try {
       const url = query === '' ? address : `${address}?${query}`;
-      const { json, serverTime } = await client.get(url, (answer) => ({
+      const { json, ...facts } = await client.get(url, (answer) => ({
         json: readJson(answer),
         serverTime: readDate(answer),
+        weight: answer.text.length,
       }));
-      return { ...itemsOf(name, [json]), serverTime, masked: [] };
+      return { ...itemsOf(name, [json]), ...facts, ...UNMASKED };
     } catch (error) {
-      const isGone = error instanceof RequestFailure && (error.status === 404 || error.status === 410);
-      if (isGone) return { items: [], broken: [], serverTime: 0, masked: [] };
+      if (isGone(error)) return NOTHING;
       throw error;
     }
   }
@@ -135,6 +175,7 @@ export function resoSource(options: ResoSourceOptions): Source {
   async function childrenOf(key: string, collections: readonly string[]): Promise<SourcePage> {
     const json: Record<string, unknown> = { [resourceOf('Property').key]: key };
     let serverTime = 0;
+    let weight = 0;
     for (const collection of collections) {
       const values: unknown[] = [];
       let url: string | undefined = `${root}Property(${encodeURIComponent(quoted(key))})/${collection}`;
@@ -145,18 +186,37 @@ export function resoSource(options: ResoSourceOptions): Source {
         const answer: ListAnswer = await client.get(url, readList);
         values.push(...answer.values);
         serverTime = answer.facts.serverTime;
-        const next = nextOf(answer.page, 0, 1, undefined);
-        url = next?.kind === 'link' ? next.url : undefined;
+        weight += answer.facts.weight;
+        url = linkOf(answer.page, root);
       }
       json[collection] = values;
     }
-    return {
-      items: [{ resource: 'Property', json, onlyChildren: true }],
-      broken: [],
-      serverTime,
-      masked: [],
-    };
+    const items = [{ resource: 'Property', json, onlyChildren: true }];
+    return { items, broken: [], keys: [{ resource: 'Property', key }], serverTime, weight, ...UNMASKED };
   }
+}
+
+/** The interface leaves hidden fields out; it masks nothing. */
+const UNMASKED = { masked: [], open: [] } as const;
+const NOTHING: SourcePage = { items: [], broken: [], keys: [], serverTime: 0, weight: 0, ...UNMASKED };
+
+const isGone = (error: unknown): boolean =>
+  error instanceof RequestFailure && (error.status === 404 || error.status === 410);
+
+const skipped = (position: Position | undefined): number => (position?.kind === 'skip' ? position.skip : 0);
+
+function total(page: Readonly<Record<string, unknown>>): number {
+  const count = page['@odata.count'] ?? page['@count'];
+  return typeof count === 'number' ? count : Number.POSITIVE_INFINITY;
+}
+
+/** The link to what follows, absolute. */
+function linkOf(page: Readonly<Record<string, unknown>>, root: string): string | undefined {
+  const link = page['@odata.nextLink'] ?? page['@nextLink'];
+  if (typeof link !== 'string' || link === '') return undefined;
+  if (!URL.canParse(link, root))
+    throw new RequestFailure('rejected', `The source links to ${link}, which is no address`);
+  return new URL(link, root).href;
 }
 
 const quoted = (key: string): string => `'${key.replaceAll("'", "''")}'`;
@@ -168,9 +228,9 @@ function encodeOption(option: string): string {
 }
 
 /** The window as the specification writes it: exclusive bounds, in parentheses (4.2). */
-function filterOf(walk: Walk, field: string): string[] {
+function filterOf(walk: Walk): string[] {
   if (walk.kind === 'all') return [];
-  return [`$filter=(${field} gt ${walk.lower} and ${field} lt ${walk.upper})`];
+  return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
 }
 
 /** The same link with another page size. */
@@ -182,7 +242,7 @@ function withTop(url: string, size: number): string {
 interface ListAnswer {
   readonly page: Readonly<Record<string, unknown>>;
   readonly values: readonly unknown[];
-  readonly facts: { readonly serverTime: number; readonly total: number | undefined };
+  readonly facts: Pick<KeyPage, 'serverTime' | 'total' | 'weight'>;
 }
 
 function readList(answer: Answer): ListAnswer {
@@ -191,22 +251,13 @@ function readList(answer: Answer): ListAnswer {
   if (!Array.isArray(values)) {
     throw new RequestFailure('transient', `${answer.url} answered without a list of records`);
   }
-  const count = page['@odata.count'] ?? page['@count'];
-  const total = typeof count === 'number' ? count : undefined;
-  return { page, values, facts: { serverTime: readDate(answer), total } };
-}
-
-function itemsOf(
-  resource: string,
-  values: readonly unknown[],
-): { items: SourceItem[]; broken: BrokenItem[] } {
-  const items: SourceItem[] = [];
-  const broken: BrokenItem[] = [];
-  for (const value of values) {
-    if (isObject(value)) items.push({ resource, json: value });
-    else broken.push({ resource, payload: JSON.stringify(value), reason: 'The record is not a JSON object' });
-  }
-  return { items, broken };
+  const count = total(page);
+  const facts = {
+    serverTime: readDate(answer),
+    total: Number.isFinite(count) ? count : undefined,
+    weight: answer.text.length,
+  };
+  return { page, values, facts };
 }
 
 async function inTurn<T>(keys: readonly string[], ask: (key: string) => Promise<T>): Promise<T[]> {
@@ -219,7 +270,9 @@ function together(pages: readonly SourcePage[]): SourcePage {
   return {
     items: pages.flatMap((page) => page.items),
     broken: pages.flatMap((page) => page.broken),
+    keys: pages.flatMap((page) => page.keys),
     serverTime: Math.max(0, ...pages.map((page) => page.serverTime)),
-    masked: [],
+    weight: pages.reduce((sum, page) => sum + page.weight, 0),
+    ...UNMASKED,
   };
 }

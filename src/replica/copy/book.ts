@@ -1,0 +1,98 @@
+import type { Lease, LedgerChange } from '../../store/ledger.ts';
+import type { Store } from '../../store/store.ts';
+import type { WriteReport } from '../../store/write/report.ts';
+import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';
+import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep.ts';
+import { readState, type StateShapes } from './states.ts';
+
+/** A change of the copy: records, the account of them, and what happened to the states. */
+export interface BookChange extends Omit<LedgerChange, 'lease' | 'state'> {
+  readonly load?: { readonly resource: string; readonly event: LoadEvent };
+  readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
+  readonly state?: { readonly [N in keyof StateShapes]?: StateShapes[N] };
+}
+
+/** Commits, one after the other, with nothing in between. */
+export type Commit = (change: BookChange) => Promise<WriteReport>;
+
+export interface BookOptions {
+  readonly store: Store;
+  readonly source: string;
+  /** The lease from now on; every commit renews it. */
+  readonly lease: () => Lease;
+}
+
+/**
+ * The account of one source's copy. States change only with a commit, in its transaction, and by the tables of the
+ * machine.
+ */
+export class Book {
+  readonly #options: BookOptions;
+  #state: Readonly<Record<string, unknown>>;
+  readonly #quarantined: Set<string>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    options: BookOptions,
+    state: Readonly<Record<string, unknown>>,
+    quarantined: Set<string>,
+  ) {
+    this.#options = options;
+    this.#state = state;
+    this.#quarantined = quarantined;
+  }
+
+  static async open(options: BookOptions): Promise<Book> {
+    const { ledger } = options.store;
+    const quarantined = await ledger.quarantined(options.source);
+    return new Book(options, await ledger.state(options.source), new Set(quarantined.map(nameOf)));
+  }
+
+  /** Whether a record could not be stored the last time. */
+  isQuarantined(resource: string, key: string): boolean {
+    return this.#quarantined.has(nameOf({ resource, key }));
+  }
+
+  load(resource: string): LoadState {
+    return readState(this.#state, `load ${resource}`) ?? { kind: 'new' };
+  }
+
+  sweep(collection: string): SweepState {
+    return readState(this.#state, `sweep ${collection}`) ?? { kind: 'idle', sweep: 0 };
+  }
+
+  get<N extends keyof StateShapes>(name: N): StateShapes[N] | undefined {
+    return readState(this.#state, name);
+  }
+
+  commit(change: BookChange): Promise<WriteReport> {
+    return this.alone((commit) => commit(change));
+  }
+
+  /** Runs work that no other commit of this process may come between. */
+  alone<T>(work: (commit: Commit) => Promise<T>): Promise<T> {
+    const run = this.#last.then(() => work((change) => this.#commit(change)));
+    this.#last = run.catch(() => undefined);
+    return run;
+  }
+
+  async #commit({ load, sweep, state, ...change }: BookChange): Promise<WriteReport> {
+    const next: Record<string, unknown> = { ...state };
+    if (load !== undefined) next[`load ${load.resource}`] = advance(this.load(load.resource), load.event);
+    if (sweep !== undefined) {
+      next[`sweep ${sweep.collection}`] = advanceSweep(this.sweep(sweep.collection), sweep.event);
+    }
+    const { store, source, lease } = this.#options;
+    const report = await store.ledger.commit(source, { ...change, state: next, lease: lease() });
+    this.#state = { ...this.#state, ...next };
+    for (const { resource, keys } of change.release ?? []) {
+      for (const key of keys) this.#quarantined.delete(nameOf({ resource, key }));
+    }
+    for (const entry of [...(change.quarantine ?? []), ...report.rejected])
+      this.#quarantined.add(nameOf(entry));
+    return report;
+  }
+}
+
+const nameOf = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
+  `${resource} ${key}`;

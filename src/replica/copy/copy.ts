@@ -1,0 +1,41 @@
+import type { Store } from '../../store/store.ts';
+import type { Environment } from '../environment.ts';
+import type { Listener } from '../events.ts';
+import type { Source } from '../source/source.ts';
+import type { Book } from './book.ts';
+import type { PageSize } from './page-size.ts';
+
+/** What is done with fields that the dictionary does not have. */
+export type DriftPolicy =
+  /** They become custom fields of the replica. */
+  | 'evolve'
+  /** A record that has one goes to the quarantine. */
+  | 'freeze'
+  /** They are left out, and told of. */
+  | 'discard';
+
+/** How a copy is made; the same for all of its steps. */
+export interface CopySettings {
+  readonly drift: DriftPolicy;
+  /** Fields that have windows of their own beside the source's, where a photo moves nothing else. */
+  readonly alsoWindow: readonly string[];
+  /** The largest share of the stored records that one purge deletes, from 0 to 1. */
+  readonly purgeShare: number;
+  /** Deletes however large the share is. */
+  readonly force: boolean;
+}
+
+/** One source, its copy, and what the steps need to bring them together. */
+export interface Copy {
+  /** Name of the source in the store. */
+  readonly name: string;
+  readonly feed: Source;
+  readonly store: Store;
+  readonly book: Book;
+  readonly environment: Environment;
+  readonly settings: CopySettings;
+  readonly tell: Listener;
+  readonly signal: AbortSignal;
+  /** Each collection's, since they differ in what a page of them weighs. */
+  readonly sizeOf: (collection: string) => PageSize;
+}

@@ -1,0 +1,100 @@
+import { type CustomFieldDeclaration, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
+import { PlatError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
+import type { Listener } from '../events.ts';
+import type { ForeignField } from '../source/source.ts';
+
+/** The group of fields that a source has and does not declare. */
+const GROUP = 'Source';
+const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
+
+/** A field that stands in a record and not in the dictionary. */
+export interface UnknownField {
+  readonly resource: string;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** A declaration for an unknown field, as far as one value of it tells. */
+export function guessField({ resource, name, value }: UnknownField): ForeignField {
+  return { resource, name, type: guessType(value), group: GROUP, label: name };
+}
+
+function guessType(value: unknown): string {
+  switch (typeof value) {
+    case 'boolean':
+      return 'boolean';
+    case 'number':
+      return 'decimal(15,4)';
+    default:
+      return Array.isArray(value) && value.every((each) => typeof each === 'string') ? 'string[]' : 'string';
+  }
+}
+
+/**
+ * Makes the source's own fields custom fields of the replica. A field that the replica knows keeps its type; its group
+ * and label follow the source, where the LocalName is the current name (specification 2.4, rule 2).
+ * @returns those that cannot be declared: a name that is none, a type that stored values contradict
+ */
+export async function declareFields(
+  store: Store,
+  fields: readonly ForeignField[],
+  tell: Listener,
+): Promise<ForeignField[]> {
+  const refused: ForeignField[] = [];
+  const wanted = fields.filter((field) => {
+    const isName = API_NAME.test(field.name) && field.name !== REPLICA_STAMP;
+    if (!isName && field.name !== REPLICA_STAMP) refused.push(field);
+    return isName;
+  });
+  if (wanted.length === 0) return refused;
+  try {
+    await declareAll(store, wanted, tell);
+  } catch (error) {
+    if (!(error instanceof PlatError && error.code === 'usage')) throw error;
+    // One of them is at fault: the others are declared all the same.
+    for (const field of wanted) {
+      try {
+        await declareAll(store, [field], tell);
+      } catch (fault) {
+        if (!(fault instanceof PlatError && fault.code === 'usage')) throw fault;
+        refused.push(field);
+      }
+    }
+  }
+  return refused;
+}
+
+async function declareAll(store: Store, fields: readonly ForeignField[], tell: Listener): Promise<void> {
+  const fresh: ForeignField[] = [];
+  await store.configure((settings) => {
+    fresh.length = 0;
+    const known = new Map((settings.declarations.customFields ?? []).map((each) => [nameOf(each), each]));
+    for (const field of fields) {
+      const before = known.get(nameOf(field));
+      if (before === undefined) fresh.push(field);
+      known.set(nameOf(field), before === undefined ? field : renamed(before, field));
+    }
+    return { ...settings, declarations: { ...settings.declarations, customFields: [...known.values()] } };
+  });
+  for (const { resource, name } of fresh) tell({ kind: 'field', resource, name, taken: 'declared' });
+}
+
+const nameOf = ({ resource, name }: { readonly resource: string; readonly name: string }): string =>
+  `${resource}.${name}`;
+
+/** A guess tells nothing of the name. */
+function renamed(before: CustomFieldDeclaration, { group, label }: ForeignField): CustomFieldDeclaration {
+  return group === GROUP ? before : { ...before, group, label };
+}
+
+/** Values that a custom text field can hold: what is no text is kept as JSON. */
+export function asText(resource: Resource, json: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(json).map(([name, value]) => {
+      const field = resource.fields.get(name);
+      const isText = field?.custom !== undefined && field.type.kind === 'string' && !field.collection;
+      return [name, isText && value !== null && typeof value !== 'string' ? JSON.stringify(value) : value];
+    }),
+  );
+}

@@ -1,0 +1,25 @@
+import type { SourcePage } from '../source/source.ts';
+import type { Masks } from './states.ts';
+
+/**
+ * Whether a page shows that the key may see other fields than before: one that was always masked is open now, or the
+ * other way round. A field that is masked in some records and open in others tells nothing.
+ */
+export function contradicts({ masked, open }: Masks, page: Pick<SourcePage, 'masked' | 'open'>): boolean {
+  const wasMasked = new Set(masked);
+  const wasOpen = new Set(open);
+  return (
+    page.masked.some((name) => wasOpen.has(name) && !wasMasked.has(name)) ||
+    page.open.some((name) => wasMasked.has(name) && !wasOpen.has(name))
+  );
+}
+
+/** What is known after a page; the same object when it is nothing new. */
+export function withPage(masks: Masks, page: Pick<SourcePage, 'masked' | 'open'>): Masks {
+  const masked = new Set([...masks.masked, ...page.masked]);
+  const open = new Set([...masks.open, ...page.open]);
+  if (masked.size === masks.masked.length && open.size === masks.open.length) return masks;
+  return { masked: [...masked].toSorted(), open: [...open].toSorted() };
+}
+
+export const NO_MASKS: Masks = { masked: [], open: [] };

@@ -1,0 +1,40 @@
+import type { LoadState } from '../machine/load.ts';
+import type { SweepState } from '../machine/sweep.ts';
+import type { Capabilities } from '../source/source.ts';
+
+/** What is kept of a source, by name. Moments are milliseconds since 1970 on the consumer's clock. */
+export interface StateShapes {
+  readonly [load: `load ${string}`]: LoadState;
+  readonly [sweep: `sweep ${string}`]: SweepState;
+  /** When each step was last done whole. */
+  readonly schedule: Schedule;
+  /** Which source this is: interface, host and path. */
+  readonly identity: string;
+  readonly capabilities: Capabilities;
+  /** What the source showed of its fields. */
+  readonly fingerprint: string;
+  readonly masks: Masks;
+  /** Fields that the source has and the replica leaves out, `Resource.Field`. */
+  readonly ignored: readonly string[];
+}
+
+export interface Schedule {
+  readonly update?: number;
+  readonly purge?: number;
+  readonly accounts?: number;
+}
+
+/** Fields that the source masked, and those that it showed; a field may be in both, by record. */
+export interface Masks {
+  readonly masked: readonly string[];
+  readonly open: readonly string[];
+}
+
+/** States are only ever written in the shape of their name, by this consumer. */
+export function readState<N extends keyof StateShapes>(
+  state: Readonly<Record<string, unknown>>,
+  name: N,
+): StateShapes[N] | undefined;
+export function readState(state: Readonly<Record<string, unknown>>, name: string): unknown {
+  return state[name];
+}

@@ -1,0 +1,81 @@
+import { asksTooMuch, RequestFailure } from '../http/failure.ts';
+import type { Place, Position, SourceKey } from '../source/source.ts';
+import { LoopGuard } from './loop-guard.ts';
+import type { PageSize } from './page-size.ts';
+
+interface AnyPage {
+  readonly next?: Position | undefined;
+  readonly keys: readonly SourceKey[];
+  readonly total?: number | undefined;
+  readonly weight: number;
+}
+
+/** Attempts at a page before a smaller one is asked for. */
+const ATTEMPTS = 2;
+
+/** A position led nowhere: a link died, or the pages go round in circles. The walk has to begin again. */
+export class LostPosition extends Error {
+  override readonly name = 'LostPosition';
+}
+
+/**
+ * The pages of a walk from a position on. The next page is on its way while one is used, and no further: what waits in
+ * memory is bounded.
+ * @throws LostPosition when the source rejects a position that it gave
+ * @throws RequestFailure
+ */
+export async function* pagesFrom<P extends AnyPage>(
+  fetch: (place: Place) => Promise<P>,
+  from: Position | undefined,
+  size: PageSize,
+): AsyncGenerator<P> {
+  const guard = new LoopGuard();
+  const ask = async (position: Position | undefined): Promise<P> => {
+    const page = await fetchPage(fetch, position, size);
+    guard.check(position, page);
+    return page;
+  };
+  let coming: Promise<P> | undefined = ask(from);
+  let position = from;
+  while (coming !== undefined) {
+    const page: P = await lostIfRejected(coming, position);
+    position = page.next;
+    coming = position === undefined ? undefined : ask(position);
+    coming?.catch(() => undefined); // told when it is waited for
+    yield page;
+  }
+}
+
+async function fetchPage<P extends AnyPage>(
+  fetch: (place: Place) => Promise<P>,
+  position: Position | undefined,
+  size: PageSize,
+): Promise<P> {
+  for (let smaller = true; ; ) {
+    try {
+      const page = await fetch({ position, size: size.now, ...(smaller ? { attempts: ATTEMPTS } : {}) });
+      size.praise(page.weight);
+      return page;
+    } catch (error) {
+      if (!(error instanceof RequestFailure) || !asksTooMuch(error)) {
+        // What a smaller page does not help deserves all the patience there is.
+        if (smaller && error instanceof RequestFailure && error.kind === 'transient') smaller = false;
+        else throw error;
+      } else if (!size.shrink(error.kind === 'too-large' ? 'large' : 'slow')) {
+        if (!smaller || error.kind === 'too-large') throw error;
+        smaller = false;
+      }
+    }
+  }
+}
+
+async function lostIfRejected<P>(page: Promise<P>, position: Position | undefined): Promise<P> {
+  try {
+    return await page;
+  } catch (error) {
+    if (position !== undefined && error instanceof RequestFailure && error.kind === 'rejected') {
+      throw new LostPosition(error.message, { cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { isAboutAccounts } from '../copy/collections.ts';
+import type { Copy } from '../copy/copy.ts';
+import { ACCOUNTS } from '../source/source.ts';
+import { download } from '../steps/download.ts';
+import { type SweepResult, sweep } from '../steps/sweep.ts';
+import { refresh, update } from '../steps/update.ts';
+
+/** Times that a download is begun again because the key's view changed during its update. */
+const MOST_REFRESHES = 3;
+
+export const listingsOf = ({ feed }: Copy): string[] =>
+  feed.capabilities.resources.filter((collection) => !isAboutAccounts(collection));
+export const accountsOf = ({ feed }: Copy): string[] =>
+  feed.capabilities.resources.filter((collection) => isAboutAccounts(collection));
+
+/** Whether a collection is copied by windows; accounts of the native interface have none and are swept. */
+const hasWindows = (collection: string): boolean => collection !== ACCOUNTS;
+
+/** The initial download of collections, as far as it is still to be done. */
+export async function downloadAll(copy: Copy, collections: readonly string[]): Promise<void> {
+  await together(collections.filter(hasWindows), (collection) => download(copy, collection));
+}
+
+/** Windows of collections, after the download of those that have none yet. */
+export async function updateAll(copy: Copy, collections: readonly string[]): Promise<void> {
+  await together(collections.filter(hasWindows), async (collection) => {
+    for (let round = 0; round < MOST_REFRESHES; round++) {
+      await download(copy, collection);
+      await update(copy, collection);
+      if (copy.book.load(collection).kind === 'current') return;
+    }
+  });
+}
+
+/** Sweeps of collections, one after the other. @returns the worst of their results */
+export async function sweepAll(copy: Copy, collections: readonly string[]): Promise<SweepResult> {
+  const results: SweepResult[] = [];
+  for (const collection of collections) results.push(await sweep(copy, collection));
+  return results.find((result) => result !== 'done') ?? 'done';
+}
+
+/** The collections that only sweeps keep current. */
+export const sweptOnly = (collections: readonly string[]): string[] =>
+  collections.filter((collection) => !hasWindows(collection));
+
+/**
+ * Compares what the source shows of its fields with what it showed before. When it is something else, everything is
+ * read again, since no stamp moves by that (reference: consumer, schema drift).
+ */
+export async function compareFingerprint(copy: Copy): Promise<boolean> {
+  const { book, feed } = copy;
+  const now = await feed.fingerprint();
+  const before = book.get('fingerprint');
+  if (before === now) return false;
+  if (before !== undefined) {
+    await refresh(
+      copy,
+      feed.capabilities.resources.filter(hasWindows),
+      'the source shows other fields than before',
+    );
+  }
+  const { purge: _, ...schedule } = book.get('schedule') ?? {};
+  await book.commit({ state: { fingerprint: now, schedule } });
+  return before !== undefined;
+}
+
+/** Runs work for each, side by side; all come to their end before the first failure is told. */
+async function together<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const results = await Promise.allSettled(items.map(work));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}

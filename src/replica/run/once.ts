@@ -1,0 +1,49 @@
+import type { Copy } from '../copy/copy.ts';
+import type { Schedule } from '../copy/states.ts';
+import type { SweepResult } from '../steps/sweep.ts';
+import { accountsOf, downloadAll, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
+import { EVERY, type ReplicateOptions } from './options.ts';
+
+/** Notes that a step was done whole, begun at a moment. */
+export async function noteDone({ book }: Copy, step: keyof Schedule, begun: number): Promise<void> {
+  await book.commit({ state: { schedule: { ...book.get('schedule'), [step]: begun } } });
+}
+
+/**
+ * Does once what is due: the initial download, or an update; then the purge; and the agents and offices.
+ * With `step` that step alone, due or not.
+ */
+export async function replicateOnce(
+  copy: Copy,
+  { step, purgeEvery = EVERY.purge }: Pick<ReplicateOptions, 'step' | 'purgeEvery'>,
+): Promise<SweepResult> {
+  const { clock } = copy.environment;
+  const every = [...listingsOf(copy), ...accountsOf(copy)];
+  const begun = clock.now();
+  switch (step) {
+    case 'initial':
+      await downloadAll(copy, every);
+      // Accounts of the native interface are copied by sweeping them.
+      return sweepAll(copy, sweptOnly(every));
+    case 'update': {
+      await updateAll(copy, every);
+      const result = await sweepAll(copy, sweptOnly(every));
+      await noteDone(copy, 'update', begun);
+      return result;
+    }
+    case 'purge': {
+      const result = await sweepAll(copy, every);
+      if (result === 'done') await noteDone(copy, 'purge', begun);
+      return result;
+    }
+    case undefined: {
+      await updateAll(copy, every);
+      await noteDone(copy, 'update', begun);
+      const isDue = begun - (copy.book.get('schedule')?.purge ?? Number.NEGATIVE_INFINITY) >= purgeEvery;
+      const result = await sweepAll(copy, isDue ? every : sweptOnly(every));
+      await noteDone(copy, 'accounts', begun);
+      if (isDue && result === 'done') await noteDone(copy, 'purge', begun);
+      return result;
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { type ErrorCode, PlatError } from '../../errors/index.ts';
+import { systemClock } from '../../store/clock.ts';
+import { LeaseLost } from '../../store/ledger.ts';
+import type { Environment } from '../environment.ts';
+import { RequestFailure } from '../http/failure.ts';
+import { networkTransport } from '../http/transport.ts';
+import { replicateOnce } from './once.ts';
+import type { ReplicateOptions } from './options.ts';
+import { type Hold, hold, LEASE, openCopy, reopenCopy, type SessionOptions } from './session.ts';
+import { watch } from './watch.ts';
+
+/** How a run ended. */
+export type ReplicateResult =
+  | 'done'
+  /** A purge would have deleted more than is expected; `force` lets it. */
+  | 'guarded'
+  /** No two walks by offset agreed, so nothing was deleted. */
+  | 'unsure'
+  /** The signal came. What was stored until then counts, and the next run goes on there. */
+  | 'stopped';
+
+/** What a database that restarts, or is busy, answers. */
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  'storeBusy',
+  'storeUnavailable',
+  'overloaded',
+  'queryTimedOut',
+]);
+/** Failures of the store in a row that are waited out. */
+const PATIENCE = 10;
+const LONGEST_WAIT = 30_000;
+
+/**
+ * Copies a feed into a replica and keeps it current (specification 4.4). Every page is stored with its place in one
+ * transaction: whenever the process ends, the next run goes on where this one stopped.
+ * @throws RequestFailure when the source refuses the key, or fails for longer than a run waits
+ * @throws PlatError `usage` for options that make no sense, `failed` when another process is at work on the source
+ * @throws LeaseLost when another process took over while this one was held up
+ */
+export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
+  const { environment, close } =
+    options.environment === undefined
+      ? realEnvironment()
+      : { environment: options.environment, close: async () => undefined };
+  const lost = new AbortController();
+  const signals = options.signal === undefined ? [lost.signal] : [options.signal, lost.signal];
+  const session: SessionOptions = {
+    ...options,
+    environment,
+    onEvent: options.onEvent ?? (() => undefined),
+    signal: AbortSignal.any(signals),
+  };
+  const held = await hold(session);
+  const heart = beat(session, held, lost);
+  try {
+    return await patiently(session, held);
+  } catch (error) {
+    if (lost.signal.aborted) throw lost.signal.reason;
+    if (error instanceof RequestFailure && error.kind === 'stopped') return 'stopped';
+    throw error;
+  } finally {
+    heart.abort();
+    if (!lost.signal.aborted) await held.release();
+    await close();
+  }
+}
+
+function realEnvironment(): { environment: Environment; close: () => Promise<void> } {
+  const transport = networkTransport();
+  return {
+    environment: { clock: systemClock, random: Math.random, transport },
+    close: () => transport.close(),
+  };
+}
+
+/** Runs, and begins again where it stopped when the store could not be reached for a while. */
+async function patiently(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
+  const { environment, onEvent, signal } = session;
+  for (let failures = 1; ; failures++) {
+    try {
+      return await run(session, held);
+    } catch (error) {
+      const passes = error instanceof PlatError && PASSING.has(error.code);
+      if (!passes || failures > PATIENCE || signal.aborted) throw error;
+      const wait = Math.min(LONGEST_WAIT, 500 * 2 ** failures);
+      onEvent({ kind: 'failed', reason: error.message, wait });
+      await environment.clock.sleep(wait, signal);
+    }
+  }
+}
+
+async function run(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
+  let copy = await openCopy(session, held);
+  if (session.watch !== true) return replicateOnce(copy, session);
+  const review = async (): Promise<void> => {
+    if ((await copy.feed.fingerprint()) !== copy.book.get('fingerprint'))
+      copy = await reopenCopy(copy, session);
+  };
+  await watch({ copy: () => copy, review }, session);
+  return 'stopped';
+}
+
+/** Renews the lease while nothing is committed, and ends the run when another process took it. */
+function beat(
+  { environment, store }: SessionOptions,
+  { name, lease }: Hold,
+  lost: AbortController,
+): AbortController {
+  const heart = new AbortController();
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await environment.clock.sleep(LEASE / 3, heart.signal);
+      if (heart.signal.aborted) return;
+      try {
+        if (!(await store.ledger.lease(name, lease()))) {
+          lost.abort(new LeaseLost(`Another process is at work on ${name}`));
+          return;
+        }
+      } catch {
+        // A store that cannot be reached is told of by whoever needs it next.
+      }
+    }
+  };
+  void run();
+  return heart;
+}

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { platError } from '../../errors/index.ts';
+import type { Lease } from '../../store/ledger.ts';
+import { Book } from '../copy/book.ts';
+import type { Copy } from '../copy/copy.ts';
+import { declareFields } from '../copy/drift.ts';
+import { PageSize } from '../copy/page-size.ts';
+import type { Environment } from '../environment.ts';
+import type { Listener } from '../events.ts';
+import { sharedAllowance } from '../http/allowance.ts';
+import { USUAL_BACKOFF } from '../http/backoff.ts';
+import { SourceClient } from '../http/client.ts';
+import { discoverNative } from '../source/native/discover.ts';
+import { discoverReso } from '../source/reso/discover.ts';
+import type { Capabilities, Source } from '../source/source.ts';
+import { compareFingerprint } from './cycle.ts';
+import { DEFAULT_RESOURCES, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
+
+/** A dead process loses its source after this long; a living one renews its lease much sooner. Milliseconds. */
+export const LEASE = 60_000;
+/** Bytes of an answer's content; what is larger is asked for in smaller pages. */
+const LARGEST_ANSWER = 32 * 1024 * 1024;
+/** Milliseconds without a byte after which a request has failed. */
+const TIMEOUT = 60_000;
+/** A source's name stands in messages, addresses and SQL views. */
+const NAME = /^[\w.-]{1,100}$/;
+
+export interface SessionOptions extends ReplicateOptions {
+  readonly environment: Environment;
+  readonly signal: AbortSignal;
+  readonly onEvent: Listener;
+}
+
+/** The root of a service without a query, ending in `/`. @throws PlatError `usage` */
+export function rootOf(from: string): URL {
+  const root = URL.canParse(from) ? new URL(from) : undefined;
+  if (root === undefined || !/^https?:$/.test(root.protocol)) {
+    throw platError('usage', { reason: `--from takes the http(s) address of a service, not ${from}.` });
+  }
+  root.search = '';
+  root.hash = '';
+  root.pathname = `${root.pathname.replace(/\/+$/, '')}/`;
+  return root;
+}
+
+export function sourceName({ source, from }: Pick<ReplicateOptions, 'source' | 'from'>): string {
+  const name = source ?? rootOf(from).hostname.replace(/[^\w.-]/g, '');
+  if (NAME.test(name)) return name;
+  throw platError('usage', {
+    reason: `A source has a name of letters, digits, "_", "." and "-", not ${name}.`,
+  });
+}
+
+/** One process's hold on a source: nobody else writes its copy until it ends. */
+export interface Hold {
+  readonly name: string;
+  readonly lease: () => Lease;
+  readonly release: () => Promise<void>;
+}
+
+/** @throws PlatError `failed` when another process is at work on this source */
+export async function hold({ store, environment, ...options }: SessionOptions): Promise<Hold> {
+  const name = sourceName(options);
+  const { settings } = await store.model();
+  if (settings.owner !== 'replica') {
+    throw platError('usage', {
+      reason: `${store.name} is no replica: its records are its own. Replicate into a store of its own.`,
+    });
+  }
+  const { clock } = environment;
+  const holder = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+  const lease = (): Lease => ({ holder, now: clock.now(), until: clock.now() + LEASE });
+  if (!(await store.ledger.lease(name, lease()))) {
+    const other = await store.ledger.leaseHolder(name);
+    const seconds = Math.ceil(((other?.expires ?? 0) - clock.now()) / 1000);
+    throw platError('failed', {
+      reason: `${other?.holder ?? 'Another process'} is replicating ${name} into this store; its lease ends in ${seconds} s unless it goes on.`,
+    });
+  }
+  return { name, lease, release: () => store.ledger.releaseLease(name, holder) };
+}
+
+/** A client of the source, within what its token may use. */
+export function clientOf({ store, environment, onEvent, signal, ...options }: SessionOptions): SourceClient {
+  return new SourceClient({
+    root: rootOf(options.from),
+    token: options.token,
+    environment,
+    listener: onEvent,
+    backoff: USUAL_BACKOFF,
+    allowance: sharedAllowance(store.ledger, options.token, options.limits ?? {}),
+    largest: LARGEST_ANSWER,
+    timeout: TIMEOUT,
+    signal,
+  });
+}
+
+/** Finds out what the source can do. */
+export async function discover(options: SessionOptions, client: SourceClient): Promise<Source> {
+  const { windowField, customFields = false, resources = DEFAULT_RESOURCES } = options;
+  const { dictionary } = await options.store.model();
+  for (const name of resources) {
+    if (!dictionary.resources.has(name)) {
+      throw platError('usage', { reason: `The dictionary has no resource ${name}.` });
+    }
+  }
+  const root = rootOf(options.from).href;
+  const common = { client, root, dictionary, resources, windowField };
+  return options.interface === 'reso' ? discoverReso(common) : discoverNative({ ...common, customFields });
+}
+
+/** Everything that the steps need, after the source was asked what it is. */
+export async function openCopy(options: SessionOptions, { name, lease }: Hold): Promise<Copy> {
+  const { store, environment, signal, onEvent: tell, force = false } = options;
+  const book = await Book.open({ store, source: name, lease });
+  await checkIdentity(book, options);
+  const pageSizes = new Map<string, PageSize>();
+  const sizeOf = (collection: string): PageSize => {
+    const known = pageSizes.get(collection);
+    if (known !== undefined) return known;
+    const made = new PageSize(options.pageSize ?? PAGE_SIZE, tell);
+    pageSizes.set(collection, made);
+    return made;
+  };
+  const feed = await discover(options, clientOf(options));
+  const { drift = 'evolve', alsoWindow = [], purgeShare = PURGE_SHARE } = options;
+  const settings = { drift, alsoWindow, purgeShare, force };
+  return welcome({ name, feed, store, book, environment, settings, tell, signal, sizeOf });
+}
+
+/** The same copy with a source that was asked anew, since it shows other fields now. */
+export async function reopenCopy(copy: Copy, options: SessionOptions): Promise<Copy> {
+  return welcome({ ...copy, feed: await discover(options, clientOf(options)) });
+}
+
+/** Keeps what the source can do, takes over its fields, and reads everything again if it shows others than before. */
+async function welcome(copy: Copy): Promise<Copy> {
+  const { book, feed, settings, store, tell } = copy;
+  const { capabilities } = feed;
+  await book.commit({ state: { capabilities } });
+  tell({ kind: 'source', interface: capabilities.interface, abilities: describe(capabilities) });
+  if (settings.drift === 'evolve') {
+    const refused = await declareFields(store, feed.foreignFields, tell);
+    for (const { resource, name } of refused) tell({ kind: 'field', resource, name, taken: 'ignored' });
+  }
+  await compareFingerprint(copy);
+  return copy;
+}
+
+/** The copy of one source is never mixed with another: the name stands for an interface at an address. */
+async function checkIdentity(book: Book, options: SessionOptions): Promise<void> {
+  const { hostname: host, pathname } = rootOf(options.from);
+  const identity = `${options.interface} ${host}${pathname}`;
+  const before = book.get('identity');
+  if (before === identity) return;
+  if (before !== undefined && options.force !== true) {
+    throw platError('usage', {
+      reason: `${sourceName(options)} was replicated from ${before}, not from ${identity}. Give the new source a name of its own (--source), or take the copy over with --force.`,
+    });
+  }
+  // Cursors of another address mean nothing: everything is read again.
+  await book.commit({
+    state: { identity, ...(before === undefined ? {} : { fingerprint: 'another source' }) },
+  });
+}
+
+/** What a source can do, for a person. */
+export function describe(capabilities: Capabilities): string[] {
+  const { isPlat, children, expansions, windowField, pagesByLink, counts, resources } = capabilities;
+  const ways: Readonly<Record<Capabilities['children'], string>> = {
+    expanded: `sub-data comes with the listings (${expansions.join(', ')})`,
+    'per-listing': `sub-data is asked for listing by listing (${expansions.join(', ')})`,
+    none: 'the source gives no sub-data',
+  };
+  return [
+    isPlat ? 'a plat service' : 'a service of another kind',
+    `copies ${resources.join(', ')}`,
+    pagesByLink ? 'pages by link or token' : 'pages by offset, so sweeps are repeated until two agree',
+    counts ? 'tells how many records there are' : 'does not tell how many records there are',
+    ways[children],
+    `windows are on ${windowField}`,
+  ];
+}

@@ -1,0 +1,107 @@
+import { isAboutAccounts } from '../copy/collections.ts';
+import type { Copy } from '../copy/copy.ts';
+import type { Schedule } from '../copy/states.ts';
+import { RequestFailure } from '../http/failure.ts';
+import { accountsOf, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
+import { noteDone } from './once.ts';
+import { EVERY, type ReplicateOptions } from './options.ts';
+
+const FIRST_WAIT = 15_000;
+const LONGEST_WAIT = 5 * 60_000;
+/** The wait after a sweep that did not come to its end by itself. */
+const RECONSIDER = 3_600_000;
+
+/** A copy that is opened anew when its source shows other fields. */
+export interface Watched {
+  readonly copy: () => Copy;
+  /** Asks the source anew what it is, if it shows other fields than before. */
+  readonly review: () => Promise<void>;
+}
+
+interface Task {
+  readonly step: keyof Schedule;
+  readonly every: number;
+  /** @returns whether the step was done whole */
+  readonly work: () => Promise<boolean>;
+}
+
+/**
+ * Keeps a copy current until the signal: updates, purges, and agents and offices, each on its own schedule and beside
+ * the others. What the network or the source fails at is tried again; what waiting cannot mend ends the watch.
+ * @throws RequestFailure `refused`; LeaseLost; PlatError
+ */
+export async function watch(
+  { copy, review }: Watched,
+  { updateEvery = EVERY.update, purgeEvery = EVERY.purge, accountsEvery = EVERY.accounts }: ReplicateOptions,
+): Promise<void> {
+  const downloaded = Promise.withResolvers<void>();
+  const update: Task = {
+    step: 'update',
+    every: updateEvery,
+    work: async () => {
+      await review();
+      await updateAll(copy(), listingsOf(copy()));
+      downloaded.resolve();
+      return true;
+    },
+  };
+  const accounts: Task = {
+    step: 'accounts',
+    every: accountsEvery,
+    work: async () => {
+      await updateAll(copy(), accountsOf(copy()));
+      return (await sweepAll(copy(), sweptOnly(accountsOf(copy())))) === 'done';
+    },
+  };
+  const purge: Task = {
+    step: 'purge',
+    every: purgeEvery,
+    work: async () => {
+      const { capabilities } = copy().feed;
+      const own = capabilities.resources.filter(
+        (name) => !isAboutAccounts(name) || !sweptOnly([name]).includes(name),
+      );
+      return (await sweepAll(copy(), own)) === 'done';
+    },
+  };
+  const stop = new AbortController();
+  const ends = AbortSignal.any([copy().signal, stop.signal]);
+  ends.addEventListener('abort', () => downloaded.resolve(), { once: true });
+  const guarded = (loop: Promise<void>): Promise<void> =>
+    loop.catch((error: unknown) => {
+      stop.abort();
+      throw error;
+    });
+  const results = await Promise.allSettled([
+    guarded(repeat(copy, update, ends)),
+    guarded(repeat(copy, accounts, ends)),
+    // What was not downloaded yet is not compared.
+    guarded(downloaded.promise.then(() => repeat(copy, purge, ends))),
+  ]);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function repeat(copy: () => Copy, { step, every, work }: Task, ends: AbortSignal): Promise<void> {
+  const { clock } = copy().environment;
+  let failures = 0;
+  let notBefore = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    const last = copy().book.get('schedule')?.[step];
+    const due = last === undefined ? notBefore : Math.max(last + every, notBefore);
+    if (due > clock.now()) await clock.sleep(due - clock.now(), ends);
+    if (ends.aborted) return;
+    const begun = clock.now();
+    try {
+      if (await work()) await noteDone(copy(), step, begun);
+      else notBefore = clock.now() + Math.min(every, RECONSIDER);
+      failures = 0;
+    } catch (error) {
+      if (ends.aborted) return;
+      if (!(error instanceof RequestFailure) || error.kind === 'refused') throw error;
+      const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** failures++, every);
+      copy().tell({ kind: 'failed', reason: error.message, wait });
+      notBefore = clock.now() + wait;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { Keys } from '../../store/ledger.ts';
+import type { Copy } from '../copy/copy.ts';
+import type { Intake } from '../copy/intake.ts';
+import { CHILDREN, fetchWanted } from './fetch-wanted.ts';
+
+/** The stamps that tell when a collection of a listing moved (specification 4.4, rule 3). The others have none. */
+const STAMPS_OF: Readonly<Record<string, readonly string[]>> = {
+  Media: ['PhotosChangeTimestamp', 'VideosChangeTimestamp', 'DocumentsChangeTimestamp'],
+};
+
+type Want = Keys & { readonly why: string };
+
+/** Why listings are asked for once more: all collections of a new listing come in requests of their own. */
+export function childrenOfNew(copy: Copy, resource: string, { records }: Intake): Want[] {
+  const whys = childrenApart(copy, resource);
+  return records
+    .filter((group) => group.resource === resource)
+    .flatMap((group) => whys.map((why) => ({ resource, keys: group.records.map(({ key }) => key), why })));
+}
+
+/** The same for listings that an update brought: only what moved, and what has no stamp. */
+export async function childrenOfUpdated(copy: Copy, resource: string, { records }: Intake): Promise<Want[]> {
+  const { feed, store } = copy;
+  if (resource !== 'Property' || feed.capabilities.children !== 'per-listing') return [];
+  const listings = records.find((group) => group.resource === resource)?.records ?? [];
+  const before = await store.ledger.stamps(
+    resource,
+    listings.map(({ key }) => key),
+  );
+  return feed.capabilities.expansions.map((why) => {
+    const moved = listings.filter(({ key, values }) => {
+      const known = before.get(key);
+      const stamps = STAMPS_OF[why]?.filter((name) => typeof values[name] === 'string');
+      // A source that gives no stamps may have moved anything.
+      if (known === undefined || stamps === undefined || stamps.length === 0) return true;
+      return stamps.some((name) => values[name] !== known[name]);
+    });
+    return { resource, keys: moved.map(({ key }) => key), why };
+  });
+}
+
+/** Names under which the collections of a download are wanted; empty where they come with the listings. */
+export function childrenApart({ feed }: Copy, resource: string): readonly string[] {
+  const { interface: kind, children, expansions } = feed.capabilities;
+  if (resource !== 'Property' || children === 'none') return [];
+  // The native download sends nothing but _limit, _skiptoken and _select (reference: consumer, trap 11).
+  if (kind === 'native') return [CHILDREN];
+  return children === 'per-listing' ? expansions : [];
+}
+
+/** Fetches whatever collections are wanted, also those that came without their end. */
+export async function fetchChildren(copy: Copy, resource: string): Promise<void> {
+  if (resource !== 'Property') return;
+  for (const why of new Set([...childrenApart(copy, resource), ...copy.feed.capabilities.expansions])) {
+    await fetchWanted(copy, resource, why);
+  }
+}

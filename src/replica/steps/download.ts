@@ -1,0 +1,97 @@
+import { timestampFrom } from '../../dictionary/index.ts';
+import type { BookChange } from '../copy/book.ts';
+import type { Copy } from '../copy/copy.ts';
+import { contradicts, NO_MASKS, withPage } from '../copy/masks.ts';
+import { storePage } from '../copy/store-page.ts';
+import { LostPosition, pagesFrom } from '../copy/walk.ts';
+import { RequestFailure } from '../http/failure.ts';
+import { FOREIGN_EDGES, PLAT_EDGES, type SourcePage, type WindowEdges } from '../source/source.ts';
+import { childrenApart, childrenOfNew, fetchChildren } from './children.ts';
+
+/** Downloads that are begun again before the source is given up for now. */
+const MOST_ROUNDS = 5;
+
+export function edgesOf({ feed }: Copy): WindowEdges {
+  const { isPlat, interface: kind } = feed.capabilities;
+  if (!isPlat) return FOREIGN_EDGES;
+  return kind === 'native' ? { ...PLAT_EDGES, overlap: 0 } : PLAT_EDGES;
+}
+
+/** The end of a window that nothing is stamped before any more, on the source's clock. */
+export async function settledAt(copy: Copy): Promise<string> {
+  return timestampFrom((await copy.feed.serverTime()) - edgesOf(copy).settle);
+}
+
+/**
+ * The initial download, begun or taken up where it stopped, with the sub-data that follows it (specification 4.4,
+ * rule 1). Afterwards the copy is complete up to the moment at which the download began.
+ */
+export async function download(copy: Copy, resource: string): Promise<void> {
+  const { book, tell } = copy;
+  const before = book.load(resource);
+  if (before.kind === 'current' || before.kind === 'updating') return;
+  tell({ kind: 'step', resource, step: 'initial', state: before.kind === 'new' ? 'begun' : 'resumed' });
+  if (before.kind === 'new') {
+    await book.commit({ load: { resource, event: { kind: 'begin', since: await settledAt(copy) } } });
+  }
+  for (;;) {
+    const state = book.load(resource);
+    if (state.kind !== 'initial') break;
+    try {
+      await walk(copy, resource);
+    } catch (error) {
+      if (!(error instanceof LostPosition)) throw error;
+      if (state.round >= MOST_ROUNDS) {
+        throw new RequestFailure('transient', `The walk was lost ${MOST_ROUNDS} times: ${error.message}`);
+      }
+      tell({ kind: 'again', resource, step: 'initial', reason: error.message });
+      await book.commit({ load: { resource, event: { kind: 'lost' } } });
+    }
+  }
+  if (book.load(resource).kind === 'filling') {
+    await fetchChildren(copy, resource);
+    await book.commit({ load: { resource, event: { kind: 'filled' } } });
+  }
+  tell({ kind: 'step', resource, step: 'initial', state: 'done' });
+}
+
+async function walk(copy: Copy, resource: string): Promise<void> {
+  const { book, feed, sizeOf, tell } = copy;
+  const begun = book.load(resource);
+  if (begun.kind !== 'initial') return;
+  const fetch = (place: Parameters<typeof feed.page>[2]) => feed.page(resource, { kind: 'all' }, place);
+  let done = begun.rows;
+  for await (const page of pagesFrom(fetch, begun.position, sizeOf(resource))) {
+    const rows = page.items.length + page.broken.length;
+    await storePage(copy, page, (intake) => ({
+      want: childrenOfNew(copy, resource, intake),
+      state: masksAfter(copy, page),
+      load: {
+        resource,
+        event:
+          page.next === undefined
+            ? { kind: 'end', fills: childrenApart(copy, resource).length > 0 }
+            : {
+                kind: 'page',
+                next: page.next,
+                rows,
+                ...(page.total === undefined ? {} : { total: page.total }),
+              },
+      },
+    }));
+    done += rows;
+    tell({ kind: 'page', resource, step: 'initial', rows, done, total: page.total });
+  }
+}
+
+/** What a page tells of masks, to be kept with it. */
+export function masksAfter({ book }: Copy, page: SourcePage): NonNullable<BookChange['state']> {
+  const before = book.get('masks') ?? NO_MASKS;
+  const after = withPage(before, page);
+  return after === before ? {} : { masks: after };
+}
+
+/** Whether a page shows that the key may see other fields than when the copy was made. */
+export function showsOtherFields({ book }: Copy, page: SourcePage): boolean {
+  return contradicts(book.get('masks') ?? NO_MASKS, page);
+}

@@ -1,0 +1,97 @@
+import type { Copy } from '../copy/copy.ts';
+import { storePage } from '../copy/store-page.ts';
+import { asksTooMuch, RequestFailure } from '../http/failure.ts';
+import type { SourcePage } from '../source/source.ts';
+
+/** The reason of records that are fetched whole; any other is the name of a collection, or `children` for all. */
+export const RECORD = 'record';
+export const CHILDREN = 'children';
+
+/** Keys in a row that the source cannot give, after which it is the source that is at fault and not they. */
+const PATIENCE = 3;
+
+/**
+ * Asks for records, or for collections of listings, that need requests of their own. Keys that the source does not
+ * have any more are done with: the purge deletes them. A key that the source fails to give, while it gives others,
+ * goes to the quarantine and blocks nothing.
+ * @throws RequestFailure when the source gives nothing at all
+ */
+export async function fetchWanted(copy: Copy, resource: string, why: string): Promise<void> {
+  const { feed, name, store, tell } = copy;
+  const step = why === RECORD ? 'fetch' : 'sub-data';
+  const total = await store.ledger.wantedCount(name, resource, why);
+  if (total === 0) return;
+  tell({ kind: 'step', resource, step, state: 'begun' });
+  const failed = new Map<string, RequestFailure>();
+  let inARow = 0;
+  let done = 0;
+  let after = '';
+  for (;;) {
+    const keys = await store.ledger.wanted(name, resource, why, after, feed.someAtOnce);
+    const last = keys.at(-1);
+    if (last === undefined) break;
+    for (const { some, page } of await askFor(copy, resource, why, keys)) {
+      if (page instanceof RequestFailure) {
+        for (const key of some) failed.set(key, page);
+        if (++inARow >= PATIENCE) throw page;
+        continue;
+      }
+      inARow = 0;
+      done += some.length;
+      await storePage(copy, page, () => ({ got: [{ resource, keys: some, why }] }));
+      tell({ kind: 'page', resource, step, rows: some.length, done, total });
+    }
+    after = last;
+  }
+  await giveUp(copy, resource, why, failed, done);
+  tell({ kind: 'step', resource, step, state: 'done' });
+}
+
+interface Answered {
+  readonly some: readonly string[];
+  readonly page: SourcePage | RequestFailure;
+}
+
+/** Halves what is too much for the source, down to the key that is at fault. */
+async function askFor(
+  copy: Copy,
+  resource: string,
+  why: string,
+  keys: readonly string[],
+): Promise<Answered[]> {
+  try {
+    return [{ some: keys, page: await ask(copy, resource, why, keys) }];
+  } catch (error) {
+    if (!(error instanceof RequestFailure && asksTooMuch(error))) throw error;
+    if (keys.length === 1) return [{ some: keys, page: error }];
+    const middle = keys.length >> 1;
+    const first = await askFor(copy, resource, why, keys.slice(0, middle));
+    return [...first, ...(await askFor(copy, resource, why, keys.slice(middle)))];
+  }
+}
+
+function ask({ feed }: Copy, resource: string, why: string, keys: readonly string[]): Promise<SourcePage> {
+  if (why === RECORD) return feed.some(resource, keys);
+  return feed.children(keys, why === CHILDREN ? feed.capabilities.expansions : [why]);
+}
+
+async function giveUp(
+  copy: Copy,
+  resource: string,
+  why: string,
+  failed: ReadonlyMap<string, RequestFailure>,
+  done: number,
+): Promise<void> {
+  const [first] = failed.values();
+  if (first === undefined) return;
+  if (done === 0) throw first;
+  const what = why === RECORD ? 'record' : 'sub-data';
+  const quarantine = [...failed].map(([key, { message }]) => ({
+    resource,
+    key,
+    reason: `The source cannot give its ${what}: ${message}`,
+    payload: JSON.stringify({ wanted: why }),
+  }));
+  await copy.book.commit({ quarantine, got: [{ resource, keys: [...failed.keys()], why }] });
+  for (const { key, reason } of quarantine) copy.tell({ kind: 'quarantined', resource, key, reason });
+}

@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import { timestampFrom } from '../../dictionary/index.ts';
+import type { BookChange } from '../copy/book.ts';
+import { resourcesIn } from '../copy/collections.ts';
+import type { Copy } from '../copy/copy.ts';
+import { storePage } from '../copy/store-page.ts';
+import { LostPosition, pagesFrom } from '../copy/walk.ts';
+import { RequestFailure } from '../http/failure.ts';
+import type { SweepEvent } from '../machine/sweep.ts';
+import { ACCOUNTS, type KeyPage, type Place, type SourceKey, type SourcePage } from '../source/source.ts';
+import { fetchChildren } from './children.ts';
+import { fetchWanted, RECORD } from './fetch-wanted.ts';
+import { deleteUnseen } from './purge.ts';
+
+/** Walks of one sweep; an offset misses rows, and two walks in a row have to agree (trap 4). */
+const MOST_ROUNDS = 6;
+
+export type SweepResult = 'done' | 'guarded' | 'unsure';
+
+/**
+ * One sweep over all keys that the source shows, begun or taken up where it stopped: what is not there any more is
+ * deleted, what is not here is fetched (specification 4.4, rule 4).
+ */
+export async function sweep(copy: Copy, collection: string): Promise<SweepResult> {
+  const { book, feed, name, store, tell } = copy;
+  const before = book.sweep(collection).kind;
+  const isNew = before === 'idle' || before === 'guarded';
+  tell({ kind: 'step', resource: collection, step: 'sweep', state: isNew ? 'begun' : 'resumed' });
+  if (isNew) {
+    const at = timestampFrom(await feed.serverTime());
+    await book.commit({ sweep: { collection, event: { kind: 'begin', at } } });
+  }
+  for (;;) {
+    const state = book.sweep(collection);
+    switch (state.kind) {
+      case 'walking':
+        await walkOnce(copy, collection);
+        break;
+      case 'deleting':
+        await deleteUnseen(copy, collection);
+        break;
+      case 'guarded':
+        return 'guarded';
+      case 'fetching': {
+        for (const resource of resourcesIn(collection)) {
+          await fetchWanted(copy, resource, RECORD);
+          await fetchChildren(copy, resource);
+          while ((await store.ledger.forgetSeen(name, resource, state.sweep)) > 0);
+        }
+        await book.commit({ sweep: { collection, event: { kind: 'done' } } });
+        tell({ kind: 'step', resource: collection, step: 'sweep', state: 'done' });
+        if (state.unsure) tell({ kind: 'unsure', resource: collection });
+        return state.unsure ? 'unsure' : 'done';
+      }
+      case 'idle':
+        return 'done';
+    }
+  }
+}
+
+async function walkOnce(copy: Copy, collection: string): Promise<void> {
+  const { book, tell } = copy;
+  try {
+    await walk(copy, collection);
+  } catch (error) {
+    if (!(error instanceof LostPosition)) throw error;
+    const state = book.sweep(collection);
+    if (state.kind === 'walking' && state.round >= MOST_ROUNDS) {
+      throw new RequestFailure('transient', `The sweep was lost ${MOST_ROUNDS} times: ${error.message}`);
+    }
+    tell({ kind: 'again', resource: collection, step: 'sweep', reason: error.message });
+    await book.commit({ sweep: { collection, event: { kind: 'lost' } } });
+  }
+}
+
+/** A page of keys, or of whole records where a sweep is how they are copied. */
+type SweptPage = KeyPage | SourcePage;
+
+async function walk(copy: Copy, collection: string): Promise<void> {
+  const { book, feed, sizeOf, tell } = copy;
+  const begun = book.sweep(collection);
+  if (begun.kind !== 'walking') return;
+  // Accounts have no windows: the first walk of each sweep brings the records.
+  const brings = collection === ACCOUNTS && begun.round === 1;
+  const fetch = (place: Place): Promise<SweptPage> =>
+    brings ? feed.page(collection, { kind: 'all' }, place) : feed.keys(collection, place);
+  let { digest, keys: done } = begun;
+  for await (const page of pagesFrom(fetch, begun.position, sizeOf(collection))) {
+    for (const { resource, key } of page.keys)
+      digest = hash('sha256', `${digest} ${resource} ${key}`, 'base64url');
+    const event = eventOf(copy, collection, page, digest);
+    await keep(copy, page, { sweep: { collection, event } });
+    done += page.keys.length;
+    tell({
+      kind: 'page',
+      resource: collection,
+      step: 'sweep',
+      rows: page.keys.length,
+      done,
+      total: page.total,
+    });
+  }
+}
+
+/** Marks the keys of a page, and what is not stored as wanted. */
+async function keep(copy: Copy, page: SweptPage, change: BookChange): Promise<void> {
+  if ('items' in page) {
+    await storePage(copy, page, () => change);
+    return;
+  }
+  const { book, name, store } = copy;
+  const state = change.sweep === undefined ? undefined : book.sweep(change.sweep.collection);
+  if (state?.kind !== 'walking') return;
+  const seen: NonNullable<BookChange['seen']>[number][] = [];
+  const want: NonNullable<BookChange['want']>[number][] = [];
+  for (const [resource, keys] of grouped(page.keys)) {
+    seen.push({ resource, keys, sweep: state.sweep });
+    const missing = await store.ledger.missing(name, resource, keys);
+    want.push({ resource, keys: missing, why: RECORD });
+  }
+  await book.commit({ ...change, seen, want });
+}
+
+function grouped(keys: readonly SourceKey[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { resource, key } of keys) {
+    const group = groups.get(resource);
+    if (group === undefined) groups.set(resource, [key]);
+    else group.push(key);
+  }
+  return groups;
+}
+
+/** What the page means for the sweep. A walk by links or tokens is whole by itself; one by offset is not. */
+function eventOf({ book, feed }: Copy, collection: string, page: SweptPage, digest: string): SweepEvent {
+  const keys = page.keys.length;
+  if (page.next !== undefined) {
+    const { next, total } = page;
+    return { kind: 'page', next, keys, digest, ...(total === undefined ? {} : { total }) };
+  }
+  if (feed.capabilities.pagesByLink && collection !== ACCOUNTS) return { kind: 'end', keys };
+  const state = book.sweep(collection);
+  const [previous, round] = state.kind === 'walking' ? [state.previous, state.round] : [undefined, 0];
+  if (previous === digest) return { kind: 'end', keys };
+  return round >= MOST_ROUNDS ? { kind: 'unsure', keys } : { kind: 'agree', digest };
+}
