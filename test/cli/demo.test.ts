@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { KEY_KINDS, type KeyRecord } from '../../src/access/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { objectOf } from '../support/world.ts';
