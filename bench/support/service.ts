@@ -21,7 +21,7 @@ export async function startService({ store, path, config }: BenchContext): Promi
   const ports = ['api', 'replication', 'floorplans', 'admin'].flatMap((name) => [`--${name}-port`, '0']);
   const process = startPlat([
     ...['serve', '--store', path, '--config', config],
-    ...[...ports, '--log-level', 'silent'],
+    ...[...ports, '--log-level', 'warn'],
   ]);
   const [, reso = '', native = ''] = await process.said(/^replication\s+(\S+)\s+(\S+)$/m);
   return { process, reso, native, tokens };

@@ -40,7 +40,7 @@ export function chooseType<T extends string>(
 }
 
 /** Content encodings that plat can make, the one it makes fastest first. */
-export const ENCODINGS = ['zstd', 'gzip', 'br'] as const;
+export const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 /** The encoding for a client; undefined: none. */

@@ -1,34 +1,44 @@
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
 import type { Encoding } from './accept.ts';
 
 /** Bodies smaller than this fit into one packet as they are. */
 const SMALLEST = 1400;
-
-const gzipped = promisify(gzip);
-const brotlied = promisify(brotliCompress);
-const zstded = promisify(zstdCompress);
+/** Bytes that come out at a time at the most: each time costs a way to another thread and back. */
+const LARGEST_PIECE = 512 * 1024;
+/** About how much of a body is left. */
+const SHARE = 4;
 
 /** Levels that keep a page well below the time it takes to read it; more would cost more than it saves. */
-function compress(encoding: Encoding, bytes: Uint8Array): Promise<Uint8Array> {
+function compressor(encoding: Encoding, size: number): Transform {
+  const chunkSize = Math.min(LARGEST_PIECE, Math.max(SMALLEST, Math.ceil(size / SHARE)));
   switch (encoding) {
     case 'gzip':
-      return gzipped(bytes, { level: 1 });
+      return createGzip({ level: 2, chunkSize }); // as fast as 1, and a tenth smaller
     case 'br':
-      return brotlied(bytes, {
-        params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+      return createBrotliCompress({
+        chunkSize,
+        params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: size },
       });
     case 'zstd':
-      return zstded(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+      return createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 1 } });
   }
 }
 
-/** A body in the encoding that the client asked for, off the main thread; undefined when it stays as it is. */
+/**
+ * A body in the encoding that the client asked for, in one member, made off the main thread; undefined when it stays
+ * as it is. The parts are not put together first.
+ */
 export async function compressBody(
   encoding: Encoding | undefined,
   body: readonly Uint8Array[],
-): Promise<Uint8Array | undefined> {
+): Promise<readonly Uint8Array[] | undefined> {
   const size = body.reduce((sum, part) => sum + part.length, 0);
   if (encoding === undefined || size < SMALLEST) return undefined;
-  return compress(encoding, body.length === 1 && body[0] !== undefined ? body[0] : Buffer.concat(body));
+  const stream = compressor(encoding, size);
+  for (const part of body) stream.write(part);
+  stream.end();
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return pieces;
 }

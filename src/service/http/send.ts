@@ -57,7 +57,7 @@ async function write(
   const type = reply.headers['content-type'] ?? '';
   const encoding = COMPRESSIBLE.test(type) ? chooseEncoding(request.acceptEncoding) : undefined;
   const compressed = await compressBody(encoding, parts);
-  const body = compressed === undefined ? parts : [compressed];
+  const body: readonly Uint8Array[] = compressed ?? parts;
   const length = body.reduce((sum, part) => sum + part.length, 0);
   const empty = reply.status === 204 || reply.status === 304;
   response.sendDate = false;

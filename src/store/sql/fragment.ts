@@ -68,6 +68,17 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return { parts };
 }
 
+/** The same fragment in as few parts as there can be. */
+export function compact({ parts }: Sql): Sql {
+  const merged: (string | Bound)[] = [];
+  for (const part of parts) {
+    const last = merged.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') merged[merged.length - 1] = last + part;
+    else merged.push(part);
+  }
+  return { parts: merged };
+}
+
 /** Engines bound the arguments of a function (PostgreSQL 100). */
 const MOST_ARGUMENTS = 90;
 

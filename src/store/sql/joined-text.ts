@@ -14,7 +14,7 @@ export function joinedMembers({ context, view, layout, alias }: TextSource, omit
     const target = context.model.layout(resource);
     const pieces = visiblePieces(view, target.joinPieces, link);
     if (pieces.length === 0) return [];
-    const other = context.alias();
+    const other = `${alias}_${link}`; // no other table of a statement has this alias
     const columns = pieces.flatMap((piece) => [
       column(other, piece.valuesColumn),
       ...(omitNulls ? [] : [column(other, piece.nullsColumn)]),

@@ -11,6 +11,7 @@ import { withFileAddresses } from './file-address.ts';
 import { all, bind, column, concat, constantText, join, name, type Sql, sql } from './fragment.ts';
 import { joinedMembers } from './joined-text.ts';
 import { jsonOf } from './json.ts';
+import { keptMembers } from './kept-members.ts';
 import { piecesText } from './pieces-text.ts';
 import { isWhole, type TextSource } from './reso-text.ts';
 
@@ -19,13 +20,7 @@ const MASK = '"********"';
 
 /** A listing in the native interface. */
 export function nativeListingText(source: TextSource, shape: NativeListingShape): Sql {
-  const members = isWhole(shape)
-    ? [
-        ...piecesText(source, { naming: 'native', custom: false, omitNulls: false }),
-        ...joinedMembers(source, false),
-        ...masks(source.view.hiddenOf(source.layout.resource)),
-      ]
-    : selected(source, shape);
+  const members = isWhole(shape) ? wholeMembers(source) : selected(source, shape);
   const parts = shape.expansions.flatMap((expansion) =>
     expansion === 'CustomFields' ? [] : partMember(source, expansion, NATIVE_EXPANSIONS[expansion]),
   );
@@ -35,6 +30,13 @@ export function nativeListingText(source: TextSource, shape: NativeListingShape)
   const begin = [constantText('{'), head, constantText(',"StandardFields":{')];
   return concat([...begin, ...members, ...parts, constantText('}'), ...custom, constantText(end)]);
 }
+
+const wholeMembers = (source: TextSource): readonly Sql[] =>
+  keptMembers(source, 'native', () => [
+    ...piecesText(source, { naming: 'native', custom: false, omitNulls: false }),
+    ...joinedMembers(source, false),
+    ...masks(source.view.hiddenOf(source.layout.resource)),
+  ]);
 
 function masks(hidden: readonly Field[]): Sql[] {
   const text = hidden

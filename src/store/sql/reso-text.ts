@@ -10,6 +10,7 @@ import { type FileAddress, withFileAddresses } from './file-address.ts';
 import { concat, constantText, type Sql, sql } from './fragment.ts';
 import { joinedMembers } from './joined-text.ts';
 import { jsonOf } from './json.ts';
+import { keptMembers } from './kept-members.ts';
 import { piecesText } from './pieces-text.ts';
 import { typeOf, value } from './value.ts';
 
@@ -46,11 +47,11 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
   return isWhole(shape) ? withFileAddresses(source, text) : text;
 }
 
-function wholeMembers(source: TextSource, shape: ResoShape): Sql[] {
-  return [
-    ...piecesText(source, { naming: 'reso', custom: true, omitNulls: shape.omitNulls }),
-    ...joinedMembers(source, shape.omitNulls),
-  ];
+function wholeMembers(source: TextSource, { omitNulls }: ResoShape): readonly Sql[] {
+  return keptMembers(source, omitNulls ? 'reso without nulls' : 'reso', () => [
+    ...piecesText(source, { naming: 'reso', custom: true, omitNulls }),
+    ...joinedMembers(source, omitNulls),
+  ]);
 }
 
 /** Members from typed columns; the first has no comma before it. */

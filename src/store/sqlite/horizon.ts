@@ -1,7 +1,7 @@
 import type { Horizon } from '../store.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
-import { readLastStamp, readSettled, writeSettled } from './meta.ts';
+import { readNewestMoment, writeSettled } from './meta.ts';
 
 /** Milliseconds between two promises that are kept; less than the 5 s that a window waits (I2). */
 const PROMISE_EVERY = 1000;
@@ -22,7 +22,7 @@ export class HorizonProbe {
 
   /** The clock that stamps; never before the last stamp. */
   now(): number {
-    return Math.max(this.#clock(), this.#lastStamp());
+    return Math.max(this.#clock(), this.#newest());
   }
 
   horizon(): Horizon {
@@ -37,7 +37,7 @@ export class HorizonProbe {
       if (database.isTransaction) database.exec('ROLLBACK');
       if (!isBusy(error)) throw error;
       // The writer at work stamps with its own clock, but never before what is committed.
-      return { now, settled: this.#lastStamp() };
+      return { now, settled: this.#newest() };
     }
   }
 
@@ -55,8 +55,7 @@ export class HorizonProbe {
     this.#promised = settled;
   }
 
-  #lastStamp(): number {
-    const { database } = this.#read;
-    return Math.max(Date.parse(readLastStamp(database)), readSettled(database));
+  #newest(): number {
+    return readNewestMoment(this.#read);
   }
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
+import type { Connection } from './connection.ts';
 
 /** What a store tells of itself in one row each. */
 export interface MetaValues {
@@ -82,6 +83,15 @@ export function writeSettled(database: DatabaseSync, moment: number): void {
       "INSERT INTO plat_meta VALUES ('settled', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
     )
     .run(String(moment));
+}
+
+const READ_NEWEST = `SELECT (SELECT value FROM plat_meta WHERE name = 'last_stamp') AS stamp,
+  (SELECT value FROM plat_meta WHERE name = 'settled') AS settled`;
+
+/** The newest moment that the store knows: of a stamp, or that a reader was told; milliseconds since 1970. */
+export function readNewestMoment(connection: Connection): number {
+  const row = connection.prepare(READ_NEWEST).get();
+  return Math.max(Date.parse(String(row?.stamp)), Number(row?.settled ?? 0));
 }
 
 /** The youngest stamp that was ever committed; stamps never run backwards (I2). */
