@@ -23,6 +23,8 @@ export function storeAddress(text: string): StoreAddress {
 export interface OpenOptions {
   /** Whether a store is made where there is none. */
   readonly create: boolean;
+  /** What a new store begins with; an authority if it is not said. */
+  readonly base?: StoreSettings;
   /** Whether reads run on threads of their own, as a service wants it. */
   readonly threads?: boolean;
   readonly config?: ConfigFile;
@@ -51,14 +53,14 @@ export function configured(settings: StoreSettings, config: ConfigFile): StoreSe
 /** Opens a store, and brings it in line with the configuration if that says anything of it. */
 export async function openStore(
   text: string,
-  { create, threads = false, config = {} }: OpenOptions,
+  { create, base = DEFAULT_SETTINGS, threads = false, config = {} }: OpenOptions,
 ): Promise<Store> {
   const { path } = storeAddress(text);
   if (create) mustHaveFolder(path);
   const readers = threads ? defaultReaders() : 0;
   const store = await openSqliteStore({
     path,
-    ...(create ? { create: configured(DEFAULT_SETTINGS, config) } : {}),
+    ...(create ? { create: configured(base, config) } : {}),
     pageReaders: readers,
     searchReaders: readers,
   });

@@ -4,8 +4,11 @@ import { addDemoCommand } from './commands/demo.ts';
 import { addFloorplansCommand } from './commands/floorplans.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/keys.ts';
+import { addQuarantineCommands } from './commands/quarantine.ts';
+import { addReplicateCommand } from './commands/replicate.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
+import { addVerifyCommand } from './commands/verify.ts';
 import { EXIT, fail } from './output.ts';
 import { version } from './version.ts';
 
@@ -22,6 +25,9 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   addDataCommands(program);
   addKeyCommands(program);
   addStatusCommand(program);
+  addReplicateCommand(program);
+  addVerifyCommand(program);
+  addQuarantineCommands(program);
   addFloorplansCommand(program);
   for (const command of everyCommand(program)) command.exitOverride().allowExcessArguments(false);
   try {

@@ -10,6 +10,7 @@ import {
 import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
+import { duration } from '../duration.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
@@ -49,17 +50,6 @@ function expiry(text: string | undefined): string | null {
     });
   }
   return timestamp;
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `24h`, `15m`, `7d` in milliseconds. */
-export function duration(text: string): number {
-  const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  if (amount === undefined) {
-    throw platError('usage', { reason: `${text} is no duration; write 90s, 15m, 24h or 7d.` });
-  }
-  return Number(amount) * (UNITS[unit] ?? 0);
 }
 
 const collect = (value: string, list: readonly string[]): string[] => [...list, value];

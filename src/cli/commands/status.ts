@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { replicaSources, type SourceStatus, sourceStatus } from '../../replica/status.ts';
 import type { StoreStatus } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
@@ -18,8 +19,13 @@ export function addStatusCommand(program: Command): void {
       try {
         const status = await store.status();
         const keys = await store.keys.list();
+        const replica: SourceStatus[] = [];
+        for (const source of await replicaSources(store)) {
+          replica.push(await sourceStatus(store, source, Date.now()));
+        }
         const valid = keys.filter(({ revokedAt }) => revokedAt === null).length;
-        print({ ...status, keys: { valid, all: keys.length } }, text(status, valid), json);
+        const all = { ...status, keys: { valid, all: keys.length }, sources: replica };
+        print(all, [text(status, valid), ...replica.map(sourceText)].join('\n\n'), json);
       } finally {
         await store.close();
       }
@@ -44,5 +50,28 @@ function text(status: StoreStatus, keys: number): string {
     '',
     table([head, ...rows]),
     ...(links.length > 0 ? ['', ...links] : []),
+  ].join('\n');
+}
+
+function sourceText(source: SourceStatus): string {
+  const head = ['copy of', 'state', 'records', 'complete up to', 'lag', 'wanted', 'last sweep', 'deleted'];
+  const rows = source.collections.map((each) => [
+    each.collection,
+    each.sweep === 'idle' ? each.state : `${each.state}, sweep ${each.sweep}`,
+    String(each.stored),
+    each.cursor ?? '-',
+    each.lag === undefined ? '-' : `${Math.round(each.lag / 1000)} s`,
+    String(each.wanted),
+    each.swept?.begun ?? '-',
+    each.swept === undefined ? '-' : String(each.swept.deleted),
+  ]);
+  return [
+    `source ${source.source}: ${source.identity ?? 'never asked'}`,
+    ...source.abilities.map((ability) => `  ${ability}`),
+    table([head, ...rows]),
+    `last update ${source.lastUpdate ?? 'never'}, last purge ${source.lastPurge ?? 'never'}, ${source.quarantined} in quarantine`,
+    ...(source.ignored.length > 0 ? [`left out: ${source.ignored.join(', ')}`] : []),
+    ...(source.holder === undefined ? [] : [`${source.holder} is at work on it`]),
+    ...(source.stale === undefined ? [] : [`not fresh: ${source.stale}`]),
   ].join('\n');
 }

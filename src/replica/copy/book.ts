@@ -18,8 +18,8 @@ export type Commit = (change: BookChange) => Promise<WriteReport>;
 export interface BookOptions {
   readonly store: Store;
   readonly source: string;
-  /** The lease from now on; every commit renews it. */
-  readonly lease: () => Lease;
+  /** The lease from now on; every commit renews it. Absent for one who only reads. */
+  readonly lease?: () => Lease;
 }
 
 /**
@@ -83,7 +83,11 @@ export class Book {
       next[`sweep ${sweep.collection}`] = advanceSweep(this.sweep(sweep.collection), sweep.event);
     }
     const { store, source, lease } = this.#options;
-    const report = await store.ledger.commit(source, { ...change, state: next, lease: lease() });
+    const report = await store.ledger.commit(source, {
+      ...change,
+      state: next,
+      ...(lease === undefined ? {} : { lease: lease() }),
+    });
     this.#state = { ...this.#state, ...next };
     for (const { resource, keys } of change.release ?? []) {
       for (const key of keys) this.#quarantined.delete(nameOf({ resource, key }));

@@ -5,7 +5,7 @@ import { parseRecord } from '../../store/record/parse-record.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { clean } from './clean.ts';
-import type { Copy } from './copy.ts';
+import type { Copy, CopySettings } from './copy.ts';
 import { asText, declareFields, guessField, type UnknownField } from './drift.ts';
 
 /** What a page comes to. */
@@ -28,34 +28,23 @@ interface Draft {
 }
 
 /**
- * Reads the records of a page as the dictionary has them. What cannot be stored goes to the quarantine as it came, and
- * the rest of the page is stored. Of two records with one key the later counts.
+ * Reads the records of a page as the dictionary has them, after fields that it does not have were taken in. What
+ * cannot be stored goes to the quarantine as it came, and the rest of the page is stored. Of two records with one key
+ * the later counts.
  */
 export async function takeIn(copy: Copy, page: Pick<SourcePage, 'items' | 'broken'>): Promise<Intake> {
-  const model = await copy.store.model();
-  let draft = readItems(copy, model, page.items);
-  if (copy.settings.drift !== 'freeze' && draft.unknown.size > 0) {
-    const declared = await meetUnknown(copy, [...draft.unknown.values()]);
-    if (declared) draft = readItems(copy, await copy.store.model(), page.items);
-  }
-  const broken = page.broken.map(({ resource, payload, reason }) => ({
-    resource,
-    key: nameless(payload),
-    reason,
-    payload,
-  }));
-  return {
-    records: [...draft.records].map(([resource, records]) => ({ resource, records: [...records.values()] })),
-    remove: [...draft.remove].map(([resource, keys]) => ({ resource, keys: [...keys] })),
-    quarantine: [...draft.quarantine, ...broken],
-    partial: draft.partial,
-  };
+  const { intake, unknown } = await readPage(copy, page);
+  if (copy.settings.drift === 'freeze' || unknown.length === 0) return intake;
+  const hasGrown = await meetUnknown(copy, unknown);
+  return hasGrown ? (await readPage(copy, page)).intake : intake;
 }
 
-/** A name for what has no key. */
-const nameless = (payload: string): string => `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
-
-function readItems(copy: Copy, model: StoreModel, items: readonly SourceItem[]): Draft {
+/** The records of a page, and the fields in them that the dictionary does not have. */
+export async function readPage(
+  { store, settings }: Pick<Copy, 'store' | 'settings'>,
+  { items, broken }: Pick<SourcePage, 'items' | 'broken'>,
+): Promise<{ readonly intake: Intake; readonly unknown: readonly UnknownField[] }> {
+  const model = await store.model();
   const draft: Draft = {
     records: new Map(),
     remove: new Map(),
@@ -63,11 +52,23 @@ function readItems(copy: Copy, model: StoreModel, items: readonly SourceItem[]):
     partial: [],
     unknown: new Map(),
   };
-  for (const item of items) readItem(copy, model, draft, item);
-  return draft;
+  for (const item of items) readItem(settings, model, draft, item);
+  for (const { resource, payload, reason } of broken) {
+    draft.quarantine.push({ resource, key: nameless(payload), reason, payload });
+  }
+  const intake = {
+    records: [...draft.records].map(([resource, records]) => ({ resource, records: [...records.values()] })),
+    remove: [...draft.remove].map(([resource, keys]) => ({ resource, keys: [...keys] })),
+    quarantine: draft.quarantine,
+    partial: draft.partial,
+  };
+  return { intake, unknown: [...draft.unknown.values()] };
 }
 
-function readItem(copy: Copy, model: StoreModel, draft: Draft, item: SourceItem): void {
+/** A name for what has no key. */
+const nameless = (payload: string): string => `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
+
+function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item: SourceItem): void {
   const resource = model.resource(item.resource);
   const { json, partial } = clean(item.json);
   const put = (name: string, key: string | undefined, reasons: readonly string[], origin: unknown): void => {
@@ -92,7 +93,7 @@ function readItem(copy: Copy, model: StoreModel, draft: Draft, item: SourceItem)
     return;
   }
   const unknown = record.dropped.filter(({ why, value }) => why === 'unknown' && value !== null);
-  if (copy.settings.drift === 'freeze' && unknown.length > 0) {
+  if (drift === 'freeze' && unknown.length > 0) {
     const names = unknown.map((field) => `${field.resource}.${field.name}`);
     put(resource.name, record.key, [`The dictionary has no ${[...new Set(names)].join(', ')}`], item.json);
     return;

@@ -1,11 +1,9 @@
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
-import { systemClock } from '../../store/clock.ts';
 import { LeaseLost } from '../../store/ledger.ts';
-import type { Environment } from '../environment.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { networkTransport } from '../http/transport.ts';
 import { replicateOnce } from './once.ts';
 import type { ReplicateOptions } from './options.ts';
+import { environmentOf } from './real-environment.ts';
 import { type Hold, hold, LEASE, openCopy, reopenCopy, type SessionOptions } from './session.ts';
 import { watch } from './watch.ts';
 
@@ -38,10 +36,7 @@ const LONGEST_WAIT = 30_000;
  * @throws LeaseLost when another process took over while this one was held up
  */
 export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
-  const { environment, close } =
-    options.environment === undefined
-      ? realEnvironment()
-      : { environment: options.environment, close: async () => undefined };
+  const { environment, close } = environmentOf(options.environment);
   const lost = new AbortController();
   const signals = options.signal === undefined ? [lost.signal] : [options.signal, lost.signal];
   const session: SessionOptions = {
@@ -63,14 +58,6 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
     if (!lost.signal.aborted) await held.release();
     await close();
   }
-}
-
-function realEnvironment(): { environment: Environment; close: () => Promise<void> } {
-  const transport = networkTransport();
-  return {
-    environment: { clock: systemClock, random: Math.random, transport },
-    close: () => transport.close(),
-  };
 }
 
 /** Runs, and begins again where it stopped when the store could not be reached for a while. */

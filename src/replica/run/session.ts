@@ -13,8 +13,9 @@ import { USUAL_BACKOFF } from '../http/backoff.ts';
 import { SourceClient } from '../http/client.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
-import type { Capabilities, Source } from '../source/source.ts';
+import type { Source } from '../source/source.ts';
 import { compareFingerprint } from './cycle.ts';
+import { describe } from './describe.ts';
 import { DEFAULT_RESOURCES, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 
 /** A dead process loses its source after this long; a living one renews its lease much sooner. Milliseconds. */
@@ -163,22 +164,4 @@ async function checkIdentity(book: Book, options: SessionOptions): Promise<void>
   await book.commit({
     state: { identity, ...(before === undefined ? {} : { fingerprint: 'another source' }) },
   });
-}
-
-/** What a source can do, for a person. */
-export function describe(capabilities: Capabilities): string[] {
-  const { isPlat, children, expansions, windowField, pagesByLink, counts, resources } = capabilities;
-  const ways: Readonly<Record<Capabilities['children'], string>> = {
-    expanded: `sub-data comes with the listings (${expansions.join(', ')})`,
-    'per-listing': `sub-data is asked for listing by listing (${expansions.join(', ')})`,
-    none: 'the source gives no sub-data',
-  };
-  return [
-    isPlat ? 'a plat service' : 'a service of another kind',
-    `copies ${resources.join(', ')}`,
-    pagesByLink ? 'pages by link or token' : 'pages by offset, so sweeps are repeated until two agree',
-    counts ? 'tells how many records there are' : 'does not tell how many records there are',
-    ways[children],
-    `windows are on ${windowField}`,
-  ];
 }

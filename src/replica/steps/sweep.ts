@@ -85,7 +85,11 @@ async function walk(copy: Copy, collection: string): Promise<void> {
   const fetch = (place: Place): Promise<SweptPage> =>
     brings ? feed.page(collection, { kind: 'all' }, place) : feed.keys(collection, place);
   let { digest, keys: done } = begun;
-  for await (const page of pagesFrom(fetch, begun.position, sizeOf(collection))) {
+  for await (const page of pagesFrom(
+    fetch,
+    begun.position,
+    sizeOf(brings ? collection : `keys of ${collection}`),
+  )) {
     for (const { resource, key } of page.keys)
       digest = hash('sha256', `${digest} ${resource} ${key}`, 'base64url');
     const event = eventOf(copy, collection, page, digest);

@@ -1,0 +1,132 @@
+import { type Command, Option } from 'commander';
+import type { ReplicateOptions } from '../../replica/run/options.ts';
+import { replicate } from '../../replica/run/replicate.ts';
+import { sourceName } from '../../replica/run/session.ts';
+import { DEFAULT_SETTINGS } from '../../store/settings.ts';
+import { duration } from '../duration.ts';
+import { openStore } from '../open-store.ts';
+import { applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import { EXIT } from '../output.ts';
+import { replicaAdmin } from '../replica-admin.ts';
+import { replicaScreen } from '../replica-screen.ts';
+import { onShutdown } from '../shutdown.ts';
+import { addSourceOptions, type SourceSettings, sourceOptions } from '../source-options.ts';
+
+interface ReplicateSettings extends SourceSettings {
+  readonly once?: boolean;
+  readonly watch?: boolean;
+  readonly step?: 'initial' | 'update' | 'purge';
+  readonly updateEvery: string;
+  readonly purgeEvery: string;
+  readonly accountsEvery: string;
+  readonly drift: 'evolve' | 'freeze' | 'discard';
+  readonly purgeShare: number;
+  readonly force?: boolean;
+  readonly adminPort: number;
+  readonly adminHost: string;
+  readonly requestsPerSecond?: number;
+  readonly requestsPerHour?: number;
+  readonly requestsPerDay?: number;
+  readonly bytesPerHour?: number;
+  readonly bytesPerDay?: number;
+}
+
+const LIMITS = {
+  requestsPerSecond: '--requests-per-second <n>',
+  requestsPerHour: '--requests-per-hour <n>',
+  requestsPerDay: '--requests-per-day <n>',
+  bytesPerHour: '--bytes-per-hour <n>',
+  bytesPerDay: '--bytes-per-day <n>',
+} as const;
+
+export function addReplicateCommand(program: Command): void {
+  const command = program
+    .command('replicate')
+    .description('copy a feed into a store and keep it current: initial download, updates, purges')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION());
+  addSourceOptions(command)
+    .addOption(option('--once', 'do what is due and end (the default)').conflicts('watch'))
+    .addOption(option('--watch', 'go on until told to end').conflicts('step'))
+    .addOption(new Option('--step <step>', 'one step alone').choices(['initial', 'update', 'purge']))
+    .addOption(option('--update-every <duration>', 'while watching').default('15m'))
+    .addOption(option('--purge-every <duration>', 'from one sweep of all keys to the next').default('20h'))
+    .addOption(option('--accounts-every <duration>', 'agents and offices, while watching').default('1h'))
+    .addOption(
+      option('--drift <policy>', 'what is done with fields that the dictionary does not have')
+        .choices(['evolve', 'freeze', 'discard'])
+        .default('evolve'),
+    )
+    .addOption(
+      option('--purge-share <percent>', 'most that one purge deletes without --force')
+        .argParser(wholeNumber(0, 100))
+        .default(20),
+    )
+    .addOption(option('--force', 'purge however much goes; take the copy over to another address'))
+    .addOption(
+      option('--admin-port <port>', 'of probes and metrics while watching; 0 picks a free one')
+        .argParser(wholeNumber(0, 65_535))
+        .default(8084),
+    )
+    .addOption(option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'));
+  for (const flags of Object.values(LIMITS)) {
+    const most = Number.MAX_SAFE_INTEGER;
+    command.addOption(option(flags, 'that the source allows this token').argParser(wholeNumber(1, most)));
+  }
+  command.action(async () => {
+    const config = applyConfig(command);
+    const settings: ReplicateSettings & { store: string } = command.opts();
+    const given = { ...sourceOptions(settings), ...timesOf(settings) };
+    const shutdown = onShutdown();
+    const hasAccounts = given.resources.some((name) => name === 'Member' || name === 'Office');
+    const base = {
+      ...DEFAULT_SETTINGS,
+      owner: 'replica',
+      agentsFrom: hasAccounts ? 'records' : 'payload',
+    } as const;
+    const store = await openStore(settings.store, { create: true, base, config });
+    const admin =
+      settings.watch === true
+        ? await replicaAdmin(store, sourceName(given), { host: settings.adminHost, port: settings.adminPort })
+        : undefined;
+    const screen = replicaScreen(sourceName(given));
+    try {
+      const options: ReplicateOptions = {
+        ...given,
+        store,
+        signal: shutdown.signal,
+        watch: settings.watch === true,
+        onEvent: (event) => {
+          screen.show(event);
+          admin?.count(event);
+        },
+      };
+      const result = await replicate(options);
+      screen.end(result);
+      process.exitCode = result === 'guarded' || result === 'unsure' ? EXIT.differs : EXIT.done;
+    } finally {
+      await admin?.close();
+      await store.close();
+    }
+  });
+}
+
+function timesOf(settings: ReplicateSettings) {
+  const { step, drift, purgeShare, force, updateEvery, purgeEvery, accountsEvery } = settings;
+  const limits = Object.fromEntries(
+    Object.keys(LIMITS).flatMap((name) => {
+      const value: unknown = Reflect.get(settings, name);
+      return typeof value === 'number' ? [[name, value]] : [];
+    }),
+  );
+  return {
+    ...(step === undefined ? {} : { step }),
+    drift,
+    purgeShare: purgeShare / 100,
+    force: force === true,
+    limits,
+    updateEvery: duration(updateEvery),
+    purgeEvery: duration(purgeEvery),
+    accountsEvery: duration(accountsEvery),
+  };
+}

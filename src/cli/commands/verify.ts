@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import { verifyReplica } from '../../replica/run/verify-replica.ts';
+import type { Verified } from '../../replica/verify/verify.ts';
+import { openStore } from '../open-store.ts';
+import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import { EXIT, print, table } from '../output.ts';
+import { withProgress } from '../progress.ts';
+import { addSourceOptions, type SourceSettings, sourceOptions } from '../source-options.ts';
+
+/** Differences that are told one by one to a person; `--json` has all. */
+const TOLD = 50;
+
+export function addVerifyCommand(program: Command): void {
+  const command = program
+    .command('verify')
+    .description('prove a copy equal to its source: counts, keys, content; exit 3 if anything differs')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .addOption(JSON_OPTION());
+  addSourceOptions(command)
+    .addOption(
+      option(
+        '--sample <n>',
+        'compare the content of so many records of each resource; keys are compared whole',
+      ).argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+    )
+    .action(async () => {
+      applyConfig(command);
+      const settings: SourceSettings & { store: string; sample?: number; json?: boolean } = command.opts();
+      const store = await openStore(settings.store, { create: false });
+      try {
+        const { resources: _, customFields: __, ...source } = sourceOptions(settings);
+        const named = command.getOptionValueSource('resources') !== 'default';
+        const results = await withProgress('Verifying', undefined, ({ update }) =>
+          verifyReplica({
+            ...source,
+            ...(named ? { resources: sourceOptions(settings).resources } : {}),
+            store,
+            ...(settings.sample === undefined ? {} : { sample: settings.sample }),
+            onProgress: (resource, done) => update(done, `${done} ${resource}`),
+          }),
+        );
+        print({ equal: isEqual(results), resources: results }, text(results), settings.json);
+        process.exitCode = isEqual(results) ? EXIT.done : EXIT.differs;
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+const isEqual = (results: readonly Verified[]): boolean =>
+  results.every(({ differences }) => differences.length === 0);
+
+function text(results: readonly Verified[]): string {
+  const head = ['resource', 'at the source', 'stored', 'compared', 'pending', 'differ'];
+  const rows = results.map((each) => [
+    each.resource,
+    String(each.atSource),
+    String(each.stored),
+    String(each.compared),
+    String(each.pending),
+    String(each.differences.length),
+  ]);
+  const differences = results.flatMap((each) => each.differences);
+  const lines = differences
+    .slice(0, TOLD)
+    .map(({ resource, key, kind, fields }) => `${resource} ${key}: ${[kind, ...fields].join(', ')}`);
+  const more = differences.length > TOLD ? [`and ${differences.length - TOLD} more (--json has all)`] : [];
+  return [table([head, ...rows]), ...(lines.length > 0 ? ['', ...lines, ...more] : [])].join('\n');
+}

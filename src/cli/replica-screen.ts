@@ -1,0 +1,92 @@
+import type { ReplicaEvent } from '../replica/events.ts';
+
+/** What a person or a log sees of a replication. */
+export interface ReplicaScreen {
+  show(event: ReplicaEvent): void;
+  end(result: string): void;
+}
+
+/** Milliseconds between two lines of progress of one step. */
+const EVERY = 2000;
+/** Keys that a line names. */
+const NAMED = 20;
+
+interface Rate {
+  readonly began: number;
+  /** Rows that were done before. */
+  from?: number;
+  last: number;
+}
+
+/** Lines on stderr: JSON, or text with a line of progress that is written over where a person watches. */
+export function replicaScreen(source: string): ReplicaScreen {
+  const isTerminal = process.stderr.isTTY === true;
+  const rates = new Map<string, Rate>();
+  const write = (line: string): void => void process.stderr.write(line);
+  const say = (event: Readonly<Record<string, unknown>>): void =>
+    write(
+      isTerminal
+        ? `\r\u001b[K${textOf(event)}\n`
+        : `${JSON.stringify({ time: new Date().toISOString(), source, ...event })}\n`,
+    );
+  const page = (event: ReplicaEvent & { kind: 'page' }): void => {
+    const { resource, step, done, total, rows } = event;
+    const now = performance.now();
+    const name = `${resource} ${step}`;
+    const rate = rates.get(name) ?? { began: now, last: Number.NEGATIVE_INFINITY };
+    rates.set(name, rate);
+    rate.from ??= done - rows;
+    const isLast = total !== undefined && done >= total;
+    if (now - rate.last < (isTerminal ? EVERY / 10 : EVERY) && !isLast) return;
+    rate.last = now;
+    const perSecond = Math.round((done - rate.from) / Math.max(0.001, (now - rate.began) / 1000));
+    const secondsLeft =
+      total === undefined || perSecond === 0
+        ? undefined
+        : Math.max(0, Math.round((total - done) / perSecond));
+    if (isTerminal) write(`\r\u001b[K${progressText(event, perSecond, secondsLeft)}`);
+    else say({ kind: 'page', resource, step, done, total, perSecond, secondsLeft });
+  };
+  return {
+    show(event) {
+      if (event.kind === 'page') {
+        page(event);
+        return;
+      }
+      if (event.kind === 'step') {
+        const began = performance.now();
+        rates.set(`${event.resource} ${event.step}`, { began, last: Number.NEGATIVE_INFINITY });
+      }
+      say(event.kind === 'deleted' ? short(event) : { ...event });
+    },
+    end: (result) => say({ kind: 'end', result }),
+  };
+}
+
+const short = ({ resource, keys }: ReplicaEvent & { kind: 'deleted' }) => ({
+  kind: 'deleted',
+  resource,
+  rows: keys.length,
+  keys: keys.slice(0, NAMED),
+});
+
+function progressText(
+  { resource, step, done, total }: ReplicaEvent & { kind: 'page' },
+  perSecond: number,
+  secondsLeft: number | undefined,
+): string {
+  const of = total === undefined ? '' : ` of ${total}`;
+  const percent = total === undefined || total === 0 ? '' : ` (${Math.floor((done / total) * 100)} %)`;
+  const left = secondsLeft === undefined ? '' : `, ${clock(secondsLeft)} left`;
+  return `${resource} ${step}: ${done}${of}${percent}, ${perSecond}/s${left}`;
+}
+
+const clock = (seconds: number): string =>
+  `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+
+function textOf({ kind, ...facts }: Readonly<Record<string, unknown>>): string {
+  const told = Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return `${String(kind).padEnd(12)} ${told.join(' ')}`;
+}

@@ -1,0 +1,19 @@
+import type { Capabilities } from '../source/source.ts';
+
+/** What a source can do, for a person. */
+export function describe(capabilities: Capabilities): string[] {
+  const { isPlat, children, expansions, windowField, pagesByLink, counts, resources } = capabilities;
+  const ways: Readonly<Record<Capabilities['children'], string>> = {
+    expanded: `sub-data comes with the listings (${expansions.join(', ')})`,
+    'per-listing': `sub-data is asked for listing by listing (${expansions.join(', ')})`,
+    none: 'the source gives no sub-data',
+  };
+  return [
+    isPlat ? 'a plat service' : 'a service of another kind',
+    `copies ${resources.join(', ')}`,
+    pagesByLink ? 'pages by link or token' : 'pages by offset, so sweeps are repeated until two agree',
+    counts ? 'tells how many records there are' : 'does not tell how many records there are',
+    ways[children],
+    `windows are on ${windowField}`,
+  ];
+}

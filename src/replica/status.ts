@@ -1,0 +1,118 @@
+import { timestampFrom } from '../dictionary/index.ts';
+import type { Store } from '../store/store.ts';
+import { resourcesIn } from './copy/collections.ts';
+import { readState, type Schedule } from './copy/states.ts';
+import type { LoadState } from './machine/load.ts';
+import type { SweepState } from './machine/sweep.ts';
+import { describe } from './run/describe.ts';
+import { ACCOUNTS } from './source/source.ts';
+import { CHILDREN, RECORD } from './steps/fetch-wanted.ts';
+
+/** How the copy of one source stands. Moments are canonical timestamps; durations are milliseconds. */
+export interface SourceStatus {
+  readonly source: string;
+  /** Interface and address, once it was asked. */
+  readonly identity?: string;
+  readonly abilities: readonly string[];
+  readonly collections: readonly CollectionStatus[];
+  readonly lastUpdate?: string;
+  readonly lastPurge?: string;
+  readonly lastAccounts?: string;
+  readonly quarantined: number;
+  /** Fields of the source that the replica leaves out. */
+  readonly ignored: readonly string[];
+  /** Who is at work on it now. */
+  readonly holder?: string;
+  /** What is not as fresh as it should be; absent when all is. */
+  readonly stale?: string;
+}
+
+export interface CollectionStatus {
+  readonly collection: string;
+  readonly state: LoadState['kind'] | 'swept';
+  readonly stored: number;
+  /** The copy is complete up to this moment of the source's clock. */
+  readonly cursor?: string;
+  /** How far the cursor lies behind. */
+  readonly lag?: number;
+  readonly sweep: SweepState['kind'];
+  /** The last whole sweep. */
+  readonly swept?: { readonly begun: string; readonly keys: number; readonly deleted: number };
+  /** Records and sub-data that are still to be asked for. */
+  readonly wanted: number;
+}
+
+/** Age of the last update, and of the last purge, after which a replica is not ready (reference: consumer, freshness). */
+const UPDATE_LIMIT = 3_600_000;
+const PURGE_LIMIT = 24 * 3_600_000;
+
+/** The sources of a replica; the accounts of tokens beside them are none. */
+export async function replicaSources(store: Store): Promise<readonly string[]> {
+  return (await store.ledger.sources()).filter((name) => !name.includes(':'));
+}
+
+/** @param now milliseconds since 1970 */
+export async function sourceStatus(store: Store, source: string, now: number): Promise<SourceStatus> {
+  const state = await store.ledger.state(source);
+  const capabilities = readState(state, 'capabilities');
+  const schedule = readState(state, 'schedule') ?? {};
+  const identity = readState(state, 'identity');
+  const holder = await store.ledger.leaseHolder(source);
+  const collections: CollectionStatus[] = [];
+  const whys = [RECORD, CHILDREN, ...(capabilities?.expansions ?? [])];
+  for (const collection of capabilities?.resources ?? []) {
+    collections.push(await collectionStatus(store, source, collection, state, now, whys));
+  }
+  const stale = staleness(schedule, now);
+  return {
+    source,
+    ...(identity === undefined ? {} : { identity }),
+    abilities: capabilities === undefined ? [] : describe(capabilities),
+    collections,
+    ...(schedule.update === undefined ? {} : { lastUpdate: timestampFrom(schedule.update) }),
+    ...(schedule.purge === undefined ? {} : { lastPurge: timestampFrom(schedule.purge) }),
+    ...(schedule.accounts === undefined ? {} : { lastAccounts: timestampFrom(schedule.accounts) }),
+    quarantined: (await store.ledger.quarantined(source)).length,
+    ignored: readState(state, 'ignored') ?? [],
+    ...(holder === undefined || holder.expires <= now ? {} : { holder: holder.holder }),
+    ...(stale === undefined ? {} : { stale }),
+  };
+}
+
+async function collectionStatus(
+  store: Store,
+  source: string,
+  collection: string,
+  state: Readonly<Record<string, unknown>>,
+  now: number,
+  whys: readonly string[],
+): Promise<CollectionStatus> {
+  const load = readState(state, `load ${collection}`) ?? { kind: 'new' };
+  const sweep = readState(state, `sweep ${collection}`) ?? { kind: 'idle', sweep: 0 };
+  const cursor = load.kind === 'current' || load.kind === 'updating' ? load.cursor : undefined;
+  let stored = 0;
+  let wanted = 0;
+  for (const resource of resourcesIn(collection)) {
+    stored += await store.ledger.stored(source, resource);
+    for (const why of whys) wanted += await store.ledger.wantedCount(source, resource, why);
+  }
+  return {
+    collection,
+    state: collection === ACCOUNTS ? 'swept' : load.kind,
+    stored,
+    ...(cursor === undefined ? {} : { cursor, lag: Math.max(0, now - Date.parse(cursor)) }),
+    sweep: sweep.kind,
+    ...(sweep.kind === 'idle' && sweep.last !== undefined ? { swept: sweep.last } : {}),
+    wanted,
+  };
+}
+
+/** Why a replica with this schedule is not ready; undefined when it is. */
+export function staleness({ update, purge }: Schedule, now: number): string | undefined {
+  if (update === undefined) return 'the initial download is not done';
+  if (now - update > UPDATE_LIMIT) return `the last update was ${hours(now - update)} ago`;
+  if (purge === undefined) return undefined;
+  return now - purge > PURGE_LIMIT ? `the last purge was ${hours(now - purge)} ago` : undefined;
+}
+
+const hours = (milliseconds: number): string => `${(milliseconds / 3_600_000).toFixed(1)} hours`;

@@ -1,0 +1,223 @@
+import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import { resourcesIn } from '../copy/collections.ts';
+import type { Copy } from '../copy/copy.ts';
+import { type Intake, readPage } from '../copy/intake.ts';
+import { pagesFrom } from '../copy/walk.ts';
+import type { Place, SourceItem, SourcePage } from '../source/source.ts';
+import { childrenApart } from '../steps/children.ts';
+import { differingFields } from './compare.ts';
+
+/** A record that is not the same on both sides. */
+export interface Difference {
+  readonly resource: string;
+  readonly key: string;
+  readonly kind: 'missing' | 'not-at-source' | 'content' | 'quarantined';
+  /** What differs in the content. */
+  readonly fields: readonly string[];
+}
+
+/** What the comparison of a resource came to. */
+export interface Verified {
+  readonly resource: string;
+  readonly atSource: number;
+  readonly stored: number;
+  /** Records whose content was compared. */
+  readonly compared: number;
+  /** Changed at the source after the cursor; the next update brings them. */
+  readonly pending: number;
+  readonly differences: readonly Difference[];
+}
+
+export interface VerifyOptions {
+  /** How many records of each resource have their content compared; absent: all. */
+  readonly sample?: number;
+  readonly onProgress?: (resource: string, done: number, total: number | undefined) => void;
+}
+
+interface Tally {
+  readonly keys: Map<string, Set<string>>;
+  readonly compared: Map<string, number>;
+  readonly pending: Map<string, number>;
+  readonly differences: Difference[];
+}
+
+/**
+ * Compares a collection of the source with its copy: which keys both have, and what the records say. A difference is
+ * read a second time before it counts, since both sides go on living meanwhile.
+ */
+export async function verifyCollection(
+  copy: Copy,
+  collection: string,
+  { sample, onProgress }: VerifyOptions,
+): Promise<Verified[]> {
+  const { feed, name, sizeOf, store } = copy;
+  const tally: Tally = { keys: new Map(), compared: new Map(), pending: new Map(), differences: [] };
+  const fetch = async (place: Place): Promise<SourcePage> => {
+    if (sample === undefined) return feed.page(collection, { kind: 'all' }, place);
+    return { ...(await feed.keys(collection, place)), items: [], broken: [], masked: [], open: [] };
+  };
+  let done = 0;
+  for await (const page of pagesFrom(fetch, undefined, sizeOf(collection))) {
+    for (const { resource, key } of page.keys) {
+      tally.keys.set(resource, (tally.keys.get(resource) ?? new Set()).add(key));
+    }
+    if (sample === undefined) await comparePage(copy, collection, page, tally);
+    done += page.keys.length;
+    onProgress?.(collection, done, page.total);
+  }
+  const results: Verified[] = [];
+  for (const resource of resourcesIn(collection)) {
+    const keys = tally.keys.get(resource) ?? new Set();
+    if (sample !== undefined) await compareSample(copy, resource, [...keys], sample, tally);
+    await findExtra(copy, resource, keys, tally);
+    results.push({
+      resource,
+      atSource: keys.size,
+      stored: await store.ledger.stored(name, resource),
+      compared: tally.compared.get(resource) ?? 0,
+      pending: tally.pending.get(resource) ?? 0,
+      differences: tally.differences.filter((each) => each.resource === resource),
+    });
+  }
+  return results;
+}
+
+/** Every record of a page, with the collections that come apart from it. */
+async function comparePage(copy: Copy, collection: string, page: SourcePage, tally: Tally): Promise<void> {
+  const { feed } = copy;
+  const items = [...page.items];
+  if (childrenApart(copy, collection).length > 0) {
+    for (let at = 0; at < page.keys.length; at += feed.someAtOnce) {
+      const keys = page.keys.slice(at, at + feed.someAtOnce).map(({ key }) => key);
+      items.push(...(await feed.children(keys, feed.capabilities.expansions)).items);
+    }
+  }
+  await compareItems(copy, items, page.broken, tally);
+}
+
+async function compareItems(
+  copy: Copy,
+  items: readonly SourceItem[],
+  broken: SourcePage['broken'],
+  tally: Tally,
+): Promise<void> {
+  const suspects = new Map<string, string[]>();
+  // A listing and its collections may be two items of one key: they are read apart.
+  const apart = items.filter(({ onlyChildren }) => onlyChildren);
+  const { intake } = await readPage(copy, {
+    items: items.filter(({ onlyChildren }) => !onlyChildren),
+    broken,
+  });
+  const parts = (await readPage(copy, { items: apart, broken: [] })).intake;
+  for (const { resource, key, reason } of [...intake.quarantine, ...parts.quarantine]) {
+    tally.differences.push({ resource, key, kind: 'quarantined', fields: [reason] });
+  }
+  for (const record of [...recordsOf(intake), ...recordsOf(parts)]) {
+    const { resource, key } = record;
+    if (!record.onlyChildren) {
+      tally.compared.set(resource.name, (tally.compared.get(resource.name) ?? 0) + 1);
+    }
+    if ((await faultsOf(copy, record)).length > 0) {
+      const keys = suspects.get(resource.name) ?? [];
+      suspects.set(resource.name, keys);
+      if (!keys.includes(key)) keys.push(key);
+    }
+  }
+  for (const [resource, keys] of suspects) await lookAgain(copy, resource, keys, tally);
+}
+
+const recordsOf = ({ records }: Intake): ParsedRecord[] => records.flatMap((group) => [...group.records]);
+
+/** What differs in a record; for a record that only brings collections, what differs in them. */
+async function faultsOf({ store }: Copy, record: ParsedRecord): Promise<string[]> {
+  const fields = await differingFields(store, record);
+  if (fields === undefined) return ['is missing'];
+  return record.onlyChildren ? fields.filter((field) => field.includes('(')) : fields;
+}
+
+/** Reads records a second time, and counts those that still differ. */
+async function lookAgain(copy: Copy, resource: string, keys: readonly string[], tally: Tally): Promise<void> {
+  const { book, feed, store } = copy;
+  for (let at = 0; at < keys.length; at += feed.someAtOnce) {
+    const page = await feed.some(resource, keys.slice(at, at + feed.someAtOnce));
+    for (const record of recordsOf((await readPage(copy, page)).intake)) {
+      if (record.resource.name !== resource) continue;
+      const fields = await differingFields(store, record);
+      if (fields?.length === 0) continue;
+      if (isPending(copy, record)) {
+        tally.pending.set(resource, (tally.pending.get(resource) ?? 0) + 1);
+        continue;
+      }
+      const isQuarantined = book.isQuarantined(resource, record.key);
+      const kind = isQuarantined ? 'quarantined' : fields === undefined ? 'missing' : 'content';
+      tally.differences.push({ resource, key: record.key, kind, fields: fields ?? [] });
+    }
+  }
+}
+
+/** Whether the source changed a record after what the copy is complete up to. */
+function isPending({ book, feed, settings }: Copy, { resource, values }: ParsedRecord): boolean {
+  const load = book.load(resource.name);
+  const sweep = book.sweep('accounts');
+  const cursor =
+    load.kind === 'current' || load.kind === 'updating'
+      ? load.cursor
+      : sweep.kind === 'idle'
+        ? sweep.last?.begun
+        : undefined;
+  if (cursor === undefined) return true;
+  return [feed.capabilities.windowField, 'ModificationTimestamp', ...settings.alsoWindow].some((name) => {
+    const stamp = values[name];
+    return typeof stamp === 'string' && Date.parse(stamp) >= Date.parse(cursor);
+  });
+}
+
+/** Content of a number of records that are spread evenly over the keys. */
+async function compareSample(
+  copy: Copy,
+  resource: string,
+  keys: readonly string[],
+  sample: number,
+  tally: Tally,
+): Promise<void> {
+  const { feed, name, store } = copy;
+  const missing = new Set<string>();
+  for (let at = 0; at < keys.length; at += 1000) {
+    for (const key of await store.ledger.missing(name, resource, keys.slice(at, at + 1000))) missing.add(key);
+  }
+  await lookAgain(copy, resource, [...missing], tally);
+  const stored = keys.filter((key) => !missing.has(key));
+  const step = Math.max(1, stored.length / Math.max(1, sample));
+  const chosen = Array.from(
+    { length: Math.min(sample, stored.length) },
+    (_, at) => stored[Math.floor(at * step)] ?? '',
+  );
+  for (let at = 0; at < chosen.length; at += feed.someAtOnce) {
+    const page = await feed.some(resource, chosen.slice(at, at + feed.someAtOnce));
+    await compareItems(copy, page.items, page.broken, tally);
+  }
+}
+
+/** Stored keys that the walk did not give, and that the source does not give when it is asked for them either. */
+async function findExtra(
+  copy: Copy,
+  resource: string,
+  keys: ReadonlySet<string>,
+  tally: Tally,
+): Promise<void> {
+  const { feed, name, store } = copy;
+  for (let after = ''; ; ) {
+    const stored = await store.ledger.storedKeys(name, resource, after, feed.someAtOnce);
+    const last = stored.at(-1);
+    if (last === undefined) return;
+    after = last;
+    const extra = stored.filter((key) => !keys.has(key));
+    if (extra.length === 0) continue;
+    const there = new Set((await feed.some(resource, extra)).keys.map(({ key }) => key));
+    const gone = extra.filter((key) => !there.has(key));
+    const still = await store.ledger.missing(name, resource, gone);
+    for (const key of gone) {
+      if (!still.includes(key)) tally.differences.push({ resource, key, kind: 'not-at-source', fields: [] });
+    }
+  }
+}
