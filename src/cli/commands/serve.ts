@@ -11,6 +11,7 @@ import { makeLog } from '../log.ts';
 import { marketFiles } from '../market-files.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import { replicaFreshness } from '../replica-freshness.ts';
 import { onShutdown } from '../shutdown.ts';
 
 /** Adds the options of every command that serves. */
@@ -76,8 +77,7 @@ export async function serveStore(
     filterIndex: { ...SERVICE_DEFAULTS.filterIndex, ...config.filterIndex },
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
   };
-  const service = await startService(options, listenOptions(settings, config));
-  return service;
+  return startService(options, listenOptions(settings, config), [replicaFreshness(store)]);
 }
 
 /** The lines that say where the surfaces are. */

@@ -1,5 +1,5 @@
 import type { AccessRules, RowRule, WithheldRule } from '../../access/index.ts';
-import { type Dictionary, type Field, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
+import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import { searchedBy } from './indexes.ts';
@@ -81,9 +81,7 @@ export function resourceLayout({
     joinPieces: joins
       ? joinPieces(resource.name, dictionary, (field) => known(field.resource, field.name) !== undefined)
       : [],
-    indexes: [...searchedBy(resource.name), [REPLICA_STAMP]].filter((columns) =>
-      columns.every((column) => names.has(column)),
-    ),
+    indexes: searchedBy(resource.name).filter((columns) => columns.every((column) => names.has(column))),
     systemSource: systemSource(resource),
     rowRules: rules.rowRules(resource.name),
     withheldRules: rules.withheldRules(resource.name),

@@ -1,4 +1,4 @@
-import type { Field } from '../../dictionary/index.ts';
+import { type Field, REPLICA_STAMP } from '../../dictionary/index.ts';
 import type {
   Comparison,
   ComparisonOperator,
@@ -136,10 +136,11 @@ function comparison(context: Context, expression: Comparison, exact: boolean): S
 
 /** What changed since then is few of many, as the engines cannot know: they would look at every record. */
 const LATELY = 2 * 86_400_000;
+const CHANGE_STAMPS: ReadonlySet<string> = new Set(['ModificationTimestamp', REPLICA_STAMP]);
 
 /** Whether a condition asks for the changes of the last days, as one who replicates does. */
 function beginsLately(context: Context, field: Field, operator: ComparisonOperator, from: Literal): boolean {
-  if (field.name !== 'ModificationTimestamp' || (operator !== 'gt' && operator !== 'ge')) return false;
+  if (!CHANGE_STAMPS.has(field.name) || (operator !== 'gt' && operator !== 'ge')) return false;
   return typeof from.value === 'string' && Date.parse(from.value) > Date.parse(context.now) - LATELY;
 }
 
