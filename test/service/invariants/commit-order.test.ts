@@ -1,0 +1,217 @@
+/**
+ * I2, with several processes that write to one store file while `plat serve` publishes it and readers walk windows:
+ * a window that was answered, and not marked as open, never gains a record later.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseRecord } from '../../../src/store/record/parse-record.ts';
+import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { type Place, place } from '../../cli/run.ts';
+import { makeKey } from '../../support/service.ts';
+import { emptyStoreFile } from '../../support/sqlite-engine.ts';
+
+const FULL = process.env.PLAT_FULL === '1';
+const WRITERS = 4;
+const MILLISECONDS = FULL ? 90_000 : 4000;
+const WRITER = fileURLToPath(new URL('./writer.ts', import.meta.url));
+
+/** An answered window, and the stamps of the records that were in it. */
+interface Answered {
+  readonly url: string;
+  readonly to: string;
+  readonly seen: ReadonlyMap<string, string>;
+}
+
+/** How a window is asked for, and a page read. */
+interface Interface {
+  url(from: string, to: string): string;
+  read(body: Record<string, unknown>, url: string): { rows: readonly Row[]; next: string | undefined };
+}
+
+interface Row {
+  readonly ListingKey: string;
+  readonly ModificationTimestamp: string;
+}
+
+const reso = (root: string): Interface => ({
+  url: (from, to) =>
+    `${root}/Reso/OData/Property?$top=500&$select=ListingKey,ModificationTimestamp&$filter=(ModificationTimestamp gt ${from} and ModificationTimestamp lt ${to})`,
+  read: ({ value, '@odata.nextLink': next }) => ({
+    rows: rowsOf(value),
+    next: typeof next === 'string' ? next : undefined,
+  }),
+});
+
+const native = (root: string): Interface => ({
+  url: (from, to) =>
+    `${root}/v1/listings?_limit=500&_select=ListingKey,ModificationTimestamp&_filter=ModificationTimestamp bt ${from},${to}`,
+  read({ D }, url) {
+    assert.ok(typeof D === 'object' && D !== null && 'Results' in D && Array.isArray(D.Results));
+    const token = 'SkipToken' in D ? D.SkipToken : undefined;
+    const rows = rowsOf(D.Results.map(({ StandardFields }) => StandardFields));
+    const next = rows.length === 0 ? undefined : `${url.replace(/&_skiptoken=.*/, '')}&_skiptoken=${token}`;
+    return { rows, next };
+  },
+});
+
+function rowsOf(value: unknown): Row[] {
+  assert.ok(Array.isArray(value), JSON.stringify(value));
+  return value.map(({ ListingKey, ModificationTimestamp }) => ({ ListingKey, ModificationTimestamp }));
+}
+
+class Reader {
+  readonly answered: Answered[] = [];
+  refused = 0;
+  readonly #interface: Interface;
+  readonly #token: string;
+
+  constructor(asks: Interface, token: string) {
+    this.#interface = asks;
+    this.#token = token;
+  }
+
+  /** A whole window; undefined when it is open or does not settle in time. */
+  async walk(url: string): Promise<Map<string, string> | undefined> {
+    const seen = new Map<string, string>();
+    for (let next: string | undefined = url; next !== undefined; ) {
+      const response = await fetch(next, { headers: { authorization: `Bearer ${this.#token}` } });
+      const text = await response.text();
+      if (response.status === 503) {
+        this.refused++;
+        return undefined;
+      }
+      assert.equal(response.status, 200, text);
+      if (response.headers.get('x-plat-window') === 'open') return undefined;
+      const page = this.#interface.read(JSON.parse(text), next);
+      for (const { ListingKey, ModificationTimestamp } of page.rows)
+        seen.set(ListingKey, ModificationTimestamp);
+      next = page.next;
+    }
+    return seen;
+  }
+
+  /** Windows one after the other, each up to this very moment, until the writers are done. */
+  async follow(isDone: () => boolean): Promise<void> {
+    let from = new Date(Date.now() - 1000).toISOString();
+    while (!isDone()) {
+      const to = new Date().toISOString();
+      const url = this.#interface.url(from, to);
+      const seen = await this.walk(url);
+      if (seen === undefined) continue;
+      this.answered.push({ url, to, seen });
+      from = to;
+    }
+  }
+
+  /**
+   * No window holds what it did not hold when it was first answered. A record that is found and changed before it is
+   * written out shows as it is then, with a stamp behind the window.
+   */
+  async check(windows: readonly Answered[]): Promise<void> {
+    for (const { url, to, seen } of windows) {
+      const now = await this.walk(url);
+      if (now === undefined) continue;
+      for (const [key, stamp] of now) {
+        const isKnown = Date.parse(stamp) <= Date.parse(to) ? seen.get(key) === stamp : seen.has(key);
+        assert.ok(isKnown, `${key} of ${stamp}, once ${seen.get(key)}, is new in ${url}`);
+      }
+    }
+  }
+}
+
+/** Runs a writer to its end. Now and then it is stopped in the middle of what it does. */
+async function runWriter(store: string, number: number, scope: TestContext): Promise<number> {
+  const child = spawn(process.execPath, [WRITER, store, String(number), String(MILLISECONDS)]);
+  scope.after(() => void child.kill('SIGKILL'));
+  let out = '';
+  child.stdout.on('data', (part: Buffer) => {
+    out += part;
+  });
+  let errors = '';
+  child.stderr.on('data', (part: Buffer) => {
+    errors += part;
+  });
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+  if (number === 0) {
+    for (const stop of [1000, 1700, 2500]) {
+      await setTimeout(stop % 900);
+      child.kill('SIGSTOP');
+      await setTimeout(300);
+      child.kill('SIGCONT');
+    }
+  }
+  assert.equal(await closed, 0, errors);
+  return Number(out);
+}
+
+async function serve(at: Place, store: string): Promise<string> {
+  at.file(
+    'plat.config.json',
+    JSON.stringify({
+      filterIndex: { minutes: 0 },
+      limits: { replication: { requests: 1_000_000, seconds: 60 } },
+    }),
+  );
+  const ports = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
+  const running = at.start(['serve', '--store', store, '--log-level', 'error', ...ports]);
+  const text = await running.until(/^admin .*\n/m);
+  return /^replication +(http:\/\/[^/]+)\//m.exec(text)?.[1] ?? '';
+}
+
+test(`I2 a settled window gains no record, with ${WRITERS} processes writing and readers walking`, async (t) => {
+  const at = place(t);
+  const path = await emptyStoreFile(DEFAULT_SETTINGS);
+  const store = await openSqliteStore({ path });
+  t.after(() => store.close());
+  const root = await serve(at, path);
+  const reader = async (asks: Interface): Promise<Reader> =>
+    new Reader(asks, await makeKey(store, 'replication'));
+  const readers = [await reader(reso(root)), await reader(native(root))];
+  const checkers = [await reader(reso(root)), await reader(native(root))];
+  let done = false;
+  const writers = Promise.all(Array.from({ length: WRITERS }, (_, number) => runWriter(path, number, t)));
+  const following = readers.map((each) => each.follow(() => done));
+  const checking = checkers.map(async (each, index) => {
+    const { answered = [] } = readers[index] ?? {};
+    while (!done) {
+      await each.check(answered.slice(-3));
+      await setTimeout(20);
+    }
+  });
+  const written = await writers;
+  done = true;
+  await Promise.all([...following, ...checking]);
+  assert.ok(
+    written.every((count) => count > 50),
+    `each process wrote: ${written}`,
+  );
+  for (const [index, { answered }] of readers.entries()) {
+    await checkers[index]?.check(answered);
+    const records = answered.reduce((sum, { seen }) => sum + seen.size, 0);
+    assert.ok(answered.length > 10 && records > 500, `${answered.length} windows of ${records} records`);
+  }
+});
+
+test('I2 stamps never run backwards, whichever process gives them', async (t) => {
+  const path = await emptyStoreFile(DEFAULT_SETTINGS);
+  const ahead = Date.now() + 3_600_000;
+  const clocks = [Date.now, () => ahead, () => Date.now() - 86_400_000];
+  const stamps: string[] = [];
+  for (const [index, now] of [...clocks, ...clocks].entries()) {
+    const store = await openSqliteStore({ path, clock: { now, sleep: async () => undefined } });
+    t.after(() => store.close());
+    const model = await store.model();
+    const parsed = parseRecord(model.resource('Property'), { ListingKey: `${index}` }, model);
+    assert.ok(parsed.ok);
+    stamps.push((await store.write('Property', [parsed.record])).stamp);
+  }
+  assert.deepEqual(
+    stamps,
+    stamps.toSorted((a, b) => Date.parse(a) - Date.parse(b)),
+  );
+  assert.equal(Date.parse(stamps.at(-1) ?? ''), ahead);
+});

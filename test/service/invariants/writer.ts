@@ -1,0 +1,45 @@
+/**
+ * A process that writes to a store as fast as it can, for the tests of I2.
+ * Arguments: store, number of this writer, milliseconds. Tells on stdout how many records it wrote.
+ */
+import { parseRecord } from '../../../src/store/record/parse-record.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { listing, photo } from '../../support/builders.ts';
+
+const [path = '', number = '', milliseconds = ''] = process.argv.slice(2);
+const KEYS = 3000;
+
+let state = Number(number) + 1;
+/** A whole number below `bound`; the same sequence for the same writer. */
+function random(bound: number): number {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+  return Math.floor((state / 2 ** 32) * bound);
+}
+
+const store = await openSqliteStore({ path });
+const end = Date.now() + Number(milliseconds);
+let written = 0;
+while (Date.now() < end) {
+  const model = await store.model();
+  const size = random(20) === 0 ? 900 : 1 + random(12);
+  const records = new Map(
+    Array.from({ length: size }, () => {
+      const key = String(10_000 + random(KEYS));
+      const Media = random(3) === 0 ? { Media: [photo(`${key}-${random(4)}`)] } : {};
+      return [key, listing(key, { ListPrice: random(1_000_000_000), ...Media })] as const;
+    }),
+  );
+  if (random(15) === 0) {
+    await store.remove('Property', [...records.keys()].slice(0, 3));
+    continue;
+  }
+  const parsed = [...records.values()].map((record) => {
+    const result = parseRecord(model.resource('Property'), record, model);
+    if (!result.ok) throw new Error(result.invalid.reasons.join('; '));
+    return result.record;
+  });
+  const report = await store.write('Property', parsed);
+  written += report.inserted + report.changed;
+}
+await store.close();
+process.stdout.write(`${written}\n`);
