@@ -53,6 +53,7 @@ export function replicaScreen(source: string): ReplicaScreen {
         page(event);
         return;
       }
+      if (event.kind === 'media' && event.state === 'stored') return; // one of many, told by the page
       if (event.kind === 'step') {
         const began = performance.now();
         rates.set(`${event.resource} ${event.step}`, { began, last: Number.NEGATIVE_INFINITY });

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { platError } from '../../errors/index.ts';
 import type { ReplicateOptions } from '../../replica/run/options.ts';
 import { replicate } from '../../replica/run/replicate.ts';
 import { sourceName } from '../../replica/run/session.ts';
@@ -21,6 +22,8 @@ interface ReplicateSettings extends SourceSettings {
   readonly accountsEvery: string;
   readonly drift: 'evolve' | 'freeze' | 'discard';
   readonly purgeShare: number;
+  readonly media: 'records' | 'files';
+  readonly mediaFolder?: string;
   readonly force?: boolean;
   readonly adminPort: number;
   readonly adminHost: string;
@@ -62,6 +65,12 @@ export function addReplicateCommand(program: Command): void {
         .argParser(wholeNumber(0, 100))
         .default(20),
     )
+    .addOption(
+      option('--media <what>', 'records, or the files of media, too')
+        .choices(['records', 'files'])
+        .default('records'),
+    )
+    .addOption(option('--media-folder <dir>', 'where the files go; STORE.media if it is not given'))
     .addOption(option('--force', 'purge however much goes; take the copy over to another address'))
     .addOption(
       option('--admin-port <port>', 'of probes and metrics while watching; 0 picks a free one')
@@ -96,6 +105,9 @@ export function addReplicateCommand(program: Command): void {
         store,
         signal: shutdown.signal,
         watch: settings.watch === true,
+        ...(settings.media === 'files'
+          ? { mediaFolder: settings.mediaFolder ?? besideStore(settings.store) }
+          : {}),
         onEvent: (event) => {
           screen.show(event);
           admin?.count(event);
@@ -109,6 +121,12 @@ export function addReplicateCommand(program: Command): void {
       await store.close();
     }
   });
+}
+
+/** @throws PlatError `usage` for a store that lies in no folder */
+function besideStore(store: string): string {
+  if (!/^postgres(ql)?:/.test(store)) return `${store.replace(/^sqlite:/, '')}.media`;
+  throw platError('usage', { reason: '--media files needs a --media-folder where the store is a database.' });
 }
 
 function timesOf(settings: ReplicateSettings) {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Resource } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
 import { parseRecord } from '../../store/record/parse-record.ts';
@@ -175,6 +176,7 @@ class Importer {
     const batch = this.#batch;
     this.#batch = new Map();
     if (batch.size === 0) return;
+    await setImmediate(); // lets signals in
     const written = await this.#store.write(
       this.#resource.name,
       [...batch.values()].map(({ record }) => record),

@@ -14,6 +14,8 @@ export interface StateShapes {
   /** What the source showed of its fields. */
   readonly fingerprint: string;
   readonly masks: Masks;
+  /** `files` once the files of all listings are wanted. */
+  readonly media: 'records' | 'files';
   /** Fields that the source has and the replica leaves out, `Resource.Field`. */
   readonly ignored: readonly string[];
 }
@@ -22,6 +24,7 @@ export interface Schedule {
   readonly update?: number;
   readonly purge?: number;
   readonly accounts?: number;
+  readonly media?: number;
 }
 
 /** Fields that the source masked, and those that it showed; a field may be in both, by record. */

@@ -5,6 +5,7 @@ import type { SourcePage } from '../source/source.ts';
 import type { BookChange } from './book.ts';
 import { collectionOf } from './collections.ts';
 import type { Copy } from './copy.ts';
+import { filesOf } from './files-wanted.ts';
 import { type Intake, takeIn } from './intake.ts';
 
 /**
@@ -26,7 +27,7 @@ export async function storePage(
       remove: [...intake.remove, ...(more.remove ?? [])],
       quarantine: [...intake.quarantine, ...(more.quarantine ?? [])],
       seen: [...marksOf(copy, page, intake), ...(more.seen ?? [])],
-      want: [...partsWanted(intake), ...(more.want ?? [])],
+      want: [...partsWanted(intake), ...filesWanted(copy, intake), ...(more.want ?? [])],
       release: releases(copy, intake),
     }),
   );
@@ -71,6 +72,15 @@ function releases({ book }: Copy, { records }: Intake): Keys[] {
 /** Collections that came without their end are asked for by themselves. */
 function partsWanted({ partial }: Intake): (Keys & { readonly why: string })[] {
   return partial.map(({ key, collection }) => ({ resource: 'Property', keys: [key], why: collection }));
+}
+
+/** Listings whose media may have other files now. */
+function filesWanted(copy: Copy, { records, remove }: Intake): (Keys & { readonly why: string })[] {
+  const stored = records.map((group) => ({
+    resource: group.resource,
+    keys: group.records.map(({ key }) => key),
+  }));
+  return filesOf(copy, [...stored, ...remove]);
 }
 
 function tellOf({ tell }: Copy, intake: Intake, { rejected }: WriteReport): void {

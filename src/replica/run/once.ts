@@ -1,5 +1,6 @@
 import type { Copy } from '../copy/copy.ts';
 import type { Schedule } from '../copy/states.ts';
+import { fetchFiles } from '../media/fetch-files.ts';
 import type { SweepResult } from '../steps/sweep.ts';
 import { accountsOf, downloadAll, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
 import { EVERY, type ReplicateOptions } from './options.ts';
@@ -43,6 +44,10 @@ export async function replicateOnce(
       const result = await sweepAll(copy, isDue ? every : sweptOnly(every));
       await noteDone(copy, 'accounts', begun);
       if (isDue && result === 'done') await noteDone(copy, 'purge', begun);
+      if (copy.files !== undefined) {
+        await fetchFiles(copy, copy.files);
+        await noteDone(copy, 'media', begun);
+      }
       return result;
     }
   }

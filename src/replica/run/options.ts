@@ -38,6 +38,8 @@ export interface ReplicateOptions {
   readonly purgeShare?: number;
   /** Deletes more than that, and takes the copy over to a source at another address. */
   readonly force?: boolean;
+  /** Folder for the files of media; absent: records only. */
+  readonly mediaFolder?: string;
   readonly onEvent?: Listener;
   readonly signal?: AbortSignal;
   /** Clock, randomness and network; the real ones if it is not given. */

@@ -78,13 +78,17 @@ async function patiently(session: SessionOptions, held: Hold): Promise<Replicate
 
 async function run(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
   let copy = await openCopy(session, held);
-  if (session.watch !== true) return replicateOnce(copy, session);
-  const review = async (): Promise<void> => {
-    if ((await copy.feed.fingerprint()) !== copy.book.get('fingerprint'))
-      copy = await reopenCopy(copy, session);
-  };
-  await watch({ copy: () => copy, review }, session);
-  return 'stopped';
+  try {
+    if (session.watch !== true) return await replicateOnce(copy, session);
+    const review = async (): Promise<void> => {
+      if ((await copy.feed.fingerprint()) !== copy.book.get('fingerprint'))
+        copy = await reopenCopy(copy, session);
+    };
+    await watch({ copy: () => copy, review }, session);
+    return 'stopped';
+  } finally {
+    copy.files?.close();
+  }
 }
 
 /** Renews the lease while nothing is committed, and ends the run when another process took it. */

@@ -11,6 +11,7 @@ import type { Listener } from '../events.ts';
 import { sharedAllowance } from '../http/allowance.ts';
 import { USUAL_BACKOFF } from '../http/backoff.ts';
 import { SourceClient } from '../http/client.ts';
+import { MediaFolder } from '../media/folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
 import type { Source } from '../source/source.ts';
@@ -125,9 +126,12 @@ export async function openCopy(options: SessionOptions, { name, lease }: Hold): 
     return made;
   };
   const feed = await discover(options, clientOf(options));
+  const files =
+    options.mediaFolder === undefined ? undefined : await MediaFolder.open(options.mediaFolder, name);
   const { drift = 'evolve', alsoWindow = [], purgeShare = PURGE_SHARE } = options;
   const settings = { drift, alsoWindow, purgeShare, force };
-  return welcome({ name, feed, store, book, environment, settings, tell, signal, sizeOf });
+  const common = { name, feed, store, book, environment, settings, tell, signal, sizeOf };
+  return welcome(files === undefined ? common : { ...common, files });
 }
 
 /** The same copy with a source that was asked anew, since it shows other fields now. */
@@ -139,7 +143,9 @@ export async function reopenCopy(copy: Copy, options: SessionOptions): Promise<C
 async function welcome(copy: Copy): Promise<Copy> {
   const { book, feed, settings, store, tell } = copy;
   const { capabilities } = feed;
-  await book.commit({ state: { capabilities } });
+  // Files that nobody wanted meanwhile are all looked at when they are wanted again.
+  const media = copy.files === undefined ? { media: 'records' as const } : {};
+  await book.commit({ state: { capabilities, ...media } });
   tell({ kind: 'source', interface: capabilities.interface, abilities: describe(capabilities) });
   if (settings.drift === 'evolve') {
     const refused = await declareFields(store, feed.foreignFields, tell);

@@ -2,6 +2,7 @@ import { isAboutAccounts } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import type { Schedule } from '../copy/states.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { fetchFiles } from '../media/fetch-files.ts';
 import { accountsOf, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
 import { noteDone } from './once.ts';
 import { EVERY, type ReplicateOptions } from './options.ts';
@@ -64,6 +65,15 @@ export async function watch(
       return (await sweepAll(copy(), own)) === 'done';
     },
   };
+  const media: Task = {
+    step: 'media',
+    every: updateEvery,
+    work: async () => {
+      const { files } = copy();
+      if (files !== undefined) await fetchFiles(copy(), files);
+      return true;
+    },
+  };
   const stop = new AbortController();
   const ends = AbortSignal.any([copy().signal, stop.signal]);
   ends.addEventListener('abort', () => downloaded.resolve(), { once: true });
@@ -77,6 +87,7 @@ export async function watch(
     guarded(repeat(copy, accounts, ends)),
     // What was not downloaded yet is not compared.
     guarded(downloaded.promise.then(() => repeat(copy, purge, ends))),
+    guarded(copy().files === undefined ? Promise.resolve() : repeat(copy, media, ends)),
   ]);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

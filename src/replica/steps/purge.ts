@@ -1,5 +1,6 @@
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
+import { filesOf } from '../copy/files-wanted.ts';
 
 /** Records that are deleted in one transaction. */
 const AT_ONCE = 500;
@@ -35,6 +36,7 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
           await commit({
             remove: [{ resource, keys: unseen }],
             release: [{ resource, keys: unseen }],
+            want: filesOf(copy, [{ resource, keys: unseen }]),
             sweep: { collection, event },
           });
         }
