@@ -1,0 +1,92 @@
+/** A replica under test, and short ways to fill it from a source and to look at what came of it. */
+import type { ReplicaEvent } from '../../../src/replica/events.ts';
+import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
+import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
+import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
+import { verifyReplica } from '../../../src/replica/run/verify-replica.ts';
+import { type SourceStatus, sourceStatus } from '../../../src/replica/status.ts';
+import type { Verified, VerifyOptions } from '../../../src/replica/verify/verify.ts';
+import type { TestClock } from '../../support/clock.ts';
+import type { Scope } from '../../support/engine.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { makeWorld, type World } from '../../support/world.ts';
+import { virtualTime } from './virtual-clock.ts';
+
+export type Wish = Partial<Omit<ReplicateOptions, 'store' | 'environment'>>;
+
+export interface TestReplica extends World {
+  /** Everything that the consumer told, in order. */
+  readonly events: ReplicaEvent[];
+  /** Events of one kind, without their kind. */
+  told<K extends ReplicaEvent['kind']>(kind: K): Omit<Extract<ReplicaEvent, { kind: K }>, 'kind'>[];
+  /** Every sleep of the consumer, in milliseconds. */
+  readonly slept: readonly number[];
+  replicate(wish?: Wish): Promise<ReplicateResult>;
+  verify(wish?: Wish & VerifyOptions): Promise<readonly Verified[]>;
+  status(): Promise<SourceStatus>;
+  /** What is in the quarantine: resource, key and reason. */
+  quarantine(): Promise<[string, string, string][]>;
+}
+
+export interface ReplicaOptions {
+  readonly from: string;
+  readonly interface: 'reso' | 'native';
+  readonly token?: string;
+  readonly clock: TestClock;
+  readonly agentsFrom?: 'records' | 'payload';
+  /** Stands between the consumer and the network. */
+  readonly between?: (transport: Transport) => Transport;
+  readonly resources?: readonly string[];
+}
+
+export const SOURCE = 'feed';
+
+export async function makeReplica(scope: Scope, options: ReplicaOptions): Promise<TestReplica> {
+  const { clock, from, token = 'secret', agentsFrom = 'records', between = (same) => same } = options;
+  const world = await makeWorld(sqliteEngine(), scope, { settings: { owner: 'replica', agentsFrom }, clock });
+  const { store } = world;
+  const network = networkTransport();
+  scope.after(() => network.close());
+  const time = virtualTime(clock);
+  const environment = { clock: time.clock, random: () => 0.5, transport: time.watched(between(network)) };
+  const events: ReplicaEvent[] = [];
+  const usual = {
+    from,
+    interface: options.interface,
+    token,
+    store,
+    source: SOURCE,
+    environment,
+    ...(options.resources === undefined ? {} : { resources: options.resources }),
+  } as const;
+  const withEvents = (wish: Wish): ReplicateOptions => ({
+    ...usual,
+    ...wish,
+    onEvent: (event) => {
+      events.push(event);
+      wish.onEvent?.(event);
+    },
+  });
+  return {
+    ...world,
+    events,
+    told: (kind) => events.flatMap((event) => (isKind(event, kind) ? [withoutKind(event)] : [])),
+    slept: time.slept,
+    replicate: (wish = {}) => replicate(withEvents(wish)),
+    verify: (wish = {}) => verifyReplica({ ...withEvents(wish), ...wish }),
+    status: () => sourceStatus(store, SOURCE, clock.now()),
+    quarantine: async () =>
+      (await store.ledger.quarantined(SOURCE)).map(({ resource, key, reason }) => [resource, key, reason]),
+  };
+}
+
+function isKind<K extends ReplicaEvent['kind']>(
+  event: ReplicaEvent,
+  kind: K,
+): event is Extract<ReplicaEvent, { kind: K }> {
+  return event.kind === kind;
+}
+
+function withoutKind<E extends ReplicaEvent>({ kind: _, ...facts }: E): Omit<E, 'kind'> {
+  return facts;
+}
