@@ -81,26 +81,26 @@ export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): numb
   return Math.max(0, ...waits);
 }
 
+/** What feeds put before `-Remaining` and `-Reset`; one of them tells of two windows. */
+const FAMILIES = ['ratelimit', 'x-ratelimit', 'application-ratelimit', 'burst-ratelimit'];
+
 /**
- * When nothing is left of the window that an answer tells of: the moment it ends. Reads the IETF header and the ones
- * that feeds use.
+ * When nothing is left of a window that an answer tells of: the moment it ends, the latest of several. Reads the IETF
+ * header in its two forms (`"name";r=0;t=20` and `remaining=0, reset=20`) and the ones that feeds use.
  */
 export function blockedUntil(headers: Readonly<Record<string, string>>, now: number): number {
-  const field = headers.ratelimit;
-  const remaining = number(
-    /\br(?:emaining)?=(\d+)/.exec(field ?? '')?.[1] ??
-      headers['ratelimit-remaining'] ??
-      headers['x-ratelimit-remaining'] ??
-      headers['application-ratelimit-remaining'],
+  const field = headers.ratelimit ?? '';
+  const told = [/\br(?:emaining)?=(\d+)/, /\b(?:t|reset)=(\d+)/].map((pattern) => pattern.exec(field)?.[1]);
+  return Math.max(
+    endOf(told[0], told[1], now),
+    ...FAMILIES.map((name) => endOf(headers[`${name}-remaining`], headers[`${name}-reset`], now)),
   );
-  if (remaining === undefined || remaining > 0) return 0;
-  const reset = number(
-    /\bt(?:ime)?=(\d+)/.exec(field ?? '')?.[1] ??
-      headers['ratelimit-reset'] ??
-      headers['x-ratelimit-reset'] ??
-      headers['application-ratelimit-reset'],
-  );
-  if (reset === undefined) return 0;
+}
+
+function endOf(left: string | undefined, end: string | undefined, now: number): number {
+  const remaining = number(left);
+  const reset = number(end);
+  if (remaining === undefined || remaining > 0 || reset === undefined) return 0;
   // Some services give a moment in seconds since 1970, others the seconds that are left.
   return reset > 1_000_000_000 ? reset * 1000 : now + reset * 1000;
 }

@@ -73,6 +73,26 @@ const HEADERS: readonly [string, Record<string, string>, number][] = [
     { 'application-ratelimit-remaining': '0', 'application-ratelimit-reset': '1800000100' },
     NOW + 100_000,
   ],
+  [
+    'two windows, of which the later end counts',
+    {
+      'application-ratelimit-remaining': '0',
+      'application-ratelimit-reset': '1800000100',
+      'burst-ratelimit-remaining': '0',
+      'burst-ratelimit-reset': '1800000007',
+    },
+    NOW + 100_000,
+  ],
+  [
+    'one window of two is full',
+    {
+      'application-ratelimit-remaining': '900',
+      'application-ratelimit-reset': '1800000100',
+      'burst-ratelimit-remaining': '0',
+      'burst-ratelimit-reset': '1800000007',
+    },
+    NOW + 7000,
+  ],
   ['no moment', { 'ratelimit-remaining': '0' }, 0],
   ['what is no number', { 'ratelimit-remaining': 'none', 'ratelimit-reset': '20' }, 0],
 ];
