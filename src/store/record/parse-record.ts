@@ -59,11 +59,11 @@ function read(
   path: string,
   holder: Holder | undefined,
 ): ParseResult {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+  if (!isObject(json)) {
     return invalid(undefined, [`${path === '' ? 'The record' : path.slice(0, -1)} is not a JSON object`]);
   }
   const draft: Draft = { resource, path, values: {}, nested: [], reasons: [], dropped: [], refused: [] };
-  for (const [name, given] of Object.entries(json)) readMember(context, draft, name, given);
+  for (const name of Object.keys(json)) readMember(context, draft, name, json[name]);
   const key = readKey(draft);
   if (key === undefined) return invalid(undefined, draft.reasons);
   draft.reasons.push(...placeUnderParent(resource, draft.values, holder, path));
@@ -72,6 +72,9 @@ function read(
   const { values, dropped, refused } = draft;
   return { ok: true, record: { resource, key, values, children, dropped, refused, origin: json } };
 }
+
+const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
 
 const invalid = (key: string | undefined, reasons: readonly string[]): ParseResult => ({
   ok: false,

@@ -165,10 +165,12 @@ function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field
   const found = new Set<Field>();
   const look = ({ resource, values, children }: ParsedRecord): void => {
     const known = model.profile.since.get(resource.name);
-    for (const name of ['ModificationTimestamp', ...Object.keys(values)]) {
+    const lookAt = (name: string): void => {
       const field = known?.has(name) ? undefined : resource.fields.get(name);
       if (field !== undefined && isStored(field, model.settings)) found.add(field);
-    }
+    };
+    lookAt('ModificationTimestamp');
+    Object.keys(values).forEach(lookAt);
     for (const records of children.values()) records.forEach(look);
   };
   batch.forEach(look);

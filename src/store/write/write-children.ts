@@ -1,7 +1,7 @@
 import type { ChildChange } from '../record/stamps.ts';
 import { adoptOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
-import { ownStamps } from './own-stamps.ts';
+import { ownStamps, withStamps } from './own-stamps.ts';
 import { conflictWith, type ParentName, parentOf, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
@@ -55,7 +55,7 @@ export async function writeChildren(
       continue;
     }
     const stamps = ownStamps(transaction, child.record.resource.fields, stored?.values, values, new Set());
-    put.push({ ...result.row, values: { ...result.row.values, ...stamps } });
+    put.push({ ...result.row, values: withStamps(result.row.values, stamps) });
     touch(parent, childChange(resource, child.kind));
     if (stored?.parent != null && stored.parentResource != null) {
       touch({ resource: stored.parentResource, key: stored.parent }, childChange(resource, stored.kind));

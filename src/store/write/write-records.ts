@@ -3,7 +3,7 @@ import type { ChildChange } from '../record/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import { removeWithChildren } from './delete-records.ts';
-import { ownStamps } from './own-stamps.ts';
+import { ownStamps, withStamps } from './own-stamps.ts';
 import { conflictWith, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
@@ -228,7 +228,7 @@ function compareOne(
       continue;
     }
     const stamps = ownStamps(transaction, target.fields, previous?.values, child.record.values, new Set());
-    batch.put.set(child.record.key, { ...placed.row, values: { ...placed.row.values, ...stamps } });
+    batch.put.set(child.record.key, { ...placed.row, values: withStamps(placed.row.values, stamps) });
     changes.add(childChange(target.name, child.kind));
     if (row !== undefined) changes.add(childChange(target.name, row.kind));
   }
@@ -257,13 +257,13 @@ async function putParents(
         continue;
       }
       const stamps = ownStamps(transaction, fields, stored.values, undefined, changes);
-      restamp.push({ stored, values: { ...stored.values, ...stamps } });
+      restamp.push({ stored, values: withStamps(stored.values, stamps) });
       tally.restamped++;
       continue;
     }
     const stamps = ownStamps(transaction, fields, stored?.values, record.values, changes);
     const system = textOf(record.values.OriginatingSystemID) ?? null;
-    const values = { ...record.values, ...stamps };
+    const values = withStamps(record.values, stamps);
     put.push({ key: record.key, stored, parent: null, parentResource: null, system, kind, hash, values });
     if (stored === undefined) tally.inserted++;
     else tally.changed++;
