@@ -1,6 +1,6 @@
+import type { Clock } from '../../src/store/clock.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { TestClock } from './clock.ts';
 
 /** Where something is cleaned up after a test; `node:test` passes one to each. */
 export interface Scope {
@@ -9,14 +9,14 @@ export interface Scope {
 
 export interface OpenOptions {
   readonly settings: StoreSettings;
-  readonly clock: TestClock;
+  readonly clock: Clock;
 }
 
 /** One store, and ways to look at it from another process's place. */
 export interface OpenedStore {
   readonly store: Store;
-  /** The same store, opened once more beside the first. */
-  again(): Promise<Store>;
+  /** The same store, opened once more beside the first, on its clock or another. */
+  again(clock?: Clock): Promise<Store>;
   /** Opens what `backup` wrote to a file. */
   copy(file: string): Promise<Store>;
 }

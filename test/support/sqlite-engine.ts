@@ -40,12 +40,12 @@ export function sqliteEngine(
     name: readers.pageReaders === undefined ? 'sqlite' : 'sqlite with reader threads',
     async open(scope, { settings, clock }) {
       const path = await emptyStoreFile(settings);
-      const open = async (file: string) => {
-        const store = await openSqliteStore({ path: file, clock, ...readers });
+      const open = async (file: string, on = clock) => {
+        const store = await openSqliteStore({ path: file, clock: on, ...readers });
         scope.after(() => store.close());
         return store;
       };
-      return { store: await open(path), again: () => open(path), copy: open };
+      return { store: await open(path), again: (on) => open(path, on), copy: open };
     },
   };
 }

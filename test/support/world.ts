@@ -84,7 +84,10 @@ export async function makeWorld(engine: Engine, scope: Scope, options: WorldOpti
 }
 
 /** The same short ways for another store, such as a second one on the same data. */
-export function operations(store: Store, clock: TestClock): Omit<World, keyof OpenedStore | 'clock'> {
+export function operations(
+  store: Store,
+  clock: Pick<TestClock, 'text'>,
+): Omit<World, keyof OpenedStore | 'clock'> {
   return {
     async write(resource, ...records) {
       const model = await store.model();

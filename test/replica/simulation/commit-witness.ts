@@ -1,0 +1,262 @@
+import { isDeepStrictEqual } from 'node:util';
+import { collectionOf } from '../../../src/replica/copy/collections.ts';
+import { readState } from '../../../src/replica/copy/states.ts';
+import type { LoadState } from '../../../src/replica/machine/load.ts';
+import type { SweepState } from '../../../src/replica/machine/sweep.ts';
+import { ACCOUNTS } from '../../../src/replica/source/source.ts';
+import type { Ledger, LedgerChange } from '../../../src/store/ledger.ts';
+import type { ParsedRecord } from '../../../src/store/record/parsed-record.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { WriteReport } from '../../../src/store/write/report.ts';
+import { KEY_FIELDS } from './market.ts';
+import type { Plan } from './plan.ts';
+import type { Source } from './source.ts';
+import type { VirtualTime } from './time.ts';
+import type { Accuse } from './violation.ts';
+
+export interface CommitWitnessOptions {
+  readonly plan: Plan;
+  readonly source: Source;
+  /** The replica, looked at from outside. */
+  readonly observer: Store;
+  readonly time: VirtualTime;
+  readonly accuse: Accuse;
+  readonly log: (line: string) => void;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const MASK = '********';
+const MINUTE = 60_000;
+/** Resources whose windows tell of every change. */
+const KINDS = ['Property', 'Member', 'Office'] as const;
+
+/** Watches what is committed to the replica, and looks at it after every commit. */
+export class CommitWitness {
+  readonly #options: CommitWitnessOptions;
+  /** The states as they were last committed. */
+  #state: Json = {};
+  /** Records, and collections of listings, as they were last committed. */
+  readonly #contents = new Map<string, string>();
+  readonly #children = new Map<string, ReadonlySet<string>>();
+
+  constructor(options: CommitWitnessOptions) {
+    this.#options = options;
+  }
+
+  /** What the source showed of its fields, as far as a consumer has taken it in. */
+  get fingerprint(): string | undefined {
+    return readState(this.#state, 'fingerprint');
+  }
+
+  /** @param force whether the process may delete whatever the share */
+  watch(ledger: Ledger, process: string, force: boolean): Ledger {
+    return {
+      ...ledger,
+      commit: async (source, change) => {
+        let report: WriteReport;
+        try {
+          report = await ledger.commit(source, change);
+        } catch (error) {
+          this.#forget(change);
+          throw error;
+        }
+        this.#options.log(`${process}: ${summary(change, report)}`);
+        this.#checkValues(change, report);
+        this.#checkChildren(change);
+        this.#checkRemoved(change);
+        const before = this.#state;
+        this.#state = { ...before, ...change.state };
+        await this.#checkLease(source, change);
+        await this.#checkStates(source, before, force);
+        return report;
+      },
+    };
+  }
+
+  /** A commit that failed may have been done in part. */
+  #forget({ records = [], remove = [] }: LedgerChange): void {
+    for (const { resource, keys } of remove) for (const key of keys) this.#forgetRecord(resource, key);
+    for (const { resource, records: group } of records)
+      for (const { key } of group) this.#forgetRecord(resource, key);
+  }
+
+  #forgetRecord(resource: string, key: string): void {
+    const prefix = `${resource} ${key} `;
+    for (const map of [this.#contents, this.#children]) {
+      for (const name of map.keys()) if (name.startsWith(prefix)) map.delete(name);
+    }
+  }
+
+  /** Masks are never stored; what is brought once more moves nothing. */
+  #checkValues({ records = [], remove = [] }: LedgerChange, report: WriteReport): void {
+    for (const { resource, keys } of remove) for (const key of keys) this.#forgetRecord(resource, key);
+    let news = remove.some(({ keys }) => keys.length > 0);
+    for (const { resource, records: group } of records) {
+      for (const record of group) {
+        const parts = partsOf(record);
+        if (JSON.stringify(parts).includes(MASK))
+          this.#options.accuse('masks are never stored', `${resource} ${record.key}`);
+        for (const [name, text] of parts) {
+          const place = `${resource} ${record.key} ${name}`;
+          if (this.#contents.get(place) !== text) news = true;
+          this.#contents.set(place, text);
+        }
+      }
+    }
+    const { inserted, changed, restamped, children } = report;
+    const moved = inserted + changed + restamped + children.stored + children.deleted;
+    if (!news && moved > 0) this.#options.accuse('what did not change moves nothing', JSON.stringify(report));
+  }
+
+  /** A collection that was not given takes nothing away. */
+  #checkChildren({ records = [] }: LedgerChange): void {
+    const { source, time, accuse } = this.#options;
+    const mayDiffer = time.now - source.roleSince < 10 * MINUTE;
+    for (const { resource, records: group } of records) {
+      for (const { key, children } of group) {
+        for (const [collection, members] of children) {
+          const place = `${resource} ${key} ${collection}`;
+          const before = this.#children.get(place) ?? new Set();
+          const after = new Set(members.map((member) => member.key));
+          this.#children.set(place, after);
+          for (const child of before) {
+            if (after.has(child) || mayDiffer || !source.showsChild(key, collection, child)) continue;
+            accuse('no child that the source shows is deleted', `${collection} ${child} of ${key}`);
+          }
+        }
+      }
+    }
+  }
+
+  /** A key that the source has shown since the sweep began stays; a later one is brought by a window to come. */
+  #checkRemoved({ remove = [] }: LedgerChange): void {
+    const { source, accuse } = this.#options;
+    for (const { resource, keys } of remove) {
+      const collection = this.#collection(resource);
+      const sweep = readState(this.#state, `sweep ${collection}`);
+      if (sweep?.kind !== 'deleting') {
+        accuse('only a whole sweep deletes', `${resource} ${keys.join(' ')} while ${sweep?.kind}`);
+        continue;
+      }
+      for (const key of keys) {
+        const shown = source.shown.get(resource, key);
+        if (shown?.since === undefined) continue;
+        const facts = `${resource} ${key}, sweep begun ${sweep.begun}, shown since ${new Date(shown.since).toISOString()}`;
+        if (shown.since < Date.parse(sweep.begun)) accuse('no key that the source shows is deleted', facts);
+        const cursor = cursorOf(readState(this.#state, `load ${resource}`));
+        const isPassed = collection !== ACCOUNTS && cursor !== undefined && shown.stamp < cursor;
+        if (isPassed && !shown.quietly) accuse('what came after a sweep began is not deleted', facts);
+      }
+    }
+  }
+
+  #collection(resource: string): string {
+    const capabilities = readState(this.#state, 'capabilities');
+    return capabilities === undefined ? resource : collectionOf(capabilities, resource);
+  }
+
+  /** One process at a time is at work. */
+  async #checkLease(source: string, { lease }: LedgerChange): Promise<void> {
+    const { observer, accuse } = this.#options;
+    const holder = await observer.ledger.leaseHolder(source);
+    if (lease === undefined || holder?.holder !== lease.holder)
+      accuse('only the holder of the lease commits', `${lease?.holder} while ${holder?.holder} holds it`);
+  }
+
+  async #checkStates(source: string, before: Json, force: boolean): Promise<void> {
+    for (const resource of KINDS) {
+      const [from, to] = [readState(before, `load ${resource}`), readState(this.#state, `load ${resource}`)];
+      if (from === to || to === undefined) continue;
+      this.#checkChain(resource, from, to);
+      const cursor = cursorOf(to);
+      if (cursor !== undefined && cursor !== cursorOf(from)) await this.#checkCursor(resource, cursor);
+    }
+    for (const collection of [...KINDS, ACCOUNTS]) {
+      const [from, to] = [
+        readState(before, `sweep ${collection}`),
+        readState(this.#state, `sweep ${collection}`),
+      ];
+      if (from?.kind === 'deleting' && to?.kind === 'fetching' && !force)
+        await this.#checkShare(source, collection, to);
+    }
+  }
+
+  /** The upper bound of a window is the lower bound of the next one. */
+  #checkChain(resource: string, from: LoadState | undefined, to: LoadState): void {
+    const { accuse } = this.#options;
+    const facts = `${resource}: ${JSON.stringify(from)}, then ${JSON.stringify(to)}`;
+    const broken = 'the upper bound of one window is the lower bound of the next';
+    if (from?.kind === 'updating' && to.kind === 'current') {
+      const isDone = to.cursor === from.upper;
+      const isLost = to.cursor === from.cursor && to.lastUpper === from.upper;
+      if (!isDone && !isLost) accuse(broken, facts);
+    } else if (from?.kind === 'current' && to.kind === 'updating') {
+      if (from.cursor !== to.cursor || from.lastUpper === to.upper) accuse(broken, facts);
+      if (Date.parse(to.upper) <= Date.parse(to.cursor)) accuse('a window ends after it begins', facts);
+    } else if (from?.kind === 'updating' && to.kind === 'updating') {
+      if (from.cursor !== to.cursor || from.upper !== to.upper) accuse(broken, facts);
+    } else if ((from?.kind === 'initial' || from?.kind === 'filling') && 'cursor' in to) {
+      if (from.since !== to.cursor) accuse(broken, facts);
+    } else if ('cursor' in to) accuse(broken, facts);
+  }
+
+  /** The cursor is never ahead of what is stored. */
+  async #checkCursor(resource: string, cursor: number): Promise<void> {
+    const { source, observer, accuse } = this.#options;
+    const key = KEY_FIELDS[resource] ?? '';
+    for (const shown of source.shown.of(resource)) {
+      if (shown.since === undefined || shown.quietly || shown.stamp >= cursor) continue;
+      const [stored] = await observer.contents(resource, { key: shown.key });
+      const stamp = stored === undefined ? Number.NaN : Date.parse(String(stored.ModificationTimestamp));
+      if (stamp >= shown.stamp) continue;
+      const has = Number.isNaN(stamp) ? 'is not stored' : `is stored as of ${new Date(stamp).toISOString()}`;
+      accuse(
+        'the cursor is never ahead of what is stored',
+        `${key} ${shown.key} of ${new Date(shown.stamp).toISOString()} ${has}, the cursor is ${new Date(cursor).toISOString()}`,
+      );
+    }
+  }
+
+  /** One sweep does not delete more than a person expects. */
+  async #checkShare(source: string, collection: string, to: SweepState): Promise<void> {
+    if (to.kind !== 'fetching' || to.deleted === 0) return;
+    const { observer, plan, accuse } = this.#options;
+    let stored = 0;
+    for (const resource of collection === ACCOUNTS ? ['Member', 'Office'] : [collection])
+      stored += await observer.ledger.stored(source, resource);
+    if (to.deleted > plan.purgeShare * (stored + to.deleted))
+      accuse('the guard stops a purge', `${to.deleted} of ${stored + to.deleted} ${collection}`);
+  }
+}
+
+/** A record as it is compared: its own values, and each of its collections. */
+function partsOf(record: ParsedRecord): [string, string][] {
+  const collections = [...record.children].map(([name, members]): [string, string] => [
+    name,
+    JSON.stringify(members.map((member) => [member.key, partsOf(member)])),
+  ]);
+  return record.onlyChildren ? collections : [['own', JSON.stringify(record.values)], ...collections];
+}
+
+function cursorOf(state: LoadState | undefined): number | undefined {
+  return state !== undefined && 'cursor' in state ? Date.parse(state.cursor) : undefined;
+}
+
+function summary(
+  { records = [], remove = [], state = {}, quarantine = [] }: LedgerChange,
+  report: WriteReport,
+): string {
+  const parts = [
+    ...records.map(({ resource, records: group }) => `${resource} ${group.map(({ key }) => key).join(' ')}`),
+    ...remove.map(({ resource, keys }) => `without ${resource} ${keys.join(' ')}`),
+    ...quarantine.map(({ resource, key, reason }) => `quarantined ${resource} ${key}: ${reason}`),
+    ...Object.entries(state)
+      .filter(([name]) => /^(?:load|sweep|fingerprint|schedule)/.test(name))
+      .map(([name, value]) => `${name} ${JSON.stringify(value)}`),
+  ];
+  const { inserted, changed, unchanged, restamped, children } = report;
+  const counts = [inserted, changed, unchanged, restamped, children.stored, children.deleted];
+  const told = isDeepStrictEqual(counts, [0, 0, 0, 0, 0, 0]) ? '' : ` = ${counts.join('/')}`;
+  return `commits ${parts.join('; ')}${told}`;
+}

@@ -1,0 +1,99 @@
+import { RequestFailure } from '../../../src/replica/http/failure.ts';
+import type { Transport } from '../../../src/replica/http/transport.ts';
+import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
+import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
+import { PlatError } from '../../../src/errors/index.ts';
+import { LeaseLost, type Ledger } from '../../../src/store/ledger.ts';
+import { type Fate, Mortal, mortalClock, mortalStore, pulsing } from './mortal.ts';
+import { ORIGIN, TOKEN } from './serve.ts';
+import type { Stage } from './stage.ts';
+
+/** A consumer that is wrong in one way. */
+export interface Mutant {
+  readonly name: string;
+  readonly transport?: (transport: Transport) => Transport;
+  readonly ledger?: (ledger: Ledger) => Ledger;
+}
+
+export type End =
+  | { readonly kind: 'result'; readonly result: ReplicateResult }
+  | { readonly kind: 'killed' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export interface Consumer {
+  readonly name: string;
+  readonly mortal: Mortal;
+  /** Never resolves for a process that is killed. */
+  readonly end: Promise<End>;
+}
+
+export interface Errand {
+  readonly name: string;
+  readonly fate: Fate;
+  readonly options: Partial<ReplicateOptions>;
+  readonly mutant?: Mutant | undefined;
+}
+
+/** The name of the source in the replica. */
+const SOURCE = 'feed';
+
+/** Starts a process of the consumer. */
+export async function startConsumer(stage: Stage, { name, fate, options, mutant }: Errand): Promise<Consumer> {
+  const { plan, time, replica, commits, network, random, log } = stage;
+  const mortal = new Mortal(fate, time);
+  const clock = time.clock(plan.ahead);
+  const store = await replica.again(pulsing(clock, mortal));
+  const watched = commits.watch(store.ledger, name, options.force === true);
+  const transport = mortalTransport(network.transport(name), mortal);
+  const say = (line: string): void => void log.push(`${new Date(time.now).toISOString()} ${name}: ${line}`);
+  const running = replicate({
+    from: `${ORIGIN}${plan.interface === 'reso' ? '/Reso/OData' : '/v1'}`,
+    interface: plan.interface,
+    token: TOKEN,
+    source: SOURCE,
+    resources: plan.resources,
+    pageSize: plan.pageSize,
+    customFields: plan.customFields,
+    purgeShare: plan.purgeShare,
+    limits: plan.limits,
+    ...options,
+    store: mortalStore(store, mutant?.ledger?.(watched) ?? watched, mortal),
+    environment: {
+      clock: mortalClock(clock, mortal),
+      random: () => random.unit(),
+      transport: mutant?.transport?.(transport) ?? transport,
+    },
+    onEvent: ({ kind, ...facts }) => say(`${kind} ${JSON.stringify(facts)}`),
+  });
+  const end = running.then(
+    (result): End => ({ kind: 'result', result }),
+    (error: unknown): End => ({ kind: 'failed', error }),
+  );
+  return { name, mortal, end };
+}
+
+function mortalTransport(transport: Transport, mortal: Mortal): Transport {
+  return (wish) =>
+    mortal.step(async () => {
+      const response = await transport(wish);
+      return { ...response, body: pieces(response.body, mortal) };
+    });
+}
+
+async function* pieces(body: AsyncIterable<Uint8Array>, mortal: Mortal): AsyncGenerator<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await mortal.step(() => iterator.next());
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+/** Whether a failure is one that a consumer tells of while its source or its machine does such things. */
+export function isExpected(error: unknown): boolean {
+  if (error instanceof LeaseLost) return true;
+  if (error instanceof PlatError) return error.code === 'failed' && /lease ends in/.test(error.message);
+  if (!(error instanceof RequestFailure)) return false;
+  if (error.kind === 'refused') return error.message.includes('elsewhere.test');
+  return error.kind === 'transient';
+}

@@ -1,0 +1,119 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Store } from '../../../src/store/store.ts';
+import { type Json, operations } from '../../support/world.ts';
+import { COLLECTION_NAMES, COLLECTIONS, KEY_FIELDS } from './market.ts';
+import type { Plan, RoleName } from './plan.ts';
+
+export interface Sides {
+  readonly source: Store;
+  readonly replica: Store;
+  readonly role: RoleName;
+  readonly plan: Plan;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The replica's own stamp. */
+const OWN = 'ReplicaModificationTimestamp';
+/** Fields that come from Member and Office when a listing is shown. */
+const JOINED = /^(?:List|CoList|Buyer|CoBuyer)(Agent|Office)(?!Key$)/;
+/** What the native interface does not carry (docs/replication.md). */
+const NOT_NATIVE: Readonly<Record<string, RegExp>> = {
+  Property: /^(?:OriginatingSystem.*)$/,
+  Media: /^(?:Order|Permission|ModificationTimestamp)$/,
+  Rooms: /^ModificationTimestamp$/,
+  UnitTypes: /^ModificationTimestamp$/,
+  OpenHouses: /^ModificationTimestamp$/,
+};
+const CUSTOM = /^Site_/;
+
+/** What differs between the replica and what the key may see at the source. */
+export async function differences(sides: Sides): Promise<string[]> {
+  const found: string[] = [];
+  for (const resource of sides.plan.resources) found.push(...(await compareResource(sides, resource)));
+  return found;
+}
+
+async function compareResource(
+  { source, replica, role, plan, now }: Sides,
+  resource: string,
+): Promise<string[]> {
+  const clock = { text: () => new Date(now).toISOString() };
+  const expand = resource === 'Property' ? `$expand=${COLLECTION_NAMES.join(',')}` : '';
+  const there = await operations(source, clock).rows(resource, expand, { viewer: { role } });
+  const here = await operations(replica, clock).rows(resource, expand);
+  const seen = async (kind: string): Promise<ReadonlySet<string>> =>
+    new Set(
+      plan.resources.includes(kind)
+        ? await operations(source, clock).keys(kind, '', { viewer: { role } })
+        : [],
+    );
+  const [members, offices] = [await seen('Member'), await seen('Office')];
+  const expected = (row: Json): Json => {
+    const kept = Object.entries(row).filter(([name]) => {
+      if (!JOINED.test(name)) return true;
+      const [, kind = ''] = JOINED.exec(name) ?? [];
+      const link = name.slice(0, name.indexOf(kind) + kind.length);
+      return (kind === 'Agent' ? members : offices).has(String(row[`${link}Key`]));
+    });
+    return Object.fromEntries(kept);
+  };
+  const ignored = (name: string): boolean => {
+    if (name === OWN) return true;
+    if (JOINED.test(name) && !plan.resources.includes('Member')) return true;
+    if (CUSTOM.test(name) && plan.interface === 'native' && !plan.customFields) return true;
+    return plan.interface === 'native' && (NOT_NATIVE[resource]?.test(name) ?? false);
+  };
+  return compareSets(resource, KEY_FIELDS[resource] ?? '', there.map(expected), here, plan, ignored);
+}
+
+function compareSets(
+  what: string,
+  keyField: string,
+  there: readonly Json[],
+  here: readonly Json[],
+  plan: Plan,
+  ignored: (name: string) => boolean,
+): string[] {
+  const stored = new Map(here.map((row) => [row[keyField], row]));
+  const wanted = new Map(there.map((row) => [row[keyField], row]));
+  const found: string[] = [];
+  if (stored.size !== here.length) found.push(`${what}: a key is stored twice`);
+  for (const [key, row] of wanted) {
+    const copy = stored.get(key);
+    if (copy === undefined) found.push(`${what} ${key} is missing`);
+    else found.push(...compareRows(`${what} ${key}`, row, copy, plan, ignored));
+  }
+  for (const key of stored.keys()) if (!wanted.has(key)) found.push(`${what} ${key} should not be there`);
+  return found;
+}
+
+function compareRows(
+  what: string,
+  there: Json,
+  here: Json,
+  plan: Plan,
+  ignored: (name: string) => boolean,
+): string[] {
+  return [...new Set([...Object.keys(there), ...Object.keys(here)])].flatMap((name) => {
+    const collection = COLLECTION_NAMES.find((each) => each === name);
+    if (collection !== undefined) {
+      const isLost = (each: string): boolean =>
+        each === OWN || (plan.interface === 'native' && (NOT_NATIVE[collection]?.test(each) ?? false));
+      return compareSets(
+        `${what} ${name}`,
+        COLLECTIONS[collection],
+        rows(there[name]),
+        rows(here[name]),
+        plan,
+        isLost,
+      );
+    }
+    if (name.startsWith('@') || ignored(name)) return [];
+    const [left, right] = [there[name] ?? null, here[name] ?? null];
+    if (isDeepStrictEqual(left, right)) return [];
+    return [`${what}.${name} is ${JSON.stringify(right)}, at the source ${JSON.stringify(left)}`];
+  });
+}
+
+const rows = (value: unknown): Json[] => (Array.isArray(value) ? value : []);

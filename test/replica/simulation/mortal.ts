@@ -1,0 +1,133 @@
+import type { Clock } from '../../../src/store/clock.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { replaced } from './replaced.ts';
+import type { VirtualTime } from './time.ts';
+
+/** What happens to a process, at which of its steps. A step is whatever it waits for. */
+export type Fate =
+  | { readonly kind: 'lives' }
+  | { readonly kind: 'killed'; readonly step: number }
+  /** It stands still, as a machine that is suspended, and goes on as if nothing had been. */
+  | { readonly kind: 'held-up'; readonly step: number; readonly milliseconds: number };
+
+export class Killed extends Error {
+  override readonly name = 'Killed';
+}
+
+/**
+ * A process that may end at any await: from then on nothing that it waits for ever comes, so none of its code runs any
+ * more, and a transaction that it had open is undone.
+ */
+export class Mortal {
+  readonly #fate: Fate;
+  readonly #time: VirtualTime;
+  readonly #ending = Promise.withResolvers<void>();
+  readonly #standing = Promise.withResolvers<void>();
+  #steps = 0;
+  #until = 0;
+  #dead = false;
+
+  constructor(fate: Fate, time: VirtualTime) {
+    this.#fate = fate;
+    this.#time = time;
+  }
+
+  /** Resolves when the process dies. */
+  get death(): Promise<void> {
+    return this.#ending.promise;
+  }
+
+  /** Resolves when it is held up. */
+  get standstill(): Promise<void> {
+    return this.#standing.promise;
+  }
+
+  get steps(): number {
+    return this.#steps;
+  }
+
+  kill(): void {
+    this.#dead = true;
+    this.#ending.resolve();
+  }
+
+  /** What the process waits for, if it lives to begin it and to learn of its end. */
+  async step<T>(work: () => Promise<T>): Promise<T> {
+    await this.#gate();
+    try {
+      return await work();
+    } finally {
+      await this.#gate();
+    }
+  }
+
+  /** A moment inside of the store's own work. @throws Killed, which undoes the transaction */
+  pulse(): void {
+    this.#count();
+    if (this.#dead) throw new Killed('The process was killed');
+  }
+
+  async #gate(): Promise<void> {
+    this.#count();
+    if (this.#dead) await new Promise<never>(() => undefined);
+    if (this.#time.now < this.#until) {
+      await this.#time.sleep(this.#until - this.#time.now);
+      if (this.#dead) await new Promise<never>(() => undefined);
+    }
+  }
+
+  #count(): void {
+    this.#steps++;
+    const fate = this.#fate;
+    if (fate.kind === 'lives' || this.#steps !== fate.step) return;
+    if (fate.kind === 'killed') {
+      this.kill();
+    } else {
+      this.#until = this.#time.now + fate.milliseconds;
+      this.#standing.resolve();
+    }
+  }
+}
+
+/** The clock that a process's store stamps with. */
+export function pulsing({ now, sleep }: Clock, mortal: Mortal): Clock {
+  return {
+    now: () => {
+      mortal.pulse();
+      return now();
+    },
+    sleep,
+  };
+}
+
+/** The same clock, on which only a living process wakes. */
+export function mortalClock({ now, sleep }: Clock, mortal: Mortal): Clock {
+  return { now, sleep: (milliseconds, signal) => mortal.step(() => sleep(milliseconds, signal)) };
+}
+
+/** A store as a process sees it: every call is a step. */
+export function mortalStore(store: Store, ledger: Store['ledger'], mortal: Mortal): Store {
+  return replaced(store, {
+    model: () => mortal.step(() => store.model()),
+    configure: (change) => mortal.step(() => store.configure(change)),
+    ledger: {
+      sources: () => mortal.step(() => ledger.sources()),
+      state: (...given) => mortal.step(() => ledger.state(...given)),
+      commit: (...given) => mortal.step(() => ledger.commit(...given)),
+      exchange: (...given) => mortal.step(() => ledger.exchange(...given)),
+      missing: (...given) => mortal.step(() => ledger.missing(...given)),
+      stamps: (...given) => mortal.step(() => ledger.stamps(...given)),
+      stored: (...given) => mortal.step(() => ledger.stored(...given)),
+      unseen: (...given) => mortal.step(() => ledger.unseen(...given)),
+      unseenCount: (...given) => mortal.step(() => ledger.unseenCount(...given)),
+      forgetSeen: (...given) => mortal.step(() => ledger.forgetSeen(...given)),
+      wanted: (...given) => mortal.step(() => ledger.wanted(...given)),
+      wantedCount: (...given) => mortal.step(() => ledger.wantedCount(...given)),
+      storedKeys: (...given) => mortal.step(() => ledger.storedKeys(...given)),
+      quarantined: (...given) => mortal.step(() => ledger.quarantined(...given)),
+      lease: (...given) => mortal.step(() => ledger.lease(...given)),
+      releaseLease: (...given) => mortal.step(() => ledger.releaseLease(...given)),
+      leaseHolder: (...given) => mortal.step(() => ledger.leaseHolder(...given)),
+    },
+  });
+}

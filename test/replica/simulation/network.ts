@@ -1,0 +1,206 @@
+import type { Random } from '../../../src/demo/random.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../../../src/replica/http/transport.ts';
+import type { RequestWitness } from './request-witness.ts';
+import { type Ask, ORIGIN, type ServedAnswer } from './serve.ts';
+import type { VirtualTime } from './time.ts';
+
+export interface NetworkOptions {
+  readonly ask: Ask;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly witness: RequestWitness;
+  readonly log: (line: string) => void;
+}
+
+const FAULTS = [
+  ['no-connection', 2],
+  ['reset-before-head', 3],
+  ['head-timeout', 1],
+  ['body-timeout', 1],
+  ['cut', 3],
+  ['cut-without-length', 2],
+  ['ended-early', 2],
+  ['too-many-requests', 3],
+  ['server-error', 4],
+  ['html', 1],
+  ['row-twice', 2],
+  ['page-twice', 2],
+  ['slow', 3],
+  ['elsewhere', 0.3],
+] as const;
+export type Fault = (typeof FAULTS)[number][0];
+
+/** Milliseconds of a request that nothing disturbs, at the most; now and then one takes much longer. */
+const LATENCY = 800;
+const OUTAGE = 600_000;
+
+/** What lies between the consumer and the service: time, and whatever goes wrong. */
+export class Network {
+  /** How many requests go wrong, from 0 to 1. */
+  faults = 0;
+  readonly #options: NetworkOptions;
+  #outage: { readonly fault: Fault; readonly until: number } | undefined;
+  #previous: { readonly walk: string; readonly answer: ServedAnswer } | undefined;
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+  }
+
+  /** @param process names it in the log */
+  transport(process: string): Transport {
+    return (wish) => this.#exchange(process, wish);
+  }
+
+  async #exchange(process: string, wish: TransportRequest): Promise<TransportResponse> {
+    const { time, random, witness, log, ask } = this.#options;
+    const fault = this.#drawFault();
+    const path = wish.url.slice(ORIGIN.length);
+    log(`${process}: GET ${path}${fault === undefined ? '' : ` (${fault})`}`);
+    witness.asked(process, wish);
+    await time.sleep(random.integer(1, LATENCY) / 2);
+    if (fault === 'no-connection') throw failure('ECONNREFUSED');
+    const refused = fault === undefined ? undefined : this.#refusal(fault);
+    if (refused !== undefined) {
+      if (refused.headers['retry-after'] !== undefined && refused.status === 429)
+        witness.throttled(Number(refused.headers['retry-after']));
+      return refused;
+    }
+    if (fault === 'slow') await time.sleep(random.integer(5, 50) * 1000);
+    const answer = await ask(wish.url, wish.headers);
+    await time.sleep(random.integer(1, LATENCY) / 2);
+    if (fault === 'reset-before-head') throw failure('ECONNRESET');
+    if (fault === 'head-timeout') {
+      await time.sleep(wish.timeout);
+      throw failure('UND_ERR_HEADERS_TIMEOUT');
+    }
+    const { response, isWhole } = this.#deliver(wish, fault, answer);
+    if (isWhole) witness.delivered(process, wish, answer.status);
+    return response;
+  }
+
+  #drawFault(): Fault | undefined {
+    const { random, time } = this.#options;
+    if (this.faults === 0) return undefined;
+    if (this.#outage !== undefined && time.now < this.#outage.until) return this.#outage.fault;
+    if (!random.chance(this.faults)) return undefined;
+    const fault = random.weighted(FAULTS);
+    const lasts = !['row-twice', 'page-twice', 'elsewhere'].includes(fault) && random.chance(0.15);
+    if (lasts) this.#outage = { fault, until: time.now + random.integer(1000, OUTAGE) };
+    return fault;
+  }
+
+  /** An answer that something else than the service gives. */
+  #refusal(fault: Fault): TransportResponse | undefined {
+    const { random, time } = this.#options;
+    const seconds = random.integer(1, 120);
+    const wait: Record<string, string> = random.chance(0.5) ? { 'retry-after': String(seconds) } : {};
+    switch (fault) {
+      case 'too-many-requests':
+        return plain(429, 'Slow down', wait);
+      case 'server-error': {
+        const date: Record<string, string> = { date: new Date(time.now).toUTCString() };
+        return plain(random.pick([500, 502, 503, 504]), 'Not now', { ...wait, ...date });
+      }
+      case 'html':
+        return plain(200, '<html><body>We are back soon</body></html>', { 'content-type': 'text/html' });
+      case 'elsewhere':
+        return plain(302, '', { location: 'http://elsewhere.test/Reso/OData/Property' });
+      default:
+        return undefined;
+    }
+  }
+
+  #deliver(
+    { url }: TransportRequest,
+    fault: Fault | undefined,
+    answer: ServedAnswer,
+  ): { response: TransportResponse; isWhole: boolean } {
+    const { random } = this.#options;
+    const { status, headers, body } = answer;
+    const walk = walkOf(url);
+    const before = this.#previous;
+    this.#previous = walk === undefined ? undefined : { walk, answer };
+    const cut = body.subarray(0, random.integer(0, Math.max(0, body.length - 1)));
+    const { 'content-length': _, ...chunked } = headers;
+    const give = (
+      given: Buffer,
+      error?: string,
+      head = headers,
+    ): { response: TransportResponse; isWhole: boolean } => ({
+      response: { status, headers: head, body: pieces(given, error) },
+      isWhole: given === body && error === undefined,
+    });
+    switch (fault) {
+      case 'cut':
+        return give(cut, 'ECONNRESET');
+      case 'body-timeout':
+        return give(cut, 'UND_ERR_BODY_TIMEOUT');
+      case 'ended-early':
+        return give(cut);
+      case 'cut-without-length':
+        return give(cut, undefined, chunked);
+      case 'row-twice':
+        return give(withRowTwice(body, random), undefined, chunked);
+      case 'page-twice':
+        if (before?.walk === walk && isLaterPage(url) && rowsOf(before?.answer.body).length > 1)
+          return give(before?.answer.body ?? body, undefined, chunked);
+        return give(body);
+      default:
+        return give(body);
+    }
+  }
+}
+
+const failure = (code: string): Error => Object.assign(new Error('The network failed'), { code });
+
+function plain(status: number, text: string, headers: Record<string, string>): TransportResponse {
+  return { status, headers, body: pieces(Buffer.from(text)) };
+}
+
+async function* pieces(body: Buffer, error?: string): AsyncGenerator<Uint8Array> {
+  const middle = body.length >> 1;
+  for (const piece of [body.subarray(0, middle), body.subarray(middle)]) if (piece.length > 0) yield piece;
+  if (error !== undefined) throw failure(error);
+}
+
+/** What is the same for all pages of a walk; undefined for what is no page. */
+export function walkOf(url: string): string | undefined {
+  const { pathname, searchParams } = new URL(url);
+  if (!/\/(?:Property|Member|Office|listings|accounts)$/.test(pathname)) return undefined;
+  for (const name of ['$skiptoken', '_skiptoken', '$skip', '_skip', '$top', '_limit'])
+    searchParams.delete(name);
+  return `${pathname}?${searchParams}`;
+}
+
+/** Whether a page is not the first of its walk. */
+export function isLaterPage(url: string): boolean {
+  const { searchParams } = new URL(url);
+  const place = ['$skiptoken', '_skiptoken', '$skip', '_skip'].map((name) => searchParams.get(name));
+  return place.some((value) => value !== null && value !== '' && value !== '0');
+}
+
+interface AnyPage {
+  value?: unknown[];
+  D?: { Results?: unknown[] };
+}
+
+function pageOf(body: Buffer | undefined): AnyPage {
+  try {
+    return JSON.parse(String(body));
+  } catch {
+    return {}; // metadata is XML
+  }
+}
+
+function rowsOf(body: Buffer | undefined): unknown[] {
+  const page = pageOf(body);
+  return page.value ?? page.D?.Results ?? [];
+}
+
+function withRowTwice(body: Buffer, random: Random): Buffer {
+  const page = pageOf(body);
+  const rows = page.value ?? page.D?.Results;
+  if (rows === undefined || rows.length === 0) return body;
+  rows.splice(random.integer(0, rows.length), 0, random.pick(rows));
+  return Buffer.from(JSON.stringify(page));
+}

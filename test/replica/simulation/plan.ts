@@ -1,0 +1,70 @@
+import { makeRandom } from '../../../src/demo/random.ts';
+import type { BudgetLimits } from '../../../src/replica/http/budget.ts';
+
+export type RoleName = 'idx' | 'private';
+
+/** What kind of history a seed stands for. */
+export interface Plan {
+  readonly seed: number;
+  readonly interface: 'reso' | 'native';
+  readonly role: RoleName;
+  readonly resources: readonly string[];
+  readonly pageSize: number;
+  readonly customFields: boolean;
+  readonly fieldsDeclared: boolean;
+  /** Listings at the beginning, and changes of the source from then on. */
+  readonly listings: number;
+  readonly changes: number;
+  /** Processes of the consumer, one after the other, before the last ones that nothing disturbs. */
+  readonly processes: number;
+  /** How many of them are killed or held up, and how many requests go wrong, from 0 to 1. */
+  readonly mortality: number;
+  readonly faults: number;
+  /** Milliseconds that the consumer's clock is ahead. */
+  readonly ahead: number;
+  readonly wholeSeconds: boolean;
+  readonly purgeShare: number;
+  readonly limits: BudgetLimits;
+  /** The source believes that it has another address than it is reached at. */
+  readonly misnamed: boolean;
+}
+
+/** 2026-06-01, a few hours before midnight, so that days change during most histories. */
+export const START = Date.parse('2026-06-01T20:00:00Z');
+
+export function drawPlan(seed: number): Plan {
+  const random = makeRandom(seed, 'plan');
+  return {
+    seed,
+    interface: random.pick(['reso', 'native']),
+    role: random.pick(['idx', 'private']),
+    resources: random.weighted([
+      [['Property', 'Member', 'Office'], 8],
+      [['Property'], 2],
+      [['Member', 'Office'], 1],
+    ]),
+    pageSize: random.weighted([
+      [random.integer(2, 6), 7],
+      [random.integer(11, 30), 2],
+      [1000, 1],
+    ]),
+    customFields: random.chance(0.5),
+    fieldsDeclared: random.chance(0.8),
+    listings: random.integer(0, 14),
+    changes: random.integer(5, 40),
+    processes: random.integer(1, 5),
+    mortality: random.pick([0, 0.5, 0.9]),
+    faults: random.pick([0, 0.02, 0.08, 0.25]),
+    ahead: random.weighted([
+      [0, 1],
+      [random.integer(-300_000, 300_000), 1],
+      [random.integer(-9, 9) * 3_600_000, 1],
+    ]),
+    wholeSeconds: random.chance(0.5),
+    purgeShare: random.chance(0.8) ? 1 : 0.2,
+    limits: random.chance(0.3)
+      ? { requestsPerSecond: random.pick([1, 2, 5]), requestsPerHour: random.pick([40, 200, 1000]) }
+      : {},
+    misnamed: random.chance(0.2),
+  };
+}

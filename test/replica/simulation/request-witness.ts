@@ -1,0 +1,82 @@
+import type { BudgetLimits } from '../../../src/replica/http/budget.ts';
+import type { TransportRequest } from '../../../src/replica/http/transport.ts';
+import { isLaterPage, walkOf } from './network.ts';
+import { ORIGIN } from './serve.ts';
+import type { VirtualTime } from './time.ts';
+import type { Accuse } from './violation.ts';
+
+/** How long the source answers a filter from the index that it made first. */
+const INDEX = 600_000;
+const HOUR = 3_600_000;
+
+interface FirstPage {
+  readonly process: string;
+  readonly at: number;
+  /** It came whole: asked for again it is another walk, not another attempt. */
+  delivered: boolean;
+}
+
+/** Watches what is asked of the source. */
+export class RequestWitness {
+  readonly #time: VirtualTime;
+  readonly #limits: BudgetLimits;
+  readonly #accuse: Accuse;
+  readonly #firstPages = new Map<string, FirstPage>();
+  #last = Number.NEGATIVE_INFINITY;
+  #hour = { start: Number.NEGATIVE_INFINITY, requests: 0 };
+  #throttled = Number.NEGATIVE_INFINITY;
+  count = 0;
+  /** When the source was last asked what fields it has. */
+  fieldsAskedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(time: VirtualTime, limits: BudgetLimits, accuse: Accuse) {
+    this.#time = time;
+    this.#limits = limits;
+    this.#accuse = accuse;
+  }
+
+  asked(process: string, { url, headers }: TransportRequest): void {
+    this.count++;
+    if (new URL(url).origin !== ORIGIN)
+      this.#accuse('a token goes to its own host only', `${url} with ${Object.keys(headers).join(', ')}`);
+    if (/metadata|fields/.test(url)) this.fieldsAskedAt = this.#time.now;
+    this.#checkBudget();
+    const filter = this.#windowOf(url);
+    if (filter === undefined) return;
+    const before = this.#firstPages.get(filter);
+    const isAnother = before !== undefined && (before.delivered || before.process !== process);
+    if (isAnother && this.#time.now - before.at < INDEX)
+      this.#accuse('no filter is used twice for a first page within ten minutes', filter);
+    this.#firstPages.set(filter, { process, at: this.#time.now, delivered: false });
+  }
+
+  delivered(_process: string, { url }: TransportRequest, status: number): void {
+    const first = this.#firstPages.get(this.#windowOf(url) ?? '');
+    if (first !== undefined && status === 200) first.delivered = true;
+  }
+
+  /** The source said that nothing is to be sent for a while. */
+  throttled(seconds: number): void {
+    this.#throttled = this.#time.now + seconds * 1000;
+  }
+
+  /** The filter of a window's first page. */
+  #windowOf(url: string): string | undefined {
+    const walk = walkOf(url);
+    return walk?.includes('Timestamp') && walk.includes('ilter=') && !isLaterPage(url) ? walk : undefined;
+  }
+
+  #checkBudget(): void {
+    const { now } = this.#time;
+    const { requestsPerSecond, requestsPerHour } = this.#limits;
+    if (now < this.#throttled)
+      this.#accuse('Retry-After of a throttled token is waited for', `${this.#throttled - now} ms early`);
+    if (requestsPerSecond !== undefined && now - this.#last < 1000 / requestsPerSecond)
+      this.#accuse('no more requests than the budget', `${now - this.#last} ms after the last one`);
+    this.#last = now;
+    if (now - this.#hour.start >= HOUR) this.#hour = { start: now, requests: 0 };
+    this.#hour.requests++;
+    if (requestsPerHour !== undefined && this.#hour.requests > requestsPerHour)
+      this.#accuse('no more requests than the budget', `${this.#hour.requests} in an hour`);
+  }
+}

@@ -1,0 +1,114 @@
+import { pino } from 'pino';
+import { hashToken, type KeyRecord } from '../../../src/access/index.ts';
+import { RateLimiter } from '../../../src/service/access/rate-limiter.ts';
+import { UsageRecorder } from '../../../src/service/access/usage.ts';
+import { Views } from '../../../src/service/access/views.ts';
+import type { ServiceContext } from '../../../src/service/context.ts';
+import { FilterIndexCache } from '../../../src/service/filter-index/cache.ts';
+import { commonHeaders } from '../../../src/service/http/send.ts';
+import { makeMetrics } from '../../../src/service/metrics.ts';
+import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
+import { type Responder, respond } from '../../../src/service/respond.ts';
+import { SURFACE } from '../../../src/service/surface.ts';
+import { makeTimings } from '../../../src/service/timings.ts';
+import type { Clock } from '../../../src/store/clock.ts';
+import { NO_USE } from '../../../src/store/key-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { RoleName } from './plan.ts';
+import { replaced } from './replaced.ts';
+
+export const TOKEN = 'plat_simulation';
+export const ORIGIN = 'http://feed.test:8081';
+
+export interface ServedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export type Ask = (url: string, headers: Readonly<Record<string, string>>) => Promise<ServedAnswer>;
+
+export interface ServeOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly role: () => RoleName;
+  /** The address that the service believes it has. */
+  readonly base: string;
+}
+
+/** The limits are those of the tests, not of the service, which counts by a clock that nobody can drive. */
+const NO_LIMIT = { requests: 1e9, seconds: 1 };
+const SILENT = pino({ level: 'silent' });
+
+/** The replication surface of a real service, without a socket. */
+export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
+  const store = replaced(given, { keys: keysOf(role) });
+  const { limits: usual, ...defaults } = SERVICE_DEFAULTS;
+  const limits = { ...usual, replication: NO_LIMIT };
+  const options: ServiceOptions = { ...defaults, limits, store, clock, log: SILENT };
+  const { minutes, megabytes } = options.filterIndex;
+  const context: ServiceContext = {
+    store,
+    clock,
+    indexes: new FilterIndexCache({ milliseconds: minutes * 60_000, bytes: megabytes * 2 ** 20 }, clock),
+    read: { milliseconds: options.querySeconds * 1000 },
+    fileHours: options.fileHours,
+    addressOf: () => base,
+  };
+  const usage = new UsageRecorder(store.keys, SILENT);
+  void usage.close(); // what it notes is written by a real timer
+  const responder: Responder = {
+    options,
+    context,
+    files: { store, files: [] },
+    admin: { store, metrics: makeMetrics(), usage, readiness: [] },
+    limiter: new RateLimiter(),
+    usage,
+    views: new Views(),
+    log: SILENT,
+  };
+  return async (url, headers) => {
+    const { pathname, search } = new URL(url);
+    const exchange = {
+      id: 'simulated',
+      method: 'GET',
+      path: pathname,
+      query: search.slice(1),
+      headers,
+      surface: SURFACE.replication,
+      base,
+      timings: makeTimings(),
+    };
+    const reply = await respond(responder, exchange);
+    const body = Buffer.concat(reply.body.map((part) => Buffer.from(part)));
+    reply.release?.();
+    const common = commonHeaders({ requestId: exchange.id, now: await store.now() });
+    return {
+      status: reply.status,
+      headers: { ...common, 'content-length': String(body.length), ...reply.headers },
+      body,
+    };
+  };
+}
+
+/** One key, whose role may be changed. */
+function keysOf(role: () => RoleName): Store['keys'] {
+  const hash = hashToken(TOKEN);
+  const key = (): KeyRecord => ({
+    id: 'k',
+    name: 'simulation',
+    kind: 'replication',
+    role: role(),
+    systems: [],
+    createdAt: '2020-01-01T00:00:00Z',
+    expiresAt: null,
+    revokedAt: null,
+  });
+  return {
+    find: async (asked) => (asked === hash ? key() : undefined),
+    add: async () => undefined,
+    list: async () => [{ ...key(), use: NO_USE }],
+    revoke: async () => false,
+    recordUse: async () => undefined,
+  };
+}

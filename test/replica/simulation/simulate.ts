@@ -1,0 +1,156 @@
+import type { Random } from '../../../src/demo/random.ts';
+import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
+import type { Engine } from '../../support/engine.ts';
+import { type Consumer, type End, isExpected, type Mutant, startConsumer } from './consumer.ts';
+import { differences } from './equality.ts';
+import type { Fate } from './mortal.ts';
+import { drawPlan, type Plan } from './plan.ts';
+import { setStage, type Stage } from './stage.ts';
+import { threadIsQuiet } from './time.ts';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  readonly engine: Engine;
+  /** Resolves when the engine has no work under way; an engine in this thread needs none. */
+  readonly quiet?: () => Promise<void>;
+  readonly mutant?: Mutant;
+  /** What is to be as it says, whatever the seed. */
+  readonly plan?: Partial<Plan>;
+}
+
+export interface Outcome {
+  readonly plan: Plan;
+  /** Everything that happened, with its moment; the same for the same seed. */
+  readonly log: readonly string[];
+  readonly requests: number;
+  /** What was wrong. */
+  readonly failure: string | undefined;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** The rate at which requests fail is that of the plan, until nothing disturbs any more. */
+const PURGE_IS_DUE = 21 * HOUR;
+
+/** Plays the history of a seed: a source that changes, faults, processes that die, and at the end one whole cycle. */
+export async function simulate({ seed, engine, quiet, mutant, plan: fixed }: SimulationOptions): Promise<Outcome> {
+  const plan = { ...drawPlan(seed), ...fixed };
+  const stage = await setStage(plan, engine, quiet ?? threadIsQuiet);
+  let failure: string | undefined;
+  try {
+    await stage.time.run(Promise.race([play(stage, mutant), stage.violation]));
+  } catch (error) {
+    failure = error instanceof Error ? (error.name === 'Violation' ? error.message : (error.stack ?? error.message)) : String(error);
+  }
+  await stage.close();
+  return { plan, log: stage.log, requests: stage.requests.count, failure };
+}
+
+async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
+  const { plan, source, network, time, market, observer, accuse } = stage;
+  await source.fill(plan.listings);
+  let isOver = false;
+  const changing = changeSource(stage, () => isOver);
+  network.faults = plan.faults;
+  const heldUp: Consumer[] = [];
+  for (let number = 1; number <= plan.processes; number++) {
+    const errand = drawErrand(stage, number);
+    const consumer = await startConsumer(stage, { ...errand, mutant });
+    await outcomeOf(stage, consumer, heldUp);
+    await time.sleep(drawPause(stage.random));
+  }
+  isOver = true;
+  network.faults = 0;
+  await changing;
+  for (const consumer of heldUp) await judge(stage, consumer, await endOf(consumer));
+  // The lease of a dead process ends, and the source is settled.
+  await time.sleep(2 * MINUTE);
+  await finish(stage, 'first', mutant, {});
+  await time.sleep(PURGE_IS_DUE);
+  source.lookAtClock();
+  const result = await finish(stage, 'last', mutant, { force: true });
+  if (result !== 'done') accuse('a cycle that nothing disturbs is done', result);
+  const { role } = source.shown;
+  const found = await differences({ source: market, replica: observer, role, plan, now: time.now });
+  if (found.length > 0) accuse('the replica equals what the key may see', found.join('\n'));
+  const quarantined = await observer.ledger.quarantined();
+  if (quarantined.length > 0) accuse('nothing is left in the quarantine', JSON.stringify(quarantined));
+}
+
+/** The source changes at moments of its own, also while requests are answered. */
+async function changeSource({ plan, source, random, time }: Stage, isOver: () => boolean): Promise<void> {
+  for (let left = plan.changes; left > 0 && !isOver(); left--) {
+    await time.sleep(drawPause(random) / 4);
+    source.lookAtClock();
+    await source.change();
+  }
+}
+
+function drawPause(random: Random): number {
+  return random.weighted([
+    [random.integer(0, 3 * SECOND), 4],
+    [random.integer(3 * SECOND, 5 * MINUTE), 3],
+    [random.integer(5 * MINUTE, 8 * HOUR), 2],
+  ]);
+}
+
+function drawErrand({ plan, random, time }: Stage, number: number): { name: string; fate: Fate; options: Partial<ReplicateOptions> } {
+  const name = `process ${number}`;
+  const step = Math.ceil(Math.exp(random.between(0, Math.log(700))));
+  const fate = random.chance(plan.mortality)
+    ? random.weighted<Fate>([
+        [{ kind: 'killed', step }, 4],
+        [{ kind: 'held-up', step, milliseconds: random.integer(1, 20) * MINUTE }, 1],
+      ])
+    : ({ kind: 'lives' } as const);
+  const kind = random.weighted([
+    ['once', 5],
+    ['watch', 2],
+    ['step', 1],
+  ]);
+  if (kind === 'once') return { name, fate, options: { purgeEvery: random.pick([0, 6 * HOUR]) } };
+  if (kind === 'step') return { name, fate, options: { step: random.pick(['initial', 'update', 'purge']) } };
+  const stop = new AbortController();
+  void time.sleep(random.integer(1, 90) * MINUTE).then(() => stop.abort());
+  const every = { updateEvery: random.integer(1, 15) * MINUTE, purgeEvery: random.integer(5, 60) * MINUTE };
+  return { name, fate, options: { watch: true, signal: stop.signal, accountsEvery: 20 * MINUTE, ...every } };
+}
+
+function endOf({ end, mortal }: Consumer): Promise<End> {
+  return Promise.race([end, mortal.death.then((): End => ({ kind: 'killed' }))]);
+}
+
+/** Waits for the end of a process, or until it is held up and another one may take its place. */
+async function outcomeOf(stage: Stage, consumer: Consumer, heldUp: Consumer[]): Promise<void> {
+  const { mortal } = consumer;
+  const end = await Promise.race([endOf(consumer), mortal.standstill.then(() => 'held-up' as const)]);
+  if (end === 'held-up') {
+    stage.log.push(`${consumer.name} is held up`);
+    heldUp.push(consumer);
+  } else await judge(stage, consumer, end);
+}
+
+async function judge({ log, accuse }: Stage, { name, mortal }: Consumer, end: End): Promise<void> {
+  switch (end.kind) {
+    case 'killed':
+      log.push(`${name} is killed at step ${mortal.steps}`);
+      return;
+    case 'result':
+      log.push(`${name} ends: ${end.result}`);
+      return;
+    case 'failed': {
+      const text = end.error instanceof Error ? (end.error.stack ?? '') : String(end.error);
+      if (!isExpected(end.error)) accuse('a consumer fails only where its source does', text);
+      log.push(`${name} fails: ${String(end.error).replace(/\S+:\d+:[0-9a-f]{8}/, 'another process')}`);
+    }
+  }
+}
+
+/** A run that nothing disturbs. */
+async function finish(stage: Stage, name: string, mutant: Mutant | undefined, options: Partial<ReplicateOptions>): Promise<string> {
+  const consumer = await startConsumer(stage, { name, fate: { kind: 'lives' }, options, mutant });
+  const end = await consumer.end;
+  await judge(stage, consumer, end);
+  return end.kind === 'result' ? end.result : end.kind;
+}

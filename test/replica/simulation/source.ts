@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import type { Random } from '../../../src/demo/random.ts';
+import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
+import { parseRecord } from '../../../src/store/record/parse-record.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Json } from '../../support/world.ts';
+import {
+  COLLECTION_NAMES,
+  COLLECTIONS,
+  CUSTOM_FIELDS,
+  drawChild,
+  drawDisplay,
+  drawFacts,
+  drawMember,
+  drawOffice,
+  drawStatus,
+  KEY_FIELDS,
+  LATER_FIELD,
+  listingKeys,
+  memberKeys,
+  officeKeys,
+} from './market.ts';
+import type { RoleName } from './plan.ts';
+import { ShownRecords } from './shown.ts';
+import type { VirtualTime } from './time.ts';
+
+export interface SourceOptions {
+  /** A process that imports; another one serves. */
+  readonly writer: Store;
+  readonly random: Random;
+  readonly time: VirtualTime;
+  readonly role: RoleName;
+  readonly log: (line: string) => void;
+}
+
+const CHANGES = [
+  ['insert', 5],
+  ['change', 8],
+  ['status', 4],
+  ['display', 2],
+  ['children', 6],
+  ['photo', 3],
+  ['same', 2],
+  ['batch', 2],
+  ['delete', 3],
+  ['member', 3],
+  ['office', 2],
+  ['no-member', 1],
+  ['role', 0.7],
+  ['field', 0.4],
+] as const;
+type Change = (typeof CHANGES)[number][0];
+
+/** The market at the source, and what happens to it. */
+export class Source {
+  readonly shown: ShownRecords;
+  /** Milliseconds since 1970 at which the key's role was last changed. */
+  roleSince = Number.NEGATIVE_INFINITY;
+  /** Whether a consumer may have missed that the key's role was another one meanwhile. */
+  mayChangeRole: () => boolean = () => true;
+  readonly #options: SourceOptions;
+  /** Listings as they were imported, with their children. */
+  readonly #listings = new Map<string, Json>();
+  #children = 0;
+
+  constructor(options: SourceOptions) {
+    this.#options = options;
+    this.shown = new ShownRecords(options.role);
+    this.#judge();
+  }
+
+  /** The market at the beginning. */
+  async fill(listings: number): Promise<void> {
+    const { random } = this.#options;
+    for (let count = 0; count < 4; count++) await this.happen('member');
+    for (let count = 0; count < 2; count++) await this.happen('office');
+    const keys = Array.from({ length: listings }, () => listingKeys(random));
+    await this.#put([...new Set(keys)].map((key) => this.#drawListing(key)));
+  }
+
+  /** Something changes. */
+  async change(): Promise<void> {
+    await this.happen(this.#options.random.weighted(CHANGES));
+  }
+
+  /** Whether the key sees a child of a listing. */
+  showsChild(listing: string, collection: string, key: string): boolean {
+    const name = COLLECTION_NAMES.find((each) => each === collection);
+    if (name === undefined || this.shown.get('Property', listing)?.since === undefined) return false;
+    const child = this.#childrenOf(listing, name).find((each) => each[COLLECTIONS[name]] === key);
+    const hidden = this.shown.role === 'idx' && String(child?.Permission) === 'Private';
+    return child !== undefined && !hidden;
+  }
+
+  /** Days pass also where nothing else changes. */
+  lookAtClock(): void {
+    this.#judge();
+  }
+
+  async happen(change: Change): Promise<void> {
+    const { random, writer, log } = this.#options;
+    const key = this.#someListing();
+    const listing = this.#listings.get(key) ?? { ListingKey: key };
+    log(`source: ${change}`);
+    switch (change) {
+      case 'insert':
+        return this.#put([this.#drawListing(listingKeys(random))]);
+      case 'change':
+        return this.#put([this.#without(listing, drawFacts(random))]);
+      case 'status':
+        return this.#put([{ ...listing, CloseDate: null, ...drawStatus(random) }]);
+      case 'display':
+        return this.#put([{ ...listing, ...drawDisplay(random) }]);
+      case 'children':
+        return this.#put([{ ...listing, ...this.#drawChildren(key) }]);
+      case 'photo':
+        return this.#onePhoto(key);
+      case 'same':
+        return this.#put([listing]);
+      case 'batch':
+        return this.#put(
+          [...this.#listings.values()]
+            .filter(() => random.chance(0.3))
+            .map((each) => ({ ...each, ListPrice: random.integer(1, 9) })),
+        );
+      case 'delete':
+        return this.#remove('Property', key);
+      case 'member':
+        return this.#putAccount('Member', drawMember(random, memberKeys(random)));
+      case 'office':
+        return this.#putAccount('Office', drawOffice(random, officeKeys(random)));
+      case 'no-member':
+        return this.#remove('Member', memberKeys(random));
+      case 'role':
+        return this.#changeRole();
+      case 'field':
+        await writer.configure((settings) => {
+          const customFields = nextFields(settings.declarations.customFields ?? []);
+          return { ...settings, declarations: { ...settings.declarations, customFields } };
+        });
+    }
+  }
+
+  #judge(role = this.shown.role): void {
+    this.shown.judge(role, this.#options.time.now);
+  }
+
+  #changeRole(): void {
+    if (!this.mayChangeRole()) return;
+    const { time, log } = this.#options;
+    this.roleSince = time.now;
+    this.#judge(this.shown.role === 'idx' ? 'private' : 'idx');
+    log(`source: the key is ${this.shown.role} now`);
+  }
+
+  #someListing(): string {
+    const { random } = this.#options;
+    const keys = [...this.#listings.keys()];
+    return keys.length === 0 ? listingKeys(random) : random.pick(keys);
+  }
+
+  #drawListing(key: string): Json {
+    const { random } = this.#options;
+    const own = { ...drawFacts(random), ...drawStatus(random), ...drawDisplay(random) };
+    return { ListingKey: key, ...own, ...this.#drawChildren(key) };
+  }
+
+  /** Some collections anew: members stay, come, change and go. */
+  #drawChildren(key: string): Json {
+    const { random } = this.#options;
+    const chosen = COLLECTION_NAMES.filter(() => random.chance(0.5));
+    return Object.fromEntries(
+      chosen.map((name) => {
+        const kept = this.#childrenOf(key, name)
+          .filter(() => random.chance(0.7))
+          .map((child) =>
+            random.chance(0.3) ? { ...child, ...described(name, random.integer(1, 999)) } : child,
+          );
+        const fresh = Array.from({ length: random.integer(0, 2) }, () =>
+          drawChild(random, name, ++this.#children),
+        );
+        return [name, [...kept, ...fresh]];
+      }),
+    );
+  }
+
+  #childrenOf(key: string, name: (typeof COLLECTION_NAMES)[number]): Json[] {
+    const given = this.#listings.get(key)?.[name];
+    return Array.isArray(given) ? given : [];
+  }
+
+  /** New facts; status, display and children stay. */
+  #without(listing: Json, facts: Json): Json {
+    const stay = new Set<string>([
+      ...COLLECTION_NAMES,
+      ...['ListingKey', 'StandardStatus', 'CloseDate'],
+      ...['InternetEntireListingDisplayYN', 'InternetAddressDisplayYN'],
+    ]);
+    return { ...Object.fromEntries(Object.entries(listing).filter(([name]) => stay.has(name))), ...facts };
+  }
+
+  /** A photo comes or goes by itself, not with its listing. */
+  async #onePhoto(key: string): Promise<void> {
+    const { random, writer } = this.#options;
+    const listing = this.#listings.get(key);
+    if (listing === undefined) return;
+    const photos = this.#childrenOf(key, 'Media');
+    const [gone] = random.some(photos, 1);
+    if (gone !== undefined && random.chance(0.5)) {
+      await writer.remove('Media', [String(gone.MediaKey)]);
+      this.#listings.set(key, { ...listing, Media: photos.filter((each) => each !== gone) });
+    } else {
+      const photo = drawChild(random, 'Media', ++this.#children);
+      await this.#write('Media', [{ ...photo, ResourceName: 'Property', ResourceRecordKey: key }]);
+      this.#listings.set(key, { ...listing, Media: [...photos, photo] });
+    }
+    await this.#look('Property', [key]);
+  }
+
+  async #put(listings: readonly Json[]): Promise<void> {
+    const whole = listings.map((listing) => {
+      const before = this.#listings.get(String(listing.ListingKey)) ?? {};
+      const kept = COLLECTION_NAMES.flatMap((name) =>
+        name in before ? [[name, before[name]] as const] : [],
+      );
+      return { ...Object.fromEntries(kept), ...listing };
+    });
+    await this.#write('Property', whole);
+    for (const listing of whole) this.#listings.set(String(listing.ListingKey), listing);
+    await this.#look(
+      'Property',
+      whole.map((listing) => String(listing.ListingKey)),
+    );
+  }
+
+  async #putAccount(resource: 'Member' | 'Office', record: Json): Promise<void> {
+    await this.#write(resource, [record]);
+    await this.#look(resource, [String(record[KEY_FIELDS[resource] ?? ''])]);
+  }
+
+  async #remove(resource: string, key: string): Promise<void> {
+    await this.#options.writer.remove(resource, [key]);
+    if (resource === 'Property') this.#listings.delete(key);
+    this.shown.remove(resource, key);
+  }
+
+  async #write(resource: string, records: readonly Json[]): Promise<void> {
+    const { writer, log } = this.#options;
+    const model = await writer.model();
+    const parsed = records.map((record) => {
+      const result = parseRecord(model.resource(resource), record, model);
+      assert.ok(result.ok, result.ok ? '' : result.invalid.reasons.join('; '));
+      return result.record;
+    });
+    const { stamp, rejected } = await writer.write(resource, parsed);
+    assert.deepEqual(rejected, []);
+    log(`source: ${resource} ${parsed.map(({ key }) => key).join(' ')} written at ${stamp}`);
+  }
+
+  /** Takes over what the store made of it. */
+  async #look(resource: string, keys: readonly string[]): Promise<void> {
+    const { writer, time } = this.#options;
+    for (const key of keys) {
+      const [values] = await writer.contents(resource, { key });
+      if (values !== undefined) this.shown.put(resource, key, values, time.now);
+    }
+    this.#judge();
+  }
+}
+
+function described(collection: string, number: number): Json {
+  switch (collection) {
+    case 'Rooms':
+      return { RoomDescription: `Changed ${number}` };
+    case 'UnitTypes':
+      return { UnitTypeDescription: `Changed ${number}` };
+    case 'OpenHouses':
+      return { OpenHouseRemarks: `Changed ${number}` };
+    default:
+      return { ShortDescription: `Changed ${number}` };
+  }
+}
+
+/** A field is added first; later ones are renamed, and keep their data. */
+function nextFields(fields: readonly CustomFieldDeclaration[]): CustomFieldDeclaration[] {
+  if (fields.length === CUSTOM_FIELDS.length) return [...fields, LATER_FIELD];
+  return fields.map((field) =>
+    field.name === 'Site_Shore' ? { ...field, label: field.label === 'Shore' ? 'Beach' : 'Shore' } : field,
+  );
+}

@@ -1,0 +1,108 @@
+import { makeRandom, type Random } from '../../../src/demo/random.ts';
+import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Engine, OpenedStore } from '../../support/engine.ts';
+import { CommitWitness } from './commit-witness.ts';
+import { CUSTOM_FIELDS, FIELDS_IN_USE } from './market.ts';
+import { Network } from './network.ts';
+import { type Plan, START } from './plan.ts';
+import { RequestWitness } from './request-witness.ts';
+import { ORIGIN, serve } from './serve.ts';
+import { Source } from './source.ts';
+import { VirtualTime } from './time.ts';
+import { type Accuse, Violation } from './violation.ts';
+
+/** Everything that a history is played with. */
+export interface Stage {
+  readonly plan: Plan;
+  readonly random: Random;
+  readonly time: VirtualTime;
+  readonly source: Source;
+  readonly market: Store;
+  readonly replica: OpenedStore;
+  /** The replica, looked at from outside. */
+  readonly observer: Store;
+  readonly network: Network;
+  readonly requests: RequestWitness;
+  readonly commits: CommitWitness;
+  readonly accuse: Accuse;
+  /** Rejects with the first violation. */
+  readonly violation: Promise<never>;
+  readonly log: string[];
+  readonly close: () => Promise<void>;
+}
+
+/** Where links lead when the source does not know how it is reached. */
+const INNER_ADDRESS = 'http://inner.test:9999';
+
+export async function setStage(plan: Plan, engine: Engine, quiet: () => Promise<void>): Promise<Stage> {
+  const closers: (() => Promise<void> | void)[] = [];
+  const scope = { after: (work: () => Promise<void> | void) => void closers.push(work) };
+  const time = new VirtualTime({ start: START, grain: plan.wholeSeconds ? 1000 : 1, quiet });
+  const log: string[] = [];
+  const say = (line: string): void => {
+    log.push(`${new Date(time.now).toISOString()} ${line}`);
+  };
+  const violation = Promise.withResolvers<never>();
+  violation.promise.catch(() => undefined); // whoever plays the history is told
+  const accuse: Accuse = (invariant, facts) => {
+    const error = new Violation(`${invariant}: ${facts}`);
+    say(error.message);
+    violation.reject(error);
+    throw error;
+  };
+  const fieldsInUse = plan.fieldsDeclared ? FIELDS_IN_USE : [];
+  const market = await engine.open(scope, {
+    settings: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, fieldsInUse } },
+    clock: time.clock(),
+  });
+  const replica = await engine.open(scope, {
+    settings: { ...DEFAULT_SETTINGS, owner: 'replica', declarations: { fieldsInUse } },
+    clock: time.clock(plan.ahead),
+  });
+  const random = (purpose: string): Random => makeRandom(plan.seed, purpose);
+  const writer = await market.again();
+  const source = new Source({ writer, random: random('source'), time, role: plan.role, log: say });
+  const commits = new CommitWitness({ plan, source, observer: replica.store, time, accuse, log: say });
+  const requests = new RequestWitness(time, plan.limits, accuse);
+  const ask = serve({
+    store: market.store,
+    clock: time.clock(),
+    role: () => source.shown.role,
+    base: plan.misnamed ? INNER_ADDRESS : ORIGIN,
+  });
+  const network = new Network({ ask, time, random: random('network'), witness: requests, log: say });
+  letRoleChange(source, commits, requests);
+  return {
+    plan,
+    random: random('processes'),
+    time,
+    source,
+    market: market.store,
+    replica,
+    observer: replica.store,
+    network,
+    requests,
+    commits,
+    accuse,
+    violation: violation.promise,
+    log,
+    close: async () => {
+      for (const work of closers.toReversed()) await work();
+    },
+  };
+}
+
+/**
+ * A role that changes and changes back before a consumer has looked leaves no trace but the records read meanwhile. It
+ * changes again only when a consumer has taken in the last change.
+ */
+function letRoleChange(source: Source, commits: CommitWitness, requests: RequestWitness): void {
+  let before: string | undefined;
+  source.mayChangeRole = () => {
+    const { fingerprint } = commits;
+    if (fingerprint === undefined || fingerprint === before || requests.fieldsAskedAt <= source.roleSince) return false;
+    before = fingerprint;
+    return true;
+  };
+}

@@ -1,0 +1,63 @@
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import type { StoreSettings } from '../../src/store/settings.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { testClock } from './clock.ts';
+import type { Engine } from './engine.ts';
+import { type PostgresServer, postgresServer, runOn } from './postgres-server.ts';
+
+const prepared = new Map<string, Promise<string>>();
+let databases = 0;
+
+/** A database with an empty store of these settings, to be copied: making one takes longer than most tests. */
+function preparedDatabase(server: PostgresServer, settings: StoreSettings): Promise<string> {
+  const id = JSON.stringify(settings);
+  const known = prepared.get(id);
+  if (known !== undefined) return known;
+  const made = prepare(server, settings);
+  prepared.set(id, made);
+  return made;
+}
+
+/** Made at a moment before that of all tests, since stamps never run backwards. */
+async function prepare(server: PostgresServer, settings: StoreSettings): Promise<string> {
+  const name = `prepared_${++databases}`;
+  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
+  const clock = testClock('2020-01-01T00:00:00Z');
+  const store = await openPostgresStore({ address: server.address(name), create: settings, clock });
+  await store.close();
+  return name;
+}
+
+/** The address of a database with an empty store of these settings. */
+export async function emptyDatabase(
+  settings: StoreSettings,
+): Promise<{ address: string; drop(): Promise<void> }> {
+  const server = await postgresServer();
+  const template = await preparedDatabase(server, settings);
+  const name = `store_${++databases}`;
+  await runOn(server.address('postgres'), `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  const drop = () => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
+  return { address: server.address(name), drop };
+}
+
+/** Stores in databases of a server that this process starts itself. */
+export function postgresEngine(): Engine {
+  return {
+    name: 'postgres',
+    async open(scope, { settings, clock }) {
+      const { address, drop } = await emptyDatabase(settings);
+      scope.after(drop);
+      const open = async () => {
+        const store = await openPostgresStore({ address: `${address}&connections=3`, clock });
+        scope.after(() => store.close());
+        return store;
+      };
+      const copy = async (path: string) => {
+        const store = await openSqliteStore({ path, clock });
+        scope.after(() => store.close());
+        return store;
+      };
+      return { store: await open(), again: open, copy };
+    },
+  };
+}

