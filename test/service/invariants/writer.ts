@@ -7,7 +7,8 @@ import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { listing, photo } from '../../support/builders.ts';
 
 const [path = '', number = '', milliseconds = ''] = process.argv.slice(2);
-const KEYS = 3000;
+/** Most records are written once and stay in their window; some are changed again and again. */
+const KEYS = [1_000_000, 1_000_000, 500];
 
 let state = Number(number) + 1;
 /** A whole number below `bound`; the same sequence for the same writer. */
@@ -24,7 +25,7 @@ while (Date.now() < end) {
   const size = random(20) === 0 ? 900 : 1 + random(12);
   const records = new Map(
     Array.from({ length: size }, () => {
-      const key = String(10_000 + random(KEYS));
+      const key = String(1_000_000 + random(KEYS[random(KEYS.length)] ?? 1));
       const Media = random(3) === 0 ? { Media: [photo(`${key}-${random(4)}`)] } : {};
       return [key, listing(key, { ListPrice: random(1_000_000_000), ...Media })] as const;
     }),
