@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Imported } from './support/market-store.ts';
 import { type Measurement, megabytes } from './support/measure.ts';
+import { startPlat } from './support/process.ts';
+import { FREE_PORTS } from './support/service.ts';
 import type { Subject } from './support/subject.ts';
 
 export const LINES = 'lines parsed, and stored as they are';
@@ -26,6 +28,7 @@ export const imports: Subject = {
       storeLines(first.file.path, join(folder, 'lines.db')),
       told('plat import, new records', first, `, ${(perListing / 1000).toFixed(1)} kB each in the store`),
       ...market.slice(1).map((more) => told('plat import, few into many', more, '')),
+      await demo(join(folder, 'demo.db'), listings),
     ];
   },
 };
@@ -36,6 +39,18 @@ function told(name: string, { file, usage }: Imported, more: string): Measuremen
   const rates = `${rate(file.records)} listings/s, ${rate(file.records + file.children)} records/s`;
   const gave = `${file.records} in ${seconds.toFixed(1)} s, ${rates}, ${megabytes(file.bytes / seconds)}/s, memory ${megabytes(usage.peak)}${more}`;
   return { name, wall: usage.wall / file.records, cpu: usage.cpu / file.records, gave };
+}
+
+/** A market made and stored by `plat demo`, until it is served. */
+async function demo(path: string, listings: number): Promise<Measurement> {
+  const start = performance.now();
+  const process = startPlat(['demo', '--listings', String(listings), '--store', path, ...FREE_PORTS]);
+  await process.said(/http:/);
+  const wall = performance.now() - start;
+  const { cpu } = await process.used();
+  const { peak } = await process.stop();
+  const gave = `${listings} made and stored in ${(wall / 1000).toFixed(1)} s, memory ${megabytes(peak)}`;
+  return { name: 'plat demo, until it serves', wall: wall / listings, cpu: cpu / listings, gave };
 }
 
 /** Every line through JSON.parse, and its text into a table by its key; nothing is checked, nothing is searchable. */

@@ -31,7 +31,7 @@ async function walkAtOnce(context: BenchContext, name: string, gzip: boolean): P
   const walk = async (): Promise<void> => {
     let address: string | undefined = first;
     for (let page = 0; address !== undefined; page++) {
-      const answer = await client.get(address, { ...asking, gzip });
+      const answer = await client.get(address, { ...asking, encoding: gzip ? 'gzip' : undefined });
       pages++;
       address = links === undefined ? nextLinkOf(answer) : links[page];
     }

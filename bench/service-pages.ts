@@ -62,7 +62,7 @@ function walks(service: RunningService, client: Client): Case[] {
   const follow = (name: string, asking: Asking, trail: readonly string[]): Case => ({
     ...{ name, by },
     async call(round) {
-      const { bytes } = await client.get(trail[round] ?? '', { ...asking, gzip: true });
+      const { bytes } = await client.get(trail[round] ?? '', asking);
       return { gave: megabytes(bytes) };
     },
   });
@@ -76,13 +76,15 @@ function walks(service: RunningService, client: Client): Case[] {
   const listings = `${native}listings?_limit=${PAGE}`;
   return [
     walk('private', full, toPrivate, trails.private),
-    follow('private, gzip', toPrivate, trails.private),
+    follow('private, gzip', { ...toPrivate, encoding: 'gzip' }, trails.private),
+    follow('private, br', { ...toPrivate, encoding: 'br' }, trails.private),
+    follow('private, zstd', { ...toPrivate, encoding: 'zstd' }, trails.private),
     walk('idx', full, toIdx, trails.idx),
-    follow('idx, gzip', toIdx, trails.idx),
+    follow('idx, gzip', { ...toIdx, encoding: 'gzip' }, trails.idx),
     walk('idx with Media', `${full}&$expand=Media`, toIdx),
     walk('keys alone, idx', `${full}&$select=ListingKey`, toIdx),
     walk('native by _skiptoken, idx', listings, toIdx, trails.native),
-    follow('native by _skiptoken, idx, gzip', toIdx, trails.native),
+    follow('native by _skiptoken, idx, gzip', { ...toIdx, encoding: 'gzip' }, trails.native),
     walk(
       'native with all parts, idx',
       `${listings}&_expand=Photos,Videos,VirtualTours,Rooms,Units,OpenHouses,Documents,FloorPlans`,

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 /** What a client asks with, beside the address. */
 export interface Asking {
   readonly token: string;
-  readonly gzip?: boolean;
+  readonly encoding?: 'gzip' | 'br' | 'zstd' | undefined;
 }
 
 /** A response whose body was read to its end and thrown away. */
@@ -48,10 +48,10 @@ export function makeClient(): Client {
   };
 }
 
-function ask(agent: Agent, address: string, { token, gzip }: Asking): Promise<IncomingMessage> {
+function ask(agent: Agent, address: string, { token, encoding }: Asking): Promise<IncomingMessage> {
   const headers = {
     authorization: `Bearer ${token}`,
-    ...(gzip ? { 'accept-encoding': 'gzip' } : {}),
+    ...(encoding === undefined ? {} : { 'accept-encoding': encoding }),
   };
   return new Promise((resolve, reject) => {
     const asked = request(address, { agent, headers }, (response) => {

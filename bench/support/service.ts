@@ -11,6 +11,12 @@ export interface RunningService {
   readonly tokens: Readonly<Record<'private' | 'idx', string>>;
 }
 
+/** Options by which a service listens on any ports. */
+export const FREE_PORTS = ['api', 'replication', 'floorplans', 'admin'].flatMap((name) => [
+  `--${name}-port`,
+  '0',
+]);
+
 /** Starts `plat serve` on free ports. */
 export async function startService({ store, path, config }: BenchContext): Promise<RunningService> {
   const token = async (role: string): Promise<string> => {
@@ -18,10 +24,9 @@ export async function startService({ store, path, config }: BenchContext): Promi
     return (await createKey(store, wanted)).token;
   };
   const tokens = { private: await token('private'), idx: await token('idx') };
-  const ports = ['api', 'replication', 'floorplans', 'admin'].flatMap((name) => [`--${name}-port`, '0']);
   const process = startPlat([
     ...['serve', '--store', path, '--config', config],
-    ...[...ports, '--log-level', 'warn'],
+    ...[...FREE_PORTS, '--log-level', 'warn'],
   ]);
   const [, reso = '', native = ''] = await process.said(/^replication\s+(\S+)\s+(\S+)$/m);
   return { process, reso, native, tokens };
