@@ -142,9 +142,7 @@ export async function startServer(): Promise<PostgresServer> {
 }
 
 /** Runs statements on a database of the server, outside of any store. */
-import { P } from '../../src/store/postgres/session.ts';
-export async function runOn(address: string, ...statements: readonly string[]): Promise<void> { const t=performance.now(); await runOn1(address,...statements); P('RUNON '+statements[0]?.slice(0,6), t)}
-export async function runOn1(address: string, ...statements: readonly string[]): Promise<void> {
+export async function runOn(address: string, ...statements: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: address });
   await client.connect();
   try {

@@ -136,13 +136,13 @@ export class SourceClient {
     const { largest } = this.#options;
     const declared = Number(response.headers['content-length'] ?? Number.NaN);
     const encoded = response.headers['content-encoding'] !== undefined;
-    if (!encoded && declared > largest) throw tooLarge(response, declared, largest);
+    const isTooLarge = !encoded && declared > largest;
     const decoder = new TextDecoder();
     const parts: string[] = [];
     let read = 0;
     for await (const chunk of response.body) {
       read += chunk.length;
-      if (read > largest) throw tooLarge(response, read, largest);
+      if (isTooLarge || read > largest) throw tooLarge(response, isTooLarge ? declared : read, largest);
       parts.push(decoder.decode(chunk, { stream: true }));
     }
     if (!encoded && Number.isFinite(declared) && read < declared) {

@@ -1,4 +1,4 @@
-import type { Readable, Transform } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { Agent, request } from 'undici';
 
@@ -15,7 +15,7 @@ export interface TransportResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The content without its encoding. */
+  /** The content without its encoding. It has to be read, or begun and given up: its connection is held until then. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -58,8 +58,9 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
 function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {
   const decoder = decoderOf(encoding);
   if (decoder === undefined) return body;
-  body.on('error', (error) => decoder.destroy(error));
-  return body.pipe(decoder);
+  // Whoever stops reading ends both, and with them the connection: no other way gives it back.
+  pipeline(body, decoder, () => undefined);
+  return decoder;
 }
 
 function decoderOf(encoding: string | undefined): Transform | undefined {

@@ -1,0 +1,378 @@
+/** Asking a source: what is asked again, how long after, what never, and what is too much to read. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { readJson } from '../../../src/replica/source/answer.ts';
+import { clientOf } from '../support/client.ts';
+import { json, listen, type Reply } from '../support/loopback.ts';
+
+const pem = (name: string): string =>
+  readFileSync(new URL(`../../service/http/tls/${name}.pem`, import.meta.url), 'utf8');
+const SELF_SIGNED = { cert: pem('certificate'), key: pem('key') };
+
+const FINE: Reply = { body: 'fine' };
+const busy = (headers: Record<string, string> = {}): Reply => ({ status: 503, headers, body: 'busy' });
+
+test('sends the token, asks for JSON, and reads the answer', async (t) => {
+  const server = await listen(t, () => FINE);
+  assert.equal(await clientOf(t, server.origin).text('Property?$top=1'), 'fine');
+  const [seen] = server.seen;
+  assert.equal(seen?.path, '/feed/Property');
+  assert.deepEqual(
+    [seen?.headers.authorization, seen?.headers.accept, seen?.headers['accept-encoding']],
+    ['Bearer secret', 'application/json', 'zstd, gzip'],
+  );
+});
+
+const ENCODINGS: readonly [string, (text: string) => Uint8Array][] = [
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+];
+for (const [encoding, pack] of ENCODINGS) {
+  test(`reads ${encoding}`, async (t) => {
+    const body = pack('häuser');
+    const server = await listen(t, () => ({ headers: { 'content-encoding': encoding }, body }));
+    assert.equal(await clientOf(t, server.origin).text('x'), 'häuser');
+  });
+}
+
+for (const status of [408, 429, 500, 502, 503, 504]) {
+  test(`${status} is asked again, a little later each time`, async (t) => {
+    const server = await listen(t, (_, count) => (count < 4 ? { status, body: 'not now' } : FINE));
+    const asked = clientOf(t, server.origin);
+    assert.equal(await asked.text('x'), 'fine');
+    assert.deepEqual(asked.slept, [500, 1000, 2000]);
+    assert.deepEqual(
+      asked.events,
+      [500, 1000, 2000].map((wait, at) => ({
+        kind: 'retry',
+        reason: `${status}: not now`,
+        attempt: at + 1,
+        wait,
+      })),
+    );
+  });
+}
+
+test('after all attempts the last failure is told', async (t) => {
+  const server = await listen(t, () => busy());
+  const asked = clientOf(t, server.origin);
+  assert.deepEqual(await asked.fault('x'), ['transient', '503: busy']);
+  assert.equal(server.seen.length, 4);
+});
+
+test('a caller that can ask for less may want fewer attempts', async (t) => {
+  const server = await listen(t, () => busy());
+  assert.deepEqual(await clientOf(t, server.origin).fault('x', 2), ['transient', '503: busy']);
+  assert.equal(server.seen.length, 2);
+});
+
+test('INCIDENT retries hammered a throttled token: Retry-After is a floor under every wait', async (t) => {
+  const server = await listen(t, (_, count) => (count < 3 ? busy({ 'retry-after': '120' }) : FINE));
+  const asked = clientOf(t, server.origin);
+  assert.equal(await asked.text('x'), 'fine');
+  assert.deepEqual(asked.slept, [120_500, 121_000]);
+});
+
+test('Retry-After may be a date', async (t) => {
+  const at = new Date('2026-06-01T12:05:00Z').toUTCString();
+  const server = await listen(t, (_, count) => (count < 2 ? busy({ 'retry-after': at }) : FINE));
+  const asked = clientOf(t, server.origin);
+  assert.equal(await asked.text('x'), 'fine');
+  assert.deepEqual(asked.slept, [300_500]);
+});
+
+test('Retry-After that is neither counts as none', async (t) => {
+  const server = await listen(t, (_, count) => (count < 2 ? busy({ 'retry-after': 'soon' }) : FINE));
+  const asked = clientOf(t, server.origin);
+  await asked.text('x');
+  assert.deepEqual(asked.slept, [500]);
+});
+
+const REFUSALS: readonly [string, Reply, string][] = [
+  ['401', { status: 401, body: 'no' }, '401: no'],
+  ['403', { status: 403, body: 'no' }, '403: no'],
+  [
+    'code 1021',
+    json({ D: { Success: false, Code: 1021, Message: 'Use the replication host' } }, { status: 400 }),
+    '400 (code 1021): Use the replication host',
+  ],
+  [
+    'code 1500 behind a 503',
+    json({ D: { Success: false, Code: 1500, Message: 'Not for you' } }, { status: 503 }),
+    '503 (code 1500): Not for you',
+  ],
+];
+for (const [name, reply, message] of REFUSALS) {
+  test(`${name} is never asked again`, async (t) => {
+    const server = await listen(t, () => reply);
+    const asked = clientOf(t, server.origin);
+    assert.deepEqual(await asked.fault('x'), ['refused', message]);
+    assert.deepEqual([server.seen.length, asked.slept], [1, []]);
+  });
+}
+
+test('code 1550 is the rate limit: it is asked again', async (t) => {
+  const over = json({ D: { Success: false, Code: 1550, Message: 'Over the limit' } }, { status: 503 });
+  const server = await listen(t, (_, count) => (count < 2 ? over : FINE));
+  const asked = clientOf(t, server.origin);
+  assert.equal(await asked.text('x'), 'fine');
+  assert.deepEqual(asked.events, [
+    { kind: 'retry', reason: '503 (code 1550): Over the limit', attempt: 1, wait: 500 },
+  ]);
+});
+
+for (const status of [400, 404, 410, 414, 501]) {
+  test(`${status} says that the request is wrong: it is told at once, with the server's words`, async (t) => {
+    const body = { error: { code: 'X', message: 'No such field' } };
+    const server = await listen(t, () => json(body, { status }));
+    assert.deepEqual(await clientOf(t, server.origin).fault('x'), ['rejected', `${status}: No such field`]);
+    assert.equal(server.seen.length, 1);
+  });
+}
+
+test('the circuit breaker: after 40 failures in a row nothing is asked again', async (t) => {
+  const server = await listen(t, () => busy());
+  const asked = clientOf(t, server.origin);
+  for (let request = 0; request < 10; request++) await asked.fault('x');
+  assert.equal(server.seen.length, 40);
+  assert.deepEqual(await asked.fault('x'), ['transient', '503: busy']);
+  assert.equal(server.seen.length, 41, 'one attempt, no retry');
+});
+
+test('an answer closes the circuit again', async (t) => {
+  const server = await listen(t, (_, count) => (count === 41 ? FINE : busy()));
+  const asked = clientOf(t, server.origin);
+  for (let request = 0; request < 10; request++) await asked.fault('x');
+  await asked.text('x');
+  await asked.fault('x');
+  assert.equal(server.seen.length, 45);
+});
+
+test('a redirect within the source is followed', async (t) => {
+  const server = await listen(t, ({ path }) =>
+    path === '/feed/old' ? { status: 302, headers: { location: '/feed/new' } } : FINE,
+  );
+  assert.equal(await clientOf(t, server.origin).text('old'), 'fine');
+  assert.deepEqual(
+    server.seen.map(({ path }) => path),
+    ['/feed/old', '/feed/new'],
+  );
+});
+
+for (const status of [301, 302, 303, 307, 308]) {
+  test(`redirects to other hosts never get the token (${status})`, async (t) => {
+    const other = await listen(t, () => FINE);
+    const server = await listen(t, () => ({ status, headers: { location: `${other.origin}/feed/x` } }));
+    assert.deepEqual(await clientOf(t, server.origin).fault('x'), [
+      'refused',
+      `The source redirects to ${other.origin}, which is not where the token is for`,
+    ]);
+    assert.deepEqual([other.seen.length, server.seen.length], [0, 1]);
+  });
+}
+
+test('a source that redirects for ever is given up', async (t) => {
+  const server = await listen(t, () => ({ status: 302, headers: { location: '/feed/x' } }));
+  const { origin } = server;
+  assert.deepEqual(await clientOf(t, origin).fault('x'), [
+    'rejected',
+    `${origin}/feed/x redirects more than 5 times`,
+  ]);
+  assert.equal(server.seen.length, 6);
+});
+
+test('a link to another origin is rebased on the source, and the token never goes elsewhere', async (t) => {
+  const other = await listen(t, () => FINE);
+  const server = await listen(t, () => FINE);
+  assert.equal(await clientOf(t, server.origin).text(`${other.origin}/feed/next?$skiptoken=1`), 'fine');
+  assert.deepEqual([other.seen.length, server.seen[0]?.url], [0, '/feed/next?$skiptoken=1']);
+});
+
+test('TLS errors: a certificate that nobody vouches for is no source, and waiting does not help', async (t) => {
+  const server = await listen(t, () => FINE, { tls: SELF_SIGNED });
+  const asked = clientOf(t, server.origin);
+  const [kind, message] = await asked.fault('x');
+  assert.deepEqual(
+    [kind, message.split(';')[0]],
+    ['refused', 'DEPTH_ZERO_SELF_SIGNED_CERT: self-signed certificate'],
+  );
+  assert.deepEqual(asked.slept, []);
+});
+
+test('nobody listens: asked again, as a restart passes', async (t) => {
+  const asked = clientOf(t, 'http://127.0.0.1:1');
+  const [kind, message] = await asked.fault('x', 2);
+  assert.deepEqual([kind, message], ['transient', 'ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:1']);
+  assert.deepEqual(asked.slept, [500]);
+});
+
+test('a page that ends in the middle: less came than Content-Length says, and it is asked again', async (t) => {
+  const server = await listen(t, (_, count) =>
+    count < 2 ? { body: 'x'.repeat(5000), cutAfter: 100 } : FINE,
+  );
+  const asked = clientOf(t, server.origin);
+  assert.equal(await asked.text('x'), 'fine');
+  assert.equal(asked.events.length, 1);
+});
+
+test('a chunked answer whose connection is cut is asked again', async (t) => {
+  const server = await listen(t, (_, count) =>
+    count < 2 ? { headers: { 'transfer-encoding': 'chunked' }, body: 'x'.repeat(5000), cutAfter: 100 } : FINE,
+  );
+  assert.equal(await clientOf(t, server.origin).text('x'), 'fine');
+  assert.equal(server.seen.length, 2);
+});
+
+test('compressed content that breaks off is asked again', async (t) => {
+  const whole = gzipSync('x'.repeat(10_000));
+  const server = await listen(t, (_, count) => ({
+    headers: { 'content-encoding': 'gzip' },
+    body: count < 2 ? whole.subarray(0, -12) : whole,
+  }));
+  const asked = clientOf(t, server.origin);
+  assert.equal((await asked.text('x')).length, 10_000);
+  assert.deepEqual(
+    asked.events.map((event) => event.kind === 'retry' && event.reason),
+    ['Z_BUF_ERROR: unexpected end of file'],
+  );
+});
+
+test('content that is not in the encoding it claims is asked again', async (t) => {
+  const server = await listen(t, (_, count) =>
+    count < 2 ? { headers: { 'content-encoding': 'gzip' }, body: 'plain' } : FINE,
+  );
+  const asked = clientOf(t, server.origin);
+  assert.equal(await asked.text('x'), 'fine');
+  assert.deepEqual(asked.slept, [500]);
+});
+
+test('a source that never answers is slow, and is asked again', async (t) => {
+  const server = await listen(t, (_, count) =>
+    count < 2 ? new Promise<Reply>(() => undefined) : { body: 'fine' },
+  );
+  const asked = clientOf(t, server.origin, { timeout: 50 });
+  assert.equal(await asked.text('x'), 'fine');
+  assert.deepEqual(
+    asked.events.map((event) => event.kind === 'retry' && event.reason),
+    ['UND_ERR_HEADERS_TIMEOUT: Headers Timeout Error'],
+  );
+});
+
+test('an answer that stops coming is slow, too', async (t) => {
+  const server = await listen(t, (_, count) => (count < 2 ? { body: 'beginning', stalls: true } : FINE));
+  const asked = clientOf(t, server.origin, { timeout: 50 });
+  assert.equal(await asked.text('x'), 'fine');
+  assert.deepEqual(
+    asked.events.map((event) => event.kind === 'retry' && event.reason),
+    ['UND_ERR_BODY_TIMEOUT: Body Timeout Error'],
+  );
+});
+
+test('100 MB pages: the declared size is enough to say no, and no connection is held', async (t) => {
+  const server = await listen(t, ({ path }) =>
+    path === '/feed/large' ? { body: Buffer.alloc(100_000_000, 'x') } : FINE,
+  );
+  const asked = clientOf(t, server.origin);
+  for (let request = 0; request < 6; request++) {
+    assert.deepEqual(await asked.fault('large'), [
+      'too-large',
+      'The answer has 100000000 bytes or more, and 1000000 are read',
+    ]);
+  }
+  assert.equal(await asked.text('small'), 'fine');
+  assert.deepEqual(asked.slept, []);
+});
+
+test('100 MB pages without a size: reading stops at the limit', async (t) => {
+  const server = await listen(t, ({ path }) =>
+    path === '/feed/large'
+      ? { headers: { 'transfer-encoding': 'chunked' }, body: Buffer.alloc(100_000_000, 'x') }
+      : FINE,
+  );
+  const asked = clientOf(t, server.origin);
+  for (let request = 0; request < 6; request++) {
+    const [kind, message] = await asked.fault('large');
+    assert.equal(kind, 'too-large');
+    assert.match(message, /^The answer has 1\d{6} bytes or more, and 1000000 are read$/);
+  }
+  assert.equal(await asked.text('small'), 'fine');
+});
+
+for (const [encoding, pack] of ENCODINGS) {
+  test(`gzip bombs: ${encoding} that becomes 20 MB is given up at the limit, and no connection is held`, async (t) => {
+    const bomb = pack('\0'.repeat(20_000_000));
+    const server = await listen(t, ({ path }) =>
+      path === '/feed/bomb' ? { headers: { 'content-encoding': encoding }, body: bomb } : FINE,
+    );
+    const asked = clientOf(t, server.origin);
+    for (let request = 0; request < 6; request++) {
+      const [kind, message] = await asked.fault('bomb');
+      assert.equal(kind, 'too-large');
+      assert.match(message, /^The answer has 1\d{6} bytes or more, and 1000000 are read$/);
+    }
+    assert.equal(await asked.text('small'), 'fine');
+  });
+}
+
+test('HTML in place of JSON is asked again, and told by its beginning', async (t) => {
+  const html = { headers: { 'content-type': 'text/html' }, body: '<html><body>Maintenance</body></html>' };
+  const server = await listen(t, () => html);
+  const { origin } = server;
+  const asked = clientOf(t, origin);
+  await assert.rejects(asked.client.get('Property', readJson), {
+    kind: 'transient',
+    message: `${origin}/feed/Property did not answer with JSON but with text/html: "<html><body>Maintenance</body></html>"`,
+  });
+  assert.equal(server.seen.length, 4);
+});
+
+test('JSON that is no object is asked again', async (t) => {
+  const server = await listen(t, (_, count) => json(count < 2 ? [1, 2] : { value: [] }));
+  const asked = clientOf(t, server.origin);
+  assert.deepEqual(await asked.client.get('Property', readJson), { value: [] });
+  assert.deepEqual(
+    asked.events.map((event) => event.kind === 'retry' && event.reason),
+    [`${server.origin}/feed/Property answered with JSON that is no object`],
+  );
+});
+
+test('a budget that is empty is waited for, and the wait is told', async (t) => {
+  const server = await listen(t, () => FINE);
+  const waits = [30_000, 500, 0];
+  const noted: number[] = [];
+  const asked = clientOf(t, server.origin, {
+    allowance: {
+      take: async () => waits.shift() ?? 0,
+      note: async (bytes) => void noted.push(bytes),
+    },
+  });
+  assert.equal(await asked.text('x'), 'fine');
+  assert.deepEqual([asked.slept, noted], [[30_000, 500], [4]]);
+  assert.deepEqual(asked.events, [{ kind: 'waiting', reason: 'the rate limit of the source', wait: 30_000 }]);
+});
+
+test('what an answer tells of the limit is noted, also when it is an error', async (t) => {
+  const headers = { 'ratelimit-remaining': '0', 'ratelimit-reset': '60' };
+  const server = await listen(t, (_, count) => (count < 2 ? busy(headers) : FINE));
+  const blocked: number[] = [];
+  const asked = clientOf(t, server.origin, {
+    allowance: { take: async () => 0, note: async (_, until) => void blocked.push(until) },
+  });
+  await asked.text('x');
+  assert.deepEqual(blocked, [Date.parse('2026-06-01T12:01:00Z'), 0]);
+});
+
+test('a consumer that is told to stop does not go on asking', async (t) => {
+  const stop = new AbortController();
+  const server = await listen(t, () => {
+    stop.abort();
+    return busy();
+  });
+  const asked = clientOf(t, server.origin, { signal: stop.signal });
+  assert.deepEqual(await asked.fault('x'), ['stopped', 'It was told to stop']);
+  assert.deepEqual(await asked.fault('x'), ['stopped', 'It was told to stop']);
+  assert.equal(server.seen.length, 1);
+});

@@ -1,0 +1,60 @@
+/** A client of a server on loopback, with time of its own. */
+import type { ReplicaEvent } from '../../../src/replica/events.ts';
+import type { Allowance } from '../../../src/replica/http/allowance.ts';
+import { type ClientOptions, SourceClient } from '../../../src/replica/http/client.ts';
+import { RequestFailure } from '../../../src/replica/http/failure.ts';
+import { networkTransport } from '../../../src/replica/http/transport.ts';
+import { type TestClock, testClock } from '../../support/clock.ts';
+import type { Scope } from '../../support/engine.ts';
+import { virtualTime } from './virtual-clock.ts';
+
+export interface TestClient {
+  readonly client: SourceClient;
+  readonly clock: TestClock;
+  readonly events: ReplicaEvent[];
+  readonly slept: readonly number[];
+  /** The answer's text. */
+  text(path: string, attempts?: number): Promise<string>;
+  /** The failure of a request that must fail: kind and message. */
+  fault(path: string, attempts?: number): Promise<[string, string]>;
+}
+
+export const UNLIMITED: Allowance = { take: async () => 0, note: async () => undefined };
+
+/** Of each wait half is chance, so that every one is known. */
+export function clientOf(scope: Scope, origin: string, options: Partial<ClientOptions> = {}): TestClient {
+  const clock = testClock();
+  const time = virtualTime(clock);
+  const network = networkTransport();
+  scope.after(() => network.close());
+  const events: ReplicaEvent[] = [];
+  const client = new SourceClient({
+    root: new URL(`${origin}/feed/`),
+    token: 'secret',
+    environment: { clock: time.clock, random: () => 0.5, transport: time.watched(network) },
+    listener: (event) => void events.push(event),
+    backoff: { base: 1000, longest: 60_000, attempts: 4 },
+    allowance: UNLIMITED,
+    largest: 1_000_000,
+    timeout: 10_000,
+    signal: new AbortController().signal,
+    ...options,
+  });
+  const text = (path: string, attempts?: number): Promise<string> =>
+    client.get(path, (answer) => answer.text, attempts === undefined ? {} : { attempts });
+  return {
+    client,
+    clock,
+    events,
+    slept: time.slept,
+    text,
+    async fault(path, attempts) {
+      const failure: unknown = await text(path, attempts).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (failure instanceof RequestFailure) return [failure.kind, failure.message];
+      throw new Error('The request did not fail', { cause: failure });
+    },
+  };
+}

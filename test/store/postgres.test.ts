@@ -1,0 +1,4 @@
+import { postgresEngine } from '../support/postgres-engine.ts';
+import { storeContract } from './contract/index.ts';
+
+storeContract(postgresEngine());
