@@ -14,8 +14,9 @@ export interface ConnectionOptions {
   readonly cacheMegabytes: number;
 }
 
-/** How many statements a connection keeps prepared. */
+/** How many statements a connection keeps prepared, and how many characters they may have together. */
 const PREPARED = 400;
+const PREPARED_LENGTH = 2_000_000;
 
 /** One connection of one thread, with its prepared statements. */
 export interface Connection {
@@ -34,6 +35,7 @@ export function connect(options: ConnectionOptions): Connection {
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
   const deadline = registerFunctions(database);
   const statements = new Map<string, StatementSync>();
+  let length = 0;
   return {
     database,
     deadline,
@@ -46,9 +48,11 @@ export function connect(options: ConnectionOptions): Connection {
       }
       const made = database.prepare(text);
       statements.set(text, made);
-      if (statements.size > PREPARED) {
-        const oldest = statements.keys().next();
-        if (!oldest.done) statements.delete(oldest.value);
+      length += text.length;
+      for (const oldest of statements.keys()) {
+        if (statements.size <= PREPARED && length <= PREPARED_LENGTH) break;
+        statements.delete(oldest);
+        length -= oldest.length;
       }
       return made;
     },
