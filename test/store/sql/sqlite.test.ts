@@ -1,0 +1,4 @@
+import { sqliteDialect } from '../../../src/store/sqlite/dialect.ts';
+import { goldenSuite } from './golden.ts';
+
+goldenSuite(sqliteDialect);
