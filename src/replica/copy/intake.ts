@@ -27,12 +27,15 @@ interface Draft {
   readonly unknown: Map<string, UnknownField>;
 }
 
+/** What of a copy a page is read with. */
+type Taker = Pick<Copy, 'store' | 'book' | 'settings' | 'tell'>;
+
 /**
  * Reads the records of a page as the dictionary has them, after fields that it does not have were taken in. What
  * cannot be stored goes to the quarantine as it came, and the rest of the page is stored. Of two records with one key
  * the later counts.
  */
-export async function takeIn(copy: Copy, page: Pick<SourcePage, 'items' | 'broken'>): Promise<Intake> {
+export async function takeIn(copy: Taker, page: Pick<SourcePage, 'items' | 'broken'>): Promise<Intake> {
   const { intake, unknown } = await readPage(copy, page);
   if (copy.settings.drift === 'freeze' || unknown.length === 0) return intake;
   const hasGrown = await meetUnknown(copy, unknown);
@@ -58,7 +61,9 @@ export async function readPage(
   }
   const intake = {
     records: [...draft.records].map(([resource, records]) => ({ resource, records: [...records.values()] })),
-    remove: [...draft.remove].map(([resource, keys]) => ({ resource, keys: [...keys] })),
+    remove: [...draft.remove]
+      .filter(([, keys]) => keys.size > 0)
+      .map(([resource, keys]) => ({ resource, keys: [...keys] })),
     quarantine: draft.quarantine,
     partial: draft.partial,
   };
@@ -103,12 +108,13 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   for (const collection of partial) draft.partial.push({ key: record.key, collection });
   const records = draft.records.get(resource.name) ?? new Map<string, ParsedRecord>();
   draft.records.set(resource.name, records);
+  draft.remove.get(resource.name)?.delete(record.key);
   records.delete(record.key); // the later one stands at its own place in the page
   records.set(record.key, item.onlyChildren ? { ...record, onlyChildren: true } : record);
 }
 
 /** @returns whether the dictionary has grown */
-async function meetUnknown(copy: Copy, unknown: readonly UnknownField[]): Promise<boolean> {
+async function meetUnknown(copy: Taker, unknown: readonly UnknownField[]): Promise<boolean> {
   const { book, store, settings, tell } = copy;
   const ignored = new Set(book.get('ignored') ?? []);
   const fresh = unknown.filter(({ resource, name }) => !ignored.has(`${resource}.${name}`));

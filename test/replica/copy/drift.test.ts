@@ -1,0 +1,79 @@
+/** Fields of the source that the dictionary does not have: declared once, renamed by their LocalName, never losing data. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { declareFields } from '../../../src/replica/copy/drift.ts';
+import type { ReplicaEvent } from '../../../src/replica/events.ts';
+import type { ForeignField } from '../../../src/replica/source/source.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { makeWorld } from '../../support/world.ts';
+
+const field = (name: string, label = name, group = 'Interior', type = 'string'): ForeignField => ({
+  resource: 'Property',
+  name,
+  type,
+  group,
+  label,
+});
+
+const REPLICA = { settings: { owner: 'replica' } } as const;
+
+test('TRAP 9 a LocalName that differs is the current name: a renamed field keeps its API name and its data', async (t) => {
+  const { store, write, record } = await makeWorld(sqliteEngine(), t, REPLICA);
+  const events: ReplicaEvent[] = [];
+  const tell = (event: ReplicaEvent) => void events.push(event);
+  assert.deepEqual(await declareFields(store, [field('WineCellarYN', 'Wine Cellar', 'Interior')], tell), []);
+  await write('Property', { ListingKey: '1', WineCellarYN: 'deep' });
+  assert.deepEqual(await declareFields(store, [field('WineCellarYN', 'Cellar Kind', 'Below')], tell), []);
+  const declared = (await store.model()).settings.declarations.customFields;
+  assert.deepEqual(declared, [
+    { resource: 'Property', name: 'WineCellarYN', type: 'string', group: 'Below', label: 'Cellar Kind' },
+  ]);
+  assert.equal((await record('Property', '1'))?.WineCellarYN, 'deep');
+  assert.deepEqual(events, [
+    { kind: 'field', resource: 'Property', name: 'WineCellarYN', taken: 'declared' },
+  ]);
+});
+
+test('a field that was guessed gets its name when the source tells it, and a guess never takes one away', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
+  const tell = () => undefined;
+  const names = async () =>
+    (await store.model()).settings.declarations.customFields?.map(({ group, label }) => [group, label]);
+  await declareFields(store, [field('Cellar', 'Cellar', 'Source')], tell);
+  await declareFields(store, [field('Cellar', 'Wine Cellar', 'Interior')], tell);
+  assert.deepEqual(await names(), [['Interior', 'Wine Cellar']]);
+  await declareFields(store, [field('Cellar', 'Cellar', 'Source')], tell);
+  assert.deepEqual(await names(), [['Interior', 'Wine Cellar']]);
+});
+
+test('a type that the source changed is not taken over: stored values keep theirs', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
+  await declareFields(store, [field('Cellar', 'Cellar', 'Interior', 'string')], () => undefined);
+  await declareFields(store, [field('Cellar', 'Cellar', 'Interior', 'integer')], () => undefined);
+  const [declared] = (await store.model()).settings.declarations.customFields ?? [];
+  assert.equal(declared?.type, 'string');
+});
+
+test('of several fields the one that cannot be declared is refused, the others are declared', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
+  const wrong = field('Wrong', 'Wrong', 'Interior', 'no type');
+  const refused = await declareFields(
+    store,
+    [field('A'), wrong, field('no name'), field('B')],
+    () => undefined,
+  );
+  assert.deepEqual(
+    refused.map(({ name }) => name),
+    ['no name', 'Wrong'],
+  );
+  assert.deepEqual(
+    (await store.model()).settings.declarations.customFields?.map(({ name }) => name),
+    ['A', 'B'],
+  );
+});
+
+test("another replica's own stamp is no field of this one", async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
+  assert.deepEqual(await declareFields(store, [field('ReplicaModificationTimestamp')], () => undefined), []);
+  assert.deepEqual((await store.model()).settings.declarations.customFields ?? [], []);
+});

@@ -1,0 +1,299 @@
+/** What a page comes to: what is stored, what is put aside, what goes. */
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import { Book } from '../../../src/replica/copy/book.ts';
+import type { DriftPolicy } from '../../../src/replica/copy/copy.ts';
+import { type Intake, takeIn } from '../../../src/replica/copy/intake.ts';
+import type { ReplicaEvent } from '../../../src/replica/events.ts';
+import type { SourceItem } from '../../../src/replica/source/source.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { listing, member, photo } from '../../support/builders.ts';
+import type { Scope } from '../../support/engine.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { type Json, makeWorld } from '../../support/world.ts';
+
+interface Taker {
+  readonly store: Store;
+  readonly book: Book;
+  readonly events: ReplicaEvent[];
+  take(...items: readonly (SourceItem | Json)[]): Promise<Intake>;
+}
+
+async function taker(scope: Scope, drift: DriftPolicy = 'evolve'): Promise<Taker> {
+  const { store } = await makeWorld(sqliteEngine(), scope, { settings: { owner: 'replica' } });
+  const book = await Book.open({ store, source: 'feed' });
+  const events: ReplicaEvent[] = [];
+  // What takeIn uses of a copy; the network is not asked.
+  const copy = {
+    store,
+    book,
+    settings: { drift, alsoWindow: [], purgeShare: 0.2, force: false },
+    tell: (event: ReplicaEvent) => void events.push(event),
+  };
+  const isItem = (given: SourceItem | Json): given is SourceItem => 'json' in given;
+  return {
+    store,
+    book,
+    events,
+    take: (...items) =>
+      takeIn(copy, {
+        items: items.map((given) => (isItem(given) ? given : { resource: 'Property', json: given })),
+        broken: [],
+      }),
+  };
+}
+
+/** Keys and values of what is stored, by resource. */
+const stored = ({ records }: Intake): [string, string, Json][] =>
+  records.flatMap(({ resource, records: list }) =>
+    list.map(({ key, values }): [string, string, Json] => [resource, key, values]),
+  );
+const aside = ({ quarantine }: Intake): [string, string, string][] =>
+  quarantine.map(({ resource, key, reason }) => [resource, key, reason]);
+
+test('of two records with one key the later counts, at its own place', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(
+    listing('1', { ListPrice: 100 }),
+    listing('2', { ListPrice: 200 }),
+    listing('1', { ListPrice: 150 }),
+  );
+  assert.deepEqual(
+    stored(intake).map(([, key, { ListPrice }]) => [key, ListPrice]),
+    [
+      ['2', 200],
+      ['1', 150],
+    ],
+  );
+});
+
+test('a record without key goes to the quarantine under the hash of what it is', async (t) => {
+  const { take } = await taker(t);
+  const nameless = { StandardStatus: 'Active', ListPrice: 1 };
+  const intake = await take(nameless, listing('2'));
+  const payload = JSON.stringify(nameless);
+  assert.deepEqual(intake.quarantine, [
+    {
+      resource: 'Property',
+      key: `#${hash('sha256', payload, 'base64url').slice(0, 16)}`,
+      reason: 'The record has no ListingKey',
+      payload,
+    },
+  ]);
+  assert.deepEqual(
+    stored(intake).map(([, key]) => key),
+    ['2'],
+  );
+});
+
+test('what is no record at all is kept as it came', async (t) => {
+  const { store, book } = await taker(t);
+  const settings = { drift: 'evolve', alsoWindow: [], purgeShare: 0.2, force: false } as const;
+  const broken = [{ resource: 'Property', payload: '17', reason: 'The record is not a JSON object' }];
+  const intake = await takeIn({ store, book, settings, tell: () => undefined }, { items: [], broken });
+  assert.deepEqual(intake.quarantine, [
+    {
+      resource: 'Property',
+      key: `#${hash('sha256', '17', 'base64url').slice(0, 16)}`,
+      reason: 'The record is not a JSON object',
+      payload: '17',
+    },
+  ]);
+});
+
+const WRONG: readonly [string, Json, string][] = [
+  ['a text for a number', { ListPrice: 'much' }, 'ListPrice is "much", but takes a number'],
+  ['a number for a text', { City: 17 }, 'City is 17, but takes a string'],
+  [
+    'an object for a timestamp',
+    { ModificationTimestamp: {} },
+    'ModificationTimestamp is {}, but takes a timestamp with a zone, such as 2024-05-01T12:00:00Z',
+  ],
+  [
+    'a text for a boolean',
+    { InternetAddressDisplayYN: 'yes' },
+    'InternetAddressDisplayYN is "yes", but takes true or false',
+  ],
+  ['an object for a collection', { Media: {} }, 'Media is not a list'],
+  [
+    'several at once',
+    { ListPrice: [], City: {} },
+    'ListPrice is [], but takes a number; City is {}, but takes a string',
+  ],
+];
+for (const [name, fields, reason] of WRONG) {
+  test(`wrong types: ${name} puts the record aside, with the reason, and the rest is stored`, async (t) => {
+    const { take } = await taker(t);
+    const intake = await take(listing('1', fields), listing('2'));
+    assert.deepEqual(aside(intake), [['Property', '1', reason]]);
+    assert.equal(intake.quarantine[0]?.payload, JSON.stringify(listing('1', fields)));
+    assert.deepEqual(
+      stored(intake).map(([, each]) => each),
+      ['2'],
+    );
+  });
+}
+
+test('a bad member of a collection is put aside alone: its listing and its siblings are stored', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(
+    listing('1', { Media: [photo('a'), { MediaURL: 'x' }, photo('b', { Order: 'x' })] }),
+  );
+  assert.deepEqual(
+    intake.records[0]?.records[0]?.children.get('Media')?.map(({ key }) => key),
+    ['a'],
+  );
+  assert.deepEqual(
+    aside(intake).map(([resource, key]) => [resource, key.startsWith('#') ? '#' : key]),
+    [
+      ['Media', '#'],
+      ['Media', 'b'],
+    ],
+  );
+});
+
+test('TRAP 12 "********" means hidden: never stored as data, never quarantined', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(
+    listing('1', {
+      ListPrice: '********',
+      CloseDate: '********',
+      PrivateRemarks: '********',
+      Appliances: ['********', 'Oven'],
+      Media: [photo('a', { LongDescription: '********' })],
+    }),
+  );
+  assert.deepEqual(intake.quarantine, []);
+  const [[, , values = {}] = []] = stored(intake);
+  assert.deepEqual(values, { ListingKey: '1', StandardStatus: 'Active', Appliances: ['Oven'] });
+  assert.equal(
+    'LongDescription' in (intake.records[0]?.records[0]?.children.get('Media')?.[0]?.values ?? {}),
+    false,
+  );
+});
+
+test('a collection that came without its end is left as it was, and asked for by itself', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(
+    listing('1', { Media: [photo('a')], 'Media@odata.nextLink': 'x', Rooms: [] }),
+    listing('2', { Media: [photo('b')], 'Media@nextLink': 'y' }),
+  );
+  assert.deepEqual(intake.partial, [
+    { key: '1', collection: 'Media' },
+    { key: '2', collection: 'Media' },
+  ]);
+  assert.deepEqual(
+    intake.records[0]?.records.map(({ children }) => [...children.keys()]),
+    [['Rooms'], []],
+  );
+});
+
+test('MlgCanView false means delete, also when the same page gave the record before', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(
+    listing('1', { MlgCanView: true }),
+    listing('2', { MlgCanView: true }),
+    listing('1', { MlgCanView: false }),
+    { resource: 'Member', json: member('9', { MlgCanView: false }) },
+  );
+  assert.deepEqual(intake.remove, [
+    { resource: 'Property', keys: ['1'] },
+    { resource: 'Member', keys: ['9'] },
+  ]);
+  assert.deepEqual(
+    stored(intake).map(([, key]) => key),
+    ['2'],
+  );
+});
+
+test('a record that comes again after its deletion on the same page is stored', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(listing('1', { MlgCanView: false }), listing('1', { MlgCanView: true }));
+  assert.deepEqual(
+    [stored(intake).map(([, key]) => key), intake.remove.flatMap(({ keys }) => keys)],
+    [['1'], []],
+  );
+});
+
+const FOREIGN = {
+  SourceOnlyYN: true,
+  SourceOnlyScore: 4.5,
+  SourceOnlyTags: ['a', 'b'],
+  SourceOnlyText: 'x',
+  SourceOnlyThing: { a: 1 },
+};
+
+test('drift evolve: unknown fields become custom fields of the type of their value', async (t) => {
+  const { take, store, events } = await taker(t, 'evolve');
+  const intake = await take(listing('1', FOREIGN));
+  const [[, , values = {}] = []] = stored(intake);
+  assert.deepEqual(values, {
+    ListingKey: '1',
+    StandardStatus: 'Active',
+    ...FOREIGN,
+    SourceOnlyThing: '{"a":1}',
+  });
+  const { settings } = await store.model();
+  assert.deepEqual(
+    settings.declarations.customFields?.map(({ resource, name, type, group, label }) => [
+      resource,
+      name,
+      type,
+      group,
+      label,
+    ]),
+    [
+      ['Property', 'SourceOnlyYN', 'boolean', 'Source', 'SourceOnlyYN'],
+      ['Property', 'SourceOnlyScore', 'decimal(15,4)', 'Source', 'SourceOnlyScore'],
+      ['Property', 'SourceOnlyTags', 'string[]', 'Source', 'SourceOnlyTags'],
+      ['Property', 'SourceOnlyText', 'string', 'Source', 'SourceOnlyText'],
+      ['Property', 'SourceOnlyThing', 'string', 'Source', 'SourceOnlyThing'],
+    ],
+  );
+  assert.deepEqual(
+    events.map((event) => event.kind === 'field' && [event.name, event.taken]),
+    Object.keys(FOREIGN).map((name) => [name, 'declared']),
+  );
+});
+
+test('drift evolve: a name that no field can have is left out, and told once', async (t) => {
+  const { take, book, events } = await taker(t, 'evolve');
+  await take(listing('1', { 'no name': 'x' }));
+  await take(listing('2', { 'no name': 'y' }));
+  assert.deepEqual(book.get('ignored'), ['Property.no name']);
+  assert.deepEqual(events, [{ kind: 'field', resource: 'Property', name: 'no name', taken: 'ignored' }]);
+});
+
+test('drift freeze: a record with an unknown field is put aside, one whose unknown field is null is not', async (t) => {
+  const { take, store } = await taker(t, 'freeze');
+  const intake = await take(
+    listing('1', { SourceOnlyText: 'x', SourceOnlyYN: false }),
+    listing('2', { SourceOnlyText: null }),
+  );
+  assert.deepEqual(aside(intake), [
+    ['Property', '1', 'The dictionary has no Property.SourceOnlyText, Property.SourceOnlyYN'],
+  ]);
+  assert.deepEqual(
+    stored(intake).map(([, key]) => key),
+    ['2'],
+  );
+  assert.deepEqual((await store.model()).settings.declarations.customFields ?? [], []);
+});
+
+test('drift discard: unknown fields are left out and told, the record is stored', async (t) => {
+  const { take, book, events, store } = await taker(t, 'discard');
+  const intake = await take(listing('1', { SourceOnlyText: 'x' }));
+  assert.deepEqual(stored(intake), [['Property', '1', { ListingKey: '1', StandardStatus: 'Active' }]]);
+  assert.deepEqual(book.get('ignored'), ['Property.SourceOnlyText']);
+  assert.deepEqual(events, [
+    { kind: 'field', resource: 'Property', name: 'SourceOnlyText', taken: 'ignored' },
+  ]);
+  assert.deepEqual((await store.model()).settings.declarations.customFields ?? [], []);
+});
+
+test('an unknown field of a member of a collection is met like any other', async (t) => {
+  const { take } = await taker(t, 'evolve');
+  const intake = await take(listing('1', { Media: [photo('a', { SourceOnlyText: 'x' })] }));
+  assert.equal(intake.records[0]?.records[0]?.children.get('Media')?.[0]?.values.SourceOnlyText, 'x');
+});

@@ -1,0 +1,98 @@
+/** Walks that would not end: each is told, with what gave it away. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LoopGuard } from '../../../src/replica/copy/loop-guard.ts';
+import type { Position, SourceKey } from '../../../src/replica/source/source.ts';
+
+const link = (page: number): Position => ({ kind: 'link', url: `https://feed.example/?page=${page}` });
+const token = (key: string): Position => ({ kind: 'token', token: key });
+const keys = (...names: readonly string[]): SourceKey[] =>
+  names.map((key) => ({ resource: 'Property', key }));
+
+const rejected = (message: string) => ({ name: 'RequestFailure', kind: 'rejected', message });
+
+test('the same link twice', () => {
+  const guard = new LoopGuard();
+  guard.check(undefined, { next: link(2), keys: keys('1') });
+  guard.check(link(2), { next: link(3), keys: keys('2') });
+  assert.throws(
+    () => guard.check(link(3), { next: link(2), keys: keys('3') }),
+    rejected('The source gave the link https://feed.example/?page=2 twice: the walk would not end'),
+  );
+});
+
+test('a link to the page itself', () => {
+  assert.throws(
+    () => new LoopGuard().check(link(2), { next: link(2), keys: keys('1') }),
+    rejected('The source gave the link https://feed.example/?page=2 twice: the walk would not end'),
+  );
+});
+
+test('the same token twice', () => {
+  const guard = new LoopGuard();
+  guard.check(undefined, { next: token('17'), keys: keys('16', '17') });
+  guard.check(token('17'), { next: token('19'), keys: keys('18', '19') });
+  assert.throws(
+    () => guard.check(token('19'), { next: token('17'), keys: keys('20') }),
+    rejected('The source gave the skip token 17 twice: the walk would not end'),
+  );
+});
+
+test('the same page under another link', () => {
+  const guard = new LoopGuard();
+  guard.check(undefined, { next: link(2), keys: keys('1', '2') });
+  assert.throws(
+    () => guard.check(link(2), { next: link(3), keys: keys('1', '2') }),
+    rejected('The source gave the same page twice: the walk would not end'),
+  );
+});
+
+test('one record twice may be the token that counts as its own (trap 5b)', () => {
+  const guard = new LoopGuard();
+  guard.check(undefined, { next: link(2), keys: keys('1') });
+  guard.check(link(2), { next: link(3), keys: keys('1') });
+});
+
+test('endless empty pages: a hundred in a row', () => {
+  const guard = new LoopGuard();
+  const empty = (page: number): void => guard.check(link(page), { next: link(page + 1), keys: [] });
+  for (let page = 1; page < 100; page++) empty(page);
+  assert.throws(
+    () => empty(100),
+    rejected('The source gave 100 pages without a record: the walk would not end'),
+  );
+});
+
+test('empty pages with records between them are a thin index, not a loop', () => {
+  const guard = new LoopGuard();
+  for (let page = 1; page < 1000; page++) {
+    guard.check(link(page), { next: link(page + 1), keys: page % 99 === 0 ? keys(`${page}`) : [] });
+  }
+});
+
+test('three times the records that were announced, above ten thousand', () => {
+  const guard = new LoopGuard();
+  const many = (page: number): SourceKey[] =>
+    Array.from({ length: 1000 }, (_, at) => ({ resource: 'Property', key: `${page}-${at}` }));
+  for (let page = 1; page <= 12; page++) {
+    guard.check(link(page), { next: link(page + 1), keys: many(page), total: 4000 });
+  }
+  assert.throws(
+    () => guard.check(link(13), { next: link(14), keys: many(13), total: 4000 }),
+    rejected('The source announced 4000 records and gave more than 13000: the walk would not end'),
+  );
+});
+
+test('without an announcement no number of records is suspicious', () => {
+  const guard = new LoopGuard();
+  for (let page = 1; page <= 50; page++) {
+    const many = Array.from({ length: 1000 }, (_, at) => ({ resource: 'Property', key: `${page}-${at}` }));
+    guard.check(link(page), { next: link(page + 1), keys: many });
+  }
+});
+
+test('the last page may be anything', () => {
+  const guard = new LoopGuard();
+  guard.check(undefined, { next: link(2), keys: keys('1', '2') });
+  guard.check(link(2), { keys: keys('1', '2') });
+});
