@@ -14,7 +14,12 @@ const source = join(root, 'src', 'cli', 'main.ts');
 // A checkout runs its sources as they are; the published package holds the build alone.
 const main = existsSync(source) ? source : built;
 
+// A consumer keeps within its memory, however large the feed is.
+const flags = process.argv[2] === 'replicate' ? ['--memory-saver-mode'] : [];
+const rest = [main, ...process.argv.slice(2)];
+
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
+  if (flags.some((flag) => !process.execArgv.includes(flag))) become(process.execPath, [...flags, ...rest]);
   await import(main);
 } else {
   const node = bundledNode();
@@ -24,9 +29,19 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
     );
     process.exit(1);
   }
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The channel ends with this process, however it ends, and the other one with the channel.
+  const child = spawn(node, [...flags, ...rest], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+}
+
+/** Goes on as another program in the same process, where the system can do that. */
+function become(program, args) {
+  try {
+    process.execve(program, [program, ...args], process.env);
+  } catch {
+    // It cannot: the same program does the work, with more memory.
+  }
 }
 
 /** The program of the npm package `node`, which plat depends on. */

@@ -28,6 +28,7 @@ export interface OpenOptions {
   /** Whether reads run on threads of their own, as a service wants it. */
   readonly threads?: boolean;
   readonly config?: ConfigFile;
+  readonly cacheMegabytes?: number;
 }
 
 /** Settings of a store as the configuration changes them. */
@@ -53,7 +54,7 @@ export function configured(settings: StoreSettings, config: ConfigFile): StoreSe
 /** Opens a store, and brings it in line with the configuration if that says anything of it. */
 export async function openStore(
   text: string,
-  { create, base = DEFAULT_SETTINGS, threads = false, config = {} }: OpenOptions,
+  { create, base = DEFAULT_SETTINGS, threads = false, config = {}, cacheMegabytes }: OpenOptions,
 ): Promise<Store> {
   const { path } = storeAddress(text);
   if (create) mustHaveFolder(path);
@@ -63,6 +64,7 @@ export async function openStore(
     ...(create ? { create: configured(base, config) } : {}),
     pageReaders: readers,
     searchReaders: readers,
+    ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
   });
   await store.configure((settings) => configured(settings, config));
   return store;

@@ -34,6 +34,9 @@ interface ReplicateSettings extends SourceSettings {
   readonly bytesPerDay?: number;
 }
 
+/** What waits and is worked on has to fit in 200 MB, however large the feed is. */
+const CACHE_MEGABYTES = 16;
+
 const LIMITS = {
   requestsPerSecond: '--requests-per-second <n>',
   requestsPerHour: '--requests-per-hour <n>',
@@ -93,7 +96,12 @@ export function addReplicateCommand(program: Command): void {
       owner: 'replica',
       agentsFrom: hasAccounts ? 'records' : 'payload',
     } as const;
-    const store = await openStore(settings.store, { create: true, base, config });
+    const store = await openStore(settings.store, {
+      create: true,
+      base,
+      config,
+      cacheMegabytes: CACHE_MEGABYTES,
+    });
     const admin =
       settings.watch === true
         ? await replicaAdmin(store, sourceName(given), { host: settings.adminHost, port: settings.adminPort })

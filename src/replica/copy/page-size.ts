@@ -3,21 +3,29 @@ import type { Listener } from '../events.ts';
 const FLOOR = 10;
 /** A page that is too large whatever its records are may have to be smaller still. */
 const LEAST = 2;
+/** Records of the first page: what they weigh is not known yet. */
+const FIRST = 200;
 /** Characters of an answer above which pages are made smaller, so that what waits in memory stays small. */
-const HEAVY = 8_000_000;
+const HEAVY = 2_000_000;
 /** Pages in a row that have to go well before the size grows again. */
 const GOOD_PAGES = 10;
 
-/** How many records are asked for at once: halved when that was too much, grown back slowly. */
+/**
+ * How many records are asked for at once: as many as are allowed and as are no burden, halved when that was too much
+ * for the source, grown back slowly.
+ */
 export class PageSize {
-  #largest: number;
+  readonly #allowed: number;
   readonly #tell: Listener;
+  #largest: number;
   #size: number;
   #good = 0;
+  #isFirst = true;
 
-  constructor(largest: number, tell: Listener) {
-    this.#largest = largest;
-    this.#size = largest;
+  constructor(allowed: number, tell: Listener) {
+    this.#allowed = allowed;
+    this.#largest = allowed;
+    this.#size = Math.min(allowed, FIRST);
     this.#tell = tell;
   }
 
@@ -27,25 +35,35 @@ export class PageSize {
 
   /** Halves the size. @returns false when it cannot be smaller */
   shrink(reason: 'slow' | 'large'): boolean {
-    const floor = Math.min(this.#largest, reason === 'large' ? LEAST : FLOOR);
+    const floor = Math.min(this.#allowed, reason === 'large' ? LEAST : FLOOR);
     if (this.#size <= floor) return false;
+    this.#isFirst = false;
     this.#set(Math.max(floor, this.#size >> 1));
     return true;
   }
 
-  /** A page came well. @param weight characters of the answer */
-  praise(weight: number): void {
-    if (weight > HEAVY) {
-      this.#largest = Math.max(FLOOR, Math.floor((this.#size * HEAVY) / weight));
-      if (this.#size > this.#largest) this.#set(this.#largest);
+  /** A page came well. @param weight characters of the answer @param rows records in it */
+  praise(weight: number, rows: number): void {
+    if (rows > 0) {
+      const comfortable = Math.max(FLOOR, Math.floor((rows * HEAVY) / weight));
+      this.#largest = Math.min(this.#allowed, comfortable);
     }
-    if (this.#size === this.#largest || ++this.#good < GOOD_PAGES) return;
-    this.#set(Math.min(this.#largest, this.#size * 2));
+    const hasGrown = this.#isFirst || ++this.#good >= GOOD_PAGES;
+    this.#isFirst = false;
+    if (this.#size > this.#largest) this.#set(this.#largest);
+    else if (hasGrown && this.#size < this.#largest) this.#set(Math.min(this.#largest, this.#next()));
+  }
+
+  /** The first page tells what the others may be; afterwards the size comes back by doubling. */
+  #next(): number {
+    return this.#good === 0 ? this.#largest : this.#size * 2;
   }
 
   #set(size: number): void {
+    const before = this.#size;
     this.#size = size;
     this.#good = 0;
-    this.#tell({ kind: 'page-size', size });
+    // Small steps, as every page has its own weight, are not worth telling.
+    if (Math.abs(size - before) * 4 > before) this.#tell({ kind: 'page-size', size });
   }
 }

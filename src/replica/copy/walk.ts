@@ -54,7 +54,7 @@ async function fetchPage<P extends AnyPage>(
   for (let smaller = true; ; ) {
     try {
       const page = await fetch({ position, size: size.now, ...(smaller ? { attempts: ATTEMPTS } : {}) });
-      size.praise(page.weight);
+      size.praise(page.weight, page.keys.length);
       return page;
     } catch (error) {
       if (!(error instanceof RequestFailure) || !asksTooMuch(error)) {

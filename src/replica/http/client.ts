@@ -3,7 +3,7 @@ import type { Listener } from '../events.ts';
 import type { Allowance } from './allowance.ts';
 import { type BackoffOptions, waitAfter } from './backoff.ts';
 import { blockedUntil } from './budget.ts';
-import { asFailure, failureOf, RequestFailure } from './failure.ts';
+import { asFailure, failureOf, RequestFailure, throttledUntil } from './failure.ts';
 import type { TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
@@ -96,7 +96,9 @@ export class SourceClient {
       });
       const text = await this.#read(response);
       const now = environment.clock.now();
-      await allowance.note(text.length, blockedUntil(response.headers, now), now);
+      const { status, headers: told } = response;
+      const blocked = Math.max(blockedUntil(told, now), throttledUntil(status, told, now));
+      await allowance.note(text.length, blocked, now);
       if (response.status >= 200 && response.status < 300)
         return { text, headers: response.headers, url: address };
       const location = response.headers.location;

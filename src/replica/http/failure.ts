@@ -93,6 +93,16 @@ function explanation(text: string): { code?: number; message: string } {
   return { message: text.slice(0, TOLD) };
 }
 
+/** The moment before which a source that has had too much of a token wants nothing more of it, whatever is asked. */
+export function throttledUntil(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  now: number,
+): number {
+  const header = headers['retry-after'];
+  return status === 429 && header !== undefined ? now + retryAfter(header, now) : 0;
+}
+
 /** Seconds, or a date (RFC 9110, 10.2.3); in milliseconds from now. */
 function retryAfter(header: string, now: number): number {
   const seconds = Number(header);

@@ -38,3 +38,12 @@ export function readDate({ headers }: Answer): number {
     throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
   return time;
 }
+
+/**
+ * The moment of an answer that is the source's own: what stands before it and tells of a pause has another clock.
+ * @throws RequestFailure as the two above
+ */
+export function readMoment(answer: Answer): number {
+  readJson(answer);
+  return readDate(answer);
+}

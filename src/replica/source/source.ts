@@ -103,6 +103,10 @@ export interface Capabilities {
   readonly resources: readonly string[];
 }
 
+/** Whether listings come with custom fields only where they are expanded with them (specification 4.3, rule 4). */
+export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
+  expansions.includes('CustomFields');
+
 /** A feed, whatever interface it speaks. */
 export interface Source {
   readonly capabilities: Capabilities;

@@ -1,7 +1,8 @@
 import type { Keys } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import type { Intake } from '../copy/intake.ts';
-import { CHILDREN, fetchWanted } from './fetch-wanted.ts';
+import { givesCustomFields, type SourcePage } from '../source/source.ts';
+import { CHILDREN, fetchWanted, RECORD } from './fetch-wanted.ts';
 
 /** The stamps that tell when a collection of a listing moved (specification 4.4, rule 3). The others have none. */
 const STAMPS_OF: Readonly<Record<string, readonly string[]>> = {
@@ -10,12 +11,9 @@ const STAMPS_OF: Readonly<Record<string, readonly string[]>> = {
 
 type Want = Keys & { readonly why: string };
 
-/** Why listings are asked for once more: all collections of a new listing come in requests of their own. */
-export function childrenOfNew(copy: Copy, resource: string, { records }: Intake): Want[] {
-  const whys = childrenApart(copy, resource);
-  return records
-    .filter((group) => group.resource === resource)
-    .flatMap((group) => whys.map((why) => ({ resource, keys: group.records.map(({ key }) => key), why })));
+/** Why listings of a download are asked for once more: what did not come with them comes in requests of its own. */
+export function wantedOfNew(copy: Copy, resource: string, { keys }: Pick<SourcePage, 'keys'>): Want[] {
+  return wantedApart(copy, resource).map((why) => ({ resource, keys: keys.map(({ key }) => key), why }));
 }
 
 /** The same for listings that an update brought: only what moved, and what has no stamp. */
@@ -39,10 +37,11 @@ export async function childrenOfUpdated(copy: Copy, resource: string, { records 
   });
 }
 
-/** Names under which the collections of a download are wanted; empty where they come with the listings. */
-export function childrenApart({ feed }: Copy, resource: string): readonly string[] {
+/** Names under which the rest of a download is wanted; empty where everything comes with the listings. */
+export function wantedApart({ feed }: Copy, resource: string): readonly string[] {
   const { interface: kind, children, expansions } = feed.capabilities;
   if (resource !== 'Property' || children === 'none') return [];
+  if (givesCustomFields(feed.capabilities)) return [RECORD];
   // The native download sends nothing but _limit, _skiptoken and _select (reference: consumer, trap 11).
   if (kind === 'native') return [CHILDREN];
   return children === 'per-listing' ? expansions : [];
@@ -51,7 +50,7 @@ export function childrenApart({ feed }: Copy, resource: string): readonly string
 /** Fetches whatever collections are wanted, also those that came without their end. */
 export async function fetchChildren(copy: Copy, resource: string): Promise<void> {
   if (resource !== 'Property') return;
-  for (const why of new Set([...childrenApart(copy, resource), ...copy.feed.capabilities.expansions])) {
+  for (const why of new Set([...wantedApart(copy, resource), ...copy.feed.capabilities.expansions])) {
     await fetchWanted(copy, resource, why);
   }
 }

@@ -6,7 +6,7 @@ import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { FOREIGN_EDGES, PLAT_EDGES, type SourcePage, type WindowEdges } from '../source/source.ts';
-import { childrenApart, childrenOfNew, fetchChildren } from './children.ts';
+import { fetchChildren, wantedApart, wantedOfNew } from './children.ts';
 
 /** Downloads that are begun again before the source is given up for now. */
 const MOST_ROUNDS = 5;
@@ -62,15 +62,15 @@ async function walk(copy: Copy, resource: string): Promise<void> {
   const fetch = (place: Parameters<typeof feed.page>[2]) => feed.page(resource, { kind: 'all' }, place);
   let done = begun.rows;
   for await (const page of pagesFrom(fetch, begun.position, sizeOf(resource))) {
-    const rows = page.items.length + page.broken.length;
-    await storePage(copy, page, (intake) => ({
-      want: childrenOfNew(copy, resource, intake),
+    const rows = Math.max(page.items.length + page.broken.length, page.keys.length);
+    await storePage(copy, page, () => ({
+      want: wantedOfNew(copy, resource, page),
       state: masksAfter(copy, page),
       load: {
         resource,
         event:
           page.next === undefined
-            ? { kind: 'end', fills: childrenApart(copy, resource).length > 0 }
+            ? { kind: 'end', fills: wantedApart(copy, resource).length > 0 }
             : {
                 kind: 'page',
                 next: page.next,

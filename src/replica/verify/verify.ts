@@ -4,7 +4,8 @@ import type { Copy } from '../copy/copy.ts';
 import { type Intake, readPage } from '../copy/intake.ts';
 import { pagesFrom } from '../copy/walk.ts';
 import type { Place, SourceItem, SourcePage } from '../source/source.ts';
-import { childrenApart } from '../steps/children.ts';
+import { wantedApart } from '../steps/children.ts';
+import { RECORD } from '../steps/fetch-wanted.ts';
 import { differingFields } from './compare.ts';
 
 /** A record that is not the same on both sides. */
@@ -82,14 +83,18 @@ export async function verifyCollection(
   return results;
 }
 
-/** Every record of a page, with the collections that come apart from it. */
+/** Every record of a page, with what comes apart from it. */
 async function comparePage(copy: Copy, collection: string, page: SourcePage, tally: Tally): Promise<void> {
   const { feed } = copy;
   const items = [...page.items];
-  if (childrenApart(copy, collection).length > 0) {
+  const apart = wantedApart(copy, collection);
+  if (apart.length > 0) {
     for (let at = 0; at < page.keys.length; at += feed.someAtOnce) {
       const keys = page.keys.slice(at, at + feed.someAtOnce).map(({ key }) => key);
-      items.push(...(await feed.children(keys, feed.capabilities.expansions)).items);
+      const rest = apart.includes(RECORD)
+        ? await feed.some(collection, keys)
+        : await feed.children(keys, feed.capabilities.expansions);
+      items.push(...rest.items);
     }
   }
   await compareItems(copy, items, page.broken, tally);

@@ -52,11 +52,14 @@ export interface SqliteStoreOptions {
    */
   readonly pageReaders?: number;
   readonly searchReaders?: number;
+  /** Of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
+  readonly cacheMegabytes?: number;
 }
 
 /** How long another process's lock is waited for, in milliseconds: to make a store, and to read. */
 const CREATE_PATIENCE = 30_000;
 const READ_PATIENCE = 5000;
+const CACHE_MEGABYTES = 64;
 
 export const defaultReaders = (): number => Math.max(1, availableParallelism() - 1);
 
@@ -72,7 +75,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       await createStore(connection, create, clock);
       connection.close();
     }
-    return new SqliteStore(path, clock, options.pageReaders ?? 0, options.searchReaders ?? 0);
+    return new SqliteStore(path, clock, options);
   } catch (error) {
     throw translateError(error, path, 0);
   }
@@ -94,10 +97,14 @@ class SqliteStore implements Store {
   /** Writes of this process follow each other; the lock is between processes. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, clock: Clock, pageReaders: number, searchReaders: number) {
+  constructor(
+    path: string,
+    clock: Clock,
+    { pageReaders = 0, searchReaders = 0, cacheMegabytes = CACHE_MEGABYTES }: SqliteStoreOptions,
+  ) {
     this.name = path;
     this.#clock = clock;
-    const shared = { path, cacheMegabytes: 64 };
+    const shared = { path, cacheMegabytes };
     this.#write = connect({ ...shared, readOnly: false, busyTimeout: LOCK_TIMEOUT });
     this.#write.database.exec('PRAGMA synchronous = FULL');
     this.#main = connect({ ...shared, readOnly: true, busyTimeout: READ_PATIENCE });

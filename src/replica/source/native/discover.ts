@@ -3,6 +3,7 @@ import type { Dictionary } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../answer.ts';
+import { isForeign } from '../foreign.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, type Source } from '../source.ts';
 import { nativeSource, readResults } from './native-source.ts';
 
@@ -24,8 +25,10 @@ const SPECIFIED = ['Photos', 'Videos', 'VirtualTours', 'Rooms', 'Units', 'OpenHo
 export async function discoverNative(options: DiscoverNativeOptions): Promise<Source> {
   const { client, root, dictionary, resources, customFields } = options;
   const isPlat = await isFromPlat(client, root);
-  const foreign = customFields ? await customFieldsOf(client, root, dictionary) : [];
-  const names = new Map(foreign.map(({ group, label, name }) => [`${group}\u0000${label}`, name]));
+  const custom = customFields ? await customFieldsOf(client, root) : [];
+  const listing = dictionary.resources.get('Property');
+  const foreign = custom.filter(({ name }) => listing !== undefined && isForeign(listing, name));
+  const names = new Map(custom.map(({ group, label, name }) => [`${group}\u0000${label}`, name]));
   const capabilities: Capabilities = {
     interface: 'native',
     isPlat,
@@ -81,13 +84,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** `/v1/customfields`: groups of fields, each with its type. */
-async function customFieldsOf(
-  client: SourceClient,
-  root: string,
-  dictionary: Dictionary,
-): Promise<ForeignField[]> {
+async function customFieldsOf(client: SourceClient, root: string): Promise<ForeignField[]> {
   const { results } = await client.get(`${root}customfields`, readResults);
-  const known = dictionary.resources.get('Property')?.fields;
   return results
     .filter(isObject)
     .flatMap((groups) => Object.entries(groups))
@@ -97,7 +95,6 @@ async function customFieldsOf(
     .flatMap(({ group, label, field }) => {
       if (!isObject(field)) return [];
       const name = typeof field.FieldName === 'string' ? field.FieldName : apiName(group, label);
-      if (known?.has(name)) return [];
       const type = field.MultiSelect === true ? 'string[]' : (TYPES[String(field.Type)] ?? 'string');
       return [{ resource: 'Property', name, type, group, label }];
     });

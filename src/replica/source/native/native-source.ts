@@ -1,7 +1,7 @@
 import type { Dictionary } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { isObject, readDate, readJson } from '../answer.ts';
+import { isObject, readDate, readJson, readMoment } from '../answer.ts';
 import type {
   BrokenItem,
   Capabilities,
@@ -12,8 +12,9 @@ import type {
   SourceItem,
   SourceKey,
   SourcePage,
+  Walk,
 } from '../source.ts';
-import { ACCOUNTS } from '../source.ts';
+import { ACCOUNTS, givesCustomFields } from '../source.ts';
 import { accountItem } from './account-json.ts';
 import { type CustomNames, listingJson, nativeToReso } from './listing-json.ts';
 
@@ -99,6 +100,22 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { items, broken, keys, weight, serverTime, total, masked: [...masked], open: [...open] };
   }
 
+  /** Without their custom fields listings are not whole, and the download cannot ask for these: keys come first. */
+  const keysFirst = (resource: string, { kind }: Walk): boolean =>
+    kind === 'all' && resource !== ACCOUNTS && givesCustomFields(capabilities);
+
+  /** During the initial download nothing but _limit, _skiptoken and _select is sent (specification 4.3, rule 1). */
+  function optionsOf(resource: string, walk: Walk): string[] {
+    if (walk.kind === 'window') return [`_filter=${walk.field} bt ${walk.lower},${walk.upper}`, expand];
+    return keysFirst(resource, walk) ? ['_select=ListingKey'] : [];
+  }
+
+  /** A page of keys. What has none is kept as it came. */
+  function keysOnly(resource: string, answer: NativeAnswer): SourcePage {
+    const keyless = answer.results.filter((result) => keysOf(resource, [result]).length === 0);
+    return { ...pageOf(resource, { ...answer, results: keyless }), keys: keysOf(resource, answer.results) };
+  }
+
   function property(result: unknown, masked: Set<string>, onlyChildren: boolean): SourceItem | undefined {
     const mapped = isObject(result) ? listingJson(result, names, customNames) : undefined;
     if (mapped === undefined) return undefined;
@@ -113,15 +130,17 @@ export function nativeSource(options: NativeSourceOptions): Source {
     capabilities,
     foreignFields: options.foreignFields,
     someAtOnce: MANY,
-    serverTime: () => client.get(`${root}system`, readDate),
+    serverTime: () => client.get(`${root}system`, readMoment),
     fingerprint: options.fingerprint,
     async page(resource, walk, { position, ...rest }) {
-      // During the initial download nothing but _limit, _skiptoken and _select is sent (specification 4.3, rule 1).
-      const window =
-        walk.kind === 'all' ? [] : [`_filter=${walk.field} bt ${walk.lower},${walk.upper}`, expand];
-      const query = [`_limit=${sizeOf({ position, ...rest })}`, ...window, place(resource, position)];
+      const query = [
+        `_limit=${sizeOf({ position, ...rest })}`,
+        ...optionsOf(resource, walk),
+        place(resource, position),
+      ];
       const answer = await read(collectionOf(resource), query, rest.attempts);
-      return { ...pageOf(resource, answer), next: nextOf(resource, answer, position) };
+      const page = keysFirst(resource, walk) ? keysOnly(resource, answer) : pageOf(resource, answer);
+      return { ...page, next: nextOf(resource, answer, position) };
     },
     async keys(resource, { position, ...rest }) {
       const select = resource === ACCOUNTS ? '_select=UserType' : '_select=ListingKey';

@@ -1,17 +1,18 @@
 import type { Dictionary } from '../../../dictionary/index.ts';
+import { isForeign } from '../foreign.ts';
 import type { ForeignField } from '../source.ts';
 import type { PropertyShape, SourceMetadata } from './metadata.ts';
 
 /** The group of fields that a source declares without a LocalName. */
 const GROUP = 'Source';
 
-/** Fields of the source's metadata that the dictionary does not have, for the resources that are replicated. */
+/** Fields of the source's metadata that the standard dictionary does not have, for the resources that are replicated. */
 export function foreignFields(metadata: SourceMetadata, dictionary: Dictionary): ForeignField[] {
   return [...dictionary.resources.values()].flatMap((resource) => {
     const shape = metadata.types.get(metadata.entitySets.get(resource.name) ?? resource.name);
     if (shape === undefined) return [];
     return [...shape.properties]
-      .filter(([name]) => !resource.fields.has(name) && !resource.fieldAliases.has(name))
+      .filter(([name]) => isForeign(resource, name))
       .map(([name, property]) => ({ resource: resource.name, name, ...typeAndName(name, property) }));
   });
 }

@@ -1,7 +1,7 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { isObject, readDate, readJson } from '../answer.ts';
+import { isObject, readDate, readJson, readMoment } from '../answer.ts';
 import type {
   BrokenItem,
   Capabilities,
@@ -86,7 +86,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     capabilities,
     foreignFields: options.foreignFields,
     someAtOnce: MANY,
-    serverTime: () => client.get(root, readDate),
+    serverTime: () => client.get(root, readMoment),
     fingerprint: options.fingerprint,
     async page(name, walk, place) {
       const query = [...filterOf(walk), ...(counts ? ['$count=true'] : []), ...expand(name)];
