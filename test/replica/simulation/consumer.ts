@@ -1,8 +1,8 @@
+import { PlatError } from '../../../src/errors/index.ts';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
-import { PlatError } from '../../../src/errors/index.ts';
 import { LeaseLost, type Ledger } from '../../../src/store/ledger.ts';
 import { type Fate, Mortal, mortalClock, mortalStore, pulsing } from './mortal.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
@@ -38,7 +38,10 @@ export interface Errand {
 const SOURCE = 'feed';
 
 /** Starts a process of the consumer. */
-export async function startConsumer(stage: Stage, { name, fate, options, mutant }: Errand): Promise<Consumer> {
+export async function startConsumer(
+  stage: Stage,
+  { name, fate, options, mutant }: Errand,
+): Promise<Consumer> {
   const { plan, time, replica, commits, network, random, log } = stage;
   const mortal = new Mortal(fate, time);
   const clock = time.clock(plan.ahead);

@@ -25,13 +25,25 @@ const NOT_NATIVE: Readonly<Record<string, RegExp>> = {
   UnitTypes: /^ModificationTimestamp$/,
   OpenHouses: /^ModificationTimestamp$/,
 };
-const CUSTOM = /^Site_/;
 
 /** What differs between the replica and what the key may see at the source. */
 export async function differences(sides: Sides): Promise<string[]> {
   const found: string[] = [];
   for (const resource of sides.plan.resources) found.push(...(await compareResource(sides, resource)));
-  return found;
+  return [...found, ...(await compareNames(sides))];
+}
+
+/** A renamed field has its new name here, too, and is the same field. */
+async function compareNames({ source, replica, plan }: Sides): Promise<string[]> {
+  if (!plan.resources.includes('Property') || (plan.interface === 'native' && !plan.customFields)) return [];
+  const here = (await replica.model()).settings.declarations.customFields ?? [];
+  const there = (await source.model()).settings.declarations.customFields ?? [];
+  return there
+    .filter(({ class: visibility }) => visibility === 'idx')
+    .flatMap(({ name, group, label }) => {
+      const copy = here.find((field) => field.name === name);
+      return copy?.group === group && copy.label === label ? [] : [`${name} is ${copy?.label}, not ${label}`];
+    });
 }
 
 async function compareResource(
@@ -49,6 +61,7 @@ async function compareResource(
         : [],
     );
   const [members, offices] = [await seen('Member'), await seen('Office')];
+  const names = plan.interface === 'native' ? await customNames(source, replica) : new Map<string, string>();
   const expected = (row: Json): Json => {
     const kept = Object.entries(row).filter(([name]) => {
       if (!JOINED.test(name)) return true;
@@ -56,15 +69,27 @@ async function compareResource(
       const link = name.slice(0, name.indexOf(kind) + kind.length);
       return (kind === 'Agent' ? members : offices).has(String(row[`${link}Key`]));
     });
-    return Object.fromEntries(kept);
+    return Object.fromEntries(kept.map(([name, value]) => [names.get(name) ?? name, value]));
   };
   const ignored = (name: string): boolean => {
     if (name === OWN) return true;
     if (JOINED.test(name) && !plan.resources.includes('Member')) return true;
-    if (CUSTOM.test(name) && plan.interface === 'native' && !plan.customFields) return true;
+    if (names.has(name) && !plan.customFields) return true;
     return plan.interface === 'native' && (NOT_NATIVE[resource]?.test(name) ?? false);
   };
   return compareSets(resource, KEY_FIELDS[resource] ?? '', there.map(expected), here, plan, ignored);
+}
+
+/** The native interface knows custom fields by group and label, and gives them no names. */
+async function customNames(source: Store, replica: Store): Promise<ReadonlyMap<string, string>> {
+  const here = (await replica.model()).settings.declarations.customFields ?? [];
+  const there = (await source.model()).settings.declarations.customFields ?? [];
+  return new Map(
+    there.map(({ name, group, label }) => {
+      const same = here.find((field) => field.group === group && field.label === label);
+      return [name, same?.name ?? name];
+    }),
+  );
 }
 
 function compareSets(
@@ -110,10 +135,14 @@ function compareRows(
       );
     }
     if (name.startsWith('@') || ignored(name)) return [];
-    const [left, right] = [there[name] ?? null, here[name] ?? null];
+    const [left, right] = [plain(there[name]), plain(here[name])];
     if (isDeepStrictEqual(left, right)) return [];
     return [`${what}.${name} is ${JSON.stringify(right)}, at the source ${JSON.stringify(left)}`];
   });
 }
+
+/** A collection without members is the same as none. */
+const plain = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 0 ? null : (value ?? null);
 
 const rows = (value: unknown): Json[] => (Array.isArray(value) ? value : []);

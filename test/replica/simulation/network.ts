@@ -101,8 +101,12 @@ export class Network {
         const date: Record<string, string> = { date: new Date(time.now).toUTCString() };
         return plain(random.pick([500, 502, 503, 504]), 'Not now', { ...wait, ...date });
       }
-      case 'html':
-        return plain(200, '<html><body>We are back soon</body></html>', { 'content-type': 'text/html' });
+      case 'html': {
+        // What answers in the service's place has a clock of its own.
+        const date = new Date(time.now + random.integer(-2, 2) * 3_600_000).toUTCString();
+        const headers = { 'content-type': 'text/html', ...(random.chance(0.5) ? { date } : {}) };
+        return plain(200, '<html><body>We are back soon</body></html>', headers);
+      }
       case 'elsewhere':
         return plain(302, '', { location: 'http://elsewhere.test/Reso/OData/Property' });
       default:

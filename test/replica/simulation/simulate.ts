@@ -5,7 +5,7 @@ import { type Consumer, type End, isExpected, type Mutant, startConsumer } from 
 import { differences } from './equality.ts';
 import type { Fate } from './mortal.ts';
 import { drawPlan, type Plan } from './plan.ts';
-import { setStage, type Stage } from './stage.ts';
+import { type Stage, setStage } from './stage.ts';
 import { threadIsQuiet } from './time.ts';
 
 export interface SimulationOptions {
@@ -34,14 +34,25 @@ const HOUR = 60 * MINUTE;
 const PURGE_IS_DUE = 21 * HOUR;
 
 /** Plays the history of a seed: a source that changes, faults, processes that die, and at the end one whole cycle. */
-export async function simulate({ seed, engine, quiet, mutant, plan: fixed }: SimulationOptions): Promise<Outcome> {
+export async function simulate({
+  seed,
+  engine,
+  quiet,
+  mutant,
+  plan: fixed,
+}: SimulationOptions): Promise<Outcome> {
   const plan = { ...drawPlan(seed), ...fixed };
   const stage = await setStage(plan, engine, quiet ?? threadIsQuiet);
   let failure: string | undefined;
   try {
     await stage.time.run(Promise.race([play(stage, mutant), stage.violation]));
   } catch (error) {
-    failure = error instanceof Error ? (error.name === 'Violation' ? error.message : (error.stack ?? error.message)) : String(error);
+    failure =
+      error instanceof Error
+        ? error.name === 'Violation'
+          ? error.message
+          : (error.stack ?? error.message)
+        : String(error);
   }
   await stage.close();
   return { plan, log: stage.log, requests: stage.requests.count, failure };
@@ -95,7 +106,10 @@ function drawPause(random: Random): number {
   ]);
 }
 
-function drawErrand({ plan, random, time }: Stage, number: number): { name: string; fate: Fate; options: Partial<ReplicateOptions> } {
+function drawErrand(
+  { plan, random, time }: Stage,
+  number: number,
+): { name: string; fate: Fate; options: Partial<ReplicateOptions> } {
   const name = `process ${number}`;
   const step = Math.ceil(Math.exp(random.between(0, Math.log(700))));
   const fate = random.chance(plan.mortality)
@@ -148,7 +162,12 @@ async function judge({ log, accuse }: Stage, { name, mortal }: Consumer, end: En
 }
 
 /** A run that nothing disturbs. */
-async function finish(stage: Stage, name: string, mutant: Mutant | undefined, options: Partial<ReplicateOptions>): Promise<string> {
+async function finish(
+  stage: Stage,
+  name: string,
+  mutant: Mutant | undefined,
+  options: Partial<ReplicateOptions>,
+): Promise<string> {
   const consumer = await startConsumer(stage, { name, fate: { kind: 'lives' }, options, mutant });
   const end = await consumer.end;
   await judge(stage, consumer, end);

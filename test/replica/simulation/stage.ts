@@ -101,7 +101,8 @@ function letRoleChange(source: Source, commits: CommitWitness, requests: Request
   let before: string | undefined;
   source.mayChangeRole = () => {
     const { fingerprint } = commits;
-    if (fingerprint === undefined || fingerprint === before || requests.fieldsAskedAt <= source.roleSince) return false;
+    if (fingerprint === undefined || fingerprint === before || requests.fieldsAskedAt <= source.roleSince)
+      return false;
     before = fingerprint;
     return true;
   };
