@@ -57,7 +57,11 @@ test('4.1 $metadata is an XML document, and 406 for who rules XML out', async ()
     plans.get('$metadata', accept === undefined ? {} : { headers: { accept } });
   for (const accept of [undefined, 'application/xml', '*/*', 'application/json, application/xml;q=0.1']) {
     const { status, headers, text } = await metadata(accept);
-    assert.deepEqual([status, headers['content-type']], [200, 'application/xml'], accept ?? 'without');
+    assert.deepEqual(
+      [status, headers['content-type']],
+      [200, 'application/xml; charset=utf-8'],
+      accept ?? 'without',
+    );
     assert.match(text, /^<\?xml version="1\.0" encoding="(utf|UTF)-8"\?>/);
     assert.match(text, /<EntityType Name="Media">/);
     for (const field of ['OriginatingSystemResourceRecordKey', 'OriginatingSystemResourceRecordSystemID']) {
