@@ -1,0 +1,92 @@
+/** Requests made to be dear: each is answered or refused, and soon. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { listing } from '../support/builders.ts';
+import { startTestService } from '../support/service.ts';
+
+/** As long as remarks may be. */
+const LONG = 'a'.repeat(4000);
+
+const service = await startTestService(
+  { after },
+  {
+    // Each request does its own work.
+    service: { filterIndex: { minutes: 0, megabytes: 0 } },
+    fill: async ({ write }) => {
+      const many = Array.from({ length: 20 }, (_, at) =>
+        listing(String(at), { PublicRemarks: LONG, City: 'aa', Latitude: 44.5, Longitude: -85.5 }),
+      );
+      await write('Property', ...many);
+    },
+  },
+);
+const token = await service.key('api');
+
+/** The least time of three, in milliseconds, so that a pause of the machine does not count; and the answer. */
+async function asked(
+  path: string,
+): Promise<{ readonly time: number; readonly status: number; readonly text: string }> {
+  let time = Number.POSITIVE_INFINITY;
+  let last = { status: 0, text: '' };
+  for (let round = 0; round < 3; round += 1) {
+    const start = performance.now();
+    last = await service.get('api', path, { token });
+    time = Math.min(time, performance.now() - start);
+  }
+  return { time, status: last.status, text: last.text };
+}
+
+const SOON = 500;
+const odata = (filter: string): string => `/Reso/OData/Property/$count?$filter=${encodeURIComponent(filter)}`;
+const native = (filter: string): string => `/v1/listings?_limit=1&_filter=${encodeURIComponent(filter)}`;
+
+async function counts(filter: string, count: number): Promise<void> {
+  const { time, status, text } = await asked(odata(filter));
+  assert.deepEqual([status, text], [200, String(count)], filter);
+  assert.ok(time < SOON, `${time} ms: ${filter}`);
+}
+
+test('patterns that make other engines try without end match in linear time', async () => {
+  for (const pattern of ['(a+)+$', '^(a|a)*$', '(a*)*(a*)*(a*)*$', '^(a?){50}a{50}']) {
+    await counts(`matchespattern(PublicRemarks,'${pattern}')`, 20);
+    await counts(`matchespattern(PublicRemarks,'${pattern.replace('$', '')}!$')`, 0);
+  }
+});
+
+test('wildcards do not go back and forth over a long text', async () => {
+  for (const pattern of ['*a*a*b', '*aaaa*aaaa*b', '?*aa*b', '*ab*ab*']) {
+    const { time, status } = await asked(native(`PublicRemarks Eq '${pattern}'`));
+    assert.equal(status, 200);
+    assert.ok(time < SOON, `${time} ms: ${pattern}`);
+  }
+});
+
+test('texts and shapes as long as an address may be', async () => {
+  await counts(`contains(PublicRemarks,'${'a'.repeat(3900)}b')`, 0);
+  const ring = Array.from({ length: 550 }, (_, at) => {
+    const angle = (2 * Math.PI * at) / 550;
+    return `${(-85.5 + Math.cos(angle)).toFixed(6)} ${(44.5 + Math.sin(angle)).toFixed(6)}`;
+  });
+  await counts(`geo.intersects(Coordinates,geography'POLYGON((${[...ring, ring[0]].join()}))')`, 20);
+  const deep = `${'tolower('.repeat(90)}City${')'.repeat(90)} eq 'aa'`;
+  await counts(deep, 20);
+});
+
+test('16 KB of parentheses are refused, or taken, at once', async () => {
+  const nested = await asked(
+    odata(`${'('.repeat(2600)}true${')'.repeat(2600)}`)
+      .replaceAll('%28', '(')
+      .replaceAll('%29', ')'),
+  );
+  assert.equal(nested.status, 400);
+  assert.ok(nested.time < 50, `${nested.time} ms`);
+  assert.match(nested.text, /more than 100 levels of nesting at position 101/);
+  const open = await asked(`/v1/listings?_filter=${'('.repeat(16_000)}`);
+  assert.equal(open.status, 400);
+  assert.ok(open.time < 50, `${open.time} ms`);
+});
+
+test('what is longer than an address may be is refused', async () => {
+  const { status } = await asked(`/v1/listings?_filter=${'('.repeat(17_000)}`);
+  assert.equal(status, 414);
+});
