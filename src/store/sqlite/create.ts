@@ -19,6 +19,14 @@ export const LAYOUT_VERSION = 1;
 /** A usual record fits into a page without overflow (docs/performance.md). */
 const PAGE_SIZE = 32_768;
 
+/** What a new file has to be told before it holds anything. */
+export const startFile = (database: DatabaseSync): void =>
+  database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
+
+/** Says that a file holds a store. */
+export const markStore = (database: DatabaseSync): void =>
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
+
 /** What lies at a path. */
 export type Found = 'nothing' | 'empty' | 'store';
 
@@ -51,7 +59,7 @@ export async function createStore(
 ): Promise<void> {
   const { database } = connection;
   checkTimeZone(settings.timeZone);
-  database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
+  startFile(database);
   database.exec('BEGIN IMMEDIATE');
   try {
     const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
@@ -71,7 +79,7 @@ export async function createStore(
     database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
     writeProfile(database, profile);
     await new Writer(connection, clock).applyModel(model);
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
+    markStore(database);
     database.exec('COMMIT');
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');

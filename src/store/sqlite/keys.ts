@@ -1,8 +1,6 @@
-import { KEY_KINDS, type KeyRecord } from '../../access/index.ts';
+import { keyOf, useOf } from '../key-rows.ts';
 import { addUse, type KeyStore, type KeyUse, NO_USE } from '../key-store.ts';
-import type { Connection, Raw } from './connection.ts';
-
-type Row = Record<string, Raw>;
+import type { Connection } from './connection.ts';
 
 /** @param write runs a change under the write lock */
 export function sqliteKeys(connection: Connection, write: <T>(work: () => T) => Promise<T>): KeyStore {
@@ -51,33 +49,4 @@ function recordUse(connection: Connection, id: string, use: KeyUse): void {
   connection
     .prepare('INSERT OR REPLACE INTO plat_key_use VALUES (?, ?, ?, ?, ?, ?, ?)')
     .run(id, sum.requests, sum.rows, sum.bytes, sum.lastRequestAt, sum.lastWindow, sum.lastSweepAt);
-}
-
-const textOf = (raw: Raw | undefined): string | null => (typeof raw === 'string' ? raw : null);
-
-function useOf(row: Row): KeyUse {
-  return {
-    requests: Number(row.requests ?? 0),
-    rows: Number(row.rows ?? 0),
-    bytes: Number(row.bytes ?? 0),
-    lastRequestAt: textOf(row.last_request_at),
-    lastWindow: textOf(row.last_window),
-    lastSweepAt: textOf(row.last_sweep_at),
-  };
-}
-
-function keyOf(row: Row): KeyRecord {
-  const kind = KEY_KINDS.find((known) => known === row.kind);
-  if (kind === undefined) throw new Error(`The key ${row.id} has an unknown kind`);
-  const systems: unknown = JSON.parse(String(row.systems));
-  return {
-    id: String(row.id),
-    name: String(row.name),
-    kind,
-    role: String(row.role),
-    systems: Array.isArray(systems) ? systems.map(String) : [],
-    createdAt: String(row.created_at),
-    expiresAt: textOf(row.expires_at),
-    revokedAt: textOf(row.revoked_at),
-  };
 }

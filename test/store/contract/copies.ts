@@ -163,8 +163,8 @@ export function copyContract(engine: Engine): void {
     assert.equal((await store.keys.find('hash'))?.id, 'k');
     const status = await store.status();
     assert.deepEqual(
-      { ...status, store: '', bytes: 0 },
-      { ...(await world.store.status()), store: '', bytes: 0 },
+      { ...status, store: '', engine: '', bytes: 0 },
+      { ...(await world.store.status()), store: '', engine: '', bytes: 0 },
     );
     await copy.write('Property', listing('new'));
     assert.equal(await world.record('Property', 'new'), undefined);

@@ -1,0 +1,49 @@
+import { PlatError, platError } from '../../errors/index.ts';
+import { LeaseLost } from '../ledger.ts';
+
+/** Seconds after which a server that is starting, stopping or full may be asked again. */
+const AGAIN = 5;
+
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Classes of codes and codes (PostgreSQL, appendix A) that say that the server is not there for now. */
+const UNAVAILABLE =
+  /^(08...|57P0[1-5]|58...|XX...|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_.*)$/;
+const LOST = /connection (terminated|error|ended)|not queryable|timeout exceeded when trying to connect/i;
+
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== undefined) return UNAVAILABLE.test(code);
+  return error instanceof Error && LOST.test(error.message);
+}
+
+/** Turns what the server says into what a user is told; anything unknown stays as it is. */
+export function translateError(error: unknown, store: string, seconds: number): unknown {
+  if (error instanceof PlatError || error instanceof LeaseLost) return error;
+  const cause = { cause: error };
+  if (isUnavailable(error)) return platError('storeUnavailable', {}, { ...cause, retryAfter: AGAIN });
+  switch (codeOf(error)) {
+    case '57014': // query_canceled
+      return platError('queryTimedOut', { seconds }, cause);
+    case '22003': // numeric_value_out_of_range
+      return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
+    case '53300': // too_many_connections
+      return platError('overloaded', { seconds: AGAIN }, { ...cause, retryAfter: AGAIN });
+    case '55P03': // lock_not_available
+    case '40001': // serialization_failure
+    case '40P01': // deadlock_detected
+      return platError('storeBusy', { store }, { ...cause, retryAfter: 1 });
+    case '53100': // disk_full
+      return platError('storeFull', { store }, cause);
+    case '3D000': // invalid_catalog_name
+      return platError('storeNotOurs', { store, reason: 'the server has no such database' }, cause);
+    case '28000':
+    case '28P01': // invalid_password
+      return platError('storeNotOurs', { store, reason: 'the server refuses this user' }, cause);
+    default:
+      return error;
+  }
+}

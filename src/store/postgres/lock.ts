@@ -1,0 +1,41 @@
+import type { Pool } from 'pg';
+import { LOCK_CLASS } from './functions.ts';
+import { type Session, withSession } from './session.ts';
+
+/** How long a writer waits for the lock, in milliseconds. */
+const PATIENCE = 30_000;
+
+/**
+ * What a writer begins with. One writes at a time, in all processes: the lock is held for a fraction of a second, is
+ * given back with the transaction, and stops no reader.
+ */
+const BEGIN = `BEGIN; SET LOCAL lock_timeout = ${PATIENCE};
+  SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()))`;
+
+/** Work that wants its transaction undone, without an error. */
+export class Undo<T> {
+  readonly result: T;
+  constructor(result: T) {
+    this.result = result;
+  }
+}
+
+/** Runs `work` under the write lock of the store, and commits. An error undoes everything, and so does `Undo`. */
+export function underLock<T>(pool: Pool, work: (session: Session) => Promise<T | Undo<T>>): Promise<T> {
+  return withSession(pool, async (session) => {
+    await session.client.query(BEGIN);
+    try {
+      const result = await work(session);
+      if (!(result instanceof Undo)) {
+        await session.run('COMMIT');
+        return result;
+      }
+      await session.run('ROLLBACK');
+      return result.result;
+    } catch (error) {
+      // Where the connection is lost, the server has rolled back already.
+      await session.run('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,109 @@
+import { makeModel, type StoreModel } from '../model.ts';
+import type { Profile } from '../profile.ts';
+import type { StoreSettings } from '../settings.ts';
+import type { Session } from './session.ts';
+
+/** What a store tells of itself in one row each. */
+export interface Meta {
+  /** The version of the tables. */
+  readonly layout: number;
+  /** Which functions of plat the server has. */
+  readonly functions: string;
+  readonly generation: number;
+  readonly settings: StoreSettings;
+  /** The UTC day whose rules the stored visibility follows. */
+  readonly day: string;
+  readonly secret: string;
+  readonly createdAt: string;
+  /** The youngest stamp that was ever committed; stamps never run backwards (I2). */
+  readonly lastStamp: string;
+  /** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
+  readonly settled: number;
+}
+
+const NAMES = {
+  layout: 'layout',
+  functions: 'functions',
+  generation: 'generation',
+  settings: 'settings',
+  day: 'day',
+  secret: 'secret',
+  createdAt: 'created_at',
+  lastStamp: 'last_stamp',
+  settled: 'settled',
+} as const satisfies Readonly<Record<keyof Meta, string>>;
+
+export async function readMeta(session: Session): Promise<Meta> {
+  return metaOf(await session.rows('SELECT name, value FROM plat_meta'));
+}
+
+export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta {
+  const values = new Map(rows.map((row) => [String(row.name), String(row.value)]));
+  const text = (name: keyof Meta): string => {
+    const value = values.get(NAMES[name]);
+    if (value === undefined) throw new Error(`The store has no ${NAMES[name]}`);
+    return value;
+  };
+  return {
+    layout: Number(text('layout')),
+    functions: values.get(NAMES.functions) ?? '',
+    generation: Number(text('generation')),
+    settings: parseSettings(text('settings')),
+    day: text('day'),
+    secret: text('secret'),
+    createdAt: text('createdAt'),
+    lastStamp: text('lastStamp'),
+    settled: Number(values.get(NAMES.settled) ?? 0),
+  };
+}
+
+/** Settings are written by plat alone, under the store's layout version. */
+function parseSettings(text: string): StoreSettings {
+  const settings: StoreSettings = JSON.parse(text);
+  return settings;
+}
+
+export async function writeMeta(session: Session, values: Partial<Meta>): Promise<void> {
+  const rows: [string, string][] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const stored = Object.entries(NAMES).find(([known]) => known === name)?.[1] ?? name;
+    rows.push([stored, typeof value === 'object' ? JSON.stringify(value) : String(value)]);
+  }
+  await session.run(
+    `INSERT INTO plat_meta SELECT * FROM unnest($1::text[], $2::text[])
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    [rows.map(([name]) => name), rows.map(([, value]) => value)],
+  );
+}
+
+export async function readProfile(session: Session): Promise<Profile> {
+  const since = new Map<string, Map<string, number>>();
+  let version = 0;
+  for (const row of await session.rows('SELECT resource, field, since FROM plat_profile')) {
+    const resource = String(row.resource);
+    const fields = since.get(resource) ?? new Map<string, number>();
+    since.set(resource, fields.set(String(row.field), Number(row.since)));
+    version = Math.max(version, Number(row.since));
+  }
+  return { version, since };
+}
+
+export async function writeProfile(session: Session, profile: Profile): Promise<void> {
+  const rows = [...profile.since].flatMap(([resource, fields]) =>
+    [...fields].map(([field, version]) => [resource, field, version] as const),
+  );
+  await session.run(
+    'INSERT INTO plat_profile SELECT * FROM unnest($1::text[], $2::text[], $3::integer[]) ON CONFLICT DO NOTHING',
+    [
+      rows.map(([resource]) => resource),
+      rows.map(([, field]) => field),
+      rows.map(([, , version]) => version),
+    ],
+  );
+}
+
+/** The model as it is stored, all of one moment if the session is in a transaction that sees one. */
+export async function readModel(session: Session): Promise<StoreModel> {
+  const { generation, settings, day } = await readMeta(session);
+  return makeModel({ generation, settings, profile: await readProfile(session), day });
+}

@@ -1,0 +1,71 @@
+import type { Pool, PoolClient } from 'pg';
+import { platError } from '../../errors/index.ts';
+import { isUnavailable } from './errors.ts';
+import { isFull } from './prepared.ts';
+import { type Session, sessionOn } from './session.ts';
+
+/** Requests that may wait for a connection; more are refused, so that a crowd is told to come back. */
+const LONGEST_QUEUE = 500;
+
+/** Seconds after which a request that was refused may come back. */
+const COME_BACK = 5;
+
+/** What a snapshot was taken of. */
+export interface Snapshot<T> {
+  /** Of the settings and the profile, as the statements met them. */
+  readonly generation: number;
+  readonly result: T;
+}
+
+/**
+ * Reads on one snapshot of the store, within a time. What begins and ends the transaction is sent along with the
+ * statements, so that a reading of one statement is one round trip.
+ */
+export async function readSnapshot<T>(
+  pool: Pool,
+  milliseconds: number,
+  work: (session: Session) => Promise<T>,
+): Promise<Snapshot<T>> {
+  const client = await connected(pool);
+  const session = sessionOn(client);
+  const [begun, state, read] = await Promise.allSettled([
+    client.query(
+      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.round(milliseconds))}`,
+    ),
+    session.rows('SELECT value FROM plat_meta WHERE name = $1', ['generation']),
+    work(session),
+  ]);
+  giveBack(client, [begun, state, read]);
+  if (begun.status === 'rejected') throw begun.reason;
+  if (state.status === 'rejected') throw state.reason;
+  if (read.status === 'rejected') throw read.reason;
+  const [row] = state.value;
+  return { generation: Number(row?.value), result: read.value };
+}
+
+async function connected(pool: Pool): Promise<PoolClient> {
+  const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
+  if (pool.waitingCount >= LONGEST_QUEUE) throw refused();
+  try {
+    return await pool.connect();
+  } catch (error) {
+    // All connections of this process are in use, where the server would still give others.
+    if (pool.totalCount >= pool.options.max && isWaitingTooLong(error)) throw refused();
+    throw error;
+  }
+}
+
+const isWaitingTooLong = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('timeout exceeded');
+
+/** Ends the transaction without waiting for it, and gives the connection back when that is done. */
+function giveBack(client: PoolClient, outcomes: readonly PromiseSettledResult<unknown>[]): void {
+  const lost = outcomes.some((each) => each.status === 'rejected' && isUnavailable(each.reason));
+  if (lost) client.release(true);
+  else {
+    client.query('COMMIT').then(
+      () => client.release(isFull(client)),
+      () => client.release(true),
+    );
+  }
+}

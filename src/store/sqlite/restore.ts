@@ -1,0 +1,45 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Cell, StoreDump } from '../dump.ts';
+import { connect } from './connection.ts';
+import { markStore, startFile } from './create.ts';
+import { extendTables, OWN_TABLES } from './tables.ts';
+import { recreateView } from './views.ts';
+
+/** Rows that are written under one hold of the lock are all: the file is nobody else's yet. */
+const PATIENCE = 5000;
+
+/** Writes a store of another engine to a new file, row by row as it is. */
+export async function restoreStore(path: string, { model, rows }: StoreDump): Promise<void> {
+  const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
+  const { database } = connection;
+  try {
+    startFile(database);
+    database.exec('BEGIN IMMEDIATE');
+    database.exec(OWN_TABLES);
+    const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+    for (const layout of layouts) extendTables(database, layout);
+    for await (const { table, columns, rows: some } of rows) {
+      addMissing(database, table, columns);
+      const names = columns.map((name) => `"${name}"`).join(', ');
+      const places = columns.map(() => '?').join(', ');
+      const insert = connection.prepare(`INSERT INTO "${table}" (${names}) VALUES (${places})`);
+      for (const row of some) insert.run(...row.map(storable));
+    }
+    for (const layout of layouts) recreateView(database, model, layout);
+    markStore(database);
+    database.exec('COMMIT');
+  } finally {
+    connection.close();
+  }
+}
+
+const storable = (cell: Cell): string | number | null => (typeof cell === 'boolean' ? Number(cell) : cell);
+
+/** Columns of fields that are not declared any more: their values stay, should they come back. */
+function addMissing(database: DatabaseSync, table: string, columns: readonly string[]): void {
+  const rows = database.prepare('SELECT name FROM pragma_table_info(?)').all(table);
+  const known = new Set(rows.map((row) => row.name));
+  for (const name of columns.filter((column) => !known.has(column))) {
+    database.exec(`ALTER TABLE "${table}" ADD COLUMN "${name}"`);
+  }
+}
