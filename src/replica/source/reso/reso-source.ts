@@ -148,7 +148,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     const items: SourceItem[] = [];
     const broken: BrokenItem[] = [];
     for (const value of values) {
-      if (isObject(value)) items.push({ resource, json: value });
+      if (isObject(value)) items.push({ resource, json: withTextKey(resourceOf(resource).key, value) });
       else
         broken.push({ resource, payload: JSON.stringify(value), reason: 'The record is not a JSON object' });
     }
@@ -202,6 +202,11 @@ const NOTHING: SourcePage = { items: [], broken: [], keys: [], serverTime: 0, we
 
 const isGone = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.status === 404 || error.status === 410);
+
+/** Keys are texts; a source may give the digits of one as a number. */
+function withTextKey(key: string, record: Readonly<Record<string, unknown>>) {
+  return typeof record[key] === 'number' ? { ...record, [key]: String(record[key]) } : record;
+}
 
 const skipped = (position: Position | undefined): number => (position?.kind === 'skip' ? position.skip : 0);
 

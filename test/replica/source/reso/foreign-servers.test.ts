@@ -1,0 +1,238 @@
+/** Servers with fewer features, and with habits of their own: each gives the same copy. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listing } from '../../../support/builders.ts';
+import { DAY, testClock } from '../../../support/clock.ts';
+import { pick } from '../../../support/world.ts';
+import { change, keyOf, keysUpTo, listings, people, take, withPhotos } from '../../support/feed.ts';
+import { metadataOf, odataServer, type Traits } from '../../support/odata-server.ts';
+import { makeReplica } from '../../support/replica.ts';
+
+const DECLARED = { ListPrice: 'Edm.Decimal', ModificationTimestamp: 'Edm.DateTimeOffset' };
+
+interface Server {
+  readonly name: string;
+  readonly traits: Partial<Traits>;
+  /** What `status` tells of it. */
+  readonly abilities: readonly string[];
+}
+
+const COPIES = 'copies Property, Member, Office';
+const FOREIGN = 'a service of another kind';
+const LINKS = 'pages by link or token';
+const OFFSET = 'pages by offset, so sweeps are repeated until two agree';
+const COUNTS = 'tells how many records there are';
+const NO_COUNTS = 'does not tell how many records there are';
+const WINDOWS = 'windows are on ModificationTimestamp';
+
+const SERVERS: readonly Server[] = [
+  {
+    name: 'absolute links, $top is the size of a page, the names of the specification',
+    traits: { links: 'absolute', top: 'page', page: 4, expands: ['Media', 'Unit', 'Room', 'OpenHouse'] },
+    abilities: [
+      FOREIGN,
+      COPIES,
+      LINKS,
+      NO_COUNTS,
+      'sub-data comes with the listings (Media, Unit, Room, OpenHouse)',
+      WINDOWS,
+    ],
+  },
+  {
+    name: 'relative links, counts, collections by the names of its metadata',
+    traits: {
+      links: 'relative',
+      top: 'page',
+      page: 4,
+      counts: true,
+      expands: ['Media', 'Rooms'],
+      metadata: metadataOf(DECLARED, ['Media', 'Rooms']),
+    },
+    abilities: [FOREIGN, COPIES, LINKS, COUNTS, 'sub-data comes with the listings (Media, Rooms)', WINDOWS],
+  },
+  {
+    name: 'links to a host of its own, behind a proxy',
+    traits: { links: { origin: 'https://internal.example:8443' }, top: 'page', page: 4, expands: ['Media'] },
+    abilities: [FOREIGN, COPIES, LINKS, NO_COUNTS, 'sub-data comes with the listings (Media)', WINDOWS],
+  },
+  {
+    name: 'no links, no expansion, no count: $skip, and collections listing by listing',
+    traits: { links: 'none', top: 'page', page: 4, paths: true },
+    abilities: [
+      FOREIGN,
+      COPIES,
+      OFFSET,
+      NO_COUNTS,
+      'sub-data is asked for listing by listing (Media, Unit, Room, OpenHouse)',
+      WINDOWS,
+    ],
+  },
+  {
+    name: '$top is the total, links only for the preference',
+    traits: { links: 'absolute', top: 'total', page: 4, counts: true, expands: ['Media'] },
+    abilities: [FOREIGN, COPIES, LINKS, COUNTS, 'sub-data comes with the listings (Media)', WINDOWS],
+  },
+  {
+    name: '$top is the total and nothing links on',
+    traits: { links: 'none', top: 'total', page: 4, counts: true, expands: ['Media'] },
+    abilities: [FOREIGN, COPIES, OFFSET, COUNTS, 'sub-data comes with the listings (Media)', WINDOWS],
+  },
+];
+
+for (const { name, traits, abilities } of SERVERS) {
+  test(`${name}: download, update and purge give exactly what the source has`, async (t) => {
+    const clock = testClock();
+    const source = listings(25, clock, withPhotos);
+    const server = await odataServer(t, clock, { Property: source, ...people }, traits);
+    const list = server.records.get('Property') ?? [];
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(25));
+    assert.deepEqual(await replica.keys('Member'), ['m1', 'm2', 'm3']);
+    assert.deepEqual(await replica.keys('Office'), ['o1', 'o2']);
+    const media = source.flatMap(({ Media }) => (Array.isArray(Media) ? Media : []));
+    assert.deepEqual(
+      await replica.keys('Media'),
+      media.map(({ MediaKey }) => MediaKey),
+    );
+    assert.deepEqual((await replica.status()).abilities, abilities);
+
+    clock.advance(DAY);
+    change(list, keyOf(3), { ListPrice: 33, PhotosChangeTimestamp: clock.text(), Media: [] }, clock);
+    change(list, keyOf(4), { ListPrice: 44 }, clock);
+    list.push(listing(keyOf(30), { ModificationTimestamp: clock.text(), ListPrice: 30 }));
+    take(list, keyOf(7), keyOf(8));
+    clock.advance(600_000);
+
+    assert.equal(await replica.replicate(), 'done');
+    const expected = [...keysUpTo(6), ...keysUpTo(17, 9), keyOf(30)];
+    assert.deepEqual(await replica.keys('Property'), expected);
+    assert.deepEqual(
+      (await replica.rows('Property', '$filter=ListPrice lt 50&$select=ListingKey,ListPrice')).map((row) =>
+        pick(row, 'ListingKey', 'ListPrice'),
+      ),
+      [
+        { ListingKey: keyOf(3), ListPrice: 33 },
+        { ListingKey: keyOf(4), ListPrice: 44 },
+        { ListingKey: keyOf(30), ListPrice: 30 },
+      ],
+    );
+    const gone = [3, 7, 8].flatMap((number) => [`${keyOf(number)}-0`, `${keyOf(number)}-1`]);
+    assert.deepEqual(
+      await replica.keys('Media'),
+      media.map(({ MediaKey }) => MediaKey).filter((key) => !gone.includes(key)),
+    );
+    const verified = await replica.verify();
+    assert.deepEqual(
+      verified.map((each) => [each.resource, each.atSource, each.stored, each.differences]),
+      [
+        ['Property', 24, 24, []],
+        ['Member', 3, 3, []],
+        ['Office', 2, 2, []],
+      ],
+    );
+    assert.deepEqual(await replica.quarantine(), []);
+  });
+}
+
+test('only eq, gt, lt and and are sent to a server that may know no more', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(12, clock), ...people }, { page: 5 });
+  const list = server.records.get('Property') ?? [];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  await replica.replicate();
+  clock.advance(DAY);
+  list.push(listing(keyOf(40), { ModificationTimestamp: '2020-01-01T00:00:00Z' }));
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), [...keysUpTo(12), keyOf(40)]);
+  const filters = server.seen.flatMap(({ query }) => query.get('$filter') ?? []);
+  for (const filter of filters) assert.match(filter, /^\(\w+ gt \S+ and \w+ lt \S+\)$/);
+  assert.ok(filters.length > 0);
+});
+
+test('a feed without a record tells nothing of its pages, and is copied when it has some', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: [], Member: [], Office: [] }, { page: 4 });
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  assert.equal(await replica.replicate(), 'done');
+  server.records.set('Property', listings(9, clock));
+  clock.advance(DAY);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(9));
+});
+
+test('records whose key is a number are copied under its digits', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(3, clock), Member: [], Office: [] });
+  const list = server.records.get('Property') ?? [];
+  list[1] = { ...list[1], ListingKey: 1002 };
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  await replica.replicate();
+  assert.deepEqual([await replica.keys('Property'), await replica.quarantine()], [keysUpTo(3), []]);
+});
+
+test('MlgCanView false in an update deletes', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(6, clock), ...people });
+  const list = server.records.get('Property') ?? [];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  await replica.replicate();
+  clock.advance(3_600_000);
+  change(list, keyOf(2), { MlgCanView: false }, clock);
+  clock.advance(600_000);
+  await replica.replicate();
+  assert.deepEqual(
+    await replica.keys('Property'),
+    keysUpTo(6).filter((key) => key !== keyOf(2)),
+  );
+  assert.deepEqual(replica.told('deleted'), [{ resource: 'Property', keys: [keyOf(2)] }]);
+});
+
+test('nested nextLinks: a collection of which only the beginning came is asked for by itself', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(
+    t,
+    clock,
+    { Property: listings(4, clock, withPhotos), Member: [], Office: [] },
+    { expands: ['Media'], paths: true },
+  );
+  server.intercept = ({ path, query }) => {
+    if (path !== '/odata/Property' || !query.has('$expand')) return undefined;
+    const value = (server.records.get('Property') ?? []).map(({ Media, ...rest }) => ({
+      ...rest,
+      Media: Array.isArray(Media) ? Media.slice(0, 1) : [],
+      ...(Array.isArray(Media) && Media.length > 1
+        ? { 'Media@odata.nextLink': `${server.root}Property('x')/Media?$skip=1` }
+        : {}),
+    }));
+    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ value }) };
+  };
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1', '1004-0']);
+  assert.deepEqual(
+    server.asked('Property').filter((url) => url.includes('/Media')),
+    ["Property('1002')/Media"],
+  );
+});
+
+test('a source whose photos move no ModificationTimestamp has windows on their stamp beside (--also-window)', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(
+    t,
+    clock,
+    { Property: listings(5, clock, withPhotos), Member: [], Office: [] },
+    { expands: ['Media'] },
+  );
+  const list = server.records.get('Property') ?? [];
+  const wish = { alsoWindow: ['PhotosChangeTimestamp'] };
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  await replica.replicate(wish);
+  clock.advance(3_600_000);
+  const at = list.findIndex(({ ListingKey }) => ListingKey === keyOf(2));
+  list[at] = { ...list[at], Media: [], PhotosChangeTimestamp: clock.text() };
+  clock.advance(600_000);
+  await replica.replicate(wish);
+  assert.deepEqual(await replica.keys('Media'), ['1001-0', '1004-0', '1005-0', '1005-1']);
+});
