@@ -1,9 +1,15 @@
-/** plat as a library: the store, the service, and the dictionary that both follow. */
+/** plat as a library: the store, the service, the consumer, and the dictionary that all follow. */
 export { type Dictionary, declare, standardDictionary } from './dictionary/index.ts';
 export { PlatError } from './errors/index.ts';
+export { type OpenStoreOptions, openStore } from './open-store.ts';
+export type { ReplicaEvent } from './replica/events.ts';
+export type { ReplicateOptions } from './replica/run/options.ts';
+export { type ReplicateResult, replicate } from './replica/run/replicate.ts';
+export { verifyReplica } from './replica/run/verify-replica.ts';
+export { type SourceStatus, sourceStatus } from './replica/status.ts';
+export type { Difference, Verified } from './replica/verify/verify.ts';
 export { SERVICE_DEFAULTS, type ServiceOptions } from './service/options.ts';
 export { type ListenOptions, type Service, startService } from './service/service.ts';
 export { parseRecord } from './store/record/parse-record.ts';
 export { DEFAULT_SETTINGS, type StoreSettings } from './store/settings.ts';
-export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';
 export type { Store } from './store/store.ts';

@@ -21,7 +21,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
 const ENGINES = ['store/sqlite'];
 /** The one place outside an engine that may name it: where a store is opened. */
-const OPENERS = new Set(['index.ts', 'cli/open-store.ts']);
+const OPENERS = new Set(['open-store.ts']);
 
 interface Import {
   readonly from: string;

@@ -1,24 +1,8 @@
-import { platError } from '../errors/index.ts';
+import { openStore as openAnyStore, storeAddress } from '../open-store.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../store/settings.ts';
-import { defaultReaders, openSqliteStore } from '../store/sqlite/store.ts';
 import type { Store } from '../store/store.ts';
 import type { ConfigFile } from './config.ts';
 import { mustHaveFolder } from './paths.ts';
-
-/** `STORE` as the contract writes it. */
-export interface StoreAddress {
-  readonly engine: 'sqlite';
-  readonly path: string;
-}
-
-export function storeAddress(text: string): StoreAddress {
-  if (/^postgres(ql)?:\/\//.test(text)) {
-    throw platError('usage', { reason: 'This build of plat has no PostgreSQL engine.' });
-  }
-  const path = text.replace(/^sqlite:/, '');
-  if (path === '') throw platError('usage', { reason: 'The store has no path.' });
-  return { engine: 'sqlite', path };
-}
 
 export interface OpenOptions {
   /** Whether a store is made where there is none. */
@@ -56,14 +40,11 @@ export async function openStore(
   text: string,
   { create, base = DEFAULT_SETTINGS, threads = false, config = {}, cacheMegabytes }: OpenOptions,
 ): Promise<Store> {
-  const { path } = storeAddress(text);
-  if (create) mustHaveFolder(path);
-  const readers = threads ? defaultReaders() : 0;
-  const store = await openSqliteStore({
-    path,
+  const address = storeAddress(text);
+  if (create) mustHaveFolder(address.path);
+  const store = await openAnyStore(text, {
     ...(create ? { create: configured(base, config) } : {}),
-    pageReaders: readers,
-    searchReaders: readers,
+    threads,
     ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
   });
   await store.configure((settings) => configured(settings, config));

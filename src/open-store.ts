@@ -1,0 +1,48 @@
+import { platError } from './errors/index.ts';
+import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settings.ts';
+import { defaultReaders, openSqliteStore } from './store/sqlite/store.ts';
+import type { Store } from './store/store.ts';
+
+/** `STORE` as commands and configuration write it: a path, `sqlite:PATH`, or `postgres://…`. */
+export interface StoreAddress {
+  readonly engine: 'sqlite';
+  readonly path: string;
+}
+
+/** @throws PlatError `usage` */
+export function storeAddress(text: string): StoreAddress {
+  if (/^postgres(ql)?:\/\//.test(text)) {
+    throw platError('usage', { reason: 'This build of plat has no PostgreSQL engine.' });
+  }
+  const path = text.replace(/^sqlite:/, '');
+  if (path === '') throw platError('usage', { reason: 'The store has no path.' });
+  return { engine: 'sqlite', path };
+}
+
+export interface OpenStoreOptions {
+  /** What a store is made as where there is none; absent: there must be one. */
+  readonly create?: Owner | StoreSettings;
+  /** Whether reads run on threads of their own, as a service wants it. */
+  readonly threads?: boolean;
+  /** Of each connection of an embedded store. */
+  readonly cacheMegabytes?: number;
+}
+
+/**
+ * Opens a store, whichever engine its address names.
+ * @throws PlatError `storeMissing`, `storeNotOurs`, `storeTooNew`, `storeBusy`, `usage`
+ */
+export function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
+  const { create, threads = false, cacheMegabytes } = options;
+  const { path } = storeAddress(address);
+  const readers = threads ? defaultReaders() : 0;
+  return openSqliteStore({
+    path,
+    ...(create === undefined
+      ? {}
+      : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create }),
+    pageReaders: readers,
+    searchReaders: readers,
+    ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
+  });
+}
