@@ -126,7 +126,7 @@ test('Prefer: odata.maxpagesize may lower a page, never raise it, and holds for 
   assert.equal((await feed.keys('Property?$select=ListingKey&$top=10', raised)).length, 10);
 });
 
-test('4.4 a page that fails at $top=1000 can be had with a lower $top from the same place', async () => {
+test('7.2 a page that fails at $top=1000 can be had with a lower $top from the same place', async () => {
   const path = 'Property?$select=ListingKey&$skiptoken=20999';
   const whole = await feed.keys(`${path}&$top=1000`);
   const lower = await feed.walk(`${path}&$top=250`);
