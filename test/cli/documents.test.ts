@@ -1,0 +1,50 @@
+/** What the documents promise is there. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
+const isThere = (path: string): boolean => existsSync(fileURLToPath(new URL(path, ROOT)));
+
+/** Rules of the specification that stand in a table of docs/specification.md. */
+const RULES = [
+  ...['2.1', '2.2', '2.3', '2.4.1', '2.4.2', '2.4.3', '2.4.4', '3', '4', '4.1'],
+  ...['4.1.1', '4.1.2', '4.1.3', '4.1.4', '4.1.5'],
+  ...['4.2 paths', '4.2 $top', '4.2 $count', '4.2 $skip', '4.2 $skiptoken', '4.2 $filter', '4.2 $select'],
+  ...['4.2 $expand', '4.3 paths', '4.3 _limit', '4.3 _skiptoken', '4.3 _skip', '4.3 _filter'],
+  ...['4.3 _select, _expand', '4.3.1', '4.3.2', '4.3.3', '4.3.4'],
+  ...['4.4', '4.4.1', '4.4.2', '4.4.3', '4.4.4', '4.4.5', '4.4.6'],
+  ...['5.1', '5.2', '5.3', '5.4', '5.5', '5.6', '7.1', '7.2', '7.3', '7.4'],
+  ...['8 page size', '8 polling and purging', '8 cache', '9.1', '9.2'],
+];
+
+test('docs/specification.md leads from every rule to code and tests that exist', () => {
+  const rows = read('docs/specification.md')
+    .split('\n')
+    .map((line) => line.split(' | '))
+    .filter((cells) => cells.length === 4 && cells[2]?.startsWith('`src/'));
+  assert.deepEqual(
+    rows.map(([rule = '']) => rule.replace(/^\| /, '')),
+    RULES,
+  );
+  let names = 0;
+  for (const [rule = '', , code = '', tests = ''] of rows) {
+    for (const [, path = ''] of code.matchAll(/`([^`]+)`/g)) assert.ok(isThere(path), `${rule}: ${path}`);
+    for (const [, path = '', list = ''] of tests.matchAll(
+      /`(test\/[^`]+)`: ((?:"(?:[^"\\]|\\.)*"(?:, )?)+)/g,
+    )) {
+      assert.ok(isThere(path), `${rule}: ${path}`);
+      const source = read(path);
+      for (const [, name = ''] of list.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
+        names++;
+        const begins = new RegExp(
+          `(?:test|it|describe)\\(\\s*['"\`]${RegExp.escape(name.replaceAll('\\"', '"'))}`,
+        );
+        assert.match(source, begins, `${rule}: ${path} has no test "${name}"`);
+      }
+    }
+  }
+  assert.ok(names > RULES.length, `${names} tests are named`);
+});
