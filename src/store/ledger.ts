@@ -40,7 +40,7 @@ export class LeaseLost extends Error {
 
 /** What changes together, in one transaction (the last one, where the records need several). */
 export interface LedgerChange {
-  /** Is renewed; without it nothing is stored. */
+  /** Has to be held still, and is renewed; without it nothing is stored. */
   readonly lease?: Lease;
   readonly records?: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
   readonly remove?: readonly Keys[];
@@ -101,7 +101,7 @@ export interface Ledger {
 
   quarantined(source?: string): Promise<readonly Quarantined[]>;
 
-  /** Takes or renews the lease of a source. False when somebody else holds it. */
+  /** Takes the lease of a source; every commit renews it. False when somebody else holds it. */
   lease(source: string, lease: Lease): Promise<boolean>;
   releaseLease(source: string, holder: string): Promise<void>;
   leaseHolder(source: string): Promise<{ readonly holder: string; readonly expires: number } | undefined>;

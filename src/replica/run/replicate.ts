@@ -103,12 +103,12 @@ function beat(
       await environment.clock.sleep(LEASE / 3, heart.signal);
       if (heart.signal.aborted) return;
       try {
-        if (!(await store.ledger.lease(name, lease()))) {
-          lost.abort(new LeaseLost(`Another process is at work on ${name}`));
-          return;
-        }
-      } catch {
+        await store.ledger.commit(name, { lease: lease() });
+      } catch (error) {
         // A store that cannot be reached is told of by whoever needs it next.
+        if (!(error instanceof LeaseLost)) continue;
+        lost.abort(error);
+        return;
       }
     }
   };

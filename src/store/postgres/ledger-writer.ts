@@ -15,6 +15,12 @@ export async function takeLease(
   return rows > 0;
 }
 
+/** Renews a lease that nobody else has taken meanwhile, not even one who gave it back since. */
+async function keepLease(session: Session, source: string, { holder, until }: Lease): Promise<boolean> {
+  const text = 'UPDATE plat_leases SET expires = $3 WHERE source = $1 AND holder = $2';
+  return (await session.run(text, [source, holder, until])) > 0;
+}
+
 /** Writes the account on a session that is in a transaction. */
 export function postgresLedgerWriter(session: Session): LedgerWriter {
   const forKeys = async (
@@ -27,8 +33,8 @@ export function postgresLedgerWriter(session: Session): LedgerWriter {
   };
   return {
     async renewLease(source, lease) {
-      if (!(await takeLease(session, source, lease))) {
-        throw new LeaseLost(`Another process is at work on ${source}`);
+      if (!(await keepLease(session, source, lease))) {
+        throw new LeaseLost(`Another process has been at work on ${source}`);
       }
     },
     async apply(source, change, at) {

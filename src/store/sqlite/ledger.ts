@@ -20,8 +20,8 @@ export function sqliteLedgerWriter(connection: Connection): LedgerWriter {
   };
   return {
     async renewLease(source, lease) {
-      if (!takeLease(connection, source, lease))
-        throw new LeaseLost(`Another process is at work on ${source}`);
+      if (!keepLease(connection, source, lease))
+        throw new LeaseLost(`Another process has been at work on ${source}`);
     },
     async apply(source, change, at) {
       for (const [name, value] of Object.entries(change.state ?? {})) {
@@ -58,6 +58,12 @@ function takeLease(connection: Connection, source: string, { holder, now, until 
   const text = `INSERT INTO plat_leases VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET holder = excluded.holder,
     expires = excluded.expires WHERE holder = excluded.holder OR expires <= ? RETURNING holder`;
   return connection.prepare(text).get(source, holder, until, now) !== undefined;
+}
+
+/** Renews a lease that nobody else has taken meanwhile, not even one who gave it back since. */
+function keepLease(connection: Connection, source: string, { holder, until }: Lease): boolean {
+  const text = 'UPDATE plat_leases SET expires = ? WHERE source = ? AND holder = ? RETURNING holder';
+  return connection.prepare(text).get(until, source, holder) !== undefined;
 }
 
 /** Marks that are deleted under one hold of the write lock. */

@@ -61,6 +61,7 @@ export class CommitWitness {
           this.#forget(change);
           throw error;
         }
+        this.#options.source.lookAtClock();
         this.#options.log(`${process}: ${summary(change, report)}`);
         this.#checkValues(change, report);
         this.#checkChildren(change);
