@@ -1,19 +1,18 @@
 import { platError } from './errors/index.ts';
+import { openPostgresStore } from './store/postgres/store.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settings.ts';
+import { restoreStore } from './store/sqlite/restore.ts';
 import { defaultReaders, openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
 
 /** `STORE` as commands and configuration write it: a path, `sqlite:PATH`, or `postgres://…`. */
-export interface StoreAddress {
-  readonly engine: 'sqlite';
-  readonly path: string;
-}
+export type StoreAddress =
+  | { readonly engine: 'sqlite'; readonly path: string }
+  | { readonly engine: 'postgres'; readonly url: string };
 
 /** @throws PlatError `usage` */
 export function storeAddress(text: string): StoreAddress {
-  if (/^postgres(ql)?:\/\//.test(text)) {
-    throw platError('usage', { reason: 'This build of plat has no PostgreSQL engine.' });
-  }
+  if (/^postgres(ql)?:\/\//.test(text)) return { engine: 'postgres', url: text };
   const path = text.replace(/^sqlite:/, '');
   if (path === '') throw platError('usage', { reason: 'The store has no path.' });
   return { engine: 'sqlite', path };
@@ -34,15 +33,23 @@ export interface OpenStoreOptions {
  */
 export function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
   const { create, threads = false, cacheMegabytes } = options;
-  const { path } = storeAddress(address);
-  const readers = threads ? defaultReaders() : 0;
-  return openSqliteStore({
-    path,
-    ...(create === undefined
+  const settings =
+    create === undefined
       ? {}
-      : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create }),
-    pageReaders: readers,
-    searchReaders: readers,
-    ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
-  });
+      : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create };
+  const found = storeAddress(address);
+  switch (found.engine) {
+    case 'postgres':
+      return openPostgresStore({ address: found.url, ...settings, writeBackup: restoreStore });
+    case 'sqlite': {
+      const readers = threads ? defaultReaders() : 0;
+      return openSqliteStore({
+        path: found.path,
+        ...settings,
+        pageReaders: readers,
+        searchReaders: readers,
+        ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
+      });
+    }
+  }
 }

@@ -19,7 +19,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   cli: ['service', 'replica', 'demo', 'store', 'access', 'query', 'dictionary', 'errors'],
 };
 
-const ENGINES = ['store/sqlite'];
+const ENGINES = ['store/sqlite', 'store/postgres'];
 /** The one place outside an engine that may name it: where a store is opened. */
 const OPENERS = new Set(['open-store.ts']);
 

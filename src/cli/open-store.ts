@@ -41,7 +41,7 @@ export async function openStore(
   { create, base = DEFAULT_SETTINGS, threads = false, config = {}, cacheMegabytes }: OpenOptions,
 ): Promise<Store> {
   const address = storeAddress(text);
-  if (create) mustHaveFolder(address.path);
+  if (create && address.engine === 'sqlite') mustHaveFolder(address.path);
   const store = await openAnyStore(text, {
     ...(create ? { create: configured(base, config) } : {}),
     threads,

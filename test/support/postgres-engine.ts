@@ -1,5 +1,6 @@
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
+import { restoreStore as writeBackup } from '../../src/store/sqlite/restore.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';
@@ -23,7 +24,12 @@ async function prepare(server: PostgresServer, settings: StoreSettings): Promise
   const name = `prepared_${++databases}`;
   await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
   const clock = testClock('2020-01-01T00:00:00Z');
-  const store = await openPostgresStore({ address: server.address(name), create: settings, clock });
+  const store = await openPostgresStore({
+    address: server.address(name),
+    create: settings,
+    clock,
+    writeBackup,
+  });
   await store.close();
   return name;
 }
@@ -48,7 +54,7 @@ export function postgresEngine(): Engine {
       const { address, drop } = await emptyDatabase(settings);
       scope.after(drop);
       const open = async () => {
-        const store = await openPostgresStore({ address: `${address}&connections=3`, clock });
+        const store = await openPostgresStore({ address: `${address}&connections=3`, clock, writeBackup });
         scope.after(() => store.close());
         return store;
       };

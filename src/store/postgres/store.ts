@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { dayFrom, declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Clock } from '../clock.ts';
+import type { StoreDump } from '../dump.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
@@ -19,7 +20,6 @@ import type { ParsedRecord } from '../record/parsed-record.ts';
 import type { StoreSettings } from '../settings.ts';
 import { planMerged } from '../sql/merged-plan.ts';
 import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
-import { restoreStore } from '../sqlite/restore.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
@@ -49,6 +49,8 @@ export interface PostgresStoreOptions {
   readonly create?: StoreSettings;
   /** The clock that stamps; absent: the server's own, which all processes share. */
   readonly clock?: Clock;
+  /** Writes a whole store to a new file, in the form of the embedded engine. */
+  readonly writeBackup: (file: string, dump: StoreDump) => Promise<void>;
 }
 
 /** How long small readings of plat's own may take. */
@@ -58,6 +60,7 @@ const LARGE = 600_000;
 
 /** Opens (or makes) the store on a server. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { writeBackup } = options;
   const address = postgresAddress(options.address);
   const clock = stampClock(options.clock);
   const writing = connectPool(address, { most: 1, pipeline: false });
@@ -66,7 +69,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const writer = new Writer(writing, clock);
     const model = await writer.readModel();
     const { secret } = await withSession(writing, readMeta);
-    return new PostgresStore(address, clock, { writing, writer, model, secret });
+    return new PostgresStore(address, clock, { writing, writer, model, secret, writeBackup });
   } catch (error) {
     await writing.end();
     throw translateError(error, address.name, 0);
@@ -79,6 +82,7 @@ interface Opened {
   readonly writer: Writer;
   readonly model: StoreModel;
   readonly secret: string;
+  readonly writeBackup: PostgresStoreOptions['writeBackup'];
 }
 
 class PostgresStore implements Store {
@@ -93,12 +97,15 @@ class PostgresStore implements Store {
   readonly #pages: Pool;
   readonly #searches: Pool;
   readonly #writer: Writer;
+  readonly #writeBackup: Opened['writeBackup'];
   #model: StoreModel;
   #lastStamp = 0;
   /** Writes of this process follow each other; the lock is between processes. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(address: PostgresAddress, clock: StampClock, { writing, writer, model, secret }: Opened) {
+  constructor(address: PostgresAddress, clock: StampClock, opened: Opened) {
+    const { writing, writer, model, secret, writeBackup } = opened;
+    this.#writeBackup = writeBackup;
     this.name = address.name;
     this.#address = address;
     this.#clock = clock;
@@ -266,7 +273,7 @@ class PostgresStore implements Store {
     if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
     const pool = connectPool(this.#address, { most: 1, pipeline: false });
     try {
-      await dumpStore(pool, (dump) => restoreStore(file, dump));
+      await dumpStore(pool, (dump) => this.#writeBackup(file, dump));
     } catch (error) {
       throw translateError(error, this.name, 0);
     } finally {
