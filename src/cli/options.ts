@@ -21,6 +21,8 @@ export function required(flags: string, description: string): Option {
   return made;
 }
 
+export const isRequired = (made: Option): boolean => made.mandatory || needed.has(made);
+
 export const STORE_OPTION = (): Option =>
   required('--store <store>', 'where records live: a path, sqlite:PATH or postgres://…');
 

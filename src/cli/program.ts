@@ -12,8 +12,8 @@ import { addVerifyCommand } from './commands/verify.ts';
 import { EXIT, fail } from './output.ts';
 import { version } from './version.ts';
 
-/** Runs a command line. @returns the exit code */
-export async function runCli(argv: readonly string[]): Promise<number> {
+/** The program with all its commands. */
+export function makeProgram(): Command {
   const program = new Command('plat')
     .description('A real-estate listing data service, and the consumer that replicates such a feed.')
     .version(version())
@@ -30,8 +30,13 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   addQuarantineCommands(program);
   addFloorplansCommand(program);
   for (const command of everyCommand(program)) command.exitOverride().allowExcessArguments(false);
+  return program;
+}
+
+/** Runs a command line. @returns the exit code */
+export async function runCli(argv: readonly string[]): Promise<number> {
   try {
-    await program.parseAsync([...argv]);
+    await makeProgram().parseAsync([...argv]);
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;
@@ -39,7 +44,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   }
 }
 
-function* everyCommand(command: Command): Generator<Command> {
+export function* everyCommand(command: Command): Generator<Command> {
   yield command;
   for (const each of command.commands) yield* everyCommand(each);
 }

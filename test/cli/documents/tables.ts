@@ -1,0 +1,99 @@
+/** The tables of documents that say what the code says, made from it. */
+import { readFileSync } from 'node:fs';
+import type { Command, Option } from 'commander';
+import { isRequired } from '../../../src/cli/options.ts';
+import { everyCommand, makeProgram } from '../../../src/cli/program.ts';
+import { catalogue } from '../../../src/errors/catalogue.ts';
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const row = (...cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+
+/** Every error, with the facts of its message in braces. */
+export function errorTable(): string {
+  const facts: unknown = new Proxy({}, { get: (_, name) => `{${String(name)}}` });
+  const rows = Object.entries(catalogue).map(([code, { status, native, message }]) => {
+    const text = String(Reflect.apply(message, undefined, [facts]));
+    return row(`\`${code}\``, String(status), String(native), text);
+  });
+  return ['| RESO code | HTTP | native code | message |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+/** Every command with its options. */
+export function commandTables(): string {
+  const leaves = [...everyCommand(makeProgram())].filter(({ commands }) => commands.length === 0);
+  return leaves.map(commandTable).join('\n\n');
+}
+
+function commandTable(command: Command): string {
+  const names: string[] = [];
+  for (let each: Command | null = command; each !== null; each = each.parent) names.unshift(each.name());
+  const takes = command.registeredArguments.map((each) => {
+    const name = `${each.name()}${each.variadic ? '…' : ''}`;
+    return each.required ? `<${name}>` : `[${name}]`;
+  });
+  return [
+    `### ${[...names, ...takes].join(' ')}`,
+    '',
+    `${command.description()}.`,
+    '',
+    '| option | variable | |',
+    '|---|---|---|',
+    ...command.options.map((option) => row(`\`${option.flags}\``, variable(option), told(option))),
+  ].join('\n');
+}
+
+const variable = ({ envVar }: Option): string => (envVar === undefined ? '' : `\`${envVar}\``);
+
+function told(option: Option): string {
+  const { description, argChoices, defaultValue } = option;
+  const usual = Array.isArray(defaultValue) ? defaultValue.join(', ') : defaultValue;
+  return [
+    description,
+    ...(argChoices === undefined ? [] : [`one of ${argChoices.join(', ')}`]),
+    ...(usual === undefined || usual === '' ? [] : [`${String(usual)} if not given`]),
+    ...(isRequired(option) ? ['needed'] : []),
+  ].join('; ');
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly $ref?: string;
+  readonly enum?: readonly string[];
+  readonly const?: string;
+  readonly pattern?: string;
+  readonly oneOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly definitions?: Readonly<Record<string, Schema>>;
+}
+
+/** Every key of plat.config.json, and of the objects in it. */
+export function configurationTable(): string {
+  const schema: Schema = JSON.parse(
+    readFileSync(new URL('../../../plat.config.schema.json', import.meta.url), 'utf8'),
+  );
+  const rows: string[] = [];
+  const add = (path: string, given: Schema): void => {
+    const { $ref } = given;
+    const known = $ref === undefined ? given : (schema.definitions?.[$ref.split('/').at(-1) ?? ''] ?? {});
+    rows.push(row(`\`${path}\``, typeOf(known), given.description ?? known.description ?? ''));
+    const holder = known.items === undefined ? known : resolved(known.items);
+    const inner = known.items === undefined ? path : `${path}[]`;
+    for (const [name, each] of Object.entries(holder.properties ?? {})) add(`${inner}.${name}`, each);
+  };
+  const resolved = (given: Schema): Schema =>
+    given.$ref === undefined ? given : (schema.definitions?.[given.$ref.split('/').at(-1) ?? ''] ?? {});
+  for (const [name, each] of Object.entries(schema.properties ?? {})) if (name !== '$schema') add(name, each);
+  return ['| key | takes | |', '|---|---|---|', ...rows].join('\n');
+}
+
+function typeOf({ type, oneOf, items, pattern, ...rest }: Schema): string {
+  if (rest.enum !== undefined) return rest.enum.map((value) => `\`${value}\``).join(', ');
+  if (rest.const !== undefined) return `\`${rest.const}\``;
+  if (oneOf !== undefined)
+    return oneOf.map((each) => (each.$ref === undefined ? typeOf(each) : 'object')).join(' or ');
+  if (items !== undefined) return `list of ${items.$ref === undefined ? typeOf(items) : 'object'}s`;
+  return `${type ?? ''}${pattern === undefined ? '' : ` \`${pattern}\``}`;
+}
