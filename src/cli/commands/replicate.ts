@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import type { ReplicateOptions } from '../../replica/run/options.ts';
 import { replicate } from '../../replica/run/replicate.ts';
@@ -54,7 +54,7 @@ export function addReplicateCommand(program: Command): void {
   addSourceOptions(command)
     .addOption(option('--once', 'do what is due and end (the default)').conflicts('watch'))
     .addOption(option('--watch', 'go on until told to end').conflicts('step'))
-    .addOption(new Option('--step <step>', 'one step alone').choices(['initial', 'update', 'purge']))
+    .addOption(option('--step <step>', 'one step alone').choices(['initial', 'update', 'purge']))
     .addOption(option('--update-every <duration>', 'while watching').default('15m'))
     .addOption(option('--purge-every <duration>', 'from one sweep of all keys to the next').default('20h'))
     .addOption(option('--accounts-every <duration>', 'agents and offices, while watching').default('1h'))

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { everyCommand, makeProgram } from '../../../src/cli/program.ts';
 import { commandTables, configurationTable, errorTable } from './tables.ts';
 
 const BEGIN = '<!-- from the code -->';
@@ -28,3 +29,20 @@ for (const [file, table] of DOCUMENTS) {
     } else assert.equal(found.trimEnd(), table());
   });
 }
+
+test('every option has a variable and a key of the configuration', () => {
+  const schema: { properties: Record<string, unknown> } = JSON.parse(
+    readFileSync(new URL('../../../plat.config.schema.json', import.meta.url), 'utf8'),
+  );
+  const options = [...everyCommand(makeProgram())].flatMap((command) => command.options);
+  const lacking = options.filter((each) => {
+    const name = each.attributeName();
+    return (
+      !['config', 'version'].includes(name) && (each.envVar === undefined || !(name in schema.properties))
+    );
+  });
+  assert.deepEqual(
+    lacking.map(({ flags }) => flags),
+    [],
+  );
+});
