@@ -63,7 +63,7 @@ export class PageSize {
     const before = this.#size;
     this.#size = size;
     this.#good = 0;
-    // Small steps, as every page has its own weight, are not worth telling.
-    if (Math.abs(size - before) * 4 > before) this.#tell({ kind: 'page-size', size });
+    // Every page has its own weight: small steps, and steps back up, are not worth telling.
+    if (size * 4 < before * 3) this.#tell({ kind: 'page-size', size });
   }
 }

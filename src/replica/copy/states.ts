@@ -11,8 +11,9 @@ export interface StateShapes {
   /** Which source this is: interface, host and path. */
   readonly identity: string;
   readonly capabilities: Capabilities;
-  /** What the source showed of its fields. */
+  /** What the source showed of its fields, and of its metadata in every word. */
   readonly fingerprint: string;
+  readonly revision: string;
   readonly masks: Masks;
   /** `files` once the files of all listings are wanted. */
   readonly media: 'records' | 'files';

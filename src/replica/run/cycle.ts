@@ -49,9 +49,12 @@ export const sweptOnly = (collections: readonly string[]): string[] =>
  */
 export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const { book, feed } = copy;
-  const now = await feed.fingerprint();
+  const { revision, fields: now } = await feed.shown();
   const before = book.get('fingerprint');
-  if (before === now) return false;
+  if (before === now) {
+    if (revision !== book.get('revision')) await book.commit({ state: { revision } });
+    return false;
+  }
   if (before !== undefined) {
     await refresh(
       copy,
@@ -60,7 +63,7 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
     );
   }
   const { purge: _, ...schedule } = book.get('schedule') ?? {};
-  await book.commit({ state: { fingerprint: now, schedule } });
+  await book.commit({ state: { fingerprint: now, revision, schedule } });
   return before !== undefined;
 }
 

@@ -81,7 +81,7 @@ async function run(session: SessionOptions, held: Hold): Promise<ReplicateResult
   try {
     if (session.watch !== true) return await replicateOnce(copy, session);
     const review = async (): Promise<void> => {
-      if ((await copy.feed.fingerprint()) !== copy.book.get('fingerprint'))
+      if ((await copy.feed.shown()).revision !== copy.book.get('revision'))
         copy = await reopenCopy(copy, session);
     };
     await watch({ copy: () => copy, review }, session);

@@ -92,7 +92,7 @@ export interface Capabilities {
   readonly children: 'expanded' | 'per-listing' | 'none';
   /** The collections of a listing, by the names that the source uses. */
   readonly expansions: readonly string[];
-  /** The field that windows are on. */
+  /** The field that the windows of listings are on. */
   readonly windowField: string;
   /** Whether the source pages by links or tokens; else by offset, which can miss rows. */
   readonly pagesByLink: boolean;
@@ -107,6 +107,14 @@ export interface Capabilities {
 export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
   expansions.includes('CustomFields');
 
+/** What a source shows of its fields to this key now, as digests. */
+export interface Shown {
+  /** Another one with every word of its metadata. */
+  readonly revision: string;
+  /** Another one when a field comes, goes or changes its type: the key may see something else than before. */
+  readonly fields: string;
+}
+
 /** A feed, whatever interface it speaks. */
 export interface Source {
   readonly capabilities: Capabilities;
@@ -114,8 +122,9 @@ export interface Source {
   readonly foreignFields: readonly ForeignField[];
   /** The source's clock, asked now. Milliseconds since 1970. */
   serverTime(): Promise<number>;
-  /** What the source shows of its fields now: when it changes, the key may see something else than before. */
-  fingerprint(): Promise<string>;
+  shown(): Promise<Shown>;
+  /** The field that a resource's windows are on. */
+  windowField(resource: string): string;
   page(resource: string, walk: Walk, place: Place): Promise<SourcePage>;
   keys(resource: string, place: Place): Promise<KeyPage>;
   /** Records by their keys, with their children; those that are not there are left out. */

@@ -71,11 +71,13 @@ async function openWindow(copy: Copy, resource: string): Promise<boolean> {
 
 async function readWindow(copy: Copy, resource: string): Promise<void> {
   const { book, feed, settings } = copy;
-  const fields = [feed.capabilities.windowField, ...settings.alsoWindow];
+  const { fields: known } = (await copy.store.model()).resource(resource);
+  const also = settings.alsoWindow.filter((name) => known.has(name));
+  const fields = [feed.windowField(resource), ...also];
   for (;;) {
     const state = book.load(resource);
     if (state.kind !== 'updating') return;
-    const field = fields[state.pass] ?? feed.capabilities.windowField;
+    const field = fields[state.pass] ?? feed.windowField(resource);
     const lower = timestampFrom(Date.parse(state.cursor) - edgesOf(copy).overlap);
     const window: Walk = { kind: 'window', field, lower, upper: state.upper };
     await readPass(copy, resource, window, state.pass >= fields.length - 1);

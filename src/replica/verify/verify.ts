@@ -171,7 +171,7 @@ function isPending({ book, feed, settings }: Copy, { resource, values }: ParsedR
         ? sweep.last?.begun
         : undefined;
   if (cursor === undefined) return true;
-  return [feed.capabilities.windowField, 'ModificationTimestamp', ...settings.alsoWindow].some((name) => {
+  return [feed.windowField(resource.name), 'ModificationTimestamp', ...settings.alsoWindow].some((name) => {
     const stamp = values[name];
     return typeof stamp === 'string' && Date.parse(stamp) >= Date.parse(cursor);
   });

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Dictionary } from '../../../dictionary/index.ts';
+import { type Dictionary, REPLICA_STAMP } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../answer.ts';
 import { isForeign } from '../foreign.ts';
-import { ACCOUNTS, type Capabilities, type ForeignField, type Source } from '../source.ts';
+import { ACCOUNTS, type Capabilities, type ForeignField, type Shown, type Source } from '../source.ts';
 import { nativeSource, readResults } from './native-source.ts';
 
 export interface DiscoverNativeOptions {
@@ -25,6 +25,8 @@ const SPECIFIED = ['Photos', 'Videos', 'VirtualTours', 'Rooms', 'Units', 'OpenHo
 export async function discoverNative(options: DiscoverNativeOptions): Promise<Source> {
   const { client, root, dictionary, resources, customFields } = options;
   const isPlat = await isFromPlat(client, root);
+  // A replica that is served stamps its records itself, beside the stamps of its own source.
+  const isReplica = (await readFields(client, root)).names.includes(REPLICA_STAMP);
   const custom = customFields ? await customFieldsOf(client, root) : [];
   const listing = dictionary.resources.get('Property');
   const foreign = custom.filter(({ name }) => listing !== undefined && isForeign(listing, name));
@@ -34,7 +36,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     isPlat,
     children: 'expanded',
     expansions: [...SPECIFIED, ...(isPlat ? ['FloorPlans'] : []), ...(customFields ? ['CustomFields'] : [])],
-    windowField: options.windowField ?? 'ModificationTimestamp',
+    windowField: options.windowField ?? (isReplica ? REPLICA_STAMP : 'ModificationTimestamp'),
     pagesByLink: true,
     counts: false,
     asksForMany: true,
@@ -44,7 +46,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
   };
   const customNames = (group: string, label: string): string =>
     names.get(`${group}\u0000${label}`) ?? apiName(group, label);
-  const fingerprint = (): Promise<string> => fingerprintOf(client, root);
+  const shown = async (): Promise<Shown> => digests(await readFields(client, root));
   return nativeSource({
     client,
     root,
@@ -52,7 +54,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     foreignFields: foreign,
     dictionary,
     customNames,
-    fingerprint,
+    shown,
   });
 }
 
@@ -62,18 +64,46 @@ async function isFromPlat(client: SourceClient, root: string): Promise<boolean> 
   return headers['x-plat-index'] !== undefined;
 }
 
+interface ToldFields {
+  readonly text: string;
+  /** Of standard fields, and `group/label type` of custom ones. */
+  readonly names: readonly string[];
+}
+
 /** The fields that the source tells of, standard and custom. A source that tells of none never changes. */
-async function fingerprintOf(client: SourceClient, root: string): Promise<string> {
-  const texts: string[] = [];
-  for (const list of ['standardfields', 'customfields']) {
+async function readFields(client: SourceClient, root: string): Promise<ToldFields> {
+  const [standard, custom] = [await list('standardfields'), await list('customfields')];
+  const names = [
+    ...standard.flatMap((fields) => Object.keys(fields)),
+    ...custom.flatMap((groups) =>
+      Object.entries(groups).flatMap(([group, fields]) =>
+        Object.entries(isObject(fields) ? fields : {}).map(([label, field]) =>
+          // A field that has an API name keeps it when it is renamed.
+          isObject(field) && typeof field.FieldName === 'string'
+            ? `${field.FieldName} ${field.Type}`
+            : `${group}/${label}`,
+        ),
+      ),
+    ),
+  ];
+  return { text: JSON.stringify([standard, custom]), names };
+
+  async function list(name: string): Promise<Readonly<Record<string, unknown>>[]> {
     try {
-      texts.push(JSON.stringify((await client.get(`${root}${list}`, readResults)).results));
+      return (await client.get(`${root}${name}`, readResults)).results.filter(isObject);
     } catch (error) {
-      if (!(error instanceof RequestFailure && error.kind === 'rejected')) throw error;
+      if (error instanceof RequestFailure && error.kind === 'rejected') return [];
+      throw error;
     }
   }
-  return hash('sha256', texts.join('\n'), 'base64url').slice(0, 22);
 }
+
+const digests = ({ text, names }: ToldFields): Shown => ({
+  revision: digest(text),
+  fields: digest(names.toSorted().join('\n')),
+});
+
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
 const TYPES: Readonly<Record<string, string>> = {
   Boolean: 'boolean',

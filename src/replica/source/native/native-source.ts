@@ -8,6 +8,7 @@ import type {
   ForeignField,
   Place,
   Position,
+  Shown,
   Source,
   SourceItem,
   SourceKey,
@@ -26,7 +27,7 @@ export interface NativeSourceOptions {
   readonly foreignFields: readonly ForeignField[];
   readonly dictionary: Dictionary;
   readonly customNames: CustomNames;
-  readonly fingerprint: () => Promise<string>;
+  readonly shown: () => Promise<Shown>;
 }
 
 /** Values that a condition of `_filter` takes. */
@@ -131,7 +132,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
     foreignFields: options.foreignFields,
     someAtOnce: MANY,
     serverTime: () => client.get(`${root}system`, readMoment),
-    fingerprint: options.fingerprint,
+    shown: options.shown,
+    windowField: () => capabilities.windowField,
     async page(resource, walk, { position, ...rest }) {
       const query = [
         `_limit=${sizeOf({ position, ...rest })}`,

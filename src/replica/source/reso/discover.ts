@@ -3,9 +3,9 @@ import type { Dictionary } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { readJson } from '../answer.ts';
-import type { Capabilities, Source } from '../source.ts';
+import type { Capabilities, Shown, Source } from '../source.ts';
 import { foreignFields } from './foreign-fields.ts';
-import { parseMetadata, type SourceMetadata } from './metadata.ts';
+import { type EntityShape, parseMetadata, type SourceMetadata } from './metadata.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
 
 export interface DiscoverOptions {
@@ -57,31 +57,55 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
     dictionary,
     foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
     topMeans: probe.topMeans,
-    fingerprint: async () => fingerprintOf((await readMetadata(client, root)).text),
+    shown: async () => digests(await readMetadata(client, root)),
+    // A source's own stamp need not stand in all of its resources.
+    windowField: (name) =>
+      shapeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,
   });
 }
 
-const fingerprintOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+interface ReadMetadata {
+  readonly metadata: SourceMetadata | undefined;
+  readonly text: string;
+}
 
-async function readMetadata(
-  client: SourceClient,
-  root: string,
-): Promise<{ metadata: SourceMetadata | undefined; text: string }> {
-  try {
-    const text = await client.get(`${root}$metadata`, (answer) => answer.text, {
-      headers: { accept: 'application/xml' },
-      attempts: 3,
-    });
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+
+function digests({ metadata, text }: ReadMetadata): Shown {
+  const fields = [...(metadata?.types ?? [])].flatMap(([type, { properties }]) =>
+    [...properties].map(([name, property]) => `${type}.${name} ${property.type}`),
+  );
+  return { revision: digest(text), fields: digest(fields.toSorted().join('\n')) };
+}
+
+/**
+ * A source without metadata can be copied as well. One that is being restarted, and gives a page of HTML in its place,
+ * is not taken for such: its fields would seem to have changed.
+ */
+async function readMetadata(client: SourceClient, root: string): Promise<ReadMetadata> {
+  const read = ({ text, headers, url }: Answer): ReadMetadata => {
+    if (/html/i.test(headers['content-type'] ?? '')) {
+      throw new RequestFailure('transient', `${url} answered with a page of HTML`);
+    }
     return { metadata: parseMetadata(text), text };
+  };
+  try {
+    return await client.get(`${root}$metadata`, read, { headers: { accept: 'application/xml' } });
   } catch (error) {
-    if (error instanceof RequestFailure && error.kind !== 'refused') return { metadata: undefined, text: '' };
+    const isWithout =
+      error instanceof RequestFailure && (error.kind === 'rejected' || error.kind === 'too-large');
+    if (isWithout) return { metadata: undefined, text: '' };
     throw error;
   }
 }
 
+const shapeOf = (metadata: SourceMetadata | undefined, resource: string): EntityShape | undefined =>
+  metadata?.types.get(metadata.entitySets.get(resource) ?? resource);
+
 function stampOf(metadata: SourceMetadata | undefined): string {
-  const property = metadata?.types.get(metadata.entitySets.get('Property') ?? 'Property');
-  return property?.properties.has(REPLICA_STAMP) ? REPLICA_STAMP : 'ModificationTimestamp';
+  return shapeOf(metadata, 'Property')?.properties.has(REPLICA_STAMP)
+    ? REPLICA_STAMP
+    : 'ModificationTimestamp';
 }
 
 interface Probe {

@@ -9,6 +9,7 @@ import type {
   KeyPage,
   Place,
   Position,
+  Shown,
   Source,
   SourceItem,
   SourceKey,
@@ -24,7 +25,8 @@ export interface ResoSourceOptions {
   readonly foreignFields: readonly ForeignField[];
   readonly dictionary: Dictionary;
   readonly topMeans: TopMeans;
-  readonly fingerprint: () => Promise<string>;
+  readonly shown: () => Promise<Shown>;
+  readonly windowField: (resource: string) => string;
 }
 
 /**
@@ -87,7 +89,8 @@ export function resoSource(options: ResoSourceOptions): Source {
     foreignFields: options.foreignFields,
     someAtOnce: MANY,
     serverTime: () => client.get(root, readMoment),
-    fingerprint: options.fingerprint,
+    shown: options.shown,
+    windowField: options.windowField,
     async page(name, walk, place) {
       const query = [...filterOf(walk), ...(counts ? ['$count=true'] : []), ...expand(name)];
       const { page, values, facts } = await read(name, query, place);
