@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { everyCommand, makeProgram } from '../../../src/cli/program.ts';
-import { commandTables, configurationTable, errorTable } from './tables.ts';
+import { commandTables, configurationTable, errorTable, roleTable } from './tables.ts';
 
 const BEGIN = '<!-- from the code -->';
 const END = '<!-- end -->';
@@ -15,6 +15,7 @@ const DOCUMENTS: readonly (readonly [file: string, table: () => string])[] = [
   ['docs/errors.md', errorTable],
   ['docs/commands.md', commandTables],
   ['docs/configuration.md', configurationTable],
+  ['docs/roles.md', roleTable],
 ];
 
 for (const [file, table] of DOCUMENTS) {

@@ -1,6 +1,7 @@
 /** The tables of documents that say what the code says, made from it. */
 import { readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';
+import { BUILT_IN_ACCESS } from '../../../src/access/built-in.ts';
 import { isRequired } from '../../../src/cli/options.ts';
 import { everyCommand, makeProgram } from '../../../src/cli/program.ts';
 import { catalogue } from '../../../src/errors/catalogue.ts';
@@ -17,6 +18,26 @@ export function errorTable(): string {
   });
   return ['| RESO code | HTTP | native code | message |', '|---|---|---|---|', ...rows].join('\n');
 }
+
+/** What each role sees of the resources whose rows differ. */
+export function roleTable(): string {
+  const resources = ['Property', 'Media', 'Member', 'Office'];
+  const filterOf = (rules: 'all' | Readonly<Record<string, string>>, resource: string): string => {
+    const filter = rules === 'all' ? '' : (rules[resource] ?? 'none');
+    return filter === '' ? 'every row' : `\`${filter}\``;
+  };
+  const rows = BUILT_IN_ACCESS.roles.flatMap(({ name, classes, resources: rules }) => [
+    row(`\`${name}\``, 'classes', classes === 'all' ? 'all' : ['open', ...classes].join(', ')),
+    ...resources.map((resource) => row('', resource, filterOf(rules, resource))),
+    row('', 'other resources', rules === 'all' ? 'all' : othersOf(rules, resources)),
+  ]);
+  return ['| role | of | sees |', '|---|---|---|', ...rows].join('\n');
+}
+
+const othersOf = (rules: Readonly<Record<string, string>>, named: readonly string[]): string =>
+  Object.keys(rules)
+    .filter((name) => !named.includes(name))
+    .join(', ');
 
 /** Every command with its options. */
 export function commandTables(): string {
