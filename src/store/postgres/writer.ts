@@ -20,6 +20,7 @@ const LONGEST_TRANSACTION = 2000;
 
 /** The write side of a store: one transaction at a time, in all processes together. */
 export class Writer {
+  readonly largestWeight = 4000;
   readonly #pool: Pool;
   readonly #clock: StampClock;
 

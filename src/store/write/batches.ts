@@ -19,6 +19,8 @@ export type Attempt<T> =
 
 /** The part of an engine that writes. */
 export interface BatchWriter {
+  /** Records and children that one transaction takes in well below the time that it may last. */
+  readonly largestWeight?: number;
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */
   learn(fields: readonly Field[]): Promise<StoreModel>;
@@ -31,7 +33,7 @@ export interface BatchWriter {
 
 /** Records of one transaction at the most; a transaction holds the lock for a fraction of a second. */
 const LARGEST_BATCH = 1000;
-/** Records and children of one transaction at the most. */
+/** Records and children of one transaction at the most, where an engine does not say otherwise. */
 const LARGEST_WEIGHT = 20_000;
 
 /** What a write of batches came to. */
@@ -60,7 +62,7 @@ export async function writeInBatches(
 ): Promise<Written> {
   let model = current;
   let report: WriteReport = emptyTally('');
-  const waiting = split(records);
+  const waiting = split(records, writer.largestWeight ?? LARGEST_WEIGHT);
   if (waiting.length === 0 && finish !== undefined) waiting.push([]);
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
     const fresh = unknownFields(model, batch);
@@ -134,12 +136,12 @@ function write(
   return isPart ? writeChildren(transaction, resource, batch) : writeRecords(transaction, resource, batch);
 }
 
-function split(records: readonly ParsedRecord[]): ParsedRecord[][] {
+function split(records: readonly ParsedRecord[], largestWeight: number): ParsedRecord[][] {
   const batches: ParsedRecord[][] = [];
   let batch: ParsedRecord[] = [];
   let weight = 0;
   for (const record of records) {
-    if (batch.length >= LARGEST_BATCH || weight >= LARGEST_WEIGHT) {
+    if (batch.length >= LARGEST_BATCH || weight >= largestWeight) {
       batches.push(batch);
       batch = [];
       weight = 0;
