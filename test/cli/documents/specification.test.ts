@@ -1,6 +1,7 @@
 /** What the documents promise is there. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -47,4 +48,30 @@ test('docs/specification.md leads from every rule to code and tests that exist',
     }
   }
   assert.ok(names > RULES.length, `${names} tests are named`);
+});
+
+test('docs/code-map.md names every room and folder of the sources, and files that exist', () => {
+  const map = read('docs/code-map.md');
+  const folders = readdirSync(fileURLToPath(new URL('src', ROOT)), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => relative(fileURLToPath(new URL('src', ROOT)), join(entry.parentPath, entry.name)));
+  const missing = folders.filter((path) => {
+    const [room = '', folder, ...deeper] = path.split('/');
+    const line = map.split('\n').find((each) => each.startsWith(`| \`src/${room}/\``)) ?? '';
+    return line === '' || (folder !== undefined && deeper.length === 0 && !line.includes(`${folder}/\``));
+  });
+  assert.deepEqual(missing, []);
+  for (const [, path = ''] of map.matchAll(/`((?:test|src|service|store|query)\/[\w/.-]+)`/g)) {
+    assert.ok(isThere(path) || isThere(`src/${path}`), path);
+  }
+});
+
+test('every link between documents leads somewhere', () => {
+  const documents = readdirSync(fileURLToPath(new URL('docs', ROOT))).map((name) => `docs/${name}`);
+  for (const document of ['README.md', ...documents]) {
+    const links = read(document).matchAll(/\]\((?!https?:)([^)#]+)/g);
+    for (const [, link = ''] of links) {
+      assert.ok(isThere(join(dirname(document), link)), `${document}: ${link}`);
+    }
+  }
 });
