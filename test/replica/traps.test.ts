@@ -1,0 +1,591 @@
+/** The traps of the specification, one test or more for each. TRAP 9 and 12 are also in `copy/`. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { listing, member, office, photo, room } from '../support/builders.ts';
+import { DAY, SECOND, testClock } from '../support/clock.ts';
+import { pick } from '../support/world.ts';
+import { change, keyOf, keysUpTo, listings, people, take } from './support/feed.ts';
+import { json } from './support/loopback.ts';
+import { agent, nativeServer } from './support/native-server.ts';
+import { metadataOf, odataServer } from './support/odata-server.ts';
+import { platFeed, withFaults } from './support/plat-source.ts';
+import { makeReplica } from './support/replica.ts';
+
+const HOUR = 3600 * SECOND;
+const NO_PEOPLE = { Member: [], Office: [] };
+const KINDS = ['reso', 'native'] as const;
+
+describe('TRAP 1: exclusive bounds with a shared edge lose a record', () => {
+  test('a record stamped exactly on the edge of two windows is copied', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(3, clock) });
+    const list = server.records.get('Property') ?? [];
+    const resources = ['Property'];
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate();
+    clock.advance(HOUR);
+    await replica.replicate();
+    const edge = new Date(clock.now() - 60_000).toISOString();
+    list.push(listing(keyOf(9), { ModificationTimestamp: edge }));
+    clock.advance(HOUR);
+    await replica.replicate();
+    assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), keyOf(9)]);
+    const filters = server.seen.flatMap(({ query }) => query.get('$filter') ?? []);
+    assert.deepEqual(filters, [
+      `(ModificationTimestamp gt 2026-06-01T11:49:00Z and ModificationTimestamp lt 2026-06-01T12:59:00Z)`,
+      `(ModificationTimestamp gt 2026-06-01T12:49:00Z and ModificationTimestamp lt 2026-06-01T13:59:00Z)`,
+    ]);
+  });
+
+  test('against plat the text is gt cursor less one second, and lt the Date less ten', async (t) => {
+    const feed = await platFeed(t);
+    await feed.write('Property', listing('1'));
+    const replica = await feed.replica(t, 'reso', { resources: ['Property'] });
+    await replica.replicate();
+    feed.clock.advance(HOUR);
+    await replica.replicate();
+    assert.deepEqual(
+      replica.requests.flatMap((url) => /\$filter=(\(Mod[^&]+)/.exec(url)?.[1] ?? []),
+      ['(ModificationTimestamp gt 2026-06-01T11:59:49Z and ModificationTimestamp lt 2026-06-01T12:59:50Z)'],
+    );
+  });
+
+  test('on native the text is bt cursor,upper, whose ends are both inside', async (t) => {
+    const feed = await platFeed(t);
+    await feed.write('Property', listing('1'));
+    const replica = await feed.replica(t, 'native');
+    await replica.replicate();
+    feed.clock.advance(HOUR);
+    await replica.replicate();
+    feed.clock.advance(HOUR);
+    await replica.replicate();
+    assert.deepEqual(
+      [...new Set(replica.requests.flatMap((url) => /_filter=(Mod[^&]+)/.exec(url)?.[1] ?? []))],
+      [
+        'ModificationTimestamp bt 2026-06-01T11:59:50Z,2026-06-01T12:59:50Z',
+        'ModificationTimestamp bt 2026-06-01T12:59:50Z,2026-06-01T13:59:50Z',
+      ],
+    );
+  });
+});
+
+describe('TRAP 2: the same filter inside 10 minutes returns the old index', () => {
+  for (const kind of KINDS) {
+    test(`${kind}: a window whose first answer was never heard is not asked for again`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(6).map((key) => listing(key, { ListPrice: 1 })));
+      let isCut = false;
+      const stop = new AbortController();
+      const replica = await feed.replica(t, kind, {
+        resources: ['Property'],
+        between: withFaults((url) => {
+          if (!isCut || !/ModificationTimestamp (gt|bt)/.test(url)) return 'pass';
+          stop.abort();
+          return 'lose';
+        }),
+      });
+      await replica.replicate();
+      feed.clock.advance(HOUR);
+      await feed.write('Property', listing(keyOf(2), { ListPrice: 5 }));
+      feed.clock.advance(60 * SECOND);
+      isCut = true;
+      assert.equal(await replica.replicate({ signal: stop.signal }), 'stopped');
+      isCut = false;
+      assert.equal(await replica.replicate(), 'done');
+      const filters = replica.requests
+        .filter((url) => !/skiptoken=\d/.test(url))
+        .flatMap((url) => /filter=(\(?ModificationTimestamp [^&]+)/.exec(url)?.[1] ?? []);
+      assert.equal(filters.length, 2);
+      assert.equal(new Set(filters).size, 2, filters.join('\n'));
+      assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 5);
+    });
+
+    test(`${kind}: a walk that goes on where it stopped keeps its filter`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(6).map((key) => listing(key, { ListPrice: 1 })));
+      const replica = await feed.replica(t, kind, { resources: ['Property'] });
+      await replica.replicate();
+      feed.clock.advance(HOUR);
+      await feed.write('Property', ...keysUpTo(6).map((key) => listing(key, { ListPrice: 5 })));
+      feed.clock.advance(60 * SECOND);
+      const stop = new AbortController();
+      const before = replica.requests.length;
+      const stopped = await replica.replicate({
+        pageSize: 2,
+        signal: stop.signal,
+        onEvent: (event) => event.kind === 'page' && event.step === 'update' && stop.abort(),
+      });
+      assert.equal(stopped, 'stopped');
+      feed.clock.advance(60 * SECOND);
+      await replica.replicate({ pageSize: 2 });
+      const walk = replica.requests.slice(before).filter((url) => /ModificationTimestamp (gt|bt)/.test(url));
+      const filters = walk.map((url) => /filter=([^&]+)/.exec(url)?.[1]);
+      assert.equal(new Set(filters).size, 1, filters.join('\n'));
+      assert.deepEqual(
+        (await replica.rows('Property')).map(({ ListPrice }) => ListPrice),
+        [5, 5, 5, 5, 5, 5],
+      );
+    });
+  }
+});
+
+describe('TRAP 3: a cached index over live records: a page may be short, or empty, and still have a next one', () => {
+  test('reso: what was deleted inside the walk leaves short pages, and everything after them is copied', async (t) => {
+    const feed = await platFeed(t);
+    await feed.write('Property', ...keysUpTo(9).map((key) => listing(key, { ListPrice: 1 })));
+    const replica = await feed.replica(t, 'reso');
+    await replica.replicate();
+    feed.clock.advance(HOUR);
+    await feed.write('Property', ...keysUpTo(9).map((key) => listing(key, { ListPrice: 5 })));
+    feed.clock.advance(60 * SECOND);
+    let pages = 0;
+    await replica.replicate({
+      pageSize: 2,
+      onEvent: (event) => {
+        // Page 2 is on its way; all of page 3 and half of page 4 go.
+        if (event.kind === 'page' && event.step === 'update' && ++pages === 1) {
+          void feed.store.remove('Property', [keyOf(5), keyOf(6), keyOf(7)]);
+        }
+      },
+    });
+    assert.deepEqual(
+      (await replica.rows('Property', '$filter=ListPrice eq 5')).map(({ ListingKey }) => ListingKey),
+      [...keysUpTo(4), keyOf(8), keyOf(9)],
+    );
+    const updates = replica.told('page').filter(({ step }) => step === 'update');
+    assert.equal(
+      updates.reduce((sum, { rows }) => sum + rows, 0),
+      6,
+    );
+  });
+
+  test('a server of another kind that gives short and empty pages in between', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(9, clock), ...NO_PEOPLE }, { page: 3 });
+    const list = server.records.get('Property') ?? [];
+    const pages = [list.slice(0, 3), [], list.slice(3, 4), [], [], list.slice(4, 9)];
+    server.intercept = ({ path, query }) => {
+      if (path !== '/odata/Property' || query.get('$top') === '1') return undefined;
+      const at = Number(query.get('$skiptoken') ?? 0);
+      const next = at + 1 < pages.length ? { '@odata.nextLink': `Property?$skiptoken=${at + 1}` } : {};
+      return json({ value: pages[at], ...next });
+    };
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+    await replica.replicate();
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(9));
+  });
+});
+
+describe('TRAP 4: _skip misses as well as repeats; accounts have nothing else', () => {
+  const agents = (count: number) => Array.from({ length: count }, (_, at) => agent(`a${at + 1}`));
+  const names = (count: number): string[] => agents(count).map(({ Id }) => String(Id));
+
+  test('an account that a deletion moved out of the walk is not deleted', async (t) => {
+    const clock = testClock();
+    const server = await nativeServer(t, clock, [], agents(9));
+    const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
+    await replica.replicate({ pageSize: 3 });
+    assert.deepEqual(await replica.keys('Member'), names(9));
+    clock.advance(DAY);
+    // After the first page a1 goes, and a4 slips onto the page that was read already.
+    let isDone = false;
+    server.intercept = ({ path, query }) => {
+      if (!isDone && path === '/v1/accounts' && query.get('_skip') === '3') {
+        isDone = true;
+        server.accounts = server.accounts.filter(({ Id }) => Id !== 'a1');
+      }
+      return undefined;
+    };
+    assert.equal(await replica.replicate({ pageSize: 3 }), 'done');
+    assert.deepEqual(await replica.keys('Member'), names(9).slice(1));
+    assert.deepEqual(replica.told('deleted'), [{ resource: 'Member', keys: ['a1'] }]);
+  });
+
+  test('an account that was added twice moves rows onto the next page: repeats are absorbed', async (t) => {
+    const clock = testClock();
+    const server = await nativeServer(t, clock, [], agents(6));
+    let added = 0;
+    server.intercept = ({ path, query }) => {
+      if (path === '/v1/accounts' && query.get('_skip') === '3' && added++ === 0) {
+        server.accounts = [agent('a0'), ...server.accounts];
+      }
+      return undefined;
+    };
+    const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
+    assert.equal(await replica.replicate({ pageSize: 3 }), 'done');
+    assert.deepEqual(await replica.keys('Member'), ['a0', ...names(6)]);
+  });
+
+  test('nothing is deleted while no two sweeps agree', async (t) => {
+    const clock = testClock();
+    const server = await nativeServer(t, clock, [], agents(9));
+    const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
+    await replica.replicate({ pageSize: 3 });
+    clock.advance(DAY);
+    let request = 0;
+    server.accounts = server.accounts.slice(1);
+    server.intercept = ({ path, query }) => {
+      // Another account shows at the end of every walk.
+      if (path !== '/v1/accounts' || query.get('_skip') !== '0') return undefined;
+      server.accounts = [...agents(9).slice(1), agent(`z${request++}`)];
+      return undefined;
+    };
+    assert.equal(await replica.replicate({ pageSize: 3 }), 'unsure');
+    assert.deepEqual(replica.told('unsure'), [{ resource: 'accounts' }]);
+    assert.deepEqual(replica.told('deleted'), []);
+    assert.equal((await replica.keys('Member')).includes('a1'), true);
+    const [accounts] = (await replica.status()).collections.filter(
+      ({ collection }) => collection === 'accounts',
+    );
+    assert.equal(accounts?.sweep, 'idle');
+  });
+});
+
+describe('TRAP 5: a skip token must work when its record is gone', () => {
+  for (const kind of KINDS) {
+    test(`${kind}: the record of each token is deleted before the next page is asked for`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(8).map((key) => listing(key)));
+      const removed: string[] = [];
+      let isDownload = true;
+      const replica = await feed.replica(t, kind, {
+        between: (transport) => async (wish) => {
+          const [, token = ''] = /skiptoken=(\d+)/.exec(decodeURIComponent(wish.url)) ?? [];
+          if (isDownload && token !== '' && !removed.includes(token)) {
+            removed.push(token);
+            await feed.store.remove('Property', [token]);
+          }
+          return transport(wish);
+        },
+      });
+      await replica.replicate({ pageSize: 2, step: 'initial' });
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(8));
+      assert.deepEqual(
+        removed,
+        kind === 'reso' ? ['1002', '1004', '1006'] : ['1002', '1004', '1006', '1008'],
+      );
+      isDownload = false;
+      feed.clock.advance(DAY);
+      await replica.replicate({ force: true });
+      assert.deepEqual(
+        await replica.keys('Property'),
+        keysUpTo(8).filter((key) => !removed.includes(key)),
+      );
+    });
+  }
+});
+
+describe('TRAP 5b: a skip token may take its own record in', () => {
+  for (const pageSize of [1, 2, 3, 7]) {
+    test(`native, pages of ${pageSize}: the repeated record is absorbed, and the walk ends`, async (t) => {
+      const clock = testClock();
+      const server = await nativeServer(t, clock, listings(7, clock));
+      server.tokenTakesItsOwn = true;
+      const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
+      assert.equal(await replica.replicate({ pageSize }), 'done');
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(7));
+      clock.advance(DAY);
+      take(server.listings, keyOf(7));
+      assert.equal(await replica.replicate({ pageSize }), 'done');
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(6));
+    });
+  }
+
+  test('reso: links whose token takes its own record in', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(7, clock), ...NO_PEOPLE });
+    const list = server.records.get('Property') ?? [];
+    server.intercept = ({ path, query }) => {
+      if (path !== '/odata/Property' || query.get('$top') === '1') return undefined;
+      const token = query.get('$skiptoken') ?? '';
+      const value = list.filter(({ ListingKey }) => String(ListingKey) >= token).slice(0, 3);
+      const last = value.at(-1)?.ListingKey;
+      return json({
+        value,
+        ...(value.length === 3 ? { '@odata.nextLink': `Property?$skiptoken=${last}` } : {}),
+      });
+    };
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(7));
+  });
+});
+
+describe('TRAP 6: ListingKey is a string of digits', () => {
+  const KEYS = ['1', '10', '100', '2', '20200218155334943123000000', '20200218155334943123000001', '9'];
+  for (const kind of KINDS) {
+    test(`${kind}: one byte-wise order everywhere, also beyond what a number holds`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...KEYS.map((key) => listing(key)));
+      const replica = await feed.replica(t, kind);
+      await replica.replicate({ pageSize: 2 });
+      assert.deepEqual(await replica.keys('Property'), KEYS);
+      await feed.store.remove('Property', ['10', '20200218155334943123000000']);
+      feed.clock.advance(DAY);
+      await replica.replicate({ pageSize: 2, force: true });
+      assert.deepEqual(
+        await replica.keys('Property'),
+        KEYS.filter((key) => key !== '10' && key !== '20200218155334943123000000'),
+      );
+      assert.deepEqual(
+        (await replica.verify()).flatMap(({ differences }) => differences),
+        [],
+      );
+    });
+  }
+});
+
+describe('TRAP 7: a purge beside an update', () => {
+  for (const kind of KINDS) {
+    test(`${kind}: rows that came after the sweep began are not deleted`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(8, 2).map((key) => listing(key)));
+      const replica = await feed.replica(t, kind);
+      await replica.replicate();
+      feed.clock.advance(HOUR);
+      const stop = new AbortController();
+      await replica.replicate({
+        step: 'purge',
+        pageSize: 2,
+        signal: stop.signal,
+        onEvent: (event) => event.kind === 'page' && event.step === 'sweep' && stop.abort(),
+      });
+      // Before all keys: the sweep has passed its place, and will not see it.
+      await feed.write('Property', listing(keyOf(1)));
+      feed.clock.advance(60 * SECOND);
+      await replica.replicate({ step: 'update' });
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(9));
+      assert.equal(await replica.replicate({ step: 'purge', pageSize: 2 }), 'done');
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(9));
+      assert.deepEqual(replica.told('deleted'), []);
+    });
+
+    test(`${kind}: an unchanged record that an update saw after the sweep began is exempt, too`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(5).map((key) => listing(key)));
+      const replica = await feed.replica(t, kind);
+      await replica.replicate();
+      feed.clock.advance(HOUR);
+      await feed.write('Property', listing(keyOf(1), { ListPrice: 7 }));
+      feed.clock.advance(60 * SECOND);
+      await replica.replicate({ step: 'update' });
+      // Gone while the sweep walks, back with the content that the copy has, before the update reads it.
+      await feed.store.remove('Property', [keyOf(1)]);
+      const stop = new AbortController();
+      await replica.replicate({
+        step: 'purge',
+        pageSize: 2,
+        signal: stop.signal,
+        onEvent: (event) => event.kind === 'page' && event.step === 'sweep' && stop.abort(),
+      });
+      await feed.write('Property', listing(keyOf(1), { ListPrice: 7 }));
+      feed.clock.advance(60 * SECOND);
+      await replica.replicate({ step: 'update' });
+      await replica.replicate({ step: 'purge', pageSize: 2 });
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(5));
+      assert.deepEqual(replica.told('deleted'), []);
+    });
+
+    test(`${kind}: a sweep that was not whole deletes nothing`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(9).map((key) => listing(key)));
+      const replica = await feed.replica(t, kind);
+      await replica.replicate();
+      feed.clock.advance(HOUR);
+      await feed.store.remove('Property', [keyOf(1)]);
+      const stop = new AbortController();
+      const result = await replica.replicate({
+        step: 'purge',
+        pageSize: 3,
+        signal: stop.signal,
+        onEvent: (event) =>
+          event.kind === 'page' && event.step === 'sweep' && event.done >= 6 && stop.abort(),
+      });
+      assert.deepEqual([result, await replica.keys('Property')], ['stopped', keysUpTo(9)]);
+      await replica.replicate({ step: 'purge', pageSize: 3 });
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(8, 2));
+    });
+  }
+});
+
+describe("TRAP 8: a change of a Member or an Office does not move the listing's ModificationTimestamp", () => {
+  for (const kind of KINDS) {
+    test(`${kind}: the replica shows the new data of the agent in a listing that never moved`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Member', member('m', { MemberPreferredPhone: '111' }));
+      await feed.write('Office', office('o', { OfficeName: 'Old' }));
+      await feed.write('Property', listing('1', { ListAgentKey: 'm', ListOfficeKey: 'o' }));
+      const replica = await feed.replica(t, kind);
+      await replica.replicate();
+      const shown = async () =>
+        pick(
+          await replica.record('Property', '1'),
+          'ListAgentPreferredPhone',
+          'ListOfficeName',
+          'ModificationTimestamp',
+        );
+      const stamp = '2026-06-01T12:00:00Z';
+      assert.deepEqual(await shown(), {
+        ListAgentPreferredPhone: '111',
+        ListOfficeName: 'Old',
+        ModificationTimestamp: stamp,
+      });
+      feed.clock.advance(HOUR);
+      await feed.write('Member', member('m', { MemberPreferredPhone: '222' }));
+      await feed.write('Office', office('o', { OfficeName: 'New' }));
+      feed.clock.advance(60 * SECOND);
+      await replica.replicate();
+      assert.deepEqual(await shown(), {
+        ListAgentPreferredPhone: '222',
+        ListOfficeName: 'New',
+        ModificationTimestamp: stamp,
+      });
+    });
+  }
+
+  test("agent fields of a listing's payload are never taken: the Member says otherwise", async (t) => {
+    const clock = testClock();
+    const said = () => ({ ListAgentKey: 'm1', ListAgentFullName: 'Somebody Else' });
+    const server = await odataServer(t, clock, { Property: listings(1, clock, said), ...people });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+    await replica.replicate();
+    assert.equal((await replica.record('Property', keyOf(1)))?.ListAgentFullName, 'Agent m1');
+  });
+});
+
+describe('TRAP 9: a LocalName that differs from the API name is the current name', () => {
+  test('a field that the source renames between two runs keeps its data, and gets its name', async (t) => {
+    const clock = testClock();
+    const declared = { ListPrice: 'Edm.Decimal', WineCellar: 'Edm.String' };
+    const server = await odataServer(
+      t,
+      clock,
+      { Property: listings(3, clock, () => ({ WineCellar: 'deep' })), ...NO_PEOPLE },
+      { metadata: metadataOf(declared, [], { WineCellar: 'Interior: Wine Cellar' }) },
+    );
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+    const names = async () =>
+      (await replica.store.model()).settings.declarations.customFields?.map(({ name, group, label }) => [
+        name,
+        group,
+        label,
+      ]);
+    await replica.replicate();
+    assert.deepEqual(await names(), [['WineCellar', 'Interior', 'Wine Cellar']]);
+    server.traits.metadata = metadataOf(declared, [], { WineCellar: 'Below: Cellar Kind' });
+    clock.advance(HOUR);
+    await replica.replicate();
+    assert.deepEqual(await names(), [['WineCellar', 'Below', 'Cellar Kind']]);
+    assert.deepEqual(
+      (await replica.rows('Property')).map(({ WineCellar }) => WineCellar),
+      ['deep', 'deep', 'deep'],
+    );
+  });
+});
+
+describe('TRAP 10: a smaller page size does not change the position', () => {
+  for (const kind of KINDS) {
+    test(`${kind}: pages that are too much are asked for smaller at the same token, and every row comes`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(40).map((key) => listing(key)));
+      const refused: string[] = [];
+      const asked: string[] = [];
+      const tokenOf = (url: string): string => /skiptoken=(\d*)/.exec(url)?.[1] ?? '';
+      const replica = await feed.replica(t, kind, {
+        between: withFaults((url) => {
+          const [, size = ''] = /(?:top|_limit)=(\d+)/.exec(url) ?? [];
+          if (!/skiptoken=\d/.test(url) || /select/.test(url)) return 'pass';
+          asked.push(tokenOf(url));
+          if (Number(size) <= 12) return 'pass';
+          refused.push(tokenOf(url));
+          return 'busy';
+        }),
+      });
+      await replica.replicate({ step: 'initial', pageSize: 20 });
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(40));
+      assert.ok(refused.length > 0);
+      for (const token of refused) assert.ok(asked.lastIndexOf(token) > asked.indexOf(token), token);
+    });
+  }
+});
+
+describe('TRAP 11: during the native initial download only _limit, _skiptoken and _select are sent', () => {
+  test('sub-data follows in requests of its own, and arrives whole', async (t) => {
+    const feed = await platFeed(t);
+    await feed.write(
+      'Property',
+      ...keysUpTo(5).map((key) => listing(key, { Media: [photo(`p${key}`)], Rooms: [room(`r${key}`)] })),
+    );
+    const replica = await feed.replica(t, 'native');
+    await replica.replicate({ step: 'initial', pageSize: 2 });
+    const list = replica.requests.filter((url) => url.startsWith('listings?'));
+    const expansions = 'Photos,Videos,VirtualTours,Rooms,Units,OpenHouses,Documents,FloorPlans';
+    const download = list.filter((url) => url.includes('_skiptoken'));
+    for (const url of download) assert.match(url, /^listings\?_limit=\d+&_skiptoken=\d*$/);
+    assert.deepEqual(
+      download.map((url) => /_skiptoken=(.*)/.exec(url)?.[1]),
+      ['', keyOf(2), keyOf(4), keyOf(5)],
+    );
+    assert.deepEqual(
+      list.filter((url) => url.includes('_filter')),
+      [
+        `listings?_limit=5&_filter=ListingKey Eq ${keysUpTo(5)
+          .map((key) => `'${key}'`)
+          .join(',')}&_select=ListingKey&_expand=${expansions}`,
+      ],
+    );
+    assert.deepEqual(
+      await replica.keys('Media'),
+      keysUpTo(5).map((key) => `p${key}`),
+    );
+    assert.deepEqual(
+      await replica.keys('PropertyRooms'),
+      keysUpTo(5).map((key) => `r${key}`),
+    );
+  });
+});
+
+describe('TRAP 12: "********" means hidden', () => {
+  test('masked fields are never stored as data and never quarantined; the rest is', async (t) => {
+    const feed = await platFeed(t, { role: 'idx' });
+    await feed.write('Property', listing('1', { ListPrice: 5, PrivateRemarks: 'The key is under the mat' }));
+    const replica = await feed.replica(t, 'native');
+    await replica.replicate();
+    assert.deepEqual(await replica.quarantine(), []);
+    const [record] = await replica.exported('Property');
+    assert.deepEqual(pick(record, 'ListingKey', 'ListPrice', 'PrivateRemarks'), {
+      ListingKey: '1',
+      ListPrice: 5,
+      PrivateRemarks: undefined,
+    });
+    assert.equal(JSON.stringify(await replica.exported('Property')).includes('****'), false);
+  });
+
+  test('a field that is opened brings a full download, since no stamp moves', async (t) => {
+    const clock = testClock();
+    const hidden = (number: number) => ({ PrivateRemarks: `Remark ${number}` });
+    const server = await nativeServer(
+      t,
+      clock,
+      listings(3, clock, () => ({ PrivateRemarks: '********' })),
+    );
+    const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
+    await replica.replicate();
+    server.listings = listings(3, clock, hidden).map((each, at) => ({
+      ...server.listings[at],
+      ...hidden(at + 1),
+      ListPrice: each.ListPrice,
+    }));
+    clock.advance(HOUR);
+    change(server.listings, keyOf(2), { ListPrice: 7 }, clock);
+    clock.advance(600 * SECOND);
+    await replica.replicate();
+    assert.deepEqual(replica.told('refresh'), [
+      { reason: 'fields were masked that are open now, or the other way round' },
+    ]);
+    assert.deepEqual(
+      (await replica.rows('Property')).map(({ PrivateRemarks }) => PrivateRemarks),
+      ['Remark 1', 'Remark 2', 'Remark 3'],
+    );
+  });
+});
