@@ -201,6 +201,12 @@ function likePart(part: LikePart): string {
   }
 }
 
+/** A bare constant in an order would be taken for the number of a column, or refused. */
+function ordered(value: Sql): Sql {
+  const isConstant = value.parts.every((part) => typeof part === 'string' && /^[A-Z0-9() ]*$/.test(part));
+  return isConstant ? sql`(SELECT ${value})` : value;
+}
+
 export const postgresDialect: Dialect = {
   name: 'postgres',
   placeholder,
@@ -214,7 +220,8 @@ export const postgresDialect: Dialect = {
   list: (values, alias) =>
     sql`(SELECT value, position - 1 AS position FROM unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY l(value, position)) ${name(alias)}`,
   noLimit: sql``,
-  order: (value, descending) => (descending ? sql`${value} DESC NULLS LAST` : sql`${value} NULLS FIRST`),
+  order: (value, descending) =>
+    descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,
   call,
   cast,
   shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,

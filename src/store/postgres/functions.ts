@@ -36,17 +36,22 @@ export const functionTexts = (unicode: string): readonly string[] => [
       ELSE value::text::numeric::text
     END`,
   ),
+  // Before the year 1 comes the year 0, which PostgreSQL calls 1 BC.
+  sqlFunction(
+    'plat_moment(moment text) RETURNS timestamp',
+    "CASE WHEN left(moment, 4) = '0000' THEN ('0001' || substr(moment, 5) || ' BC')::timestamp ELSE moment::timestamp END",
+  ),
   sqlFunction(
     'plat_day_of_year(moment text) RETURNS float8',
-    'extract(doy FROM substr(moment, 1, 10)::date)::float8',
+    'extract(doy FROM plat_moment(moment))::float8',
   ),
   sqlFunction(
     'plat_day_of_week(moment text) RETURNS float8',
-    'extract(dow FROM substr(moment, 1, 10)::date)::float8',
+    'extract(dow FROM plat_moment(moment))::float8',
   ),
   sqlFunction(
     'plat_seconds(later text, earlier text) RETURNS float8',
-    'extract(epoch FROM later::timestamp - earlier::timestamp)::float8',
+    'extract(epoch FROM plat_moment(later) - plat_moment(earlier))::float8',
   ),
   // The exact value of a double, from its bits.
   codeFunction(
@@ -82,10 +87,11 @@ export const functionTexts = (unicode: string): readonly string[] => [
       IF abs(seconds) > 1e12 THEN RETURN NULL; END IF;
       milliseconds := floor(seconds * 1000 + 0.5);
       days := floor(milliseconds / 86400000);
-      shifted := moment::timestamp + make_interval(days => days::integer)
+      shifted := plat_moment(moment) + make_interval(days => days::integer)
         + (milliseconds - days * 86400000) * interval '1 millisecond';
-      IF shifted < '0001-01-01' OR shifted >= '10000-01-01' THEN RETURN NULL; END IF;
+      IF shifted < '0001-01-01 BC' OR shifted >= '10000-01-01' THEN RETURN NULL; END IF;
       shown := to_char(shifted, 'YYYY-MM-DD"T"HH24:MI:SS.MS');
+      IF shifted < '0001-01-01' THEN shown := '0000' || substr(shown, 5); END IF;
       IF char_length(moment) = 10 THEN RETURN left(shown, 10); END IF;
       RETURN CASE WHEN shown LIKE '%.000' THEN left(shown, 19) ELSE shown END;
     EXCEPTION WHEN datetime_field_overflow OR numeric_value_out_of_range THEN RETURN NULL;

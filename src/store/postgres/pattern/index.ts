@@ -161,7 +161,8 @@ function classEscape(cursor: Cursor, flags: Flags): Ranges | undefined {
   const plain = { d: DIGITS, s: SPACE, w: WORD }[letter?.toLowerCase() ?? ''];
   if (plain !== undefined) {
     cursor.at++;
-    return letter === letter?.toLowerCase() ? plain : complement(plain);
+    const set = fold(plain, flags);
+    return letter === letter?.toLowerCase() ? set : complement(set);
   }
   if (letter !== 'p' && letter !== 'P') return undefined;
   cursor.at++;
@@ -196,7 +197,7 @@ function classOf(cursor: Cursor, flags: Flags): Ranges {
     ranges.push(...classPart(cursor, flags));
   }
   take(cursor, ']');
-  const all = fold(union(ranges), flags);
+  const all = union(ranges);
   return negated ? complement(all) : all;
 }
 
@@ -204,7 +205,7 @@ function classPart(cursor: Cursor, flags: Flags): Ranges {
   if (take(cursor, '[:')) {
     const text = until(cursor, ':');
     take(cursor, ']');
-    const named = NAMED[text.replace('^', '')] ?? [];
+    const named = fold(NAMED[text.replace('^', '')] ?? [], flags);
     return text.startsWith('^') ? complement(named) : named;
   }
   if (peek(cursor) === '\\') {
@@ -214,9 +215,9 @@ function classPart(cursor: Cursor, flags: Flags): Ranges {
     cursor.at--;
   }
   const from = classCharacter(cursor);
-  if (peek(cursor) !== '-' || peek(cursor, 1) === ']') return [[from, from]];
+  if (peek(cursor) !== '-' || peek(cursor, 1) === ']') return fold([[from, from]], flags);
   cursor.at++;
-  return [[from, classCharacter(cursor)]];
+  return fold([[from, classCharacter(cursor)]], flags);
 }
 
 const classCharacter = (cursor: Cursor): number =>
