@@ -47,3 +47,12 @@ export function readMoment(answer: Answer): number {
   readJson(answer);
   return readDate(answer);
 }
+
+/** A record whose collections were not asked for: an empty list in it tells nothing, and would take away what is stored. */
+export function withoutEmptyLists(
+  json: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(json).filter(([, value]) => !(Array.isArray(value) && value.length === 0)),
+  );
+}

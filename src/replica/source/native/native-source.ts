@@ -1,7 +1,7 @@
 import type { Dictionary } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { isObject, readDate, readJson, readMoment } from '../answer.ts';
+import { isObject, readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
 import type {
   BrokenItem,
   Capabilities,
@@ -29,6 +29,9 @@ export interface NativeSourceOptions {
   readonly customNames: CustomNames;
   readonly shown: () => Promise<Shown>;
 }
+
+/** How a listing was asked for: with its collections, without them, or for them alone. */
+type Asked = 'whole' | 'bare' | 'children';
 
 /** Values that a condition of `_filter` takes. */
 const MANY = 200;
@@ -80,14 +83,14 @@ export function nativeSource(options: NativeSourceOptions): Source {
   function pageOf(
     resource: string,
     { results, serverTime, total, weight }: NativeAnswer,
-    onlyChildren = false,
+    asked: Asked = 'whole',
   ): SourcePage {
     const items: SourceItem[] = [];
     const broken: BrokenItem[] = [];
     const masked = new Set<string>();
     const open = new Set<string>();
     for (const result of results) {
-      const mapped = resource === ACCOUNTS ? account(result) : property(result, masked, onlyChildren);
+      const mapped = resource === ACCOUNTS ? account(result) : property(result, masked, asked);
       for (const [name, value] of Object.entries(mapped?.json ?? {})) if (value !== null) open.add(name);
       if (mapped === undefined) {
         broken.push({
@@ -117,11 +120,12 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { ...pageOf(resource, { ...answer, results: keyless }), keys: keysOf(resource, answer.results) };
   }
 
-  function property(result: unknown, masked: Set<string>, onlyChildren: boolean): SourceItem | undefined {
+  function property(result: unknown, masked: Set<string>, asked: Asked): SourceItem | undefined {
     const mapped = isObject(result) ? listingJson(result, names, customNames) : undefined;
     if (mapped === undefined) return undefined;
     for (const name of mapped.masked) masked.add(name);
-    return { resource: 'Property', json: mapped.json, ...(onlyChildren ? { onlyChildren } : {}) };
+    const json = asked === 'bare' ? withoutEmptyLists(mapped.json) : mapped.json;
+    return { resource: 'Property', json, ...(asked === 'children' ? { onlyChildren: true } : {}) };
   }
 
   const account = (result: unknown): SourceItem | undefined =>
@@ -141,7 +145,9 @@ export function nativeSource(options: NativeSourceOptions): Source {
         place(resource, position),
       ];
       const answer = await read(collectionOf(resource), query, rest.attempts);
-      const page = keysFirst(resource, walk) ? keysOnly(resource, answer) : pageOf(resource, answer);
+      const page = keysFirst(resource, walk)
+        ? keysOnly(resource, answer)
+        : pageOf(resource, answer, walk.kind === 'all' ? 'bare' : 'whole');
       return { ...page, next: nextOf(resource, answer, position) };
     },
     async keys(resource, { position, ...rest }) {
@@ -160,7 +166,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     async children(keys) {
       const filter = `_filter=ListingKey Eq ${keys.map(quoted).join(',')}`;
       const query = [`_limit=${keys.length}`, filter, '_select=ListingKey', expand];
-      return pageOf('Property', await read(LISTINGS, query), true);
+      return pageOf('Property', await read(LISTINGS, query), 'children');
     },
   };
 

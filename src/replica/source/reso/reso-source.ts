@@ -1,7 +1,7 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { isObject, readDate, readJson, readMoment } from '../answer.ts';
+import { isObject, readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
 import type {
   BrokenItem,
   Capabilities,
@@ -56,7 +56,8 @@ export function resoSource(options: ResoSourceOptions): Source {
 
   /** A page of a collection, read and checked. */
   function read(resource: string, query: readonly string[], place: Place): Promise<ListAnswer> {
-    const headers = { prefer: `odata.maxpagesize=${place.size}` };
+    // An absent field is null: nulls would be the larger part of what comes.
+    const headers = { prefer: `odata.maxpagesize=${place.size}, omit-values=nulls` };
     const { attempts } = place;
     const url = addressOf(`${root}${resource}`, query, place);
     return client.get(url, readList, { headers, ...(attempts === undefined ? {} : { attempts }) });
@@ -150,9 +151,13 @@ export function resoSource(options: ResoSourceOptions): Source {
   ): Pick<SourcePage, 'items' | 'broken' | 'keys'> {
     const items: SourceItem[] = [];
     const broken: BrokenItem[] = [];
+    const { key } = resourceOf(resource);
+    const isBare = expand(resource).length === 0;
     for (const value of values) {
-      if (isObject(value)) items.push({ resource, json: withTextKey(resourceOf(resource).key, value) });
-      else
+      if (isObject(value)) {
+        const json = withTextKey(key, value);
+        items.push({ resource, json: isBare ? withoutEmptyLists(json) : json });
+      } else
         broken.push({ resource, payload: JSON.stringify(value), reason: 'The record is not a JSON object' });
     }
     return { items, broken, keys: keysOf(resource, values) };
