@@ -6,6 +6,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { floors } from './floors.ts';
 import { imports } from './imports.ts';
+import { replica } from './replica.ts';
 import { serviceMemory } from './service-memory.ts';
 import { servicePages } from './service-pages.ts';
 import { serviceRecords } from './service-records.ts';
@@ -21,6 +22,7 @@ const SUBJECTS: readonly Subject[] = [
   servicePages,
   serviceRecords,
   serviceMemory,
+  replica,
   storePages,
   storeSearches,
 ];

@@ -19,7 +19,8 @@ const flags = process.argv[2] === 'replicate' ? ['--memory-saver-mode'] : [];
 const rest = [main, ...process.argv.slice(2)];
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
-  if (flags.some((flag) => !process.execArgv.includes(flag))) become(process.execPath, [...flags, ...rest]);
+  if (flags.some((flag) => !process.execArgv.includes(flag)))
+    become([...process.execArgv, ...flags, ...rest]);
   await import(main);
 } else {
   const node = bundledNode();
@@ -35,10 +36,10 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 }
 
-/** Goes on as another program in the same process, where the system can do that. */
-function become(program, args) {
+/** Begins anew with other flags in the same process, where the system can do that. */
+function become(args) {
   try {
-    process.execve(program, [program, ...args], process.env);
+    process.execve(process.execPath, [process.execPath, ...args], process.env);
   } catch {
     // It cannot: the same program does the work, with more memory.
   }

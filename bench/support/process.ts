@@ -33,16 +33,17 @@ export interface Running {
 const PRELOAD = new URL('./report-usage.ts', import.meta.url).href;
 const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** Runs a command of plat. */
-export const startPlat = (args: readonly string[]): Running => startNode(PLAT, args);
+/** Runs a command of plat, with the flags with which it would begin itself anew: its usage is told by this process. */
+export const startPlat = (args: readonly string[]): Running =>
+  startNode(PLAT, args, args[0] === 'replicate' ? ['--memory-saver-mode'] : []);
 
 /** Runs a program of the benchmark that stands in this folder. */
 export const startHelper = (file: string, args: readonly string[]): Running =>
   startNode(fileURLToPath(new URL(file, import.meta.url)), args);
 
-function startNode(program: string, args: readonly string[]): Running {
+function startNode(program: string, args: readonly string[], flags: readonly string[] = []): Running {
   const start = performance.now();
-  const child = spawn(process.execPath, ['--import', PRELOAD, program, ...args], {
+  const child = spawn(process.execPath, [...flags, '--import', PRELOAD, program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'ipc'],
   });
   const [, output, errors, channel] = child.stdio;

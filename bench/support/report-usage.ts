@@ -2,7 +2,7 @@
  * Preloaded into a process that is measured: it tells what it used, when it is asked and at its end, on channels of
  * its own.
  */
-import { writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 
 /** The file descriptor on which the parent reads the end. */
 const CHANNEL = 3;
@@ -15,5 +15,16 @@ process.channel?.unref();
 
 process.on('exit', () => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-  writeSync(CHANNEL, JSON.stringify({ cpu: (userCPUTime + systemCPUTime) / 1000, peak: maxRSS * 1024 }));
+  const peak = ownPeak() ?? maxRSS * 1024;
+  writeSync(CHANNEL, JSON.stringify({ cpu: (userCPUTime + systemCPUTime) / 1000, peak }));
 });
+
+/** Bytes; where the system tells, without what the parent had used when it started this process. */
+function ownPeak(): number | undefined {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}

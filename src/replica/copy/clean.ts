@@ -12,17 +12,35 @@ export interface Cleaned {
   readonly partial: readonly string[];
 }
 
-/** A record without masks, and without collections that are not whole: they would take away what is missing in them. */
+/**
+ * A record without masks, and without collections that are not whole: they would take away what is missing in them.
+ * A record that has neither is given back as it is.
+ */
 export function clean(given: Json): Cleaned {
-  const partial = Object.keys(given).flatMap((name) => NEXT_LINK.exec(name)?.[1] ?? []);
-  const json: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (value === MASK || partial.includes(name)) continue;
-    json[name] = Array.isArray(value) ? value.filter((each) => each !== MASK).map(cleanMember) : value;
+  let copy: Record<string, unknown> | undefined;
+  const partial: string[] = [];
+  for (const name in given) {
+    const value = given[name];
+    const cleaned = Array.isArray(value) ? cleanList(value) : value;
+    if (cleaned !== value) {
+      copy ??= { ...given };
+      copy[name] = cleaned;
+    } else if (value === MASK) {
+      copy ??= { ...given };
+      delete copy[name];
+    }
+    const collection = name.includes('@') ? NEXT_LINK.exec(name)?.[1] : undefined;
+    if (collection !== undefined) partial.push(collection);
   }
-  return { json, partial };
+  if (partial.length > 0) {
+    copy ??= { ...given };
+    for (const name of partial) delete copy[name];
+  }
+  return { json: copy ?? given, partial };
 }
 
-function cleanMember(member: unknown): unknown {
-  return isObject(member) ? clean(member).json : member;
+function cleanList(list: readonly unknown[]): readonly unknown[] {
+  const cleaned = list.map((member) => (isObject(member) ? clean(member).json : member));
+  const isSame = cleaned.every((member, at) => member === list[at] && member !== MASK);
+  return isSame ? list : cleaned.filter((member) => member !== MASK);
 }

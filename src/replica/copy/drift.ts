@@ -88,13 +88,31 @@ function renamed(before: CustomFieldDeclaration, { group, label }: ForeignField)
   return group === GROUP ? before : { ...before, group, label };
 }
 
-/** Values that a custom text field can hold: what is no text is kept as JSON. */
-export function asText(resource: Resource, json: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(json).map(([name, value]) => {
-      const field = resource.fields.get(name);
-      const isText = field?.custom !== undefined && field.type.kind === 'string' && !field.collection;
-      return [name, isText && value !== null && typeof value !== 'string' ? JSON.stringify(value) : value];
-    }),
-  );
+const textsOf = new WeakMap<Resource, readonly string[]>();
+
+/** The custom fields of a resource that hold one text. */
+function customTexts(resource: Resource): readonly string[] {
+  const known = textsOf.get(resource);
+  if (known !== undefined) return known;
+  const fields = [...resource.fields.values()];
+  const texts = fields
+    .filter(({ custom, type, collection }) => custom !== undefined && type.kind === 'string' && !collection)
+    .map(({ name }) => name);
+  textsOf.set(resource, texts);
+  return texts;
+}
+
+/** A record whose custom text fields hold texts: what is none is kept as JSON. */
+export function asText(
+  resource: Resource,
+  json: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  let copy: Record<string, unknown> | undefined;
+  for (const name of customTexts(resource)) {
+    const value = json[name];
+    if (value === undefined || value === null || typeof value === 'string') continue;
+    copy ??= { ...json };
+    copy[name] = JSON.stringify(value);
+  }
+  return copy ?? json;
 }

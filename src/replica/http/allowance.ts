@@ -14,20 +14,27 @@ export interface Allowance {
 export const budgetName = (token: string): string =>
   `token:${hash('sha256', token, 'base64url').slice(0, 16)}`;
 
+const USE = 'use';
+
 /** The allowance that all processes on one store share. */
 export function sharedAllowance(ledger: Ledger, token: string, limits: BudgetLimits): Allowance {
   const name = budgetName(token);
+  const isCounted = Object.values(limits).some((limit) => limit !== undefined);
   return {
     async take(now) {
+      // Where nothing is limited, only what the source itself said counts, and that is seldom written.
+      if (!isCounted) return waitFor(limits, readUse((await ledger.state(name))[USE]), now);
       let wait = 0;
-      await ledger.exchange(name, 'use', (kept) => {
+      await ledger.exchange(name, USE, (kept) => {
         const use = readUse(kept);
         wait = waitFor(limits, use, now);
         return wait > 0 ? use : spend(use, now);
       });
       return wait;
     },
-    note: (bytes, blocked, now) =>
-      ledger.exchange(name, 'use', (kept) => receive(readUse(kept), bytes, blocked, now)),
+    async note(bytes, blocked, now) {
+      if (!isCounted && blocked <= now) return;
+      await ledger.exchange(name, USE, (kept) => receive(readUse(kept), bytes, blocked, now));
+    },
   };
 }
