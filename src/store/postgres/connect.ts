@@ -30,6 +30,8 @@ export function connectPool(address: PostgresAddress, { most, pipeline }: PoolOp
   const pool = new Pool(config);
   // A connection that is lost while nobody uses it is replaced by the pool; those in use tell their users.
   pool.on('error', () => undefined);
+  // One that is lost between two statements tells with the next.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -1,0 +1,131 @@
+/** How a store on a server is made, found, and refused. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { ErrorCode } from '../../../src/errors/index.ts';
+import { openStore } from '../../../src/open-store.ts';
+import { listing } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { postgresServer, runOn } from '../../support/postgres-server.ts';
+import { operations } from '../../support/world.ts';
+
+let databases = 0;
+
+/** An empty database. */
+async function database(t: TestContext): Promise<string> {
+  const server = await postgresServer();
+  const name = `opening_${++databases}`;
+  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
+  t.after(() => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`));
+  return server.address(name);
+}
+
+async function opened(t: TestContext, ...given: Parameters<typeof openStore>) {
+  const store = await openStore(...given);
+  t.after(() => store.close());
+  return store;
+}
+
+const shown = (address: string): string => address.replace(/\?.*/, '');
+
+test('a database without a store says so, and has one when it is to be made', async (t) => {
+  const address = await database(t);
+  await assert.rejects(openStore(address), {
+    code: 'storeMissing' satisfies ErrorCode,
+    message: `There is no store at ${shown(address)}. "plat import" and "plat demo" make one.`,
+  });
+  const store = await opened(t, address, { create: 'replica' });
+  assert.equal((await store.model()).settings.owner, 'replica');
+  assert.equal(store.name, shown(address));
+});
+
+test('many processes that make the same store at once make one', async (t) => {
+  const address = await database(t);
+  const stores = await Promise.all(
+    Array.from({ length: 5 }, () => opened(t, address, { create: 'authority' })),
+  );
+  assert.equal(new Set(stores.map(({ secret }) => secret)).size, 1);
+  const [first] = stores;
+  assert.ok(first !== undefined);
+  await operations(first, testClock()).write('Property', listing('A'));
+  for (const store of stores) assert.deepEqual(await operations(store, testClock()).keys('Property'), ['A']);
+});
+
+test('schemas of one database hold stores of their own', async (t) => {
+  const address = await database(t);
+  const here = await opened(t, `${address}&schema=here`, { create: 'authority' });
+  const there = await opened(t, `${address}&schema=there`, { create: 'authority' });
+  await operations(here, testClock()).write('Property', listing('A'));
+  assert.deepEqual(await operations(here, testClock()).keys('Property'), ['A']);
+  assert.deepEqual(await operations(there, testClock()).keys('Property'), []);
+  assert.equal(here.name, `${shown(address)}?schema=here`);
+  assert.notEqual(here.secret, there.secret);
+});
+
+test('a schema with tables of somebody else is left alone', async (t) => {
+  const address = await database(t);
+  await runOn(address, 'CREATE SCHEMA plat', 'CREATE TABLE plat.orders (id integer)');
+  await assert.rejects(openStore(address, { create: 'authority' }), {
+    code: 'storeNotOurs' satisfies ErrorCode,
+    message: `${shown(address)} is not a plat store: its schema plat holds other tables.`,
+  });
+});
+
+test('the layout of a newer plat is refused', async (t) => {
+  const address = await database(t);
+  await (await openStore(address, { create: 'authority' })).close();
+  await runOn(address, "UPDATE plat.plat_meta SET value = '2' WHERE name = 'layout'");
+  await assert.rejects(openStore(address), {
+    code: 'storeTooNew' satisfies ErrorCode,
+    message: `${shown(address)} has layout 2, newer than the layout 1 that this plat knows. Use a newer plat.`,
+  });
+});
+
+test('functions of an older plat are brought up to date, once, beside those who are at work', async (t) => {
+  const address = await database(t);
+  const working = await opened(t, address, { create: 'authority' });
+  await operations(working, testClock()).write('Property', listing('A', { City: 'Ely' }));
+  await runOn(
+    address,
+    "UPDATE plat.plat_meta SET value = 'older' WHERE name = 'functions'",
+    "CREATE OR REPLACE FUNCTION plat.plat_lower(value text) RETURNS text LANGUAGE sql IMMUTABLE RETURN 'older'",
+  );
+  const newer = await Promise.all([opened(t, address), opened(t, address)]);
+  for (const store of [working, ...newer]) {
+    const { keys } = operations(store, testClock());
+    assert.deepEqual(await keys('Property', "$filter=tolower(City) eq 'ely'"), ['A']);
+  }
+});
+
+test('a database that is not there, one of another encoding, and addresses that are none', async (t) => {
+  const server = await postgresServer();
+  const missing = server.address('nowhere');
+  await assert.rejects(openStore(missing, { create: 'authority' }), {
+    code: 'storeNotOurs' satisfies ErrorCode,
+    message: `${shown(missing)} is not a plat store: the server has no such database.`,
+  });
+  const latin = server.address('latin');
+  await runOn(
+    server.address('postgres'),
+    "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'",
+  );
+  t.after(() => runOn(server.address('postgres'), 'DROP DATABASE latin'));
+  await assert.rejects(openStore(latin, { create: 'authority' }), {
+    message: `${shown(latin)} is not a plat store: its database has the encoding LATIN1, not UTF8.`,
+  });
+  await assert.rejects(openStore('postgres://host/db?schema=Two Words'), {
+    code: 'usage' satisfies ErrorCode,
+    message: 'The schema of the store is "Two Words", but takes a name in lower case.',
+  });
+  await assert.rejects(openStore('postgres://host/db?connections=1'), {
+    code: 'usage' satisfies ErrorCode,
+    message: 'The connections of the store are a number from 2 to 500.',
+  });
+});
+
+test('a password is in no message', async () => {
+  await assert.rejects(openStore('postgres://ann:s3cret@127.0.0.1:1/db'), (error) => {
+    assert.ok(error instanceof Error);
+    assert.doesNotMatch(`${error.message}`, /s3cret/);
+    return true;
+  });
+});
