@@ -12,6 +12,7 @@ process.on('message', (id) => {
   process.send?.({ id, cpu: (user + system) / 1000, memory: process.memoryUsage.rss() });
 });
 process.channel?.unref();
+process.on('disconnect', () => process.exit(1)); // a benchmark that broke off leaves nothing behind
 
 process.on('exit', () => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
