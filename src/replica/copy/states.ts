@@ -34,6 +34,11 @@ export interface Masks {
   readonly open: readonly string[];
 }
 
+/** The fingerprint of a copy whose source lies at another address now. */
+export const ANOTHER_SOURCE = 'another source';
+/** The fingerprint of a source that tells of no fields. */
+export const UNTOLD = 'untold';
+
 /** States are only ever written in the shape of their name, by this consumer. */
 export function readState<N extends keyof StateShapes>(
   state: Readonly<Record<string, unknown>>,

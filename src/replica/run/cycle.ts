@@ -1,5 +1,6 @@
 import { isAboutAccounts } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
+import { ANOTHER_SOURCE, UNTOLD } from '../copy/states.ts';
 import { ACCOUNTS } from '../source/source.ts';
 import { download } from '../steps/download.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
@@ -49,8 +50,10 @@ export const sweptOnly = (collections: readonly string[]): string[] =>
  */
 export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const { book, feed } = copy;
-  const { revision, fields: now } = await feed.shown();
+  const { revision, fields } = await feed.shown();
   const before = book.get('fingerprint');
+  // A source that told of its fields before and does not now has not told that they went.
+  const now = fields ?? (before === ANOTHER_SOURCE ? UNTOLD : (before ?? UNTOLD));
   if (before === now) {
     if (revision !== book.get('revision')) await book.commit({ state: { revision } });
     return false;

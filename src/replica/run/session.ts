@@ -6,6 +6,7 @@ import { Book } from '../copy/book.ts';
 import type { Copy } from '../copy/copy.ts';
 import { declareFields } from '../copy/drift.ts';
 import { PageSize } from '../copy/page-size.ts';
+import { ANOTHER_SOURCE } from '../copy/states.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { sharedAllowance } from '../http/allowance.ts';
@@ -168,6 +169,6 @@ async function checkIdentity(book: Book, options: SessionOptions): Promise<void>
   }
   // Cursors of another address mean nothing: everything is read again.
   await book.commit({
-    state: { identity, ...(before === undefined ? {} : { fingerprint: 'another source' }) },
+    state: { identity, ...(before === undefined ? {} : { fingerprint: ANOTHER_SOURCE }) },
   });
 }

@@ -111,8 +111,11 @@ export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
 export interface Shown {
   /** Another one with every word of its metadata. */
   readonly revision: string;
-  /** Another one when a field comes, goes or changes its type: the key may see something else than before. */
-  readonly fields: string;
+  /**
+   * Another one when a field comes, goes or changes its type: the key may see something else than before. Undefined when
+   * nothing was told, as by a proxy's page in the place of the metadata.
+   */
+  readonly fields: string | undefined;
 }
 
 /** A feed, whatever interface it speaks. */

@@ -100,7 +100,7 @@ async function readFields(client: SourceClient, root: string): Promise<ToldField
 
 const digests = ({ text, names }: ToldFields): Shown => ({
   revision: digest(text),
-  fields: digest(names.toSorted().join('\n')),
+  fields: names.length === 0 ? undefined : digest(names.toSorted().join('\n')),
 });
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);

@@ -75,7 +75,10 @@ function digests({ metadata, text }: ReadMetadata): Shown {
   const fields = [...(metadata?.types ?? [])].flatMap(([type, { properties }]) =>
     [...properties].map(([name, property]) => `${type}.${name} ${property.type}`),
   );
-  return { revision: digest(text), fields: digest(fields.toSorted().join('\n')) };
+  return {
+    revision: digest(text),
+    fields: metadata === undefined ? undefined : digest(fields.toSorted().join('\n')),
+  };
 }
 
 /**

@@ -1,0 +1,428 @@
+/** Sources that are wrong: each gives a clear error or a record in the quarantine, and the rest is stored. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { listing } from '../support/builders.ts';
+import { DAY, SECOND, testClock } from '../support/clock.ts';
+import type { Scope } from '../support/engine.ts';
+import { keyOf, keysUpTo, listings, take } from './support/feed.ts';
+import { json, type Reply, type Seen } from './support/loopback.ts';
+import { nativeServer, success } from './support/native-server.ts';
+import { metadataOf, type ODataServer, odataServer } from './support/odata-server.ts';
+import { makeReplica, type TestReplica } from './support/replica.ts';
+
+const HOUR = 3600 * SECOND;
+
+interface Bad {
+  readonly server: ODataServer;
+  readonly replica: TestReplica;
+  readonly clock: ReturnType<typeof testClock>;
+}
+
+/** A server of twelve listings in pages of four, and a replica of it. */
+async function bad(scope: Scope, count = 12): Promise<Bad> {
+  const clock = testClock();
+  const server = await odataServer(scope, clock, { Property: listings(count, clock) }, { page: 4 });
+  const resources = ['Property'];
+  const replica = await makeReplica(scope, { from: server.root, interface: 'reso', clock, resources });
+  return { server, replica, clock };
+}
+
+/** Whether a request is for a page of a walk, and for which: 0 is the first. */
+function pageOf({ path, query }: Seen): number | undefined {
+  if (path !== '/odata/Property' || query.get('$top') === '1') return undefined;
+  return Number(query.get('$skiptoken') ?? 0) / 4;
+}
+
+const failed = (kind: string, message: string | RegExp) => ({ name: 'RequestFailure', kind, message });
+
+test('HTML in place of JSON: after all attempts the error says what came; what was stored stays, and the next run goes on', async (t) => {
+  const { server, replica } = await bad(t);
+  const html: Reply = { headers: { 'content-type': 'text/html' }, body: '<html>Down for maintenance</html>' };
+  server.intercept = (seen) => (pageOf(seen) === 2 ? html : undefined);
+  await assert.rejects(
+    replica.replicate(),
+    failed(
+      'transient',
+      `${server.root}Property?$skiptoken=8 did not answer with JSON but with text/html: "<html>Down for maintenance</html>"`.replace(
+        '?$skiptoken=8',
+        '?%24top=1000&%24skiptoken=8',
+      ),
+    ),
+  );
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(8));
+  server.intercept = () => undefined;
+  const before = server.seen.length;
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  const pages = server.seen
+    .slice(before)
+    .filter(({ query }) => !query.has('$filter') && !query.has('$select'));
+  assert.deepEqual(
+    pages.flatMap((seen) => pageOf(seen) ?? []),
+    [2],
+    'the pages before were not read again',
+  );
+});
+
+test('HTML for a while is waited out', async (t) => {
+  const { server, replica } = await bad(t);
+  let times = 0;
+  server.intercept = (seen) =>
+    pageOf(seen) === 1 && times++ < 4 ? { headers: { 'content-type': 'text/html' }, body: '<p>' } : undefined;
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+});
+
+test('JSON without a list of records', async (t) => {
+  const { server, replica } = await bad(t);
+  server.intercept = (seen) => (pageOf(seen) === 0 ? json({ values: [] }) : undefined);
+  await assert.rejects(
+    replica.replicate(),
+    failed(
+      'transient',
+      /^http:\/\/127\.0\.0\.1:\d+\/odata\/Property\?\$top=200 answered without a list of records$/,
+    ),
+  );
+});
+
+test('native: an answer without D.Results', async (t) => {
+  const clock = testClock();
+  const server = await nativeServer(t, clock, listings(3, clock));
+  const replica = await makeReplica(t, {
+    from: server.root,
+    interface: 'native',
+    clock,
+    resources: ['Property'],
+  });
+  server.intercept = ({ path, query }) =>
+    path === '/v1/listings' && query.has('_skiptoken') ? json({ D: { Success: true } }) : undefined;
+  await assert.rejects(
+    replica.replicate(),
+    failed('transient', `${server.root}listings?_limit=200&_skiptoken= answered without D.Results`),
+  );
+});
+
+test('wrong types: the record is kept in the quarantine with its reason and payload, the rest is stored', async (t) => {
+  const { server, replica } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  const wrong = { ...list[4], ListPrice: { amount: 5 }, City: 7 };
+  list[4] = wrong;
+  await replica.replicate();
+  assert.deepEqual(
+    await replica.keys('Property'),
+    keysUpTo(12).filter((key) => key !== keyOf(5)),
+  );
+  const [entry] = await replica.store.ledger.quarantined('feed');
+  assert.deepEqual(
+    [entry?.key, entry?.reason, entry?.payload],
+    [
+      keyOf(5),
+      'ListPrice is {"amount":5}, but takes a number; City is 7, but takes a string',
+      JSON.stringify(wrong),
+    ],
+  );
+  assert.deepEqual((await replica.store.ledger.quarantined('feed')).length, 1);
+});
+
+test('records without key, and members of a page that are no records, are kept under the hash of what they are', async (t) => {
+  const { server, replica } = await bad(t, 3);
+  const good = server.records.get('Property') ?? [];
+  server.intercept = (seen) =>
+    pageOf(seen) === 0 && !seen.query.has('$select')
+      ? json({
+          value: [
+            good[0],
+            { ListPrice: 1 },
+            17,
+            null,
+            'text',
+            [],
+            { ListingKey: '' },
+            { ListingKey: null },
+            good[1],
+            good[2],
+          ],
+        })
+      : undefined;
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
+  const entries = await replica.store.ledger.quarantined('feed');
+  assert.deepEqual(entries.map(({ payload, reason }) => `${payload} ${reason}`).toSorted(), [
+    '"text" The record is not a JSON object',
+    '17 The record is not a JSON object',
+    '[] The record is not a JSON object',
+    'null The record is not a JSON object',
+    '{"ListPrice":1} The record has no ListingKey',
+    '{"ListingKey":""} The record has no ListingKey',
+    '{"ListingKey":null} The record has no ListingKey',
+  ]);
+  for (const { key } of entries) assert.match(key, /^#[\w-]{16}$/);
+});
+
+test('a key that is a text of control characters, or longer than a key may be, is no key', async (t) => {
+  const { server, replica } = await bad(t, 2);
+  const list = server.records.get('Property') ?? [];
+  list.push(listing('a\u0001b'), listing('x'.repeat(256)));
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(2));
+  assert.deepEqual(
+    (await replica.quarantine()).map(([, , reason]) => reason),
+    Array(2).fill('ListingKey takes at most 255 characters and no control characters'),
+  );
+});
+
+test('endless nextLinks: pages without a record, one after the other', async (t) => {
+  const { server, replica } = await bad(t);
+  let page = 0;
+  server.intercept = (seen) =>
+    pageOf(seen) === undefined
+      ? undefined
+      : json({ value: [], '@odata.nextLink': `Property?$skiptoken=${++page}` });
+  await assert.rejects(
+    replica.replicate(),
+    failed(
+      'transient',
+      'The walk was lost 5 times: The source gave 100 pages without a record: the walk would not end',
+    ),
+  );
+  assert.equal(page, 500);
+});
+
+test('endless nextLinks: the same records for ever, under ever new links', async (t) => {
+  const { server, replica } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  let page = 0;
+  server.intercept = (seen) =>
+    pageOf(seen) === undefined
+      ? undefined
+      : json({ value: list, '@odata.nextLink': `Property?$skiptoken=${++page}` });
+  await assert.rejects(
+    replica.replicate(),
+    failed(
+      'transient',
+      'The walk was lost 5 times: The source gave the same page twice: the walk would not end',
+    ),
+  );
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12), 'what came is stored');
+});
+
+test('the same link twice', async (t) => {
+  const { server, replica } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  server.intercept = (seen) => {
+    const page = pageOf(seen);
+    if (page === undefined) return undefined;
+    const next = [4, 8, 4][page];
+    return json({
+      value: list.slice(page * 4, page * 4 + 4),
+      '@odata.nextLink': `Property?$skiptoken=${next}`,
+    });
+  };
+  await assert.rejects(
+    replica.replicate(),
+    failed(
+      'transient',
+      `The walk was lost 5 times: The source gave the link ${server.root}Property?$skiptoken=4 twice: the walk would not end`,
+    ),
+  );
+  const again = replica.told('again');
+  assert.equal(again.length, 4);
+});
+
+test('the same token twice', async (t) => {
+  const clock = testClock();
+  const server = await nativeServer(t, clock, listings(6, clock));
+  const replica = await makeReplica(t, {
+    from: server.root,
+    interface: 'native',
+    clock,
+    resources: ['Property'],
+  });
+  server.intercept = ({ query }) =>
+    query.has('_skiptoken')
+      ? success(
+          server.listings.slice(0, 3).map((fields) => ({ Id: fields.ListingKey, StandardFields: fields })),
+          keyOf(3),
+        )
+      : undefined;
+  await assert.rejects(
+    replica.replicate(),
+    failed('transient', 'The walk was lost 5 times: The source gave the skip token 1003 twice'),
+  );
+});
+
+test('a link that is no address', async (t) => {
+  const { server, replica } = await bad(t);
+  server.intercept = (seen) =>
+    pageOf(seen) === 0 ? json({ value: [], '@odata.nextLink': 'http://' }) : undefined;
+  await assert.rejects(
+    replica.replicate(),
+    failed('rejected', 'The source links to http://, which is no address'),
+  );
+});
+
+test('a page that ends in the middle, cut or with JSON that breaks off, is asked for again', async (t) => {
+  const { server, replica } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  const text = JSON.stringify({ value: list.slice(0, 4), '@odata.nextLink': 'Property?$skiptoken=4' });
+  let times = 0;
+  server.intercept = (seen) => {
+    if (pageOf(seen) !== 0 || seen.query.has('$select')) return undefined;
+    times++;
+    const headers = { 'content-type': 'application/json' };
+    if (times === 1) return { headers, body: text, cutAfter: 200 };
+    if (times === 2) return { headers, body: text.slice(0, 300) };
+    return undefined;
+  };
+  await replica.replicate();
+  assert.equal(times, 3);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  assert.deepEqual(await replica.quarantine(), []);
+});
+
+test('a page whose list is shorter than it was, with no link, is the end of the walk; the sweep finds the rest', async (t) => {
+  const { server, replica, clock } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  server.intercept = (seen) => (pageOf(seen) === 1 ? json({ value: list.slice(4, 6) }) : undefined);
+  await replica.replicate({ step: 'initial' });
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(6));
+  server.intercept = () => undefined;
+  clock.advance(DAY);
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+});
+
+test('a sweep that suddenly ends early does not empty the replica: the guard stops it', async (t) => {
+  const { server, replica, clock } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  await replica.replicate();
+  clock.advance(DAY);
+  server.intercept = (seen) =>
+    pageOf(seen) === 0 && seen.query.has('$select') ? json({ value: list.slice(0, 4) }) : undefined;
+  assert.equal(await replica.replicate(), 'guarded');
+  assert.deepEqual(replica.told('guarded'), [{ resource: 'Property', rows: 8, of: 12 }]);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  const [status] = (await replica.status()).collections;
+  assert.equal(status?.sweep, 'guarded');
+  // The source is itself again.
+  server.intercept = () => undefined;
+  assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+});
+
+test('100 MB pages are asked for smaller', async (t) => {
+  const { server, replica } = await bad(t);
+  const large = Buffer.alloc(100_000_000, ' ');
+  const sizes: number[] = [];
+  server.traits.page = 1000;
+  server.intercept = (seen) => {
+    if (pageOf(seen) === undefined || seen.query.has('$select')) return undefined;
+    const size = Number(seen.query.get('$top'));
+    sizes.push(size);
+    return size > 20 ? { body: large } : undefined;
+  };
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  assert.deepEqual(sizes, [200, 100, 50, 25, 12]);
+});
+
+test('100 MB pages however few records are asked for: a clear error', async (t) => {
+  const { server, replica } = await bad(t);
+  const large = Buffer.alloc(100_000_000, ' ');
+  server.intercept = (seen) => (pageOf(seen) === undefined ? undefined : { body: large });
+  await assert.rejects(
+    replica.replicate({ pageSize: 8 }),
+    failed('too-large', 'The answer has 100000000 bytes or more, and 33554432 are read'),
+  );
+});
+
+test('gzip bombs are asked for smaller, and nothing of them is kept', async (t) => {
+  const { server, replica } = await bad(t);
+  const bomb = gzipSync(Buffer.alloc(100_000_000, ' '));
+  server.traits.page = 1000;
+  server.intercept = (seen) =>
+    pageOf(seen) !== undefined && Number(seen.query.get('$top')) > 100
+      ? { headers: { 'content-encoding': 'gzip' }, body: bomb }
+      : undefined;
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+});
+
+test('redirects to other hosts: the token is never sent there, and the error names the host', async (t) => {
+  const { server, replica } = await bad(t);
+  const other = await odataServer(t, testClock(), {});
+  server.intercept = (seen) =>
+    pageOf(seen) === 1 ? { status: 307, headers: { location: `${other.origin}/steal` } } : undefined;
+  await assert.rejects(
+    replica.replicate(),
+    failed('refused', `The source redirects to ${other.origin}, which is not where the token is for`),
+  );
+  assert.equal(other.seen.length, 0);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(4), 'what came before is stored');
+});
+
+test('a key that is revoked during the download: the error says so at once, and what came is stored', async (t) => {
+  const { server, replica } = await bad(t);
+  server.intercept = (seen) =>
+    pageOf(seen) === 1 ? json({ error: { message: 'The key is disabled' } }, { status: 401 }) : undefined;
+  await assert.rejects(replica.replicate(), failed('refused', '401: The key is disabled'));
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(4));
+  assert.equal(server.seen.filter((seen) => pageOf(seen) === 1).length, 1);
+});
+
+test('a source without a Date header cannot bound a window', async (t) => {
+  const { server, replica } = await bad(t);
+  server.intercept = ({ path }) => (path === '/odata/' ? { headers: { date: '' }, body: '{}' } : undefined);
+  await assert.rejects(
+    replica.replicate(),
+    failed('refused', 'The source sends no Date header, so no window can be bounded'),
+  );
+});
+
+test('a metadata that changes between runs: new fields are declared, everything is read again, data is kept', async (t) => {
+  const { server, replica, clock } = await bad(t, 3);
+  const list = server.records.get('Property') ?? [];
+  server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal' });
+  await replica.replicate();
+  const at = list.findIndex(({ ListingKey }) => ListingKey === keyOf(2));
+  list[at] = { ...list[at], WaterTemperature: 11.5 };
+  server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal', WaterTemperature: 'Edm.Decimal' });
+  clock.advance(HOUR);
+  await replica.replicate();
+  assert.deepEqual(replica.told('refresh').length, 1);
+  assert.deepEqual(
+    (await replica.rows('Property')).map(({ WaterTemperature }) => WaterTemperature),
+    [null, 11.5, null],
+  );
+});
+
+test('a metadata that breaks between runs is no metadata: the copy goes on without, and is not read again for it', async (t) => {
+  const { server, replica, clock } = await bad(t, 3);
+  server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal' });
+  await replica.replicate();
+  server.traits.metadata = '<html>Gateway</html>';
+  clock.advance(HOUR);
+  take(server.records.get('Property') ?? [], keyOf(9));
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(replica.told('refresh'), []);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
+});
+
+test('a source that gives the same key in two systems: the record of another source is not overwritten', async (t) => {
+  const { server, replica, clock } = await bad(t, 3);
+  await replica.replicate();
+  const other = await odataServer(t, clock, {
+    Property: [listing(keyOf(2), { ListPrice: 1 }), listing('77')],
+  });
+  await replica.replicate({ from: other.root, source: 'other' });
+  assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 2000);
+  assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), '77']);
+  const [entry] = await replica.store.ledger.quarantined('other');
+  assert.equal(entry?.key, keyOf(2));
+  assert.match(entry?.reason ?? '', /feed/);
+  clock.advance(DAY);
+  server.records.set('Property', []);
+  assert.equal(await replica.replicate({ force: true }), 'done');
+  assert.deepEqual(await replica.keys('Property'), ['77'], 'a purge touches its own rows alone');
+});
