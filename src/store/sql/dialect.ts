@@ -1,5 +1,7 @@
 import type { FunctionName, LikePart, Point, ValueType } from '../../query/tree.ts';
+import type { ResourceLayout } from '../layout/index.ts';
 import type { BoundValue, Placeholder, Sql } from './fragment.ts';
+import type { WordQuery } from './search.ts';
 
 /** What the two engines say differently. Everything else the compiler writes once. */
 export interface Dialect {
@@ -30,6 +32,13 @@ export interface Dialect {
   readonly secondsBetween: (type: 'timestamp' | 'date', later: Sql, earlier: Sql) => Sql;
   readonly matches: (text: Sql, pattern: string, ignoreCase: boolean) => Sql;
   readonly like: (text: Sql, pattern: readonly LikePart[]) => Sql;
+  /** Whether words stand side by side, whole and in any case, where the engine has a way that is its own. */
+  readonly hasWords?: (texts: Sql, words: readonly string[]) => Sql;
+  /**
+   * Which records may have the words, for a record under an alias of its columns table: all that have them in any
+   * text, and perhaps others. Absent, or undefined, without an index of the resource's words.
+   */
+  readonly withWords?: (layout: ResourceLayout, alias: string, query: WordQuery) => Sql | undefined;
   /** Whether a place lies in a polygon, its border included; null when a coordinate is. */
   readonly within: (latitude: Sql, longitude: Sql, polygon: readonly Point[]) => Sql;
   /** A condition that few rows satisfy, told to an engine that would not think so. */

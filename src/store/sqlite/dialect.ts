@@ -1,6 +1,7 @@
 import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { type BoundValue, bind, join, name, type Sql, sql } from '../sql/fragment.ts';
+import { withWords } from './word-index.ts';
 
 /** Characters that trim takes away: all that Unicode calls white space. */
 const WHITE_SPACE = bind(
@@ -182,6 +183,8 @@ export const sqliteDialect: Dialect = {
   matches: (text, pattern, ignoreCase) =>
     sql`plat_matches(${text}, ${bind(pattern)}, ${bind(ignoreCase ? 1 : 0)})`,
   like: (text, pattern) => sql`(${text} GLOB ${bind(pattern.map(globPart).join(''))})`,
+  hasWords: (texts, words) => sql`plat_has_words(${texts}, ${bind(words.join(' '))})`,
+  withWords,
   within: (latitude, longitude, polygon) => {
     const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);
     return sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`;

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp } from '../../dictionary/index.ts';
 import { fileSignature } from '../file-signature.ts';
+import { sideBySide } from '../text/words.ts';
 import { liesWithin } from './polygon.ts';
 
 /** Thrown inside a statement whose time is up; ends it at the next row. */
@@ -27,6 +28,7 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   database.function('plat_substring', pure, substring);
   database.function('plat_matches', pure, matches);
   database.function('plat_within', pure, within);
+  database.function('plat_has_words', pure, hasWords);
   database.function('plat_shift', pure, shift);
   database.function('plat_seconds', pure, secondsBetween);
   database.function('plat_cast', pure, castValue);
@@ -83,6 +85,19 @@ function substring(text: Value, start: Value, count: Value): Value {
 function within(latitude: Value, longitude: Value, ring: Value): Value {
   if (typeof latitude !== 'number' || typeof longitude !== 'number') return null;
   return Number(liesWithin(latitude, longitude, String(ring)));
+}
+
+const searched = new Map<string, RegExp>();
+
+function hasWords(texts: Value, words: Value): Value {
+  if (typeof texts !== 'string' || typeof words !== 'string') return null;
+  let pattern = searched.get(words);
+  if (pattern === undefined) {
+    if (searched.size >= PATTERNS) searched.clear();
+    pattern = sideBySide(words.split(' '), '\u001f');
+    searched.set(words, pattern);
+  }
+  return pattern.test(texts.toLowerCase()) ? 1 : 0;
 }
 
 const patterns = new Map<string, RE2JS>();

@@ -7,6 +7,7 @@ import type { RowToPut, RowToRestamp, StoredRow } from '../write/transaction.ts'
 import { decode, encode } from './codec.ts';
 import type { Raw } from './connection.ts';
 import { type Bits, type Court, judgeChildren, rowJudge } from './judge.ts';
+import { wordWriter } from './word-index.ts';
 
 type RawRow = Record<string, Raw>;
 
@@ -141,6 +142,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
       ...(one ? texts.columns : []),
     ]);
     const insertTexts = one ? undefined : textsInsert(texts.columns);
+    const insertWords = wordWriter(connection, layout, typed);
     return (row, id) => {
       const bits = judge(row);
       const { rank, file } = placeOf(row);
@@ -160,6 +162,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
         ...(one ? ready : []),
       );
       insertTexts?.(row, id, bits, ready);
+      insertWords?.(id, row.key, columns);
       return bits;
     };
   }

@@ -17,7 +17,11 @@ const service = await startTestService(
       await write(
         'Property',
         listing('1', { PublicRemarks: 'A POOL and a sea view.', City: 'Zug', Media: media }),
-        listing('2', { PublicRemarks: 'Noisy; near the whirlpool', City: 'Bremen', ListAgentKey: 'A1' }),
+        listing('2', {
+          PublicRemarks: 'Noisy; near the pool and the whirlpools',
+          City: 'Bremen',
+          ListAgentKey: 'A1',
+        }),
         listing('3', { PublicRemarks: 'By the sea', PrivateRemarks: 'pool is broken', City: 'Århus' }),
         listing('4', {
           PublicRemarks: 'Side of the hill, sea',
@@ -45,6 +49,9 @@ test('$search finds words, phrases and their combinations in any text, whatever 
     doors: ['4'],
     '(zug OR bremen) pool': ['1', '2'],
     'NOT sea': ['2'],
+    // Whole words only.
+    whirlpool: [],
+    whirlpools: ['2'],
     nothing: [],
   };
   for (const [search, keys] of Object.entries(expected)) {

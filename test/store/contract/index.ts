@@ -20,6 +20,7 @@ import { pagingContract } from './paging.ts';
 import { parentContract } from './parents.ts';
 import { recordContract } from './records.ts';
 import { roleContract } from './roles.ts';
+import { searchContract } from './search.ts';
 import { stampContract } from './stamps.ts';
 import { systemContract } from './systems.ts';
 import { withheldContract } from './withheld.ts';
@@ -42,6 +43,7 @@ export function storeContract(engine: Engine): void {
   suite(`${engine.name}: paging`, () => pagingContract(engine));
   suite(`${engine.name}: orders`, () => orderContract(engine));
   suite(`${engine.name}: lists`, () => listContract(engine));
+  suite(`${engine.name}: searches`, () => searchContract(engine));
   suite(`${engine.name}: expansions`, () => expansionContract(engine));
   suite(`${engine.name}: native interface`, () => nativeContract(engine));
   suite(`${engine.name}: merged collections`, () => mergedContract(engine));

@@ -77,6 +77,7 @@ const ordered = '$select=ListingKey&$orderby=ListPrice desc,City';
 export const REQUESTS: readonly Wish[] = [
   ...FILTERS.map((filter): Wish => ({ plan: 'ids', query: `$filter=${filter}` })),
   ...NATIVE.map((query): Wish => ({ plan: 'ids', language: 'native', query })),
+  { plan: 'ids', query: '', search: WORDS },
   { plan: 'ids', query: '', search: WORDS, role: 'idx', resource: 'Media' },
   { plan: 'ids', role: 'idx', query: "$filter=City eq 'Rome' or not (City gt 'Rome')&$orderby=City" },
   { plan: 'ids', role: 'idx', systems: ['Rome', 'Moorhead'], query: '$filter=Media/any(m:m/Order eq 4711)' },

@@ -1,0 +1,62 @@
+import type { Field } from '../../dictionary/index.ts';
+import { isOneTable, type ResourceLayout } from '../layout/index.ts';
+import { bind, column, name, type Sql, sql } from '../sql/fragment.ts';
+import type { WordQuery } from '../sql/search.ts';
+import { wordsOf } from '../text/words.ts';
+import type { Connection } from './connection.ts';
+
+/** Records with a table of texts are many and long, so their words are indexed (FTS5); others are looked through. */
+const isIndexed = (layout: ResourceLayout): boolean => !isOneTable(layout);
+
+const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
+
+/**
+ * The index keeps no text: words come to it separated, and are not cut any further but at spaces. A trigger takes the
+ * words of a deleted record away, since outside of one the deletion would leave the connection with a number of the
+ * index's own as its last row, which is beyond those of JavaScript.
+ */
+export const wordTable = (layout: ResourceLayout): string =>
+  isIndexed(layout)
+    ? `CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii');
+       CREATE TRIGGER "${tableOf(layout)}_gone" AFTER DELETE ON "${layout.textsTable}"
+       BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END;`
+    : '';
+
+/** "Has these words in some text", for a record under an alias of the columns table. */
+export function withWords(layout: ResourceLayout, alias: string, query: WordQuery): Sql | undefined {
+  if (!isIndexed(layout)) return undefined;
+  const table = name(tableOf(layout));
+  const ids = sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))}`;
+  return sql`${column(alias, '_key')} IN (SELECT t._key FROM ${name(layout.textsTable)} t WHERE t._id IN (${ids}))`;
+}
+
+/** In the language of FTS5. A word has letters, marks and digits only, so nothing in it needs escaping. */
+function expression(query: WordQuery): string {
+  switch (query.kind) {
+    case 'phrase':
+      return `"${query.words.join(' ')}"`;
+    case 'and':
+    case 'or':
+      return `(${query.terms.map(expression).join(` ${query.kind.toUpperCase()} `)})`;
+  }
+}
+
+/** Writes the words of a record. @param columns the values of the layout's typed columns, as they are stored */
+export type WordWriter = (id: number, key: string, columns: readonly unknown[]) => void;
+
+/** Keeps the index in the transaction of the records. @param fields the typed columns of the layout */
+export function wordWriter(
+  connection: Connection,
+  layout: ResourceLayout,
+  fields: readonly Field[],
+): WordWriter | undefined {
+  if (!isIndexed(layout)) return undefined;
+  const isText = fields.map(({ type }) => type.kind === 'string');
+  const insert = connection.prepare(
+    `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words) VALUES (?, ?)`,
+  );
+  return (id, key, columns) => {
+    const texts = columns.filter((value, index) => isText[index] === true && typeof value === 'string');
+    insert.run(id, wordsOf([key, ...texts].join('\n')).join(' '));
+  };
+}
