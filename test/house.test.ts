@@ -16,7 +16,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   service: ['store', 'access', 'query', 'dictionary', 'errors'],
   replica: ['store', 'access', 'query', 'dictionary', 'errors'],
   demo: ['dictionary', 'errors'],
-  cli: ['service', 'replica', 'demo', 'store', 'access', 'query', 'dictionary', 'errors'],
+  cli: ['open-store.ts', 'service', 'replica', 'demo', 'store', 'access', 'query', 'dictionary', 'errors'],
 };
 
 const ENGINES = ['store/sqlite', 'store/postgres'];
