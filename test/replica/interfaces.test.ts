@@ -1,0 +1,113 @@
+/** Copies of one market over both interfaces: the same keys, the same values; what native does not carry is in the docs. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
+import { REPLICA_STAMP } from '../../src/dictionary/index.ts';
+import type { Json } from '../support/world.ts';
+import { platFeed } from './support/plat-source.ts';
+
+const LISTINGS = 300;
+const KEYS = {
+  Property: 'ListingKey',
+  Media: 'MediaKey',
+  PropertyRooms: 'RoomKey',
+  PropertyUnitTypes: 'UnitTypeKey',
+  OpenHouse: 'OpenHouseKey',
+  Member: 'MemberKey',
+  Office: 'OfficeKey',
+} as const;
+
+/** What one of two copies lacks of a resource. */
+interface Lack {
+  /** Fields that the native copy never has. */
+  readonly never: readonly string[];
+  /** Fields that it has in some records, and lacks in others. */
+  readonly sometimes: readonly string[];
+}
+
+/** The rows of the table of the docs, by resource. */
+function tableOfDocs(): Map<string, Lack> {
+  const text = readFileSync(new URL('../../docs/replication.md', import.meta.url), 'utf8');
+  const [, section = ''] = text.split('\n## What only the RESO interface brings\n');
+  const names = (cell = ''): string[] =>
+    cell.split(',').flatMap((name) => name.trim().match(/^\w+/)?.[0] ?? []);
+  const rows = section.split('\n').filter((line) => /^\| [A-Z]\w+ \|/.test(line));
+  return new Map(
+    rows.map((row) => {
+      const [, resource = '', never, sometimes] = row.split('|');
+      return [resource.trim(), { never: names(never).toSorted(), sometimes: names(sometimes).toSorted() }];
+    }),
+  );
+}
+
+const byKey = (records: readonly Json[], key: string): Map<unknown, Json> =>
+  new Map(records.map((record) => [record[key], record]));
+
+const isNull = (value: unknown): boolean => value === undefined || value === null;
+
+/** Without the signature of a served file, which is another one for every request. */
+const comparable = (value: unknown): string => JSON.stringify(value).replace(/\/media\/[^/"]+\//, '/media/');
+
+function compare(reso: ReadonlyMap<unknown, Json>, native: ReadonlyMap<unknown, Json>): Lack {
+  const lacking = new Set<string>();
+  const equal = new Set<string>();
+  for (const [key, left] of reso) {
+    const right = native.get(key) ?? {};
+    for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
+      const [one, other] = [left[name], right[name]];
+      if (name === REPLICA_STAMP || (isNull(one) && isNull(other))) continue;
+      if (isNull(other)) lacking.add(name);
+      else {
+        assert.equal(comparable(other), comparable(one), `${name} of ${key}`);
+        equal.add(name);
+      }
+    }
+  }
+  const names = [...lacking].toSorted();
+  return {
+    never: names.filter((name) => !equal.has(name)),
+    sometimes: names.filter((name) => equal.has(name)),
+  };
+}
+
+test('both interfaces give the same keys, and equal values of every field that both carry; the docs name the rest', async (t) => {
+  const feed = await platFeed(t);
+  await feed.store.configure((settings) => ({
+    ...settings,
+    declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
+  }));
+  const records = Map.groupBy(marketRecords({ seed: 7, listings: LISTINGS }), ({ resource }) => resource);
+  for (const [resource, list] of records) {
+    feed.clock.advance(60_000);
+    await feed.write(resource, ...list.map(({ record }): Json => record));
+  }
+  feed.clock.advance(3_600_000);
+  const reso = await feed.replica(t, 'reso');
+  const native = await feed.replica(t, 'native');
+  assert.equal(await reso.replicate(), 'done');
+  assert.equal(await native.replicate({ customFields: true }), 'done');
+  const lacks = new Map<string, Lack>();
+  for (const [resource, key] of Object.entries(KEYS)) {
+    const [left, right, source] = await Promise.all(
+      [reso, native, feed].map(async (each) => byKey(await each.exported(resource), key)),
+    );
+    assert.ok(left !== undefined && right !== undefined && source !== undefined);
+    assert.deepEqual([...left.keys()], [...source.keys()], resource);
+    assert.deepEqual([...right.keys()], [...source.keys()], resource);
+    assert.ok(source.size > 5, resource);
+    lacks.set(resource, compare(left, right));
+  }
+  assert.deepEqual(lacks.get('Property'), { never: [], sometimes: [] });
+  lacks.delete('Property');
+  assert.deepEqual(tableOfDocs(), lacks);
+  for (const replica of [reso, native]) assert.deepEqual(await replica.quarantine(), []);
+  assert.deepEqual(
+    (await reso.verify()).flatMap(({ differences }) => differences),
+    [],
+  );
+  assert.deepEqual(
+    (await native.verify({ customFields: true })).flatMap(({ differences }) => differences),
+    [],
+  );
+});
