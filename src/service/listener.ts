@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { platError } from '../errors/index.ts';
+import { type PlatError, platError } from '../errors/index.ts';
 import { baseAddress, type Listener } from './base-address.ts';
 import type { Exchange, Reply } from './exchange.ts';
-import { type ClientError, refuse } from './http/refuse.ts';
+import { refuse, whatIsWrong } from './http/refuse.ts';
 import { type Common, send } from './http/send.ts';
 import type { Metrics } from './metrics.ts';
 import { type Responder, refusal, respond } from './respond.ts';
@@ -46,8 +46,15 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     reply.hijack();
     options.running.requests++;
-    await handle(options, request.raw, reply.raw, request.id);
+    const answered = handle(options, request.raw, reply.raw, request.id);
+    inTurn.add(request.raw.socket, answered);
+    await answered;
     options.running.requests--;
+  };
+  const inTurn = makeTurns();
+  const refuseNext = async (told: PlatError, socket: Duplex): Promise<void> => {
+    await inTurn.before(socket);
+    refuse(told, socket, await commonOf(options.responder, randomUUID()));
   };
   const server = fastify({
     ...(tls === undefined ? { http: bounds } : { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } }),
@@ -61,7 +68,17 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
     genReqId: requestId,
     routerOptions: { maxParamLength: LARGEST_HEAD, ignoreTrailingSlash: false },
     frameworkErrors: (_error, request, reply) => void answer(request, reply),
-    clientErrorHandler: (error, socket) => void refuseClient(options, error, socket),
+    clientErrorHandler: (error, socket) => {
+      if (error.code === 'ECONNRESET') socket.destroy();
+      else void refuseNext(whatIsWrong(error), socket);
+    },
+  });
+  server.server.on('connect', (request, socket) => {
+    void refuseNext(platError('methodNotAllowed', { method: String(request.method) }), socket);
+  });
+  // What a client expects beyond HTTP is no reason to refuse it (RFC 9110, 10.1.1).
+  server.server.on('checkExpectation', (request, response) => {
+    server.server.emit('request', request, response);
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, payload, done) => {
@@ -73,6 +90,22 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
   server.setNotFoundHandler(answer);
   server.setErrorHandler((_error, request, reply) => answer(request, reply));
   return server;
+}
+
+/** The requests of each connection that are being answered, so that no answer comes before its turn. */
+function makeTurns() {
+  const waiting = new WeakMap<Duplex, Set<Promise<void>>>();
+  return {
+    add(socket: Duplex, answered: Promise<void>): void {
+      const known = waiting.get(socket) ?? new Set();
+      waiting.set(socket, known.add(answered));
+      const forget = (): void => void known.delete(answered);
+      answered.then(forget, forget);
+    },
+    before: async (socket: Duplex): Promise<void> => {
+      await Promise.allSettled(waiting.get(socket) ?? []);
+    },
+  };
 }
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
@@ -134,10 +167,13 @@ async function replyTo(
   responder: Responder,
   exchange: Exchange,
   isOfSurface: boolean,
-  { httpVersion, headers }: IncomingMessage,
+  { httpVersion, headers, rawHeaders }: IncomingMessage,
 ): Promise<Reply> {
   if (headers.host === undefined && httpVersion === '1.1') {
     return refusal(exchange, platError('requestMalformed', { reason: 'it has no Host header' }));
+  }
+  if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) {
+    return refusal(exchange, platError('requestMalformed', { reason: 'it has two Host headers' }));
   }
   if (!isOfSurface) return refusal(exchange, platError('pathNotFound', { path: exchange.path }));
   return respond(responder, exchange);
@@ -150,10 +186,6 @@ async function commonOf({ context, options }: Responder, requestId: string): Pro
   } catch {
     return { requestId, now: options.clock.now() };
   }
-}
-
-async function refuseClient(options: ListenerOptions, error: ClientError, socket: Socket): Promise<void> {
-  refuse(error, socket, await commonOf(options.responder, randomUUID()));
 }
 
 function makeExchange(request: IncomingMessage, id: string, surface: SurfaceName, base: string): Exchange {

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import { METHODS, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
 import { resoError } from '../envelope/reso-error.ts';
 import { ALLOWED } from './methods.ts';
@@ -12,16 +12,15 @@ export interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** A request line that is right but for a method that the parser does not know. */
+/** A request line that is right but for a method that the parser does not know */
 const OTHER_METHOD = /^([A-Z][A-Z-]{0,40}) \S+ HTTP\/1\.[01]\r?\n/;
 
-/** Answers requests that are no HTTP, too large in their head or too slow as any other (RFC 9112). */
-export function refuse(error: ClientError, socket: Socket, common: Common): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+/** Answers a request that did not become one, as any other is answered, and ends the connection (RFC 9112). */
+export function refuse(told: PlatError, socket: Duplex, common: Common): void {
+  if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const told = whatIsWrong(error);
   const extra: Record<string, string> = told.code === 'methodNotAllowed' ? { allow: ALLOWED } : {};
   const { headers, body } = resoError(told, extra);
   const text = body.join('');
@@ -35,7 +34,8 @@ export function refuse(error: ClientError, socket: Socket, common: Common): void
   socket.end(`HTTP/1.1 ${told.status} ${STATUS_CODES[told.status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
 }
 
-function whatIsWrong({ code, rawPacket }: ClientError): PlatError {
+/** Why a request is no HTTP, too large in its head, or too slow. */
+export function whatIsWrong({ code, rawPacket }: ClientError): PlatError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return platError('headersTooLarge', {});
@@ -44,7 +44,7 @@ function whatIsWrong({ code, rawPacket }: ClientError): PlatError {
     case 'HPE_INVALID_METHOD': {
       const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
       const method = OTHER_METHOD.exec(text)?.[1];
-      if (method !== undefined) return platError('methodNotAllowed', { method });
+      if (method !== undefined && !METHODS.includes(method)) return platError('methodNotAllowed', { method });
       break;
     }
   }

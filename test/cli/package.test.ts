@@ -1,0 +1,85 @@
+/** What a new user does: a fresh clone and its two commands; the packed package in an empty folder. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Scope } from '../support/engine.ts';
+import { temporaryFile } from '../support/temporary.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const skip = process.env.PLAT_FULL === '1' ? false : 'installs packages; npm run test:full';
+const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
+
+/** The user's own environment: without what npm added to run this test, so with the Node of the machine. */
+function ownEnvironment(): Record<string, string | undefined> {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|PLAT_|NODE_)/.test(name));
+  const paths = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.includes('node_modules'));
+  return { ...Object.fromEntries(kept), PATH: paths.join(delimiter) };
+}
+
+const run = (folder: string, program: string, ...args: readonly string[]): string =>
+  execFileSync(program, args, { cwd: folder, env: ownEnvironment(), encoding: 'utf8', stdio: 'pipe' });
+
+/** Starts a demonstration, runs the lines that it prints as they stand, and ends it. */
+async function tryDemo(
+  scope: Scope,
+  folder: string,
+  program: string,
+  args: readonly string[],
+): Promise<void> {
+  const child = spawn(program, args, { cwd: folder, env: ownEnvironment(), detached: true });
+  const end = (): void => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, 'SIGTERM');
+  };
+  scope.after(end);
+  let [out, err] = ['', ''];
+  child.stderr.on('data', (part: Buffer) => {
+    err += part;
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (part: Buffer) => {
+      out += part;
+      if (/\$top=1'\n/.test(out)) resolve();
+    });
+    child.on('close', (code) => reject(new Error(`ended with ${code}: ${out}${err}`)));
+  });
+  const lines = out.split('\n').filter((line) => line.startsWith('  curl '));
+  assert.equal(lines.length, 3);
+  for (const line of lines) {
+    const answer = JSON.parse(run(folder, 'sh', '-c', `${line} -sS --fail`));
+    const rows = answer.value ?? answer.D?.Results;
+    assert.ok(Array.isArray(rows) && rows.length > 0, `${line}: ${JSON.stringify(answer)}`);
+  }
+  const closed = new Promise((resolve) => child.on('close', resolve));
+  end();
+  await closed;
+}
+
+test(
+  'a fresh clone: npm ci && npm run demo; its package, installed into an empty folder: plat demo',
+  { skip },
+  async (t) => {
+    const clone = temporaryFile('');
+    run(ROOT, 'git', 'clone', '--quiet', ROOT, clone);
+    const started = performance.now();
+    run(clone, 'npm', 'ci');
+    const seconds = (performance.now() - started) / 1000;
+    assert.ok(seconds < 60, `npm ci took ${seconds} s`);
+    await tryDemo(t, clone, 'npm', ['run', 'demo', '--', '--listings', '100', ...PORTS]);
+
+    run(clone, 'npm', 'pack');
+    const [tarball = ''] = readdirSync(clone).filter((name) => name.endsWith('.tgz'));
+    const empty = temporaryFile('');
+    mkdirSync(empty);
+    run(empty, 'npm', 'init', '--yes');
+    run(empty, 'npm', 'install', join(clone, tarball));
+    const plat = join(empty, 'node_modules', '.bin', 'plat');
+    assert.match(run(empty, plat, '--version'), /^\d+\.\d+\.\d+\n$/);
+    await tryDemo(t, empty, plat, ['demo', '--listings', '100', ...PORTS]);
+    const script = "import('plat').then((plat) => console.log(Object.keys(plat).length > 0))";
+    assert.equal(run(empty, join(empty, 'node_modules', '.bin', 'node'), '-e', script), 'true\n');
+  },
+);
