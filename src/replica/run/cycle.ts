@@ -33,10 +33,19 @@ export async function updateAll(copy: Copy, collections: readonly string[]): Pro
   });
 }
 
-/** Sweeps of collections, one after the other. @returns the worst of their results */
+/**
+ * Sweeps of collections, one after the other. What went behind the place where an earlier run stopped is seen by a
+ * sweep that this one begins: it follows the one that was taken up.
+ * @returns the worst of their results
+ */
 export async function sweepAll(copy: Copy, collections: readonly string[]): Promise<SweepResult> {
   const results: SweepResult[] = [];
-  for (const collection of collections) results.push(await sweep(copy, collection));
+  for (const collection of collections) {
+    const { kind } = copy.book.sweep(collection);
+    const isTakenUp = kind !== 'idle' && kind !== 'guarded';
+    const result = await sweep(copy, collection);
+    results.push(isTakenUp && result === 'done' ? await sweep(copy, collection) : result);
+  }
   return results.find((result) => result !== 'done') ?? 'done';
 }
 

@@ -77,6 +77,7 @@ export async function watch(
   const stop = new AbortController();
   const ends = AbortSignal.any([copy().signal, stop.signal]);
   ends.addEventListener('abort', () => downloaded.resolve(), { once: true });
+  if (ends.aborted) downloaded.resolve();
   const guarded = (loop: Promise<void>): Promise<void> =>
     loop.catch((error: unknown) => {
       stop.abort();

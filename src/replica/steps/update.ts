@@ -30,11 +30,14 @@ export async function update(copy: Copy, resource: string): Promise<void> {
   });
   // The first page of a walk may have been asked for before; its filter is not asked twice.
   if (before.kind === 'updating' && before.position === undefined) await lose(copy, resource);
+  let isTakenUp = book.load(resource).kind === 'updating';
   for (let round = 1; ; round++) {
     if (book.load(resource).kind === 'current' && !(await openWindow(copy, resource))) break;
     try {
       await readWindow(copy, resource);
-      break;
+      // A window that an earlier run opened may end long ago; what came since is in one of its own.
+      if (!isTakenUp) break;
+      isTakenUp = false;
     } catch (error) {
       if (!(error instanceof LostPosition)) throw error;
       await lose(copy, resource);

@@ -8,6 +8,8 @@ import type { Accuse } from './violation.ts';
 /** How long the source answers a filter from the index that it made first. */
 const INDEX = 600_000;
 const HOUR = 3_600_000;
+/** Requests of a history that goes on for ever. */
+const ENDLESS = 20_000;
 
 interface FirstPage {
   readonly process: string;
@@ -25,6 +27,7 @@ export class RequestWitness {
   #last = Number.NEGATIVE_INFINITY;
   #hour = { start: Number.NEGATIVE_INFINITY, requests: 0 };
   #throttled = Number.NEGATIVE_INFINITY;
+  #heldUp = false;
   count = 0;
   /** When the source was last asked what fields it has. */
   fieldsAskedAt = Number.NEGATIVE_INFINITY;
@@ -55,6 +58,11 @@ export class RequestWitness {
     if (first !== undefined && status === 200) first.delivered = true;
   }
 
+  /** A process that stands still between its leave to ask and its request asks at a moment that it cannot choose. */
+  heldUp(): void {
+    this.#heldUp = true;
+  }
+
   /** The source said that nothing is to be sent for a while. */
   throttled(seconds: number): void {
     this.#throttled = this.#time.now + seconds * 1000;
@@ -71,7 +79,8 @@ export class RequestWitness {
     const { requestsPerSecond, requestsPerHour } = this.#limits;
     if (now < this.#throttled)
       this.#accuse('Retry-After of a throttled token is waited for', `${this.#throttled - now} ms early`);
-    if (requestsPerSecond !== undefined && now - this.#last < 1000 / requestsPerSecond)
+    if (this.count > ENDLESS) this.#accuse('every run ends', `${this.count} requests`);
+    if (requestsPerSecond !== undefined && !this.#heldUp && now - this.#last < 1000 / requestsPerSecond)
       this.#accuse('no more requests than the budget', `${now - this.#last} ms after the last one`);
     this.#last = now;
     if (now - this.#hour.start >= HOUR) this.#hour = { start: now, requests: 0 };

@@ -30,8 +30,6 @@ export interface Outcome {
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** The rate at which requests fail is that of the plan, until nothing disturbs any more. */
-const PURGE_IS_DUE = 21 * HOUR;
 
 /** Plays the history of a seed: a source that changes, faults, processes that die, and at the end one whole cycle. */
 export async function simulate({
@@ -77,10 +75,8 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   for (const consumer of heldUp) await judge(stage, consumer, await endOf(consumer));
   // The lease of a dead process ends, and the source is settled.
   await time.sleep(2 * MINUTE);
-  await finish(stage, 'first', mutant, {});
-  await time.sleep(PURGE_IS_DUE);
   source.lookAtClock();
-  const result = await finish(stage, 'last', mutant, { force: true });
+  const result = await finish(stage, mutant);
   if (result !== 'done') accuse('a cycle that nothing disturbs is done', result);
   const { role } = source.shown;
   const found = await differences({ source: market, replica: observer, role, plan, now: time.now });
@@ -141,6 +137,7 @@ async function outcomeOf(stage: Stage, consumer: Consumer, heldUp: Consumer[]): 
   const end = await Promise.race([endOf(consumer), mortal.standstill.then(() => 'held-up' as const)]);
   if (end === 'held-up') {
     stage.log.push(`${consumer.name} is held up`);
+    stage.requests.heldUp();
     heldUp.push(consumer);
   } else await judge(stage, consumer, end);
 }
@@ -162,13 +159,10 @@ async function judge({ log, accuse }: Stage, { name, mortal }: Consumer, end: En
 }
 
 /** A run that nothing disturbs. */
-async function finish(
-  stage: Stage,
-  name: string,
-  mutant: Mutant | undefined,
-  options: Partial<ReplicateOptions>,
-): Promise<string> {
-  const consumer = await startConsumer(stage, { name, fate: { kind: 'lives' }, options, mutant });
+async function finish(stage: Stage, mutant: Mutant | undefined): Promise<string> {
+  const options = { force: true, purgeEvery: 0 };
+  const errand = { name: 'the last', fate: { kind: 'lives' } as const, options, mutant };
+  const consumer = await startConsumer(stage, errand);
   const end = await consumer.end;
   await judge(stage, consumer, end);
   return end.kind === 'result' ? end.result : end.kind;
