@@ -1,0 +1,243 @@
+/** The proof that a copy is equal: finds each kind of planted difference, and nothing where there is none. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listing, member, office, photo, room } from '../../support/builders.ts';
+import { SECOND, testClock } from '../../support/clock.ts';
+import type { Scope } from '../../support/engine.ts';
+import type { Json } from '../../support/world.ts';
+import { keyOf, keysUpTo, listings } from '../support/feed.ts';
+import { json } from '../support/loopback.ts';
+import { odataServer } from '../support/odata-server.ts';
+import { type Feed, platFeed, type WatchedReplica } from '../support/plat-source.ts';
+import { makeReplica, SOURCE } from '../support/replica.ts';
+
+const HOUR = 3600 * SECOND;
+const KINDS = ['reso', 'native'] as const;
+
+/** Six listings with a photo and a room each, two people and an office; and a replica of them. */
+async function copied(
+  scope: Scope,
+  kind: 'reso' | 'native',
+): Promise<{ feed: Feed; replica: WatchedReplica }> {
+  const feed = await platFeed(scope);
+  await feed.write('Office', office('o'));
+  await feed.write('Member', member('m1'), member('m2'));
+  await feed.write('Property', ...keysUpTo(6).map((key) => whole(key)));
+  feed.clock.advance(HOUR);
+  const replica = await feed.replica(scope, kind);
+  assert.equal(await replica.replicate(), 'done');
+  return { feed, replica };
+}
+
+const whole = (key: string, fields: Json = {}): Json =>
+  listing(key, {
+    ListPrice: 100,
+    ListAgentKey: 'm1',
+    Media: [photo(`p${key}`)],
+    Rooms: [room(`r${key}`, { RoomType: 'Kitchen' })],
+    ...fields,
+  });
+
+/** Stores what the source never sent, as if it had. */
+async function plant(replica: WatchedReplica, resource: string, ...records: readonly Json[]): Promise<void> {
+  const list = await Promise.all(records.map((each) => replica.parse(resource, each)));
+  await replica.store.ledger.commit(SOURCE, { records: [{ resource, records: list }] });
+}
+
+/** A record as the copy has it. */
+async function own(replica: WatchedReplica, resource: string, field: string, key: string): Promise<Json> {
+  return (await replica.exported(resource)).find((record) => record[field] === key) ?? {};
+}
+const ownListing = (replica: WatchedReplica, key: string): Promise<Json> =>
+  own(replica, 'Property', 'ListingKey', key);
+
+const found = async (replica: WatchedReplica, wish = {}): Promise<unknown[]> =>
+  (await replica.verify(wish)).flatMap(({ differences }) =>
+    differences.map(({ resource, key, kind, fields }) => [resource, key, kind, ...fields]),
+  );
+
+for (const kind of KINDS) {
+  test(`${kind}: equal copies have no difference, and every record was compared`, async (t) => {
+    const { replica } = await copied(t, kind);
+    const equal = { pending: 0, differences: [] };
+    assert.deepEqual(await replica.verify(), [
+      { resource: 'Property', atSource: 6, stored: 6, compared: 6, ...equal },
+      { resource: 'Member', atSource: 2, stored: 2, compared: 2, ...equal },
+      { resource: 'Office', atSource: 1, stored: 1, compared: 1, ...equal },
+    ]);
+  });
+
+  test(`${kind}: a record that is missing`, async (t) => {
+    const { replica } = await copied(t, kind);
+    await replica.store.remove('Property', [keyOf(3)]);
+    await replica.store.remove('Member', ['m2']);
+    assert.deepEqual(await found(replica), [
+      ['Property', keyOf(3), 'missing'],
+      ['Member', 'm2', 'missing'],
+    ]);
+  });
+
+  test(`${kind}: a record that the source does not have`, async (t) => {
+    const { replica } = await copied(t, kind);
+    await plant(replica, 'Property', listing('9999'));
+    await plant(replica, 'Office', office('x'));
+    assert.deepEqual(await found(replica), [
+      ['Property', '9999', 'not-at-source'],
+      ['Office', 'x', 'not-at-source'],
+    ]);
+  });
+
+  test(`${kind}: another content, a value too many and one too few`, async (t) => {
+    const { replica } = await copied(t, kind);
+    const { ListPrice: _, ...without } = await ownListing(replica, keyOf(5));
+    await plant(
+      replica,
+      'Property',
+      { ...(await ownListing(replica, keyOf(2))), ListPrice: 101 },
+      { ...(await ownListing(replica, keyOf(4))), City: 'Springfield' },
+      without,
+    );
+    assert.deepEqual(await found(replica), [
+      ['Property', keyOf(2), 'content', 'ListPrice'],
+      ['Property', keyOf(4), 'content', 'City'],
+      ['Property', keyOf(5), 'content', 'ListPrice'],
+    ]);
+  });
+
+  test(`${kind}: children that differ, are missing, or too many`, async (t) => {
+    const { replica } = await copied(t, kind);
+    const stored = await own(replica, 'Media', 'MediaKey', `p${keyOf(1)}`);
+    const kitchen = await own(replica, 'PropertyRooms', 'RoomKey', `r${keyOf(3)}`);
+    const parts = { ...stored, LongDescription: 'Another' };
+    const only = async (key: string, collections: Json): Promise<void> => {
+      const record = await replica.parse('Property', { ListingKey: key, ...collections });
+      await replica.store.ledger.commit(SOURCE, {
+        records: [{ resource: 'Property', records: [{ ...record, onlyChildren: true }] }],
+      });
+    };
+    await only(keyOf(1), { Media: [parts] });
+    await only(keyOf(2), { Rooms: [] });
+    await only(keyOf(3), {
+      Rooms: [kitchen, room('extra', { RoomType: 'Den' })],
+    });
+    const differences = await found(replica);
+    assert.deepEqual(differences, [
+      ['Property', keyOf(1), 'content', `Media(p${keyOf(1)}).LongDescription`],
+      ['Property', keyOf(2), 'content', `Rooms(r${keyOf(2)}) is missing`],
+      ['Property', keyOf(3), 'content', 'Rooms(extra) is not at the source'],
+    ]);
+  });
+
+  test(`${kind}: a record in the quarantine is named so`, async (t) => {
+    const { replica } = await copied(t, kind);
+    await replica.store.remove('Property', [keyOf(3)]);
+    await replica.store.ledger.commit(SOURCE, {
+      quarantine: [{ resource: 'Property', key: keyOf(3), reason: 'ListPrice is odd', payload: '{}' }],
+    });
+    assert.deepEqual(await found(replica), [['Property', keyOf(3), 'quarantined']]);
+  });
+
+  test(`${kind}: what changed at the source after the cursor is pending, not a difference`, async (t) => {
+    const { feed, replica } = await copied(t, kind);
+    feed.clock.advance(HOUR);
+    await feed.write('Property', whole(keyOf(1), { ListPrice: 7 }), whole(keyOf(9)));
+    await feed.write('Member', member('m1', { MemberFirstName: 'New' }), member('m9'));
+    assert.deepEqual(await found(replica), []);
+    assert.deepEqual(
+      (await replica.verify()).map(({ resource, atSource, stored, pending }) => [
+        resource,
+        atSource,
+        stored,
+        pending,
+      ]),
+      [
+        ['Property', 7, 6, 2],
+        ['Member', 3, 2, 2],
+        ['Office', 1, 1, 0],
+      ],
+    );
+    feed.clock.advance(60 * SECOND);
+    await replica.replicate();
+    assert.deepEqual(
+      (await replica.verify()).map(({ resource, atSource, stored, pending }) => [
+        resource,
+        atSource,
+        stored,
+        pending,
+      ]),
+      [
+        ['Property', 7, 7, 0],
+        ['Member', 3, 3, 0],
+        ['Office', 1, 1, 0],
+      ],
+    );
+  });
+
+  test(`${kind}: a change of an agent is a difference of the Member, not of the agent's listings`, async (t) => {
+    const { feed, replica } = await copied(t, kind);
+    const { ModificationTimestamp: stamp } = (await feed.record('Member', 'm1')) ?? {};
+    await plant(replica, 'Member', {
+      ...member('m1'),
+      MemberFullName: 'Planted',
+      ModificationTimestamp: stamp,
+    });
+    assert.deepEqual(await found(replica), [['Member', 'm1', 'content', 'MemberFullName']]);
+  });
+
+  test(`${kind}: --sample compares all keys and the content of some`, async (t) => {
+    const { replica } = await copied(t, kind);
+    await replica.store.remove('Property', [keyOf(6)]);
+    await plant(replica, 'Property', listing('9999'));
+    const [property, people] = await replica.verify({ sample: 2 });
+    assert.deepEqual(
+      [property?.atSource, property?.stored, property?.compared, people?.compared],
+      [6, 6, 2, 2],
+    );
+    assert.deepEqual(
+      property?.differences.map(({ key, kind: what }) => [key, what]),
+      [
+        [keyOf(6), 'missing'],
+        ['9999', 'not-at-source'],
+      ],
+    );
+    const [none] = await replica.verify({ sample: 0 });
+    assert.deepEqual([none?.compared, none?.differences.length], [0, 2]);
+  });
+
+  test(`${kind}: --sample finds a content that it looks at`, async (t) => {
+    const { replica } = await copied(t, kind);
+    await plant(replica, 'Property', { ...(await ownListing(replica, keyOf(1))), ListPrice: 101 });
+    assert.deepEqual(await found(replica, { sample: 6 }), [['Property', keyOf(1), 'content', 'ListPrice']]);
+  });
+}
+
+test('a difference is read twice before it counts', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(6, clock) });
+  const list = server.records.get('Property') ?? [];
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  await replica.replicate();
+  const single = (): string[] => server.asked('Property').filter((url) => /^Property\('\d+'\)$/.test(url));
+  // The page shows a record as it was, and another one twice wrong.
+  server.intercept = ({ path, query }) => {
+    if (path === "/odata/Property('1005')") return json({ ...list[4], ListPrice: 1 });
+    if (path !== '/odata/Property' || query.get('$top') === '1') return undefined;
+    return json({ value: list.map((each, at) => (at === 2 || at === 4 ? { ...each, ListPrice: 1 } : each)) });
+  };
+  const [verified] = await replica.verify();
+  assert.deepEqual(verified?.differences, [
+    { resource: 'Property', key: '1005', kind: 'content', fields: ['ListPrice'] },
+  ]);
+  assert.deepEqual(single(), ["Property('1003')", "Property('1005')"]);
+});
+
+test('a copy that was never made cannot be verified', async (t) => {
+  const feed = await platFeed(t);
+  const replica = await feed.replica(t, 'reso');
+  await assert.rejects(replica.verify(), {
+    name: 'PlatError',
+    code: 'usage',
+    message: `${replica.store.name} holds no copy of feed.`,
+  });
+});
