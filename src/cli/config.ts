@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
-import type { CustomFieldDeclaration, LookupDeclaration } from '../dictionary/index.ts';
+import type { CustomFieldDeclaration, LookupDeclaration, ResourceDeclaration } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import type { RateLimit } from '../service/options.ts';
 import type { SurfaceName } from '../service/surface.ts';
@@ -17,6 +17,7 @@ export interface ConfigFile {
   readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
   readonly querySeconds?: number;
   readonly dictionary?: {
+    readonly resources?: readonly ResourceDeclaration[];
     readonly customFields?: readonly CustomFieldDeclaration[];
     readonly lookups?: readonly LookupDeclaration[];
     readonly fieldsInUse?: readonly string[];

@@ -1,4 +1,5 @@
 import { platError } from '../errors/index.ts';
+import { declareResources, type ResourceDeclaration } from './declare-resources.ts';
 import { parseType } from './field-line.ts';
 import { makeLookup } from './load.ts';
 import type { Dictionary, Field, Lookup, Resource } from './types.ts';
@@ -27,6 +28,7 @@ export interface LookupDeclaration {
 
 /** What an operator adds to the standard dictionary. */
 export interface Declarations {
+  readonly resources?: readonly ResourceDeclaration[];
   readonly customFields?: readonly CustomFieldDeclaration[];
   readonly lookups?: readonly LookupDeclaration[];
   /** Dictionary fields that stand in records and metadata before any record has a value: `Resource.Field`. */
@@ -47,7 +49,7 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
   for (const declaration of declarations.lookups ?? []) {
     lookups.set(declaration.lookup, extendLookup(lookups.get(declaration.lookup), declaration));
   }
-  const resources = new Map(standard.resources);
+  const resources = declareResources(standard, declarations.resources ?? [], lookups);
   for (const declaration of declarations.customFields ?? []) {
     const resource = resources.get(declaration.resource);
     if (resource === undefined) {

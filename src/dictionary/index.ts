@@ -5,6 +5,7 @@ export {
   declare,
   type LookupDeclaration,
 } from './declare.ts';
+export type { ResourceDeclaration } from './declare-resources.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { ROOM_LABELS, UNIT_LABELS } from './native-labels.ts';
 export { findNavigation } from './navigation-names.ts';

@@ -31,6 +31,7 @@ describe('docs/dictionary.md', () => {
     }
     assert.equal(declared.lookups.get('MediaType')?.values.has('svg'), true);
     assert.equal(standard.lookups.get('MediaType')?.values.has('svg'), false);
+    assert.equal(declared.resources.get('Feedback')?.key, 'FeedbackKey');
   });
 
   it('shows what $metadata then says', () => {

@@ -24,6 +24,11 @@ export function checkChange(before: StoreModel, after: StoreModel, holds: Holdin
       `Once listings are stored, their agent and office fields come from the ${agentsFrom} for good.`,
     );
   }
+  for (const name of before.dictionary.resources.keys()) {
+    if (before.stores(name) && !after.dictionary.resources.has(name)) {
+      throw refuse(`The resource ${name} has held records and stays declared.`);
+    }
+  }
   for (const { resource, name } of changedTypes(before, after)) {
     const type = after.settings.declarations.customFields?.find((each) => each.name === name)?.type;
     throw refuse(
