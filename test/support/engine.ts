@@ -24,6 +24,12 @@ export interface OpenedStore {
 /** A kind of store. The suites in `test/store/contract` hold every engine to the same. */
 export interface Engine {
   readonly name: string;
+  /** Of the runs of a property, those that an engine takes whose stores are dear to make; all with `PLAT_FULL=1`. */
+  readonly share?: number;
   /** An empty store, which is gone when the scope ends. */
   open(scope: Scope, options: OpenOptions): Promise<OpenedStore>;
 }
+
+/** How often a property is tried on an engine. */
+export const runsOn = ({ share = 1 }: Engine, runs: number): number =>
+  process.env.PLAT_FULL === '1' ? runs : Math.ceil(runs * share);

@@ -50,6 +50,7 @@ export async function emptyDatabase(
 export function postgresEngine(): Engine {
   return {
     name: 'postgres',
+    share: 0.25,
     async open(scope, { settings, clock }) {
       const { address, drop } = await emptyDatabase(settings);
       scope.after(drop);

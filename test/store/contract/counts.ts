@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { SECOND } from '../../support/clock.ts';
-import type { Engine } from '../../support/engine.ts';
+import { type Engine, runsOn } from '../../support/engine.ts';
 import type { Viewer } from '../../support/views.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 import { anyStep, take } from './random-market.ts';
@@ -65,7 +65,7 @@ export function countContract(engine: Engine): void {
       await assertCounted(world);
       await assertFamilies(world);
     });
-    await fc.assert(property, { seed: 20260602, numRuns: 60 });
+    await fc.assert(property, { seed: 20260602, numRuns: runsOn(engine, 60) });
   });
 
   test('property: what is exported is what was written, whatever came before', async (t) => {
@@ -93,6 +93,6 @@ export function countContract(engine: Engine): void {
         }
       }
     });
-    await fc.assert(property, { seed: 20260603, numRuns: 25 });
+    await fc.assert(property, { seed: 20260603, numRuns: runsOn(engine, 25) });
   });
 }
