@@ -1,6 +1,7 @@
 /** The real service as a source, and a replica of it, on one clock. */
 import type { Transport, TransportRequest } from '../../../src/replica/http/transport.ts';
 import type { ServiceOptions } from '../../../src/service/options.ts';
+import type { StoreSettings } from '../../../src/store/settings.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -22,11 +23,13 @@ export interface FeedOptions {
   readonly role?: string;
   readonly clock?: TestClock;
   readonly service?: Partial<ServiceOptions>;
+  /** Of the source's store. */
+  readonly settings?: Partial<StoreSettings>;
 }
 
 export async function platFeed(scope: Scope, options: FeedOptions = {}): Promise<Feed> {
-  const { role = 'private', clock = testClock(), service = {} } = options;
-  const source = await startTestService(scope, { clock, service });
+  const { role = 'private', clock = testClock(), service = {}, settings = {} } = options;
+  const source = await startTestService(scope, { clock, service, settings });
   const token = await source.key('replication', { role });
   const root = (kind: 'reso' | 'native'): string =>
     `${source.addresses.replication}${kind === 'reso' ? '/Reso/OData' : '/v1'}`;

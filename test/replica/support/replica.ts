@@ -12,7 +12,7 @@ import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 import { virtualTime } from './virtual-clock.ts';
 
-export type Wish = Partial<Omit<ReplicateOptions, 'store' | 'environment'>>;
+export type Wish = Partial<Omit<ReplicateOptions, 'environment'>>;
 
 export interface TestReplica extends World {
   /** Everything that the consumer told, in order. */
