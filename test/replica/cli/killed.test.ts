@@ -10,8 +10,8 @@ import { from, type Market, makeMarketFile, openDoor, serve } from '../support/r
 /** Kills of the replicator, and of the service: 30 and 10 in all, a tenth of that in `npm test`. */
 const isFull = process.env.PLAT_FULL === '1';
 const KILLS = {
-  reso: isFull ? [15, 5] : [2, 1],
-  native: isFull ? [15, 5] : [1, 0],
+  reso: isFull ? { replicators: 15, services: 5 } : { replicators: 2, services: 1 },
+  native: isFull ? { replicators: 15, services: 5 } : { replicators: 1, services: 0 },
 } as const;
 const LISTINGS = 120;
 /** Requests of a whole run with pages of this size. */
@@ -38,7 +38,7 @@ async function endLease(at: Place): Promise<void> {
 
 for (const kind of ['reso', 'native'] as const) {
   test(`${kind}: SIGKILL of the replicator and of the service at random moments; plat verify finds nothing`, async (t) => {
-    const [replicators, services] = KILLS[kind];
+    const { replicators, services } = KILLS[kind];
     const chance = makeRandom(kind === 'reso' ? 1 : 2, 'kills').unit;
     const at = place(t);
     const market = await makeMarketFile(t, at, LISTINGS);
