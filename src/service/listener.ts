@@ -18,8 +18,10 @@ export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
 export interface ListenerOptions {
   readonly responder: Responder;
   readonly metrics: Metrics;
-  /** Counts the requests that are not answered yet. */
-  readonly running: { requests: number };
+  /** The requests that are not answered yet, and the bytes of answers that are not taken yet. */
+  readonly running: { requests: number; heldBytes: number };
+  /** Beyond so many of these bytes requests are refused: slow clients must not fill the memory. */
+  readonly mostHeld: number;
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** Milliseconds for a request to arrive whole. */
@@ -30,6 +32,8 @@ export interface ListenerOptions {
 
 /** Room for a URL of 16 KB and the headers beside it; Node's own limit would answer without an envelope. */
 const LARGEST_HEAD = 64 * 1024;
+/** Seconds after which a client may ask again when too many slow ones are served. */
+const COME_BACK = 5;
 /** Milliseconds for a silent connection. */
 const SOCKET_PATIENCE = 120_000;
 
@@ -46,8 +50,13 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     reply.hijack();
     options.running.requests++;
-    const answered = handle(options, request.raw, reply.raw, request.id);
-    inTurn.add(request.raw.socket, answered);
+    const { socket } = request.raw;
+    // One page at a time is held for a connection, however many requests it sends at once.
+    const turn = inTurn.before(socket);
+    const answered = turn.then(() =>
+      socket.destroyed ? undefined : handle(options, request.raw, reply.raw, request.id),
+    );
+    inTurn.add(socket, answered);
     await answered;
     options.running.requests--;
   };
@@ -117,7 +126,7 @@ function requestId(request: { headers: IncomingMessage['headers'] }): string {
 }
 
 async function handle(
-  { responder, metrics, dispatch, where }: ListenerOptions,
+  { responder, metrics, dispatch, where, running, mostHeld }: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   id: string,
@@ -129,12 +138,16 @@ async function handle(
   const name = dispatched ?? 'api';
   const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, request.headers);
   const exchange = makeExchange(request, id, name, base);
-  const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
+  const isFull = running.heldBytes > mostHeld && name !== 'admin';
+  const reply = isFull
+    ? refusal(exchange, platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK }))
+    : await replyTo(responder, exchange, dispatched !== undefined, request);
   const common = { ...(await commonOf(responder, id)), serverTiming: exchange.timings.header() };
   try {
     const bytes = await send(response, reply, common, {
       method: exchange.method,
       acceptEncoding: exchange.headers['accept-encoding'],
+      held: running,
     });
     const seconds = (performance.now() - started) / 1000;
     metrics.observe({

@@ -26,6 +26,8 @@ export interface ListenOptions {
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** How long a request may take to arrive whole, in milliseconds. */
   readonly requestPatience?: number;
+  /** Bytes of answers that clients have not taken yet, beyond which no request is answered. */
+  readonly heldBytes?: number;
   /** How long open requests may take to end when the service closes, in milliseconds. */
   readonly closingPatience?: number;
 }
@@ -42,6 +44,7 @@ const CLOSING_PATIENCE = 8000;
 /** How often connections that have become idle are looked for meanwhile. */
 const CLOSING_INTERVAL = 50;
 const REQUEST_PATIENCE = 30_000;
+const HELD_BYTES = 512 * 1024 * 1024;
 
 /** Starts the service: every surface on its own listener, or the public ones on one. */
 export async function startService(
@@ -58,7 +61,7 @@ export async function startService(
     { milliseconds: minutes * 60_000, bytes: options.filterIndex.megabytes * 1024 * 1024 },
     clock,
   );
-  const running = { requests: 0 };
+  const running = { requests: 0, heldBytes: 0 };
   metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
   metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => running.requests);
   metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
@@ -95,6 +98,7 @@ export async function startService(
       running,
       dispatch: plan.dispatch,
       requestPatience: listen.requestPatience ?? REQUEST_PATIENCE,
+      mostHeld: listen.heldBytes ?? HELD_BYTES,
       where: (surface) => places.get(surface) ?? { host: plan.host, port: plan.port, secure },
       ...(tls === undefined ? {} : { tls }),
     });

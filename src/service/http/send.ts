@@ -29,6 +29,14 @@ export function commonHeaders({ requestId, now, serverTiming = '' }: Common): Re
 /** Content that is packed already, or too rarely asked for to be worth it. */
 const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 
+/** What a request says of how its answer is written. */
+interface Asked {
+  readonly method: string;
+  readonly acceptEncoding: string | undefined;
+  /** Counts the bytes that wait until the client takes them. */
+  readonly held: { heldBytes: number };
+}
+
 /**
  * Writes a reply: head and parts one after the other, as they are or in the encoding that the client asked for.
  * Resolves when all is written, or the client is gone; the reply's memory is given back then.
@@ -38,7 +46,7 @@ export async function send(
   response: ServerResponse,
   reply: Reply,
   common: Common,
-  request: { readonly method: string; readonly acceptEncoding: string | undefined },
+  request: Asked,
 ): Promise<number> {
   try {
     return await write(response, reply, common, request);
@@ -51,7 +59,7 @@ async function write(
   response: ServerResponse,
   reply: Reply,
   common: Common,
-  request: { readonly method: string; readonly acceptEncoding: string | undefined },
+  request: Asked,
 ): Promise<number> {
   const parts = reply.body.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
   const type = reply.headers['content-type'] ?? '';
@@ -68,7 +76,11 @@ async function write(
     ...reply.headers,
   });
   const sends = request.method !== 'HEAD' && !empty;
-  const written = whenWritten(response);
+  const { held } = request;
+  held.heldBytes += length;
+  const written = whenWritten(response).finally(() => {
+    held.heldBytes -= length;
+  });
   response.cork();
   if (sends) for (const part of body) response.write(part);
   response.end();

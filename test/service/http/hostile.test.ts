@@ -4,26 +4,29 @@ import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { listing, member, photo, room } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
+import type { World } from '../../support/world.ts';
 import { resoFault } from './envelopes.ts';
 import { open, readAnswer, sendRaw } from './raw.ts';
 
 const remarks = 'A house with a view. '.repeat(150);
+async function fillListings({ write }: World): Promise<void> {
+  await write('Member', member('A1'));
+  const make = (index: number) =>
+    listing(String(1000 + index), {
+      ListPrice: index,
+      City: `City ${index % 5}`,
+      ListAgentKey: 'A1',
+      PublicRemarks: remarks,
+      Media: [photo(`M${index}`)],
+      Rooms: [room(`R${index}`)],
+    });
+  await write('Property', ...Array.from({ length: 200 }, (_, index) => make(index)));
+}
+
 const service = await startTestService(
   { after },
   {
-    fill: async ({ write }) => {
-      await write('Member', member('A1'));
-      const make = (index: number) =>
-        listing(String(1000 + index), {
-          ListPrice: index,
-          City: `City ${index % 5}`,
-          ListAgentKey: 'A1',
-          PublicRemarks: remarks,
-          Media: [photo(`M${index}`)],
-          Rooms: [room(`R${index}`)],
-        });
-      await write('Property', ...Array.from({ length: 200 }, (_, index) => make(index)));
-    },
+    fill: fillListings,
     service: { limits: unlimited() },
     listen: { requestPatience: 300 },
   },
@@ -245,4 +248,26 @@ test('whatever is asked is answered, soon, and never by a fault of the service',
     }),
     { seed: 20260607, numRuns: runs },
   );
+});
+
+test('clients that take nothing do not fill the memory: beyond a bound the others are told to come back', async (t) => {
+  const bounded = await startTestService(t, { fill: fillListings, listen: { heldBytes: 6_000_000 } });
+  const key = await bounded.key('replication');
+  const page = `GET /v1/listings?_limit=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  const ask = () => bounded.get('replication', '/v1/system', { token: key });
+  const idle = [];
+  // What the system's own buffers take counts as taken, so there have to be a few.
+  while ((await ask()).status === 200) {
+    const socket = open(bounded.addresses.replication);
+    socket.on('error', () => undefined).pause();
+    socket.write(page.repeat(10));
+    idle.push(socket);
+    assert.ok(idle.length < 500, 'no bound is met');
+  }
+  const refused = await ask();
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '5']);
+  assert.match(refused.text, /"Code":1510,"Message":"The service is at its limit. Ask again in 5 s."/);
+  assert.equal((await fetch(`${bounded.addresses.admin}/live`)).status, 200);
+  for (const socket of idle) socket.destroy();
+  while ((await ask()).status === 503);
 });
