@@ -158,7 +158,7 @@ class SqliteStore implements Store {
 
   async count(query: RecordQuery, options: ReadOptions): Promise<number> {
     const statement = planCount(await this.#planner(), query);
-    const light = query.filter === undefined || query.under !== undefined;
+    const light = (query.filter ?? query.search) === undefined || query.under !== undefined;
     const result = await this.#run(
       { kind: 'number', statement },
       light ? undefined : this.#searches,
