@@ -25,6 +25,7 @@ export interface ConfigFile {
   readonly roles?: readonly RoleDefinition[];
   readonly withheld?: readonly WithheldDefinition[];
   readonly timeZone?: string;
+  readonly onwardTimestamps?: 'source' | 'own';
 }
 
 const SCHEMA = new URL('../../plat.config.schema.json', import.meta.url);

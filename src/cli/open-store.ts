@@ -17,13 +17,14 @@ export interface OpenOptions {
 
 /** Settings of a store as the configuration changes them. */
 export function configured(settings: StoreSettings, config: ConfigFile): StoreSettings {
-  const { dictionary, roles, withheld, timeZone } = config;
+  const { dictionary, roles, withheld, timeZone, onwardTimestamps } = config;
   const names = new Set(roles?.map((role) => role.name));
   const builtIn = DEFAULT_SETTINGS.access;
   return {
     ...settings,
     ...(dictionary === undefined ? {} : { declarations: { ...settings.declarations, ...dictionary } }),
     ...(timeZone === undefined ? {} : { timeZone }),
+    ...(onwardTimestamps === undefined ? {} : { onwardTimestamps }),
     ...(roles === undefined && withheld === undefined
       ? {}
       : {

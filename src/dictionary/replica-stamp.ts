@@ -5,19 +5,24 @@ import type { Dictionary, Field } from './types.ts';
  * window without loss.
  */
 export const REPLICA_STAMP = 'ReplicaModificationTimestamp';
+/** The source's ModificationTimestamp, in a replica that gives its own under that name. */
+export const SOURCE_STAMP = 'SourceModificationTimestamp';
 
-/** The dictionary with the replica's own stamp in every resource. */
-export function withReplicaStamp(dictionary: Dictionary): Dictionary {
+/** The dictionary with a stamp of replicas in every resource. */
+export function withReplicaStamp(
+  dictionary: Dictionary,
+  name: typeof REPLICA_STAMP | typeof SOURCE_STAMP,
+): Dictionary {
   const resources = [...dictionary.resources.values()].map((resource) => {
     const field: Field = {
       resource: resource.name,
-      name: REPLICA_STAMP,
-      nativeName: REPLICA_STAMP,
+      name,
+      nativeName: name,
       type: { kind: 'timestamp' },
       collection: false,
       class: 'open',
     };
-    return { ...resource, fields: new Map(resource.fields).set(REPLICA_STAMP, field) };
+    return { ...resource, fields: new Map(resource.fields).set(name, field) };
   });
   return { ...dictionary, resources: new Map(resources.map((resource) => [resource.name, resource])) };
 }

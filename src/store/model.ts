@@ -3,13 +3,15 @@ import {
   type Dictionary,
   declare,
   type Field,
+  REPLICA_STAMP,
   type Resource,
+  SOURCE_STAMP,
   standardDictionary,
   withReplicaStamp,
 } from '../dictionary/index.ts';
 import { type ResourceLayout, resourceLayout } from './layout/index.ts';
 import type { Profile } from './profile.ts';
-import type { StoreSettings } from './settings.ts';
+import { type StoreSettings, stampsAsOwn } from './settings.ts';
 
 /** Everything that reading and writing follow from, at one moment. Never changed, only replaced. */
 export interface StoreModel {
@@ -42,7 +44,8 @@ export function isStored(field: Field, settings: StoreSettings): boolean {
 
 export function makeModel({ generation, settings, profile, day }: ModelSource): StoreModel {
   const declared = declare(standardDictionary(), settings.declarations);
-  const dictionary = settings.owner === 'replica' ? withReplicaStamp(declared) : declared;
+  const stamp = stampsAsOwn(settings) ? SOURCE_STAMP : REPLICA_STAMP;
+  const dictionary = settings.owner === 'replica' ? withReplicaStamp(declared, stamp) : declared;
   const rules = resolveAccess(settings.access, dictionary, day);
   const layouts = new Map<string, ResourceLayout>();
   const resource = (name: string): Resource => {

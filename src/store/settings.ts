@@ -14,11 +14,23 @@ export interface StoreSettings {
    * `payload`: from the listing as it came, for a replica that holds no members and offices.
    */
   readonly agentsFrom: 'records' | 'payload';
+  /**
+   * In a replica, what consumers of it get as ModificationTimestamp: `source`, what its source sent, with the replica's
+   * own beside it; `own`, the replica's, with the source's as SourceModificationTimestamp.
+   */
+  readonly onwardTimestamps?: 'source' | 'own';
   /** The IANA time zone in which the native interface gives times of day. */
   readonly timeZone: string;
   /** The market that was made here, if one was: its drawings are made again from these. */
   readonly market?: { readonly seed: number; readonly listings: number };
 }
+
+/** Whether a replica gives its own stamp under the name of ModificationTimestamp. */
+export const stampsAsOwn = ({
+  owner,
+  onwardTimestamps,
+}: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>): boolean =>
+  owner === 'replica' && onwardTimestamps === 'own';
 
 export const DEFAULT_SETTINGS: StoreSettings = {
   owner: 'authority',

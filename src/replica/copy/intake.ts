@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { REPLICA_STAMP } from '../../dictionary/index.ts';
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
 import type { StoreModel } from '../../store/model.ts';
 import { parseRecord } from '../../store/record/parse-record.ts';
@@ -97,7 +98,9 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
     draft.records.get(resource.name)?.delete(record.key);
     return;
   }
-  const unknown = record.dropped.filter(({ why, value }) => why === 'unknown' && value !== null);
+  const unknown = record.dropped.filter(
+    ({ name, why, value }) => why === 'unknown' && value !== null && name !== REPLICA_STAMP,
+  );
   if (drift === 'freeze' && unknown.length > 0) {
     const names = unknown.map((field) => `${field.resource}.${field.name}`);
     put(resource.name, record.key, [`The dictionary has no ${[...new Set(names)].join(', ')}`], item.json);

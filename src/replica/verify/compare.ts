@@ -1,9 +1,10 @@
-import { type FieldValue, type FieldValues, REPLICA_STAMP } from '../../dictionary/index.ts';
+import { type FieldValue, type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
 import { isAbsent, type ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Fields that two true copies may differ in: addresses that are signed anew for every request, and the replica's own. */
-const NOT_COMPARED: ReadonlySet<string> = new Set(['MediaURL', REPLICA_STAMP]);
+/** The stamp that the replica sets itself. */
+const ownStampOf = ({ fields }: Resource): string =>
+  fields.has(REPLICA_STAMP) ? REPLICA_STAMP : 'ModificationTimestamp';
 
 /**
  * The fields in which a record at the source differs from the stored one, its collections included; those of a
@@ -51,9 +52,11 @@ async function memberDifferences(
 
 function differences({ resource }: ParsedRecord, source: FieldValues, stored: FieldValues): string[] {
   const names = new Set([...Object.keys(source), ...Object.keys(stored)]);
+  const ownStamp = ownStampOf(resource);
   return [...names].filter((name) => {
     const field = resource.fields.get(name);
-    if (NOT_COMPARED.has(name) || field?.joined !== undefined) return false;
+    // Addresses are signed anew for every request.
+    if (name === 'MediaURL' || name === ownStamp || field?.joined !== undefined) return false;
     return !isEqual(source[name], stored[name]);
   });
 }

@@ -1,3 +1,4 @@
+import { SOURCE_STAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -171,7 +172,12 @@ function isPending({ book, feed, settings }: Copy, { resource, values }: ParsedR
         ? sweep.last?.begun
         : undefined;
   if (cursor === undefined) return true;
-  return [feed.windowField(resource.name), 'ModificationTimestamp', ...settings.alsoWindow].some((name) => {
+  return [
+    feed.windowField(resource.name),
+    'ModificationTimestamp',
+    SOURCE_STAMP,
+    ...settings.alsoWindow,
+  ].some((name) => {
     const stamp = values[name];
     return typeof stamp === 'string' && Date.parse(stamp) >= Date.parse(cursor);
   });

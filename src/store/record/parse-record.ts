@@ -7,8 +7,9 @@ import {
   nearestName,
   REPLICA_STAMP,
   type Resource,
+  SOURCE_STAMP,
 } from '../../dictionary/index.ts';
-import type { StoreSettings } from '../settings.ts';
+import { type StoreSettings, stampsAsOwn } from '../settings.ts';
 import {
   type DroppedField,
   type InvalidRecord,
@@ -28,7 +29,7 @@ export type ParseResult =
 
 export interface ParseContext {
   readonly dictionary: Dictionary;
-  readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom'>;
+  readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom' | 'onwardTimestamps'>;
 }
 
 /** One record while its members are read: what it holds so far, and what is wrong with it. */
@@ -84,7 +85,8 @@ const invalid = (key: string | undefined, reasons: readonly string[]): ParseResu
 function readMember(context: ParseContext, draft: Draft, name: string, given: unknown): void {
   if (name.includes('@')) return; // annotations of the sender
   const { resource, path } = draft;
-  const field = resource.fields.get(resource.fieldAliases.get(name) ?? name);
+  const isSourceStamp = name === 'ModificationTimestamp' && stampsAsOwn(context.settings);
+  const field = resource.fields.get(isSourceStamp ? SOURCE_STAMP : (resource.fieldAliases.get(name) ?? name));
   if (field !== undefined) {
     readField(context, draft, field, given);
     return;

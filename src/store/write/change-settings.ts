@@ -2,6 +2,7 @@ import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
+import { stampsAsOwn } from '../settings.ts';
 import { checkTimeZone } from '../text/local-time.ts';
 
 const refuse = (reason: string) => platError('usage', { reason });
@@ -18,6 +19,9 @@ export function checkChange(before: StoreModel, after: StoreModel, holds: Holdin
   checkTimeZone(after.settings.timeZone);
   if (after.settings.owner !== owner && holds.records) {
     throw refuse(`A store that holds records stays ${owner === 'replica' ? 'a replica' : 'an authority'}.`);
+  }
+  if (stampsAsOwn(after.settings) !== stampsAsOwn(before.settings) && holds.records) {
+    throw refuse('Once a replica holds records, its onwardTimestamps stay as they are.');
   }
   if (after.settings.agentsFrom !== agentsFrom && holds.listings) {
     throw refuse(

@@ -1,5 +1,6 @@
 import { type Field, type FieldValue, type FieldValues, REPLICA_STAMP } from '../../dictionary/index.ts';
 import { type ChildChange, stampsAfter } from '../record/stamps.ts';
+import { stampsAsOwn } from '../settings.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /**
@@ -14,7 +15,7 @@ export function ownStamps(
   changes: ReadonlySet<ChildChange>,
 ): Record<string, FieldValue> {
   if (model.settings.owner === 'authority') return stampsAfter(fields, stamp, before, after, changes);
-  return { [REPLICA_STAMP]: stamp };
+  return { [stampsAsOwn(model.settings) ? 'ModificationTimestamp' : REPLICA_STAMP]: stamp };
 }
 
 /** Values with stamps set. Assigning takes a sixth of the time of spreading objects of so many members. */
