@@ -2,7 +2,7 @@ import { fastify } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { platError } from '../errors/index.ts';
 import type { ReplicaEvent } from '../replica/events.ts';
-import { sourceStatus } from '../replica/status.ts';
+import { type SourceStatus, sourceStatus } from '../replica/status.ts';
 import type { Store } from '../store/store.ts';
 
 /** Probes and metrics of a replication that watches. */
@@ -21,7 +21,7 @@ export async function replicaAdmin(
   source: string,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<ReplicaAdmin> {
-  const { registry, count } = replicaMetrics(store, source);
+  const { registry, count, refresh } = replicaMetrics();
   const app = fastify({ logger: false });
   app.get('/live', async () => ({ live: true }));
   app.get('/ready', async (_request, reply) => {
@@ -30,6 +30,7 @@ export async function replicaAdmin(
     return stale === undefined ? { ready: true } : { ready: false, problems: { [source]: stale } };
   });
   app.get('/metrics', async (_request, reply) => {
+    refresh(await sourceStatus(store, source, Date.now()));
     reply.header('content-type', registry.contentType);
     return registry.metrics();
   });
@@ -42,7 +43,7 @@ export async function replicaAdmin(
   }
 }
 
-function replicaMetrics(store: Store, source: string) {
+function replicaMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -80,24 +81,23 @@ function replicaMetrics(store: Store, source: string) {
     labelNames: ['resource'],
     registers,
   });
-  new Gauge({
+  const quarantined = new Gauge({
     name: 'plat_replica_quarantined',
     help: 'Records that could not be stored',
     registers,
-    async collect() {
-      const status = await sourceStatus(store, source, Date.now());
-      this.set(status.quarantined);
-      for (const each of status.collections) {
-        stored.set({ resource: each.collection }, each.stored);
-        if (each.lag !== undefined) lag.set({ resource: each.collection }, each.lag / 1000);
-      }
-    },
   });
+  const refresh = (status: SourceStatus): void => {
+    quarantined.set(status.quarantined);
+    for (const each of status.collections) {
+      stored.set({ resource: each.collection }, each.stored);
+      if (each.lag !== undefined) lag.set({ resource: each.collection }, each.lag / 1000);
+    }
+  };
   const count = (event: ReplicaEvent): void => {
     if (event.kind === 'page') rows.inc({ resource: event.resource, step: event.step }, event.rows);
     else if (event.kind === 'deleted') deleted.inc({ resource: event.resource }, event.keys.length);
     else if (event.kind === 'retry') retries.inc();
     else if (event.kind === 'failed') failures.inc();
   };
-  return { registry, count };
+  return { registry, count, refresh };
 }

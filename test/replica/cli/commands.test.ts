@@ -1,0 +1,137 @@
+/** The consumer's commands against a server that a test holds: exit codes, the guard, the quarantine, verify. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { place } from '../../cli/run.ts';
+import { testClock } from '../../support/clock.ts';
+import type { Json } from '../../support/world.ts';
+import { keyOf, keysUpTo, listings, take } from '../support/feed.ts';
+import { odataServer } from '../support/odata-server.ts';
+
+/** Commands go by the real clock. */
+const now = () => testClock(new Date().toISOString());
+
+const options = (root: string, ...more: readonly string[]): string[] => [
+  '--from',
+  root,
+  '--interface',
+  'reso',
+  '--token',
+  'secret',
+  '--source',
+  'feed',
+  '--resources',
+  'Property',
+  '--store',
+  'replica.db',
+  ...more,
+];
+
+const keysOf = (records: readonly Json[]): string[] =>
+  records.map(({ ListingKey }) => String(ListingKey)).toSorted();
+
+test('a purge of too much ends with 3 and deletes nothing, --force deletes', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, { Property: listings(10, clock) });
+  const at = place(t);
+  const once = ['replicate', ...options(server.root)];
+  await at.done(once);
+  take(server.records.get('Property') ?? [], ...keysUpTo(3));
+  const guarded = await at.run([...once, '--step', 'purge']);
+  assert.equal(guarded.code, 3);
+  assert.match(guarded.err, /"kind":"guarded","resource":"Property","rows":3,"of":10}/);
+  assert.match(guarded.err, /"kind":"end","result":"guarded"}/);
+  assert.equal((await at.exported('replica.db', 'Property')).length, 10);
+  const differs = await at.run(['verify', ...options(server.root)]);
+  assert.equal(differs.code, 3);
+  assert.match(differs.out, /^Property +7 +10 +7 +0 +3$/m);
+  assert.match(differs.out, /^Property 1001: not-at-source$/m);
+  await at.done([...once, '--step', 'purge', '--force']);
+  assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), keysUpTo(7, 4));
+  const equal = await at.done(['verify', ...options(server.root, '--json', '--sample', '2')]);
+  assert.deepEqual(JSON.parse(equal), {
+    equal: true,
+    resources: [{ resource: 'Property', atSource: 7, stored: 7, compared: 2, pending: 0, differences: [] }],
+  });
+  // A share that a person gave is enough for the same.
+  take(server.records.get('Property') ?? [], ...keysUpTo(3, 4));
+  await at.done([...once, '--step', 'purge', '--purge-share', '50']);
+  assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), keysUpTo(4, 7));
+});
+
+test('quarantine list and retry; a record that was mended by a retry is stored', async (t) => {
+  const clock = now();
+  const wrong = (number: number): Json =>
+    number === 2 ? { ListPrice: 'much' } : number === 3 ? { Own: 'x' } : {};
+  const server = await odataServer(t, clock, { Property: listings(4, clock, wrong) });
+  const at = place(t);
+  await at.done(['replicate', ...options(server.root, '--drift', 'freeze')]);
+  const reasons = [
+    [keyOf(2), 'ListPrice is "much", but takes a number'],
+    [keyOf(3), 'The dictionary has no Property.Own'],
+  ];
+  const list = JSON.parse(await at.done(['quarantine', 'list', '--store', 'replica.db', '--json']));
+  assert.deepEqual(
+    list.map(({ key, reason }: Json) => [key, reason]),
+    reasons,
+  );
+  const text = await at.done(['quarantine', 'list', '--store', 'replica.db', '--source', 'feed']);
+  assert.match(text, /^source +resource +key +since +attempts +reason$/m);
+  assert.match(text, /^feed +Property +1002 +\S+ +\d+ +ListPrice is "much", but takes a number$/m);
+  assert.equal(
+    await at.done(['quarantine', 'list', '--store', 'replica.db', '--source', 'other']),
+    'The quarantine is empty.\n',
+  );
+  const differs = await at.run(['verify', ...options(server.root)]);
+  assert.deepEqual([differs.code, differs.out.match(/^Property \d+: quarantined/gm)?.length], [3, 2]);
+  // In a replica an unknown field is no reason against a record: what was frozen is stored when a person says so.
+  const retried = await at.run(['quarantine', 'retry', '--store', 'replica.db']);
+  assert.deepEqual(
+    [retried.code, retried.out],
+    [
+      1,
+      '1 stored, 0 to be asked for at the next run, 1 still in quarantine\nProperty 1002: ListPrice is "much", but takes a number\n',
+    ],
+  );
+  assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), [keyOf(1), keyOf(3), keyOf(4)]);
+});
+
+test('exit codes: a refused key 1, a source that is not there 1, wrong use 2, and no token is ever told', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, { Property: listings(2, clock) }, { token: 'other' });
+  const at = place(t);
+  const [refused, scheme, soap, none] = await Promise.all([
+    at.run(['replicate', ...options(server.root)]),
+    at.run(['replicate', ...options('ftp://feed.example')]),
+    at.run(['replicate', ...options(server.root), '--interface', 'soap']),
+    at.run(['verify', ...options(server.root)]),
+  ]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /401: Who are you\?/);
+  assert.equal(server.seen.length, 1, 'asked once');
+  assert.deepEqual([scheme.code, soap.code], [2, 2]);
+  assert.match(scheme.err, /--from takes the http\(s\) address of a service, not ftp:\/\/feed\.example\./);
+  assert.equal(none.code === 1 || none.code === 2, true, none.err);
+  for (const { err, out } of [refused, scheme, soap, none])
+    assert.equal(`${err}${out}`.includes('secret'), false);
+});
+
+test('an authority is no replica, and a name stands for one source', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, { Property: listings(2, clock) });
+  const at = place(t);
+  at.file('l.ndjson', [{ ListingKey: '1', StandardStatus: 'Active' }]);
+  await at.done(['import', '--store', 'own.db', 'l.ndjson']);
+  const authority = await at.run(['replicate', ...options(server.root), '--store', 'own.db']);
+  assert.equal(authority.code, 2);
+  assert.match(
+    authority.err,
+    /own\.db is no replica: its records are its own\. Replicate into a store of its own\./,
+  );
+  await at.done(['replicate', ...options(server.root)]);
+  const elsewhere = await at.run(['replicate', ...options(`${server.origin}/another/odata/`)]);
+  assert.equal(elsewhere.code, 2);
+  assert.match(
+    elsewhere.err,
+    /feed was replicated from reso 127\.0\.0\.1\/odata\/, not from reso 127\.0\.0\.1\/another\/odata\/\. Give the new source a name of its own \(--source\), or take the copy over with --force\./,
+  );
+});
