@@ -52,7 +52,7 @@ function lines(
   total: number | undefined,
   describe: (done: number) => { rate: number; left: number | undefined },
 ): Progress {
-  let last = 0;
+  let last = performance.now();
   return {
     update(done, text) {
       const now = performance.now();

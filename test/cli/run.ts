@@ -11,7 +11,10 @@ import { type Json, objectOf } from '../support/world.ts';
 
 export const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** What a process ended with. */
+/** Lines that tell of progress, of which a slow machine has more. */
+const PROGRESS = /^\{"time":.*"task":.*\}\n/gm;
+
+/** What a process ended with; progress is left out. */
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
@@ -67,7 +70,7 @@ export function place(scope: Scope): Place {
     const ended = new Promise<Ended>((resolve) => {
       child.on('close', (code) => {
         running.delete(child);
-        resolve({ code, ...text });
+        resolve({ code, out: text.out, err: text.err.replaceAll(PROGRESS, '') });
       });
     });
     const until = (pattern: RegExp): Promise<string> =>
