@@ -31,6 +31,7 @@ export class Book {
   #state: Readonly<Record<string, unknown>>;
   readonly #quarantined: Set<string>;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Map<string, Promise<unknown>>();
 
   private constructor(
     options: BookOptions,
@@ -73,6 +74,19 @@ export class Book {
   alone<T>(work: (commit: Commit) => Promise<T>): Promise<T> {
     const run = this.#last.then(() => work((change) => this.#commit(change)));
     this.#last = run.catch(() => undefined);
+    return run;
+  }
+
+  /**
+   * Runs work on how far a resource is. One after the other: a page of a walk that was begun before everything is to be
+   * read again would be taken for a page of the new one.
+   */
+  inTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
+    const run = (this.#turns.get(resource) ?? Promise.resolve()).then(work);
+    this.#turns.set(
+      resource,
+      run.catch(() => undefined),
+    );
     return run;
   }
 

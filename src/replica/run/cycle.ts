@@ -19,18 +19,23 @@ const hasWindows = (collection: string): boolean => collection !== ACCOUNTS;
 
 /** The initial download of collections, as far as it is still to be done. */
 export async function downloadAll(copy: Copy, collections: readonly string[]): Promise<void> {
-  await together(collections.filter(hasWindows), (collection) => download(copy, collection));
+  await together(collections.filter(hasWindows), (collection) =>
+    copy.book.inTurn(collection, () => download(copy, collection)),
+  );
 }
 
 /** Windows of collections, after the download of those that have none yet. */
 export async function updateAll(copy: Copy, collections: readonly string[]): Promise<void> {
-  await together(collections.filter(hasWindows), async (collection) => {
-    for (let round = 0; round < MOST_REFRESHES; round++) {
-      await download(copy, collection);
-      await update(copy, collection);
-      if (copy.book.load(collection).kind === 'current') return;
-    }
-  });
+  const { book } = copy;
+  await together(collections.filter(hasWindows), (collection) =>
+    book.inTurn(collection, async () => {
+      for (let round = 0; round < MOST_REFRESHES; round++) {
+        await download(copy, collection);
+        await update(copy, collection);
+        if (book.load(collection).kind === 'current') return;
+      }
+    }),
+  );
 }
 
 /**
@@ -68,11 +73,10 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
     return false;
   }
   if (before !== undefined) {
-    await refresh(
-      copy,
-      feed.capabilities.resources.filter(hasWindows),
-      'the source shows other fields than before',
-    );
+    const reason = 'the source shows other fields than before';
+    for (const collection of feed.capabilities.resources.filter(hasWindows)) {
+      await book.inTurn(collection, () => refresh(copy, collection, reason));
+    }
   }
   const { purge: _, ...schedule } = book.get('schedule') ?? {};
   await book.commit({ state: { fingerprint: now, revision, schedule } });

@@ -96,7 +96,7 @@ async function readPass(copy: Copy, resource: string, window: Walk, isLast: bool
   for await (const page of pagesFrom(fetch, state.position, sizeOf(resource))) {
     const rows = page.items.length + page.broken.length;
     if (showsOtherFields(copy, page)) {
-      await refresh(copy, [resource], 'fields were masked that are open now, or the other way round');
+      await refresh(copy, resource, 'fields were masked that are open now, or the other way round');
       return;
     }
     await storePage(copy, page, async (intake) => ({
@@ -115,15 +115,10 @@ function eventOf({ next, total }: SourcePage, rows: number, isLast: boolean): Lo
 }
 
 /** Everything is read again: what the key may see has changed, and no stamp moves by that. */
-export async function refresh(copy: Copy, resources: readonly string[], reason: string): Promise<void> {
+export async function refresh(copy: Copy, resource: string, reason: string): Promise<void> {
   const { book, tell } = copy;
+  if (book.load(resource).kind === 'new') return;
   tell({ kind: 'refresh', reason });
   const since = await settledAt(copy);
-  for (const resource of resources) {
-    if (book.load(resource).kind === 'new') continue;
-    await book.commit({
-      load: { resource, event: { kind: 'refresh', since } },
-      state: { masks: NO_MASKS },
-    });
-  }
+  await book.commit({ load: { resource, event: { kind: 'refresh', since } }, state: { masks: NO_MASKS } });
 }

@@ -11,7 +11,7 @@ export interface Campaign {
   readonly from: number;
   readonly runs: number;
   readonly plan?: Partial<Plan>;
-  readonly mutant?: Mutant;
+  readonly mutant?: () => Mutant;
   readonly onDone?: (seed: number, outcome: Outcome) => void;
 }
 

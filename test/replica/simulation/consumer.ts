@@ -8,11 +8,11 @@ import { type Fate, Mortal, mortalClock, mortalStore, pulsing } from './mortal.t
 import { ORIGIN, TOKEN } from './serve.ts';
 import type { Stage } from './stage.ts';
 
-/** A consumer that is wrong in one way. */
+/** A consumer that is wrong in one way: what stands between it and the source, or it and its store, makes it so. */
 export interface Mutant {
-  readonly name: string;
   readonly transport?: (transport: Transport) => Transport;
   readonly ledger?: (ledger: Ledger) => Ledger;
+  readonly options?: Partial<ReplicateOptions>;
 }
 
 export type End =
@@ -60,6 +60,7 @@ export async function startConsumer(
     purgeShare: plan.purgeShare,
     limits: plan.limits,
     ...options,
+    ...mutant?.options,
     store: mortalStore(store, mutant?.ledger?.(watched) ?? watched, mortal),
     environment: {
       clock: mortalClock(clock, mortal),

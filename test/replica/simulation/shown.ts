@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FieldValues } from '../../../src/dictionary/index.ts';
 import type { RoleName } from './plan.ts';
 
@@ -21,8 +22,16 @@ const ON_MARKET: ReadonlySet<unknown> = new Set([
   'Coming Soon',
 ]);
 
-/** @param day the UTC day, `YYYY-MM-DD` */
-function isShown(role: RoleName, resource: string, values: FieldValues, day: string): boolean {
+/** What decides beside the record itself. */
+interface Rules {
+  readonly role: RoleName;
+  /** The UTC day, `YYYY-MM-DD`. */
+  readonly day: string;
+  /** The operator of the source lets its idx role see withdrawn listings, too. */
+  readonly showsWithdrawn: boolean;
+}
+
+function isShown({ role, day, showsWithdrawn }: Rules, resource: string, values: FieldValues): boolean {
   if (role === 'private') return true;
   switch (resource) {
     case 'Member':
@@ -32,6 +41,7 @@ function isShown(role: RoleName, resource: string, values: FieldValues, day: str
     default: {
       if (values.InternetEntireListingDisplayYN === false) return false;
       if (ON_MARKET.has(values.StandardStatus)) return true;
+      if (values.StandardStatus === 'Withdrawn') return showsWithdrawn;
       const limit = `${Number(day.slice(0, 4)) - 3}${day.slice(4)}`;
       return values.StandardStatus === 'Closed' && String(values.CloseDate ?? '') >= limit;
     }
@@ -41,15 +51,18 @@ function isShown(role: RoleName, resource: string, values: FieldValues, day: str
 /** Everything that the source has, and whether the key sees it. */
 export class ShownRecords {
   readonly #records = new Map<string, Shown>();
-  #role: RoleName;
-  #day = '';
+  #rules: Rules;
 
   constructor(role: RoleName) {
-    this.#role = role;
+    this.#rules = { role, day: '', showsWithdrawn: false };
   }
 
   get role(): RoleName {
-    return this.#role;
+    return this.#rules.role;
+  }
+
+  get showsWithdrawn(): boolean {
+    return this.#rules.showsWithdrawn;
   }
 
   get(resource: string, key: string): Shown | undefined {
@@ -63,7 +76,7 @@ export class ShownRecords {
   put(resource: string, key: string, values: FieldValues, now: number): void {
     const before = this.get(resource, key);
     const stamp = Date.parse(String(values.ModificationTimestamp));
-    const shown = isShown(this.#role, resource, values, this.#day);
+    const shown = isShown(this.#rules, resource, values);
     const moved = before?.stamp !== stamp;
     this.#records.set(`${resource} ${key}`, {
       resource,
@@ -79,12 +92,12 @@ export class ShownRecords {
     this.#records.delete(`${resource} ${key}`);
   }
 
-  /** The key has another role, or another day has begun. */
-  judge(role: RoleName, now: number): void {
+  /** The rules have changed, or another day has begun. */
+  judge(change: Partial<Rules>, now: number): void {
     const day = new Date(now).toISOString().slice(0, 10);
-    if (role === this.#role && day === this.#day) return;
-    this.#role = role;
-    this.#day = day;
+    const rules = { ...this.#rules, day, ...change };
+    if (isDeepStrictEqual(rules, this.#rules)) return;
+    this.#rules = rules;
     for (const { resource, key, values } of [...this.#records.values()]) this.put(resource, key, values, now);
   }
 }

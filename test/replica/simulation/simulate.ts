@@ -13,7 +13,8 @@ export interface SimulationOptions {
   readonly engine: Engine;
   /** Resolves when the engine has no work under way; an engine in this thread needs none. */
   readonly quiet?: () => Promise<void>;
-  readonly mutant?: Mutant;
+  /** Makes the consumer of one history wrong. */
+  readonly mutant?: () => Mutant;
   /** What is to be as it says, whatever the seed. */
   readonly plan?: Partial<Plan>;
 }
@@ -43,7 +44,7 @@ export async function simulate({
   const stage = await setStage(plan, engine, quiet ?? threadIsQuiet);
   let failure: string | undefined;
   try {
-    await stage.time.run(Promise.race([play(stage, mutant), stage.violation]));
+    await stage.time.run(Promise.race([play(stage, mutant?.()), stage.violation]));
   } catch (error) {
     failure =
       error instanceof Error
@@ -88,7 +89,12 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
 /** The source changes at moments of its own, also while requests are answered. */
 async function changeSource({ plan, source, random, time }: Stage, isOver: () => boolean): Promise<void> {
   for (let left = plan.changes; left > 0 && !isOver(); left--) {
-    await time.sleep(drawPause(random) / 4);
+    const pause = random.weighted([
+      [random.integer(0, SECOND), 6],
+      [random.integer(SECOND, MINUTE), 3],
+      [random.integer(MINUTE, HOUR), 1],
+    ]);
+    await time.sleep(pause);
     source.lookAtClock();
     await source.change();
   }
@@ -107,7 +113,9 @@ function drawErrand(
   number: number,
 ): { name: string; fate: Fate; options: Partial<ReplicateOptions> } {
   const name = `process ${number}`;
-  const step = Math.ceil(Math.exp(random.between(0, Math.log(700))));
+  const step = random.chance(0.5)
+    ? random.integer(1, 500)
+    : Math.ceil(Math.exp(random.between(0, Math.log(1000))));
   const fate = random.chance(plan.mortality)
     ? random.weighted<Fate>([
         [{ kind: 'killed', step }, 4],

@@ -47,9 +47,13 @@ const CHANGES = [
   ['office', 2],
   ['no-member', 1],
   ['role', 0.7],
+  ['rule', 0.7],
   ['field', 0.4],
 ] as const;
 type Change = (typeof CHANGES)[number][0];
+
+/** The end of the list of statuses in the idx role's rule. */
+const ON_MARKET = "'Coming Soon'";
 
 /** The market at the source, and what happens to it. */
 export class Source {
@@ -133,6 +137,8 @@ export class Source {
         return this.#remove('Member', memberKeys(random));
       case 'role':
         return this.#changeRole();
+      case 'rule':
+        return this.#changeRule();
       case 'field':
         await writer.configure((settings) => {
           const customFields = nextFields(settings.declarations.customFields ?? []);
@@ -141,16 +147,36 @@ export class Source {
     }
   }
 
-  #judge(role = this.shown.role): void {
-    this.shown.judge(role, this.#options.time.now);
+  #judge(change: Parameters<ShownRecords['judge']>[0] = {}): void {
+    this.shown.judge(change, this.#options.time.now);
   }
 
   #changeRole(): void {
     if (!this.mayChangeRole()) return;
     const { time, log } = this.#options;
     this.roleSince = time.now;
-    this.#judge(this.shown.role === 'idx' ? 'private' : 'idx');
+    this.#judge({ role: this.shown.role === 'idx' ? 'private' : 'idx' });
     log(`source: the key is ${this.shown.role} now`);
+  }
+
+  /** Listings come into sight and go out of it, and nothing else changes: no stamp, no field. */
+  async #changeRule(): Promise<void> {
+    const showsWithdrawn = !this.shown.showsWithdrawn;
+    const [from, to] = showsWithdrawn
+      ? [ON_MARKET, `${ON_MARKET},'Withdrawn'`]
+      : [`${ON_MARKET},'Withdrawn'`, ON_MARKET];
+    await this.#options.writer.configure((settings) => {
+      const roles = settings.access.roles.map((role) =>
+        role.name === 'idx' && role.resources !== 'all'
+          ? {
+              ...role,
+              resources: { ...role.resources, Property: role.resources.Property?.replace(from, to) ?? '' },
+            }
+          : role,
+      );
+      return { ...settings, access: { ...settings.access, roles } };
+    });
+    this.#judge({ showsWithdrawn });
   }
 
   #someListing(): string {

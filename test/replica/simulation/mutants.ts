@@ -1,0 +1,211 @@
+import type { Transport, TransportRequest } from '../../../src/replica/http/transport.ts';
+import type { Ledger, LedgerChange } from '../../../src/store/ledger.ts';
+import type { ParsedRecord } from '../../../src/store/record/parsed-record.ts';
+import type { Mutant } from './consumer.ts';
+import { COLLECTION_NAMES } from './market.ts';
+import { isLaterPage, walkOf } from './network.ts';
+import type { Plan } from './plan.ts';
+
+/** A way to be wrong, and the invariant that shows it. */
+export interface Wrong {
+  readonly name: string;
+  readonly make: () => Mutant;
+  /** The invariant that is broken, or one of them. */
+  readonly breaks: RegExp;
+  /** Histories in which it matters. */
+  readonly plan?: Partial<Plan>;
+}
+
+/** An hour ahead of the source. */
+const AHEAD = 3_600_000;
+
+export const WRONGS: readonly Wrong[] = [
+  {
+    name: 'windows without an overlap lose what is stamped on the edge',
+    make: () => ({ transport: (transport) => (wish) => transport(withoutOverlap(wish)) }),
+    breaks: /cursor is never ahead/,
+    plan: { interface: 'reso', wholeSeconds: true, changes: 60 },
+  },
+  {
+    name: 'the cursor is committed before the records',
+    make: () => changed((change) => [{ ...accountOf(change), lease: change.lease }, withoutState(change)]),
+    breaks: /cursor is never ahead/,
+  },
+  {
+    name: 'a sweep that stopped half way deletes',
+    make: () => ({
+      ledger: (ledger) => ({ ...ledger, state: async (source) => ended(await ledger.state(source)) }),
+    }),
+    breaks: /no key that the source shows is deleted|only a whole sweep deletes/,
+    plan: { mortality: 1, processes: 5, listings: 12, pageSize: 2, resources: ['Property'] },
+  },
+  {
+    name: 'a walk that begins again has the filter of the last one',
+    make: () => {
+      const last = new Map<string, string>();
+      return { transport: (transport) => (wish) => transport(withFilterOf(last, wish)) };
+    },
+    breaks: /no filter is used twice|cursor is never ahead/,
+  },
+  {
+    name: 'what is stored while a sweep is under way is not marked',
+    make: () => changed((change) => [(change.records ?? []).length > 0 ? { ...change, seen: [] } : change]),
+    breaks: /what came after a sweep began is not deleted|no key that the source shows is deleted/,
+    plan: {
+      resources: ['Property', 'Member', 'Office'],
+      mortality: 1,
+      processes: 5,
+      changes: 60,
+      pageSize: 2,
+    },
+  },
+  {
+    name: 'a collection that was not asked for counts as empty',
+    make: () => changed((change) => [withRecords(change, withEveryCollection)]),
+    breaks: /no child that the source shows is deleted|replica equals/,
+    plan: { interface: 'native', customFields: false },
+  },
+  {
+    name: 'a collection that is empty counts as not asked for',
+    make: () => changed((change) => [withRecords(change, withoutEmptyCollections)]),
+    breaks: /replica equals/,
+    plan: { changes: 60 },
+  },
+  {
+    name: 'keys that are not stored are not fetched',
+    make: () =>
+      changed(({ want = [], ...change }) => [
+        { ...change, want: want.filter(({ why }) => why !== 'record') },
+      ]),
+    breaks: /replica equals/,
+    plan: { customFields: false, role: 'idx', changes: 60 },
+  },
+  {
+    name: 'windows end by a clock that is not the source’s',
+    make: () => ({ transport: withClockAhead }),
+    breaks: /cursor is never ahead/,
+    plan: { changes: 60 },
+  },
+  {
+    name: 'Retry-After is not heeded',
+    make: () => ({ transport: withoutRetryAfter }),
+    breaks: /Retry-After of a throttled token/,
+    plan: { faults: 0.25 },
+  },
+  {
+    name: 'the budget is forgotten',
+    make: () => ({ options: { limits: {} } }),
+    breaks: /no more requests than the budget/,
+    plan: { limits: { requestsPerSecond: 1 } },
+  },
+  {
+    name: 'a redirect takes the token along',
+    make: () => ({ transport: (transport) => (wish) => followed(transport, wish) }),
+    breaks: /a token goes to its own host only/,
+    plan: { faults: 0.25 },
+  },
+  {
+    name: 'a process that was held up takes its lease back',
+    make: () => ({ ledger: withLeaseTakenBack }),
+    breaks: /lower bound of the next|cursor is never ahead|what did not change/,
+    plan: { mortality: 1, processes: 5 },
+  },
+];
+
+/** A consumer each of whose commits is another one, or several. */
+function changed(change: (given: LedgerChange) => readonly LedgerChange[]): Mutant {
+  return {
+    ledger: (ledger) => ({
+      ...ledger,
+      async commit(source, given) {
+        const [first, ...more] = change(given);
+        let report = await ledger.commit(source, first ?? given);
+        for (const each of more) report = await ledger.commit(source, each);
+        return report;
+      },
+    }),
+  };
+}
+
+const accountOf = ({ state = {} }: LedgerChange): LedgerChange => ({ state });
+const withoutState = ({ state: _, ...change }: LedgerChange): LedgerChange => change;
+
+function withRecords(change: LedgerChange, each: (record: ParsedRecord) => ParsedRecord): LedgerChange {
+  const records = (change.records ?? []).map(({ resource, records: group }) => ({
+    resource,
+    records: resource === 'Property' ? group.map(each) : group,
+  }));
+  return { ...change, records };
+}
+
+function withEveryCollection(record: ParsedRecord): ParsedRecord {
+  const empty = COLLECTION_NAMES.map((name) => [name, []] as const);
+  return { ...record, children: new Map([...empty, ...record.children]) };
+}
+
+function withoutEmptyCollections(record: ParsedRecord): ParsedRecord {
+  return { ...record, children: new Map([...record.children].filter(([, members]) => members.length > 0)) };
+}
+
+/** States in which every sweep that has begun is at its end. */
+function ended(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(state).map(([name, value]) => {
+      const isWalking = name.startsWith('sweep ') && JSON.stringify(value).includes('"walking"');
+      return [name, isWalking ? { ...Object(value), kind: 'deleting', deleted: 0 } : value];
+    }),
+  );
+}
+
+/** The lower bound as it is kept, not a second before it. */
+function withoutOverlap(wish: TransportRequest): TransportRequest {
+  const later = (_: string, moment: string): string =>
+    `gt%20${new Date(Date.parse(moment) + 1000).toISOString().replace('.000', '')}%20and`;
+  return { ...wish, url: wish.url.replace(/gt%20([^%]+)%20and/, later) };
+}
+
+const FILTER = /ilter=[^&]*Timestamp[^&]*/;
+
+function withFilterOf(last: Map<string, string>, wish: TransportRequest): TransportRequest {
+  const filter = FILTER.exec(wish.url)?.[0];
+  if (filter === undefined) return wish;
+  const place = walkOf(wish.url)?.split('?')[0] ?? '';
+  const before = last.get(place);
+  if (!isLaterPage(wish.url)) last.set(place, before ?? filter);
+  return before === undefined ? wish : { ...wish, url: wish.url.replace(FILTER, before) };
+}
+
+function withClockAhead(transport: Transport): Transport {
+  return async (wish) => {
+    const { headers, ...response } = await transport(wish);
+    const date = new Date(Date.parse(headers.date ?? '') + AHEAD);
+    return {
+      ...response,
+      headers: Number.isNaN(date.getTime()) ? headers : { ...headers, date: date.toUTCString() },
+    };
+  };
+}
+
+function withoutRetryAfter(transport: Transport): Transport {
+  return async (wish) => {
+    const { headers, ...response } = await transport(wish);
+    const { 'retry-after': _, ...rest } = headers;
+    return { ...response, headers: rest };
+  };
+}
+
+async function followed(transport: Transport, wish: TransportRequest): ReturnType<Transport> {
+  const response = await transport(wish);
+  const { location } = response.headers;
+  return location === undefined ? response : transport({ ...wish, url: location });
+}
+
+function withLeaseTakenBack(ledger: Ledger): Ledger {
+  return {
+    ...ledger,
+    async commit(source, change) {
+      if (change.lease !== undefined) await ledger.lease(source, change.lease);
+      return ledger.commit(source, change);
+    },
+  };
+}
