@@ -12,6 +12,7 @@ import type {
 } from './read.ts';
 import type { ParsedRecord } from './record/parsed-record.ts';
 import type { StoreSettings } from './settings.ts';
+import type { Shared } from './shared.ts';
 import type { WriteReport } from './write/report.ts';
 
 /** How far back in time the store is settled. */
@@ -49,6 +50,16 @@ export interface ResourceStatus {
   readonly orphans: number;
 }
 
+/** A server that follows the one that is written to. */
+export interface ReadStoreState {
+  /** For messages; without passwords. */
+  readonly name: string;
+  /** Whether it is asked; one that cannot be reached, or is too far behind, is left out for the time being. */
+  readonly used: boolean;
+  /** Reads that it has answered. */
+  readonly reads: number;
+}
+
 export interface ReadOptions {
   /** How long the read may take. */
   readonly milliseconds: number;
@@ -70,6 +81,10 @@ export interface Store {
   readonly keys: KeyStore;
   /** The account of a replica. */
   readonly ledger: Ledger;
+  /** What the processes of the store share; absent where each is by itself. */
+  readonly shared?: Shared;
+  /** The servers that follow the store's own and are read from, where there are such. */
+  readonly readStores?: () => readonly ReadStoreState[];
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page>;

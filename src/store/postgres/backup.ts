@@ -7,7 +7,7 @@ import { readModel } from './meta.ts';
 import { type Session, withSession } from './session.ts';
 
 /** What the tables of this engine alone say of themselves. */
-const OWN_META = new Set(['layout', 'functions']);
+const OWN_META = new Set(['layout', 'functions', 'changes']);
 
 /** Rows that come at once. */
 const ROWS = 500;

@@ -13,6 +13,7 @@ import { readMeta, writeMeta, writeProfile } from './meta.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import { readServer, type Server } from './server.ts';
 import { type Session, withSession } from './session.ts';
+import { SHARED_TABLES } from './shared-tables.ts';
 import type { StampClock } from './stamp-clock.ts';
 
 /** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
@@ -71,14 +72,17 @@ async function inspect(session: Session, { schema, name }: PostgresAddress): Pro
   return 'nothing';
 }
 
-const functionsVersion = ({ unicode }: Server): string =>
-  hash('sha256', functionTexts(unicode).join('\n'), 'hex').slice(0, 16);
+/** All that is made anew when its text has changed. */
+const renewable = ({ unicode }: Server): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
+
+const functionsVersion = (server: Server): string =>
+  hash('sha256', renewable(server).join('\n'), 'hex').slice(0, 16);
 
 const isCurrent = async (session: Session, server: Server): Promise<boolean> =>
   (await readMeta(session)).functions === functionsVersion(server);
 
 async function makeFunctions(session: Session, server: Server): Promise<void> {
-  for (const text of functionTexts(server.unicode)) await session.run(text);
+  for (const text of renewable(server)) await session.run(text);
   await writeMeta(session, { functions: functionsVersion(server) });
 }
 

@@ -20,6 +20,15 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && LOST.test(error.message);
 }
 
+/** Codes by which a server that follows another ends a reading that is in the way of what it has to do. */
+const IN_THE_WAY = new Set(['40001', '40P01', '53300']);
+
+/** Whether a reading may be tried on another server. */
+export function isGone(error: unknown): boolean {
+  const code = codeOf(error);
+  return isUnavailable(error) || (code !== undefined && IN_THE_WAY.has(code));
+}
+
 /** Turns what the server says into what a user is told; anything unknown stays as it is. */
 export function translateError(error: unknown, store: string, seconds: number): unknown {
   if (error instanceof PlatError || error instanceof LeaseLost) return error;

@@ -17,6 +17,8 @@ export interface Meta {
   readonly createdAt: string;
   /** The youngest stamp that was ever committed; stamps never run backwards (I2). */
   readonly lastStamp: string;
+  /** How many transactions have changed records or settings: what counts as many, shows the same. */
+  readonly changes: number;
   /** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
   readonly settled: number;
 }
@@ -30,6 +32,7 @@ const NAMES = {
   secret: 'secret',
   createdAt: 'created_at',
   lastStamp: 'last_stamp',
+  changes: 'changes',
   settled: 'settled',
 } as const satisfies Readonly<Record<keyof Meta, string>>;
 
@@ -53,6 +56,7 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     secret: text('secret'),
     createdAt: text('createdAt'),
     lastStamp: text('lastStamp'),
+    changes: Number(values.get(NAMES.changes) ?? 0),
     settled: Number(values.get(NAMES.settled) ?? 0),
   };
 }

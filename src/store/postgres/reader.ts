@@ -10,10 +10,16 @@ const LONGEST_QUEUE = 500;
 /** Seconds after which a request that was refused may come back. */
 const COME_BACK = 5;
 
+/** What a snapshot sees of the store's state. */
+const SEEN = `SELECT (SELECT value FROM plat_meta WHERE name = 'generation') AS generation,
+  coalesce((SELECT value FROM plat_meta WHERE name = 'changes'), '0') AS changes`;
+
 /** What a snapshot was taken of. */
 export interface Snapshot<T> {
   /** Of the settings and the profile, as the statements met them. */
   readonly generation: number;
+  /** How many transactions had changed the store (meta.ts). */
+  readonly changes: number;
   readonly result: T;
 }
 
@@ -32,7 +38,7 @@ export async function readSnapshot<T>(
     client.query(
       `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.round(milliseconds))}`,
     ),
-    session.rows('SELECT value FROM plat_meta WHERE name = $1', ['generation']),
+    session.rows(SEEN, []),
     work(session),
   ]);
   giveBack(client, [begun, state, read]);
@@ -40,7 +46,7 @@ export async function readSnapshot<T>(
   if (state.status === 'rejected') throw state.reason;
   if (read.status === 'rejected') throw read.reason;
   const [row] = state.value;
-  return { generation: Number(row?.value), result: read.value };
+  return { generation: Number(row?.generation), changes: Number(row?.changes), result: read.value };
 }
 
 async function connected(pool: Pool): Promise<PoolClient> {

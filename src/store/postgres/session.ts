@@ -7,7 +7,7 @@ import { isFull, keepPrepared } from './prepared.ts';
 export type Row = Readonly<Record<string, unknown>>;
 
 /** What can be bound to a statement. */
-export type Bindable = string | number | boolean | null | readonly (string | number | null)[];
+export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
 
 /** One connection, for as long as somebody has it. */
 export interface Session {

@@ -28,7 +28,7 @@ export function stampClock(clock: Clock | undefined): StampClock {
 }
 
 /** SQL of the server's own clock, in milliseconds since 1970. */
-const SERVER_CLOCK = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::float8';
+export const SERVER_CLOCK = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
 /** What a process has to know before it does anything: one row, one round trip. */
 export interface State {
@@ -37,22 +37,25 @@ export interface State {
   /** Of the clock that stamps. */
   readonly moment: number;
   readonly lastStamp: string;
+  readonly changes: number;
   readonly settled: number;
 }
 
 const STATE_TEXT = `SELECT ${SERVER_CLOCK} AS clock,
   max(value) FILTER (WHERE name = 'generation') AS generation, max(value) FILTER (WHERE name = 'day') AS day,
-  max(value) FILTER (WHERE name = 'last_stamp') AS last_stamp, max(value) FILTER (WHERE name = 'settled') AS settled
+  max(value) FILTER (WHERE name = 'last_stamp') AS last_stamp, max(value) FILTER (WHERE name = 'settled') AS settled,
+  max(value) FILTER (WHERE name = 'changes') AS changes
   FROM plat_meta WHERE name = ANY($1::text[])`;
 
 export async function readState(rows: Session['rows'], clock: StampClock): Promise<State> {
-  const [row] = await rows(STATE_TEXT, [['generation', 'day', 'last_stamp', 'settled']]);
+  const [row] = await rows(STATE_TEXT, [['generation', 'day', 'last_stamp', 'settled', 'changes']]);
   clock.note(Number(row?.clock));
   return {
     generation: Number(row?.generation),
     day: String(row?.day),
     moment: clock.given() ?? Number(row?.clock),
     lastStamp: String(row?.last_stamp),
+    changes: Number(row?.changes ?? 0),
     settled: Number(row?.settled ?? 0),
   };
 }

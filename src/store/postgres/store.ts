@@ -18,26 +18,31 @@ import type {
 } from '../read.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import type { StoreSettings } from '../settings.ts';
+import type { Shared } from '../shared.ts';
 import { planMerged } from '../sql/merged-plan.ts';
 import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
-import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
+import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStatus } from '../store.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
 import { type PostgresAddress, postgresAddress } from './address.ts';
 import { dumpStore } from './backup.ts';
+import { ChangePosition } from './change-position.ts';
 import { connectPool } from './connect.ts';
 import { prepareStore } from './create.ts';
 import { postgresDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { postgresKeys } from './keys.ts';
+import { connectLanes, type Lane, type Lanes } from './lanes.ts';
 import { postgresLedger } from './ledger.ts';
 import { readMeta } from './meta.ts';
 import { positionAfter } from './position.ts';
-import { readSnapshot } from './reader.ts';
+import { ReadServers } from './read-servers.ts';
+import { readSnapshot, type Snapshot } from './reader.ts';
 import { type Bindable, type Row, type Session, withSession } from './session.ts';
-import { readState, type StampClock, stampClock } from './stamp-clock.ts';
+import { postgresShared } from './shared.ts';
+import { readState, type StampClock, type State, stampClock } from './stamp-clock.ts';
 import { readStatus } from './status.ts';
 import { readBody, readIds, readNumber, readPage } from './tasks.ts';
 import { Writer } from './writer.ts';
@@ -49,8 +54,17 @@ export interface PostgresStoreOptions {
   readonly create?: StoreSettings;
   /** The clock that stamps; absent: the server's own, which all processes share. */
   readonly clock?: Clock;
+  /** Servers that follow this one, to be read from in its place. */
+  readonly readStores?: ReadStoreOptions;
   /** Writes a whole store to a new file, in the form of the embedded engine. */
   readonly writeBackup: (file: string, dump: StoreDump) => Promise<void>;
+}
+
+export interface ReadStoreOptions {
+  /** `postgres://…`, of streaming standbys or other live copies. */
+  readonly addresses: readonly string[];
+  /** How long a reading waits for one that is behind, in milliseconds; then it is left out until it keeps up. */
+  readonly lag: number;
 }
 
 /** How long small readings of plat's own may take. */
@@ -69,7 +83,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const writer = new Writer(writing, clock);
     const model = await writer.readModel();
     const { secret } = await withSession(writing, readMeta);
-    return new PostgresStore(address, clock, { writing, writer, model, secret, writeBackup });
+    const { addresses = [], lag = 0 } = options.readStores ?? {};
+    const readServers = new ReadServers(addresses.map(postgresAddress), lag, secret);
+    await readServers.open();
+    return new PostgresStore(address, clock, { writing, writer, model, secret, readServers, writeBackup });
   } catch (error) {
     await writing.end();
     throw translateError(error, address.name, 0);
@@ -82,6 +99,7 @@ interface Opened {
   readonly writer: Writer;
   readonly model: StoreModel;
   readonly secret: string;
+  readonly readServers: ReadServers;
   readonly writeBackup: PostgresStoreOptions['writeBackup'];
 }
 
@@ -90,21 +108,22 @@ class PostgresStore implements Store {
   readonly secret: string;
   readonly keys: KeyStore;
   readonly ledger: Ledger;
+  readonly shared: Shared;
   readonly #address: PostgresAddress;
   readonly #clock: StampClock;
   readonly #writing: Pool;
-  /** Pages and all that is small; apart from searches, so that these never hold it up. */
-  readonly #pages: Pool;
-  readonly #searches: Pool;
+  readonly #lanes: Lanes;
+  readonly #readServers: ReadServers;
   readonly #writer: Writer;
   readonly #writeBackup: Opened['writeBackup'];
   #model: StoreModel;
   #lastStamp = 0;
+  readonly #position = new ChangePosition();
   /** Writes of this process follow each other; the lock is between processes. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(address: PostgresAddress, clock: StampClock, opened: Opened) {
-    const { writing, writer, model, secret, writeBackup } = opened;
+    const { writing, writer, model, secret, readServers, writeBackup } = opened;
     this.#writeBackup = writeBackup;
     this.name = address.name;
     this.#address = address;
@@ -113,13 +132,13 @@ class PostgresStore implements Store {
     this.#writing = writing;
     this.#writer = writer;
     this.#model = model;
-    const searches = Math.max(1, Math.floor(address.connections / 3));
-    this.#searches = connectPool(address, { most: searches, pipeline: true });
-    this.#pages = connectPool(address, { most: address.connections - searches, pipeline: true });
+    this.#lanes = connectLanes(address);
+    this.#readServers = readServers;
     const rows = (text: string, values: readonly Bindable[]) => this.#rows(text, values);
     const locked = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
       this.#exclusively(() => this.#writer.locked<T>(work));
     this.keys = postgresKeys(rows, locked);
+    this.shared = postgresShared(rows);
     this.ledger = postgresLedger({
       rows,
       model: () => this.model(),
@@ -129,7 +148,7 @@ class PostgresStore implements Store {
   }
 
   async model(): Promise<StoreModel> {
-    const state = await readState((text, values = []) => this.#rows(text, values), this.#clock);
+    const state = await this.#readState();
     this.#sawStamp(Math.max(Date.parse(state.lastStamp), state.settled));
     if (state.generation !== this.#model.generation) await this.#refresh();
     if (this.#model.day < dayFrom(state.moment)) {
@@ -138,47 +157,47 @@ class PostgresStore implements Store {
     return this.#model;
   }
 
+  readStores(): readonly ReadStoreState[] {
+    return this.#readServers.state();
+  }
+
   page(request: PageRequest, options: ReadOptions): Promise<Page> {
     const { filter, search, under } = request.query;
     const unbounded = (filter ?? search) !== undefined || request.query.order.length > 0;
-    const pool = unbounded && under === undefined ? this.#searches : this.#pages;
-    return this.#read(pool, options, (session, planner) => readPage(session, planPage(planner, request)));
+    const lane = unbounded && under === undefined ? 'searches' : 'pages';
+    return this.#read(lane, options, (session, planner) => readPage(session, planPage(planner, request)));
   }
 
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
-    return this.#read(this.#pages, options, (session, planner) =>
-      readPage(session, planList(planner, request)),
-    );
+    return this.#read('pages', options, (session, planner) => readPage(session, planList(planner, request)));
   }
 
   async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
-    const body = await this.#read(this.#searches, options, (session, planner) =>
+    const body = await this.#read('searches', options, (session, planner) =>
       readBody(session, planMerged(planner, request), 'once'),
     );
     return body ?? new Uint8Array(0);
   }
 
   record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
-    return this.#read(this.#pages, options, (session, planner) =>
+    return this.#read('pages', options, (session, planner) =>
       readBody(session, planRecord(planner, request), 'kept'),
     );
   }
 
   count(query: RecordQuery, options: ReadOptions): Promise<number> {
     const light = query.filter === undefined || query.under !== undefined;
-    return this.#read(light ? this.#pages : this.#searches, options, (session, planner) =>
+    return this.#read(light ? 'pages' : 'searches', options, (session, planner) =>
       readNumber(session, planCount(planner, query), light ? 'kept' : 'once'),
     );
   }
 
   ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
-    return this.#read(this.#searches, options, (session, planner) =>
-      readIds(session, planIds(planner, query)),
-    );
+    return this.#read('searches', options, (session, planner) => readIds(session, planIds(planner, query)));
   }
 
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
-    return this.#read(this.#pages, { milliseconds: SMALL }, ({ rows }, { model }) =>
+    return this.#read('pages', { milliseconds: SMALL }, ({ rows }, { model }) =>
       positionAfter(rows, model.layout(resource), ids, key),
     );
   }
@@ -200,6 +219,8 @@ class PostgresStore implements Store {
     ]);
     const now = Number(row?.moment);
     this.#sawStamp(now);
+    // Who reads up to here must see what was changed up to here.
+    if (this.#readServers.any) await this.#readState();
     return { now, settled: Number(row?.settled) };
   }
 
@@ -243,14 +264,14 @@ class PostgresStore implements Store {
 
   async status(): Promise<StoreStatus> {
     await this.model();
-    return this.#read(this.#searches, { milliseconds: LARGE }, (session, { model }) =>
+    return this.#read('searches', { milliseconds: LARGE }, (session, { model }) =>
       readStatus(session, model, this.name),
     );
   }
 
   async contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]> {
     await this.model();
-    return this.#read(this.#pages, { milliseconds: LARGE }, (session, { model }) =>
+    return this.#read('pages', { milliseconds: LARGE }, (session, { model }) =>
       readContents(session, model, resource, of),
     );
   }
@@ -283,7 +304,15 @@ class PostgresStore implements Store {
 
   async close(): Promise<void> {
     await this.#turn.catch(() => undefined);
-    await Promise.all([this.#pages, this.#searches, this.#writing].map((pool) => pool.end()));
+    await Promise.all([this.#lanes, this.#readServers, this.#writing].map((each) => each.end()));
+  }
+
+  /** What the primary server says of the store just now. */
+  async #readState(): Promise<State> {
+    const asked = performance.now();
+    const state = await readState((text, values = []) => this.#rows(text, values), this.#clock);
+    this.#position.told(state.changes, asked, performance.now());
+    return state;
   }
 
   #sawStamp(milliseconds: number): void {
@@ -298,7 +327,7 @@ class PostgresStore implements Store {
 
   async #rows(text: string, values: readonly Bindable[]): Promise<readonly Row[]> {
     try {
-      return await withSession(this.#pages, ({ rows }) => rows(text, values));
+      return await withSession(this.#lanes.pages, ({ rows }) => rows(text, values));
     } catch (error) {
       throw translateError(error, this.name, 0);
     }
@@ -309,7 +338,7 @@ class PostgresStore implements Store {
    * has changed them meanwhile, the reading is done once more.
    */
   async #read<T>(
-    pool: Pool,
+    lane: Lane,
     { milliseconds }: ReadOptions,
     work: (session: Session, planner: Planner) => Promise<T>,
   ): Promise<T> {
@@ -317,7 +346,11 @@ class PostgresStore implements Store {
       for (;;) {
         const model = this.#model;
         const planner = { dialect: postgresDialect, model };
-        const read = await readSnapshot(pool, milliseconds, (session) => work(session, planner));
+        const attempt = (pool: Pool): Promise<Snapshot<T>> =>
+          readSnapshot(pool, milliseconds, (session) => work(session, planner));
+        const needed = { changes: this.#position.changes, generation: model.generation };
+        const read =
+          (await this.#readServers.read(lane, needed, attempt)) ?? (await attempt(this.#lanes[lane]));
         if (read.generation === model.generation) return read.result;
         await this.#refresh();
       }

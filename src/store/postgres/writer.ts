@@ -61,7 +61,7 @@ export class Writer {
       if (state.generation !== model.generation) return { kind: 'outdated' };
       const stamp = nextStamp(state);
       const result = await work(postgresTransaction(session, model, stamp, source));
-      await writeMeta(session, { lastStamp: stamp });
+      await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
       if (performance.now() - started <= LONGEST_TRANSACTION) return { kind: 'done', result };
       return new Undo<Attempt<T>>({ kind: 'too-long' });
     });
@@ -91,7 +91,7 @@ export class Writer {
       const day = today > current.day ? today : current.day;
       const model = makeModel({ generation: current.generation + 1, settings, profile, day });
       checkChange(current, model, await holdings(session));
-      await writeMeta(session, { generation: model.generation, settings, day });
+      await writeMeta(session, { generation: model.generation, settings, day, changes: state.changes + 1 });
       await writeProfile(session, profile);
       const stamp = nextStamp(state);
       await applyModel(session, model, stamp);
@@ -107,12 +107,12 @@ export class Writer {
   /** Judges all rows by the rules of a new UTC day. Another process may have done it already. */
   startDay(): Promise<StoreModel> {
     return this.locked(async (session) => {
-      const { generation, settings, day } = await readMeta(session);
+      const { generation, settings, day, changes } = await readMeta(session);
       const today = dayFrom((await readState(session.rows, this.#clock)).moment);
       const profile = await readProfile(session);
       if (day >= today) return makeModel({ generation, settings, profile, day });
       const model = makeModel({ generation: generation + 1, settings, profile, day: today });
-      await writeMeta(session, { generation: model.generation, day: today });
+      await writeMeta(session, { generation: model.generation, day: today, changes: changes + 1 });
       await judgeForDay(session, model);
       return model;
     });

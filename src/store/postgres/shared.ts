@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import type { Shared, SharedList } from '../shared.ts';
+import type { Bindable, Row } from './session.ts';
+import { SERVER_CLOCK } from './stamp-clock.ts';
+
+/** Milliseconds between two looks of a process for lists that expired or are too many. */
+const TIDY_EVERY = 1000;
+
+const FIND = `SELECT id, open_window, ids, ${SERVER_CLOCK} - made AS age FROM plat_filter_lists
+  WHERE name = $1 AND expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
+
+const IS_CURRENT = `SELECT 1 FROM plat_filter_lists
+  WHERE name = $1 AND id = $2 AND expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
+
+const KEEP = `INSERT INTO plat_filter_lists AS kept
+  SELECT $1, $2, now - $3::bigint, now - $3::bigint + $4::bigint, $5, length($6::bytea), $6::bytea
+  FROM (SELECT ${SERVER_CLOCK}::bigint AS now) clock
+  ON CONFLICT (name) DO UPDATE SET id = excluded.id, made = excluded.made, expires = excluded.expires,
+    open_window = excluded.open_window, bytes = excluded.bytes, ids = excluded.ids
+  WHERE kept.expires <= ${SERVER_CLOCK} OR kept.made > ${SERVER_CLOCK}
+  RETURNING 1`;
+
+const TIDY = `DELETE FROM plat_filter_lists l USING (
+    SELECT name, id, expires, sum(bytes) OVER (ORDER BY made DESC, name) AS total FROM plat_filter_lists
+  ) listed
+  WHERE l.name = listed.name AND l.id = listed.id
+    AND (listed.expires <= ${SERVER_CLOCK} OR listed.total > $1::bigint)`;
+
+const RETURN = `UPDATE plat_request_windows w SET used = greatest(0, w.used - r.requests)
+  FROM json_to_recordset($1) AS r(key text, window_ends bigint, requests bigint)
+  WHERE w.key = r.key AND w.ends = r.window_ends`;
+
+/** What the processes of one store share, in tables of its server, by the server's clock. */
+export function postgresShared(
+  rows: (text: string, values: readonly Bindable[]) => Promise<readonly Row[]>,
+): Shared {
+  let tidied = Number.NEGATIVE_INFINITY;
+
+  const find = async (hashed: string): Promise<SharedList | undefined> => {
+    const [row] = await rows(FIND, [hashed]);
+    if (row === undefined) return undefined;
+    const { id, open_window: openWindow, ids, age } = row;
+    return { id: String(id), openWindow: openWindow === true, ids: idsOf(String(ids)), age: Number(age) };
+  };
+
+  return {
+    async lendRequests({ key, limit, left }) {
+      const [row] = await rows('SELECT * FROM plat_lend_requests($1, $2, $3, $4, $5)', [
+        ...[key, limit.requests, Math.round(limit.seconds * 1000), left.requests, left.window],
+      ]);
+      return {
+        window: Number(row?.ends),
+        requests: Number(row?.lent),
+        remaining: Number(row?.remaining),
+        milliseconds: Number(row?.milliseconds),
+      };
+    },
+    async returnRequests(loans) {
+      const returned = loans.map(({ key, window, requests }) => ({ key, window_ends: window, requests }));
+      await rows(RETURN, [JSON.stringify(returned)]);
+    },
+    findList: (name) => find(nameOf(name)),
+    async isListCurrent(name, id) {
+      return (await rows(IS_CURRENT, [nameOf(name), id])).length > 0;
+    },
+    async keepList(name, list, { age, milliseconds, bytes }) {
+      const hashed = nameOf(name);
+      const values = [hashed, list.id, age, milliseconds, list.openWindow, bytesOf(list.ids)];
+      for (;;) {
+        if ((await rows(KEEP, values)).length > 0) break;
+        const other = await find(hashed);
+        if (other !== undefined) return other;
+      }
+      if (performance.now() - tidied >= TIDY_EVERY) {
+        tidied = performance.now();
+        await rows(TIDY, [bytes]);
+      }
+      return { ...list, age };
+    },
+  };
+}
+
+/** Names hold whole filters, which are too long for an index. */
+const nameOf = (name: string): string => hash('sha256', name, 'base64url');
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
+/** Bytes as the server writes them: `\x` and two digits each. */
+function idsOf(text: string): Uint32Array {
+  const ids = new Uint32Array((text.length - 2) / 8);
+  bytesOf(ids).write(text.slice(2), 'hex');
+  return ids;
+}
