@@ -10,6 +10,7 @@ export { type SourceStatus, sourceStatus } from './replica/status.ts';
 export type { Difference, Verified } from './replica/verify/verify.ts';
 export { SERVICE_DEFAULTS, type ServiceOptions } from './service/options.ts';
 export { type ListenOptions, type Service, startService } from './service/service.ts';
+export { type Clock, systemClock } from './store/clock.ts';
 export { parseRecord } from './store/record/parse-record.ts';
 export { DEFAULT_SETTINGS, type StoreSettings } from './store/settings.ts';
 export type { Store } from './store/store.ts';
