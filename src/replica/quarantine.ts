@@ -43,7 +43,11 @@ async function retry(store: Store, entry: Quarantined): Promise<Outcome> {
   const json: unknown = JSON.parse(payload);
   const release = [{ resource: name, keys: [key] }];
   if (isObject(json) && typeof json.wanted === 'string') {
-    await store.ledger.commit(source, { release, want: [{ resource: name, keys: [key], why: json.wanted }] });
+    const wanted = typeof json.key === 'string' ? json.key : key;
+    await store.ledger.commit(source, {
+      release,
+      want: [{ resource: name, keys: [wanted], why: json.wanted }],
+    });
     return 'wanted';
   }
   const model = await store.model();

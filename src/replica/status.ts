@@ -2,11 +2,11 @@ import { timestampFrom } from '../dictionary/index.ts';
 import type { Store } from '../store/store.ts';
 import { resourcesIn } from './copy/collections.ts';
 import { readState, type Schedule } from './copy/states.ts';
+import { CHILDREN, RECORD } from './copy/wanted.ts';
 import type { LoadState } from './machine/load.ts';
 import type { SweepState } from './machine/sweep.ts';
 import { describe } from './run/describe.ts';
 import { ACCOUNTS } from './source/source.ts';
-import { CHILDREN, RECORD } from './steps/fetch-wanted.ts';
 
 /** How the copy of one source stands. Moments are canonical timestamps; durations are milliseconds. */
 export interface SourceStatus {

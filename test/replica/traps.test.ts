@@ -120,7 +120,20 @@ describe('TRAP 2: the same filter inside 10 minutes returns the old index', () =
       await replica.replicate({ pageSize: 2 });
       const walk = replica.requests.slice(before).filter((url) => /ModificationTimestamp (gt|bt)/.test(url));
       const filters = walk.map((url) => /filter=([^&]+)/.exec(url)?.[1]);
-      assert.equal(new Set(filters).size, 1, filters.join('\n'));
+      const [first, next] =
+        kind === 'reso'
+          ? [
+              '(ModificationTimestamp gt 2026-06-01T11:59:49Z and ModificationTimestamp lt 2026-06-01T13:00:50Z)',
+              '(ModificationTimestamp gt 2026-06-01T13:00:49Z and ModificationTimestamp lt 2026-06-01T13:01:50Z)',
+            ]
+          : [
+              'ModificationTimestamp bt 2026-06-01T11:59:50Z,2026-06-01T13:00:50Z',
+              'ModificationTimestamp bt 2026-06-01T13:00:50Z,2026-06-01T13:01:50Z',
+            ];
+      // The window that was begun is read to its end, and then one of the run's own.
+      const pages = filters.filter((each) => each === first).length;
+      assert.ok(pages >= 3, filters.join('\n'));
+      assert.deepEqual(filters, [...Array(pages).fill(first), next]);
       assert.deepEqual(
         (await replica.rows('Property')).map(({ ListPrice }) => ListPrice),
         [5, 5, 5, 5, 5, 5],

@@ -7,6 +7,7 @@ import { collectionOf } from './collections.ts';
 import type { Copy } from './copy.ts';
 import { filesOf } from './files-wanted.ts';
 import { type Intake, takeIn } from './intake.ts';
+import { entryOf, subDataEntries } from './wanted.ts';
 
 /**
  * Stores a page's records and what they mean for the account in one transaction. While a sweep is at work, every
@@ -28,7 +29,7 @@ export async function storePage(
       quarantine: [...intake.quarantine, ...(more.quarantine ?? [])],
       seen: [...marksOf(copy, page, intake), ...(more.seen ?? [])],
       want: [...partsWanted(intake), ...filesWanted(copy, intake), ...(more.want ?? [])],
-      release: releases(copy, intake),
+      release: [...releases(copy, intake), ...(more.release ?? [])],
     }),
   );
   tellOf(copy, intake, report);
@@ -58,11 +59,16 @@ function marksOf(
   });
 }
 
-/** Records and members that are stored after all. */
-function releases({ book }: Copy, { records }: Intake): Keys[] {
+/** Records and members that are stored after all, and sub-data that came with its listing. */
+function releases(copy: Copy, { records, partial }: Intake): Keys[] {
   const found: Keys[] = [];
-  const look = ({ resource, key, children }: ParsedRecord): void => {
-    if (book.isQuarantined(resource.name, key)) found.push({ resource: resource.name, keys: [key] });
+  const missing = new Set(partial.map(({ key, collection }) => entryOf(key, collection)));
+  const look = ({ resource: { name }, key, children, onlyChildren }: ParsedRecord): void => {
+    if (!onlyChildren) {
+      if (copy.book.isQuarantined(name, key)) found.push({ resource: name, keys: [key] });
+      const entries = children.size === 0 ? [] : subDataEntries(copy, name, [key]);
+      found.push({ resource: name, keys: entries.filter((entry) => !missing.has(entry)) });
+    }
     for (const members of children.values()) members.forEach(look);
   };
   for (const group of records) group.records.forEach(look);

@@ -1,8 +1,9 @@
 import type { Keys } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import type { Intake } from '../copy/intake.ts';
+import { CHILDREN, RECORD } from '../copy/wanted.ts';
 import { givesCustomFields, type SourcePage } from '../source/source.ts';
-import { CHILDREN, fetchWanted, RECORD } from './fetch-wanted.ts';
+import { fetchWanted } from './fetch-wanted.ts';
 
 /** The stamps that tell when a collection of a listing moved (specification 4.4, rule 3). The others have none. */
 const STAMPS_OF: Readonly<Record<string, readonly string[]>> = {

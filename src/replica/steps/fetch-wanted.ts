@@ -1,11 +1,8 @@
 import type { Copy } from '../copy/copy.ts';
 import { storePage } from '../copy/store-page.ts';
+import { CHILDREN, entryOf, RECORD } from '../copy/wanted.ts';
 import { asksTooMuch, RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
-
-/** The reason of records that are fetched whole; any other is the name of a collection, or `children` for all. */
-export const RECORD = 'record';
-export const CHILDREN = 'children';
 
 /** Keys in a row that the source cannot give, after which it is the source that is at fault and not they. */
 const PATIENCE = 3;
@@ -38,7 +35,13 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
       }
       inARow = 0;
       done += some.length;
-      await storePage(copy, page, () => ({ got: [{ resource, keys: some, why }] }));
+      // A record is released when it is stored; its sub-data is here now, or the listing is gone.
+      const entries = why === RECORD ? [] : some.map((key) => entryOf(key, why));
+      const release = entries.filter((entry) => copy.book.isQuarantined(resource, entry));
+      await storePage(copy, page, () => ({
+        got: [{ resource, keys: some, why }],
+        release: [{ resource, keys: release }],
+      }));
       tell({ kind: 'page', resource, step, rows: some.length, done, total });
     }
     after = last;
@@ -88,9 +91,9 @@ async function giveUp(
   const what = why === RECORD ? 'record' : 'sub-data';
   const quarantine = [...failed].map(([key, { message }]) => ({
     resource,
-    key,
+    key: entryOf(key, why),
     reason: `The source cannot give its ${what}: ${message}`,
-    payload: JSON.stringify({ wanted: why }),
+    payload: JSON.stringify({ wanted: why, key }),
   }));
   await copy.book.commit({ quarantine, got: [{ resource, keys: [...failed.keys()], why }] });
   for (const { key, reason } of quarantine) copy.tell({ kind: 'quarantined', resource, key, reason });

@@ -1,6 +1,7 @@
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { filesOf } from '../copy/files-wanted.ts';
+import { subDataEntries } from '../copy/wanted.ts';
 
 /** Records that are deleted in one transaction. */
 const AT_ONCE = 500;
@@ -35,7 +36,7 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
           const event = { kind: 'deleted', rows: unseen.length } as const;
           await commit({
             remove: [{ resource, keys: unseen }],
-            release: [{ resource, keys: unseen }],
+            release: [{ resource, keys: [...unseen, ...subDataEntries(copy, resource, unseen)] }],
             want: filesOf(copy, [{ resource, keys: unseen }]),
             sweep: { collection, event },
           });

@@ -5,11 +5,12 @@ import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
+import { RECORD } from '../copy/wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { SweepEvent } from '../machine/sweep.ts';
 import { ACCOUNTS, type KeyPage, type Place, type SourceKey, type SourcePage } from '../source/source.ts';
 import { fetchChildren } from './children.ts';
-import { fetchWanted, RECORD } from './fetch-wanted.ts';
+import { fetchWanted } from './fetch-wanted.ts';
 import { deleteUnseen } from './purge.ts';
 
 /** Walks of one sweep; an offset misses rows, and two walks in a row have to agree (trap 4). */

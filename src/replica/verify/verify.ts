@@ -4,9 +4,9 @@ import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { type Intake, readPage } from '../copy/intake.ts';
 import { pagesFrom } from '../copy/walk.ts';
+import { RECORD } from '../copy/wanted.ts';
 import type { Place, SourceItem, SourcePage } from '../source/source.ts';
 import { wantedApart } from '../steps/children.ts';
-import { RECORD } from '../steps/fetch-wanted.ts';
 import { differingFields } from './compare.ts';
 
 /** A record that is not the same on both sides. */

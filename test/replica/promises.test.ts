@@ -1,0 +1,394 @@
+/** What a replicator promises, row by row, where the traps, incidents and bad sources do not show it already. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { retryQuarantined } from '../../src/replica/quarantine.ts';
+import { staleness } from '../../src/replica/status.ts';
+import { listing, photo, room } from '../support/builders.ts';
+import { DAY, SECOND, testClock } from '../support/clock.ts';
+import { change, keyOf, keysUpTo, listings, people, take, withPhotos } from './support/feed.ts';
+import { json } from './support/loopback.ts';
+import { odataServer } from './support/odata-server.ts';
+import { platFeed, withFaults } from './support/plat-source.ts';
+import { makeReplica, SOURCE } from './support/replica.ts';
+
+const HOUR = 3600 * SECOND;
+const KINDS = ['reso', 'native'] as const;
+const resources = ['Property'];
+
+describe('delivery', () => {
+  for (const kind of KINDS) {
+    test(`${kind}: a record that did not change is not written again, however often it comes`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write(
+        'Property',
+        ...keysUpTo(4).map((key) => listing(key, { Media: [photo(`p${key}`)], Rooms: [room(`r${key}`)] })),
+      );
+      const replica = await feed.replica(t, kind, { resources });
+      await replica.replicate();
+      const stamps = async () =>
+        (await replica.rows('Property')).map((each) => each.ReplicaModificationTimestamp);
+      const before = await stamps();
+      // The overlap of the window brings all of them once more.
+      feed.clock.advance(5 * SECOND);
+      await feed.write('Property', listing(keyOf(3), { ListPrice: 5 }));
+      feed.clock.advance(60 * SECOND);
+      await replica.replicate();
+      const after = await stamps();
+      assert.deepEqual(
+        after.map((stamp, at) => stamp === before[at]),
+        [true, true, false, true],
+      );
+    });
+
+    test(`${kind}: a page and its place are stored together: whatever is cut, no row is missing and none is asked for twice`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(9).map((key) => listing(key)));
+      for (let moment = 1; moment <= 3; moment++) {
+        const replica = await feed.replica(t, kind, { resources });
+        const pages = (): string[] =>
+          replica.requests.filter((url) => /skiptoken=\d/.test(url) && !/select|filter/.test(url));
+        const killed = replica.replicate({
+          step: 'initial',
+          pageSize: 2,
+          onEvent: (event) => {
+            if (event.kind === 'page' && event.done === moment * 2) throw new Error('killed');
+          },
+        });
+        await assert.rejects(killed, { message: 'killed' });
+        assert.deepEqual(await replica.keys('Property'), keysUpTo(moment * 2));
+        const before = pages().length;
+        await replica.replicate({ step: 'initial', pageSize: 2 });
+        assert.deepEqual(await replica.keys('Property'), keysUpTo(9));
+        assert.match(pages()[before] ?? '', new RegExp(`skiptoken=${keyOf(moment * 2)}$`));
+      }
+    });
+  }
+});
+
+describe('cursor', () => {
+  test('one for each resource, none of them made of the data', async (t) => {
+    const clock = testClock();
+    const far = { ModificationTimestamp: '2040-01-01T00:00:00Z' };
+    const server = await odataServer(t, clock, { Property: listings(2, clock, () => far), ...people });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+    await replica.replicate();
+    clock.advance(HOUR);
+    await replica.replicate();
+    assert.deepEqual(
+      (await replica.status()).collections.map(({ collection, cursor }) => [collection, cursor]),
+      ['Property', 'Member', 'Office'].map((name) => [name, '2026-06-01T12:59:00Z']),
+    );
+    const state = Object.keys(await replica.store.ledger.state(SOURCE));
+    for (const name of ['Property', 'Member', 'Office']) assert.ok(state.includes(`load ${name}`), name);
+  });
+
+  test('the bounds are of the server: a clock of ours that is wrong by a year changes nothing', async (t) => {
+    const clock = testClock();
+    const ours = testClock('2027-06-01T12:00:00Z');
+    const server = await odataServer(t, clock, { Property: listings(2, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock: ours, resources });
+    await replica.replicate();
+    clock.advance(HOUR);
+    ours.advance(HOUR);
+    await replica.replicate();
+    assert.equal((await replica.status()).collections[0]?.cursor, '2026-06-01T12:59:00Z');
+  });
+});
+
+describe('children', () => {
+  test('per listing, only what moved is asked for: media by their stamps, what has no stamp always', async (t) => {
+    const clock = testClock();
+    const stamps = () => ({
+      PhotosChangeTimestamp: '2026-05-01T00:00:00Z',
+      Media: [],
+      Room: [],
+      Unit: [],
+      OpenHouse: [],
+    });
+    const server = await odataServer(t, clock, { Property: listings(3, clock, stamps) }, { paths: true });
+    const list = server.records.get('Property') ?? [];
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate();
+    clock.advance(HOUR);
+    change(list, keyOf(1), { ListPrice: 1 }, clock);
+    change(list, keyOf(2), { ListPrice: 2, VideosChangeTimestamp: clock.text() }, clock);
+    clock.advance(600 * SECOND);
+    await replica.replicate();
+    const windows = server.seen.flatMap(({ query }, at) => (query.has('$filter') ? [at] : []));
+    const asked = server.seen
+      .slice(windows.at(-1))
+      .flatMap(({ path }) => /\('(\d+)'\)\/(\w+)$/.exec(path)?.slice(1).join(' ') ?? []);
+    assert.deepEqual(asked.toSorted(), [
+      '1001 OpenHouse',
+      '1001 Room',
+      '1001 Unit',
+      '1002 Media',
+      '1002 OpenHouse',
+      '1002 Room',
+      '1002 Unit',
+    ]);
+  });
+
+  test('a listing whose sub-data the source cannot give blocks nothing, is kept in the quarantine, and asked for again by a retry', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(4, clock, withPhotos) }, { paths: true });
+    const fails = ({ path }: { path: string }) =>
+      path === "/odata/Property('1002')/Media" ? { status: 500, body: 'broken' } : undefined;
+    server.intercept = fails;
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate();
+    assert.deepEqual(await replica.keys('Media'), ['1001-0', '1004-0']);
+    assert.deepEqual(await replica.quarantine(), [
+      ['Property', `${keyOf(2)}/Media`, 'The source cannot give its sub-data: 500: broken'],
+    ]);
+    // An update of the listing that moved no photo does not make its photos forgotten.
+    clock.advance(HOUR);
+    change(server.records.get('Property') ?? [], keyOf(2), { ListPrice: 7 }, clock);
+    clock.advance(600 * SECOND);
+    await replica.replicate();
+    assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 7);
+    assert.equal((await replica.quarantine()).length, 1);
+    server.intercept = () => undefined;
+    assert.deepEqual(await retryQuarantined(replica.store, SOURCE), { stored: 0, wanted: 1, still: [] });
+    clock.advance(HOUR);
+    await replica.replicate();
+    assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1', '1004-0']);
+    assert.deepEqual(await replica.quarantine(), []);
+  });
+});
+
+describe('children that could not be given', () => {
+  for (const gone of ['a purge', 'a listing that comes with its sub-data']) {
+    test(`${gone} clears the quarantine of them`, async (t) => {
+      const clock = testClock();
+      const server = await odataServer(
+        t,
+        clock,
+        { Property: listings(9, clock, withPhotos) },
+        { paths: true },
+      );
+      const list = server.records.get('Property') ?? [];
+      const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+      server.intercept = ({ path }) =>
+        path === "/odata/Property('1002')/Media" ? { status: 500, body: 'broken' } : undefined;
+      await replica.replicate();
+      assert.equal((await replica.quarantine()).length, 1);
+      clock.advance(DAY);
+      if (gone === 'a purge') take(list, keyOf(2));
+      else {
+        server.traits.expands = ['Media'];
+        change(list, keyOf(2), { ListPrice: 7 }, clock);
+        clock.advance(600 * SECOND);
+      }
+      await replica.replicate();
+      assert.deepEqual(await replica.quarantine(), []);
+    });
+  }
+});
+
+describe('dead letters', () => {
+  test('a retry stores what can be stored by now, and tells what still cannot', async (t) => {
+    const clock = testClock();
+    const fields = (number: number) => (number === 1 ? { ListPrice: 'x' } : { Own: `${number}` });
+    const server = await odataServer(t, clock, { Property: listings(3, clock, fields) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate({ drift: 'freeze' });
+    assert.deepEqual(await replica.keys('Property'), []);
+    await replica.store.configure((settings) => ({
+      ...settings,
+      declarations: {
+        customFields: [{ resource: 'Property', name: 'Own', type: 'string', group: 'A', label: 'Own' }],
+      },
+    }));
+    assert.deepEqual(await retryQuarantined(replica.store), {
+      stored: 2,
+      wanted: 0,
+      still: [
+        {
+          source: SOURCE,
+          resource: 'Property',
+          key: keyOf(1),
+          reason: 'ListPrice is "x", but takes a number',
+        },
+      ],
+    });
+    assert.deepEqual(
+      (await replica.rows('Property')).map(({ ListingKey, Own }) => [ListingKey, Own]),
+      [
+        [keyOf(2), '2'],
+        [keyOf(3), '3'],
+      ],
+    );
+    const [entry] = await replica.store.ledger.quarantined(SOURCE);
+    assert.equal(entry?.attempts, 3, 'as the download, the sweep and the retry found it');
+  });
+});
+
+describe('schema drift', () => {
+  for (const kind of KINDS) {
+    test(`${kind}: a role that sees more brings a full download, and all of it arrives`, async (t) => {
+      const feed = await platFeed(t, { role: 'idx' });
+      await feed.write(
+        'Property',
+        ...keysUpTo(3).map((key) => listing(key, { PrivateRemarks: `Remark ${key}`, ListPrice: 1 })),
+      );
+      feed.clock.advance(HOUR);
+      const replica = await feed.replica(t, kind, { resources });
+      await replica.replicate();
+      const remarks = async () =>
+        (await replica.rows('Property')).map(({ PrivateRemarks }) => PrivateRemarks ?? null);
+      assert.deepEqual(await remarks(), [null, null, null]);
+      feed.clock.advance(HOUR);
+      const token = await feed.key('replication', { role: 'private' });
+      await replica.replicate({ token });
+      assert.equal(replica.told('refresh').length, 1);
+      assert.deepEqual(
+        await remarks(),
+        keysUpTo(3).map((key) => `Remark ${key}`),
+      );
+      // And back: what the key may not see any more goes with the next download.
+      feed.clock.advance(HOUR);
+      await replica.replicate();
+      assert.equal(replica.told('refresh').length, 2);
+      assert.deepEqual(await remarks(), [null, null, null]);
+    });
+  }
+});
+
+describe('lock', () => {
+  test('a second run of the same source is refused while the first has its lease; another source is not', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(3, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    const until = clock.now() + 60_000;
+    assert.equal(
+      await replica.store.ledger.lease(SOURCE, { holder: 'host:1:ab', now: clock.now(), until }),
+      true,
+    );
+    await assert.rejects(replica.replicate(), {
+      name: 'PlatError',
+      code: 'failed',
+      message: 'host:1:ab is replicating feed into this store; its lease ends in 60 s unless it goes on.',
+    });
+    assert.equal(server.seen.length, 0, 'the source is not asked');
+    assert.equal(await replica.replicate({ source: 'other' }), 'done');
+    clock.advance(60_000);
+    assert.equal(await replica.replicate(), 'done', "a dead one's lease expires");
+  });
+
+  test('a process that lost its lease stores nothing more, and says so', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(9, clock) }, { page: 3 });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    let pages = 0;
+    const lost = replica.replicate({
+      onEvent: (event) => {
+        if (event.kind !== 'page' || ++pages !== 1) return;
+        // It was held up for longer than its lease, and another process took over.
+        clock.advance(61_000);
+        void replica.store.ledger.lease(SOURCE, {
+          holder: 'host:2:cd',
+          now: clock.now(),
+          until: clock.now() + 60_000,
+        });
+      },
+    });
+    await assert.rejects(lost, { name: 'LeaseLost' });
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
+    assert.equal((await replica.store.ledger.leaseHolder(SOURCE))?.holder, 'host:2:cd');
+  });
+
+  test('a run that ends gives its lease back, also when it fails', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(1, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    server.intercept = () => json({ error: { message: 'no' } }, { status: 403 });
+    await assert.rejects(replica.replicate(), { kind: 'refused' });
+    server.intercept = () => undefined;
+    assert.equal(await replica.replicate(), 'done');
+  });
+});
+
+describe('freshness', () => {
+  const now = Date.parse('2026-06-02T12:00:00Z');
+  const CASES: readonly [string, Parameters<typeof staleness>[0], string | undefined][] = [
+    ['nothing done yet', {}, 'the initial download is not done'],
+    ['all done just now', { update: now, purge: now }, undefined],
+    ['an update an hour ago', { update: now - HOUR, purge: now }, undefined],
+    [
+      'an update over an hour ago',
+      { update: now - 1.5 * HOUR, purge: now },
+      'the last update was 1.5 hours ago',
+    ],
+    ['a purge a day ago', { update: now, purge: now - DAY }, undefined],
+    ['a purge over a day ago', { update: now, purge: now - 30 * HOUR }, 'the last purge was 30.0 hours ago'],
+    ['no purge yet', { update: now }, undefined],
+  ];
+  for (const [name, schedule, expected] of CASES) {
+    test(name, () => assert.equal(staleness(schedule, now), expected));
+  }
+
+  test('a watch updates every 15 minutes, sweeps every 20 hours, and brings agents every hour', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(1, clock), ...people });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+    const begun: [string, number][] = [];
+    const stop = new AbortController();
+    const start = clock.now();
+    await replica.replicate({
+      watch: true,
+      signal: stop.signal,
+      onEvent: (event) => {
+        const minutes = Math.round((clock.now() - start) / 60_000);
+        if (minutes > 125) stop.abort();
+        if (event.kind !== 'step' || event.state === 'done') return;
+        if (event.step === 'update') begun.push([event.resource, minutes]);
+      },
+    });
+    const moments = (name: string): number[] => begun.filter(([each]) => each === name).map(([, at]) => at);
+    assert.deepEqual(moments('Property').slice(0, 9), [0, 15, 30, 45, 60, 75, 90, 105, 120]);
+    assert.deepEqual(moments('Member').slice(0, 3), [0, 60, 120]);
+  });
+
+  test('a watch that fails goes on after a while, and ends when the key is refused', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(2, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    let downUntil = 0;
+    server.intercept = ({ query }) =>
+      query.has('$filter') && clock.now() < downUntil ? { status: 503, body: 'down' } : undefined;
+    const ended = replica.replicate({
+      watch: true,
+      onEvent: (event) => {
+        if (event.kind === 'step' && event.step === 'update' && event.state === 'done') {
+          if (downUntil === 0) downUntil = clock.now() + 2 * HOUR;
+          else if (clock.now() > downUntil) server.traits.token = 'another';
+        }
+      },
+    });
+    await assert.rejects(ended, { name: 'RequestFailure', kind: 'refused', message: '401: Who are you?' });
+    const failures = replica.told('failed');
+    assert.ok(failures.length > 3);
+    assert.deepEqual(failures[0], { reason: '503: down', wait: 15_000 });
+    assert.equal(Math.max(...failures.map(({ wait }) => wait)), 5 * 60_000);
+  });
+});
+
+describe('requests', () => {
+  for (const kind of KINDS) {
+    test(`${kind}: connections that are cut now and then lose nothing`, async (t) => {
+      const feed = await platFeed(t);
+      await feed.write('Property', ...keysUpTo(20).map((key) => listing(key, { Media: [photo(`p${key}`)] })));
+      const replica = await feed.replica(t, kind, {
+        resources,
+        between: withFaults((_, count) => (count % 4 === 0 ? 'cut' : count % 7 === 0 ? 'lose' : 'pass')),
+      });
+      assert.equal(await replica.replicate({ pageSize: 3 }), 'done');
+      assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
+      assert.deepEqual(
+        await replica.keys('Media'),
+        keysUpTo(20).map((key) => `p${key}`),
+      );
+    });
+  }
+});
