@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import { PlatError, platError } from '../errors/index.ts';
 import { authenticate, refuseTokenInQuery } from './access/authenticate.ts';
-import { type RateLimiter, rateLimited, rateLimitHeaders } from './access/rate-limiter.ts';
+import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limiter.ts';
 import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
 import { type AdminContext, admin, isOpenAdminPath } from './admin/router.ts';
@@ -30,7 +30,7 @@ export interface Responder {
   readonly context: ServiceContext;
   readonly files: FileContext;
   readonly admin: AdminContext;
-  readonly limiter: RateLimiter;
+  readonly limiter: RequestLimiter;
   readonly usage: UsageRecorder;
   readonly views: Views;
   readonly log: Logger;
@@ -147,7 +147,7 @@ async function identify(
   const host = context.addressOf('replication');
   const key = await authenticate(context.store, exchange.surface, authorization, now, host);
   const limit = options.limits[exchange.surface.name];
-  const allowance = limiter.take(key.id, limit, performance.now());
+  const allowance = await limiter.take(key.id, limit, performance.now());
   Object.assign(extra, rateLimitHeaders(allowance));
   if (allowance.exceeded) throw rateLimited(allowance);
   const model = await context.store.model();

@@ -1,6 +1,8 @@
 import { createSecureContext } from 'node:tls';
 import { platError } from '../errors/index.ts';
+import type { Store } from '../store/store.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
+import { SharedLimiter } from './access/shared-limiter.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
 import type { ReadinessCheck } from './admin/router.ts';
@@ -60,11 +62,14 @@ export async function startService(
   const indexes = new FilterIndexCache(
     { milliseconds: minutes * 60_000, bytes: options.filterIndex.megabytes * 1024 * 1024 },
     clock,
+    store.shared,
   );
+  const limiter = store.shared === undefined ? new RateLimiter() : new SharedLimiter(store.shared);
   const running = { requests: 0, heldBytes: 0 };
   metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
   metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => running.requests);
   metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
+  addReadStoreGauges(metrics, store);
   const places = new Map<SurfaceName, Listener>();
   const addressOf = (surface: SurfaceName): string => {
     const place = places.get(surface);
@@ -84,7 +89,7 @@ export async function startService(
     context,
     files: { store, files: options.files },
     admin: { store, metrics, usage, readiness },
-    limiter: new RateLimiter(),
+    limiter,
     usage,
     views: new Views(),
     log,
@@ -107,7 +112,7 @@ export async function startService(
   const patience = listen.closingPatience ?? CLOSING_PATIENCE;
   const close = async (): Promise<void> => {
     await Promise.all(listeners.map(({ server }) => closeListener(server, patience)));
-    await usage.close();
+    await Promise.all([usage.close(), limiter.close()]);
   };
   try {
     for (const { server, surfaces, port, host, secure } of listeners) {
@@ -129,6 +134,15 @@ export async function startService(
     admin: addressOf('admin'),
   };
   return { addresses, metrics, close };
+}
+
+function addReadStoreGauges(metrics: Metrics, store: Store): void {
+  const states = () => store.readStores?.() ?? [];
+  if (states().length === 0) return;
+  const used = (): number => states().filter((each) => each.used).length;
+  const reads = (): number => states().reduce((sum, each) => sum + each.reads, 0);
+  metrics.gauge('plat_read_stores_used', 'Read stores that are reached and keep up', used);
+  metrics.gauge('plat_read_store_reads', 'Reads that read stores have answered', reads);
 }
 
 interface PlannedListener {

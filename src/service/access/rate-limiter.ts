@@ -10,16 +10,25 @@ export interface Allowance {
   readonly reset: number;
 }
 
+/** Counts what keys ask. */
+export interface RequestLimiter {
+  /**
+   * Counts one request.
+   * @param now milliseconds of a clock that only runs forward
+   */
+  take(key: string, limit: RateLimit, now: number): Allowance | Promise<Allowance>;
+  close(): Promise<void>;
+}
+
 interface Window {
   readonly ends: number;
   used: number;
 }
 
-/** Counts the requests of each key in windows that begin with its first request. */
-export class RateLimiter {
+/** Counts the requests that one process gets, of each key, in windows that begin with its first request. */
+export class RateLimiter implements RequestLimiter {
   readonly #windows = new Map<string, Window>();
 
-  /** @param now milliseconds of a clock that only runs forward */
   take(key: string, limit: RateLimit, now: number): Allowance {
     let window = this.#windows.get(key);
     if (window === undefined || window.ends <= now) {
@@ -32,6 +41,8 @@ export class RateLimiter {
     const remaining = Math.max(0, limit.requests - window.used);
     return { limit, remaining, exceeded: window.used > limit.requests, reset };
   }
+
+  async close(): Promise<void> {}
 
   #forget(now: number): void {
     for (const [key, { ends }] of this.#windows) if (ends <= now) this.#windows.delete(key);

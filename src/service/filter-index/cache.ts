@@ -1,18 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../store/clock.ts';
+import type { KeptList, Shared } from '../../store/shared.ts';
 
-/** The keys that a filter found when it was first asked, as ids; and how long ago that was. */
-export interface FilterIndex {
-  /** Names it in skip tokens. */
-  readonly id: string;
-  /** Milliseconds on the service's clock. */
-  readonly made: number;
-  /** Ids in key order. */
-  readonly ids: Uint32Array;
-  /** The filter is a window that ended in the future when it was asked: records may have entered it since. */
-  readonly openWindow: boolean;
-  /** The same ids in orders that were asked for. */
-  readonly orders: Map<string, Uint32Array>;
-}
+/** The keys that a filter found when it was first asked, as ids in key order, or in one that was asked for. */
+export type FilterIndex = KeptList;
 
 export interface Found {
   readonly index: FilterIndex;
@@ -21,9 +12,17 @@ export interface Found {
   readonly age: number;
 }
 
-interface Entry {
-  readonly index: Promise<FilterIndex>;
+/** An index, and when it was made on the service's clock. */
+interface Made {
+  readonly index: FilterIndex;
   readonly made: number;
+  readonly state: Found['state'];
+}
+
+interface Entry {
+  readonly making: Promise<Made>;
+  /** Absent while it is being made. */
+  made?: Made;
   bytes: number;
 }
 
@@ -34,20 +33,24 @@ export interface CacheLimits {
   readonly bytes: number;
 }
 
+type Find = () => Promise<Omit<FilterIndex, 'id'>>;
+
 /**
  * The cache of the specification's section 8: the same filter, sent twice by one key within ten minutes, walks the
- * list of records that the first request found. Least recently used lists go first.
+ * list of records that the first request found. Least recently used lists go first. Where several processes serve a
+ * store, the list that the store keeps is the one that counts in all of them, and what is kept here is a copy of it.
  */
 export class FilterIndexCache {
   readonly #limits: CacheLimits;
   readonly #clock: Clock;
+  readonly #shared: Shared | undefined;
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
-  #nextId = 1;
 
-  constructor(limits: CacheLimits, clock: Clock) {
+  constructor(limits: CacheLimits, clock: Clock, shared?: Shared) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#shared = shared;
   }
 
   /** Bytes that are held, for metrics. */
@@ -63,45 +66,70 @@ export class FilterIndexCache {
    * @param name key, resource and filter
    * @param find gives the ids in key order, from one snapshot
    */
-  async take(name: string, find: () => Promise<Pick<FilterIndex, 'ids' | 'openWindow'>>): Promise<Found> {
-    const now = this.#clock.now();
-    const known = this.#entries.get(name);
-    // A clock that was set back must not make a list last longer.
-    if (known !== undefined && now >= known.made && now - known.made < this.#limits.milliseconds) {
-      this.#entries.delete(name); // the least recently used is the first
-      this.#entries.set(name, known);
-      return { index: await known.index, state: 'cached', age: Math.floor((now - known.made) / 1000) };
+  async take(name: string, find: Find): Promise<Found> {
+    for (;;) {
+      const known = this.#entries.get(name);
+      if (known === undefined) break;
+      const isGood = await this.#isGood(name, known);
+      if (this.#entries.get(name) !== known) continue; // another request has been quicker
+      this.#entries.delete(name);
+      if (!isGood) {
+        this.#bytes -= known.bytes;
+        break;
+      }
+      this.#entries.set(name, known); // the least recently used is the first
+      const { index, made } = await known.making;
+      return { index, state: 'cached', age: this.#age(made) };
     }
-    if (known !== undefined) this.#drop(name, known);
-    const id = `${this.#nextId++}.${now}`;
-    const index = find().then((found) => ({ id, made: now, ...found, orders: new Map() }));
-    if (this.#limits.milliseconds === 0) return { index: await index, state: 'fresh', age: 0 };
-    const entry: Entry = { index, made: now, bytes: 0 };
+    const making = this.#make(name, find);
+    if (this.#limits.milliseconds === 0) return { index: (await making).index, state: 'fresh', age: 0 };
+    const entry: Entry = { making, bytes: 0 };
     this.#entries.set(name, entry);
     try {
-      const made = await index;
-      this.#account(name, entry, made.ids.byteLength);
-      return { index: made, state: 'fresh', age: 0 };
+      const made = await making;
+      entry.made = made;
+      this.#account(name, entry, made.index.ids.byteLength);
+      const { index, state } = made;
+      return { index, state, age: state === 'fresh' ? 0 : this.#age(made.made) };
     } catch (error) {
       this.#drop(name, entry);
       throw error;
     }
   }
 
-  /** The ids of an index in another order, kept with it. */
-  async inOrder(
-    name: string,
-    index: FilterIndex,
-    order: string,
-    sort: () => Promise<Uint32Array>,
-  ): Promise<Uint32Array> {
-    const known = index.orders.get(order);
-    if (known !== undefined) return known;
-    const sorted = await sort();
-    index.orders.set(order, sorted);
-    const entry = this.#entries.get(name);
-    if (entry !== undefined && (await entry.index) === index) this.#account(name, entry, sorted.byteLength);
-    return sorted;
+  /** The ids of an index in another order. */
+  async inOrder(index: FilterIndex, order: string, sort: () => Promise<Uint32Array>): Promise<FilterIndex> {
+    const find: Find = async () => ({ ids: await sort(), openWindow: index.openWindow });
+    return (await this.take(JSON.stringify([index.id, order]), find)).index;
+  }
+
+  #age(made: number): number {
+    return Math.floor((this.#clock.now() - made) / 1000);
+  }
+
+  /** Whether an entry still counts. One that is being made is good for all who ask meanwhile. */
+  async #isGood(name: string, { made }: Entry): Promise<boolean> {
+    if (made === undefined) return true;
+    const age = this.#clock.now() - made.made;
+    // A clock that was set back must not make a list last longer.
+    if (age < 0 || age >= this.#limits.milliseconds) return false;
+    return this.#shared === undefined || this.#shared.isListCurrent(name, made.index.id);
+  }
+
+  async #make(name: string, find: Find): Promise<Made> {
+    const began = this.#clock.now();
+    const shared = this.#limits.milliseconds === 0 ? undefined : this.#shared;
+    const kept = await shared?.findList(name);
+    if (kept !== undefined) return { index: kept, made: began - kept.age, state: 'cached' };
+    const { milliseconds, bytes } = this.#limits;
+    const made = this.#clock.now();
+    const index: FilterIndex = { id: randomUUID(), ...(await find()) };
+    if (shared === undefined || index.ids.byteLength > bytes) return { index, made, state: 'fresh' };
+    // Another process may have been quicker: then its list is the one that counts.
+    const age = Math.max(0, this.#clock.now() - made);
+    const counts = await shared.keepList(name, index, { age, milliseconds, bytes });
+    if (counts.id === index.id) return { index, made, state: 'fresh' };
+    return { index: counts, made: this.#clock.now() - counts.age, state: 'cached' };
   }
 
   #account(name: string, entry: Entry, bytes: number): void {

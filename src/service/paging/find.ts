@@ -11,7 +11,7 @@ import { windowOf } from './window.ts';
 export async function findIds(
   { store, clock, read }: PageSource,
   query: RecordQuery,
-): Promise<Pick<FilterIndex, 'ids' | 'openWindow'>> {
+): Promise<Omit<FilterIndex, 'id'>> {
   const window = windowOf(query.filter);
   const openWindow = window !== undefined && (await settle(store, clock, window));
   return { ids: await store.ids({ ...query, order: [] }, read), openWindow };

@@ -14,10 +14,11 @@ export async function readFromList(source: PageSource, wish: PageWish): Promise<
   const { query, limit } = wish;
   const name = listName(wish);
   const { index, state, age } = await source.indexes.take(name, () => findIds(source, query));
-  const list = await orderedList(source, wish, name, index);
-  const start = (await startIn(source, wish, index, list)) + wish.skip;
+  const ordered = await orderedList(source, wish, index);
+  const list = ordered.ids;
+  const start = (await startIn(source, wish, index, ordered)) + wish.skip;
   const page = limit === 0 ? NO_ROWS : await cutPage(source, wish, list, start);
-  const place = { id: index.id, position: start + (page.consumed ?? 0) };
+  const place = { id: ordered.id, position: start + (page.consumed ?? 0) };
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, place) : undefined;
   const count = wish.counts ? index.ids.length : undefined;
   return { page, count, next, index: { state, age }, openWindow: index.openWindow };
@@ -41,14 +42,13 @@ function among({ filter: _, search: __, ...query }: RecordQuery, ids: Uint32Arra
 async function orderedList(
   { store, indexes, read }: PageSource,
   { query }: PageWish,
-  name: string,
   index: FilterIndex,
-): Promise<Uint32Array> {
-  if (query.order.length === 0) return index.ids;
+): Promise<FilterIndex> {
+  if (query.order.length === 0) return index;
   const order = query.order
     .map(({ expression, descending }) => `${canonicalText(expression)} ${descending ? 'desc' : 'asc'}`)
     .join(',');
-  return indexes.inOrder(name, index, order, () => store.ids(among(query, index.ids), read));
+  return indexes.inOrder(index, order, () => store.ids(among(query, index.ids), read));
 }
 
 /** The position in the list at which the page begins, before `$skip`. */
@@ -56,17 +56,17 @@ async function startIn(
   { store, read }: PageSource,
   { query, token }: PageWish,
   index: FilterIndex,
-  list: Uint32Array,
+  ordered: FilterIndex,
 ): Promise<number> {
   if (token === undefined || token === '') return 0;
-  if (query.order.length === 0) return store.positionAfter(query.resource.name, list, token);
+  if (query.order.length === 0) return store.positionAfter(query.resource.name, ordered.ids, token);
   const { row, list: known } = readOrderToken(token, query.order.length);
-  if (known?.id === index.id) {
-    if (known.position < 0 || known.position > list.length) throw platError('skipTokenInvalid', {});
+  if (known?.id === ordered.id) {
+    if (known.position < 0 || known.position > ordered.ids.length) throw platError('skipTokenInvalid', {});
     return known.position;
   }
   // The list that the token is of is no longer kept: the place is found by the row's values.
-  return list.length - (await store.count({ ...among(query, index.ids), after: row }, read));
+  return ordered.ids.length - (await store.count({ ...among(query, index.ids), after: row }, read));
 }
 
 /** Cuts a page; only as many ids travel to the reader as it needs. */

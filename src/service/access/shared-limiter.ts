@@ -1,0 +1,86 @@
+import type { Loan, Shared } from '../../store/shared.ts';
+import type { RateLimit } from '../options.ts';
+import type { Allowance, RequestLimiter } from './rate-limiter.ts';
+
+/** How long a loan is kept that is not used, in milliseconds: so long others may be refused for its sake. */
+const KEPT = 2000;
+/** How long a key that has used up its window is refused before the store is asked again, in milliseconds. */
+const REFUSED = 500;
+
+interface Held extends Omit<Loan, 'milliseconds' | 'requests'> {
+  requests: number;
+  readonly lentAt: number;
+  readonly ends: number;
+}
+
+/**
+ * Holds one limit in all processes of a store. The store lends each process parts of what a key may still ask, large
+ * ones far from the limit and single requests near to it; so most requests ask nobody, and what all processes let
+ * through together never exceeds the limit.
+ */
+export class SharedLimiter implements RequestLimiter {
+  readonly #shared: Shared;
+  readonly #timer: NodeJS.Timeout;
+  readonly #held = new Map<string, Held>();
+  readonly #borrowing = new Map<string, Promise<void>>();
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+    this.#timer = setInterval(() => void this.#giveBack(performance.now() - KEPT), KEPT).unref();
+  }
+
+  /** @throws PlatError `storeUnavailable` */
+  async take(key: string, limit: RateLimit, now: number): Promise<Allowance> {
+    for (;;) {
+      const held = this.#held.get(key);
+      if (held !== undefined && now < held.ends) {
+        const age = now - held.lentAt;
+        if (held.requests > 0 && age < KEPT) {
+          held.requests--;
+          return allowance(limit, held, false, now);
+        }
+        const isUsedUp = held.requests === 0 && held.remaining === 0;
+        if (isUsedUp && age < REFUSED) return allowance(limit, held, true, now);
+      }
+      await this.#borrow(key, limit, now);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#giveBack(Number.POSITIVE_INFINITY);
+  }
+
+  /** Requests of one key that come at the same time borrow together. */
+  #borrow(key: string, limit: RateLimit, now: number): Promise<void> {
+    const running = this.#borrowing.get(key);
+    if (running !== undefined) return running;
+    const borrowing = this.#borrowNow(key, limit, now).finally(() => this.#borrowing.delete(key));
+    this.#borrowing.set(key, borrowing);
+    return borrowing;
+  }
+
+  async #borrowNow(key: string, limit: RateLimit, now: number): Promise<void> {
+    const { window = 0, requests: left = 0 } = this.#held.get(key) ?? {};
+    this.#held.delete(key);
+    const loan = await this.#shared.lendRequests({ key, limit, left: { window, requests: left } });
+    const { milliseconds, ...rest } = loan;
+    this.#held.set(key, { ...rest, lentAt: now, ends: now + milliseconds });
+  }
+
+  /** Gives back what was lent before a moment. Where that fails, it counts as used until the window ends. */
+  async #giveBack(before: number): Promise<void> {
+    const returned = [];
+    for (const [key, { window, requests, lentAt }] of this.#held) {
+      if (lentAt > before) continue;
+      this.#held.delete(key);
+      if (requests > 0) returned.push({ key, window, requests });
+    }
+    if (returned.length > 0) await this.#shared.returnRequests(returned).catch(() => undefined);
+  }
+}
+
+function allowance(limit: RateLimit, held: Held, exceeded: boolean, now: number): Allowance {
+  const reset = Math.max(1, Math.ceil((held.ends - now) / 1000));
+  return { limit, remaining: held.remaining + held.requests, exceeded, reset };
+}
