@@ -1,0 +1,94 @@
+/** How many records are asked for at once: as many as are no burden, halved when that was too much, grown back slowly. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PageSize } from '../../../src/replica/copy/page-size.ts';
+
+/** Characters of a record that burdens nobody, of one of 4 kB, and of one that is a book. */
+const LIGHT = 100;
+const USUAL = 4000;
+const HUGE = 1_000_000;
+
+interface Watched {
+  readonly size: PageSize;
+  readonly sizes: number[];
+  /** So many pages of the size that is asked for come well, of records of this weight. */
+  good(pages: number, weight: number): void;
+}
+
+function watched(allowed: number): Watched {
+  const sizes: number[] = [];
+  const size = new PageSize(allowed, (event) => void (event.kind === 'page-size' && sizes.push(event.size)));
+  const good = (pages: number, weight: number): void => {
+    for (let page = 0; page < pages; page++) size.praise(size.now * weight, size.now);
+  };
+  return { size, sizes, good };
+}
+
+test('the first page is small, since nobody knows what its records weigh; the next is as large as is allowed', () => {
+  const { size, sizes, good } = watched(1000);
+  assert.equal(size.now, 200);
+  good(1, LIGHT);
+  assert.deepEqual([size.now, sizes], [1000, []], 'a beginning is no news');
+});
+
+test('what is allowed is never exceeded, also when it is less than the first page', () => {
+  const { size, good } = watched(50);
+  assert.equal(size.now, 50);
+  good(100, LIGHT);
+  assert.equal(size.now, 50);
+});
+
+test('pages are as large as two million characters', () => {
+  const { size, good } = watched(1000);
+  good(1, USUAL);
+  assert.equal(size.now, 500);
+  good(1, 2 * USUAL);
+  assert.equal(size.now, 250);
+});
+
+test('pages of books are of ten records, not of fewer', () => {
+  const { size, good } = watched(1000);
+  good(5, HUGE);
+  assert.equal(size.now, 10);
+});
+
+test('an empty page tells nothing of the weight', () => {
+  const { size } = watched(1000);
+  size.praise(40, 0);
+  assert.ok(size.now >= 200);
+});
+
+test('halves down to ten records, and says when it cannot be smaller', () => {
+  const { size, sizes } = watched(1000);
+  const went = Array.from({ length: 6 }, () => size.shrink('slow'));
+  assert.deepEqual(sizes, [100, 50, 25, 12]);
+  assert.deepEqual([size.now, went], [10, [true, true, true, true, true, false]]);
+});
+
+test('answers that are too large are halved down to two', () => {
+  const { size } = watched(20);
+  while (size.shrink('large'));
+  assert.equal(size.now, 2);
+});
+
+test('after a failure the size doubles with every ten good pages', () => {
+  const { size, good } = watched(1000);
+  size.shrink('slow');
+  size.shrink('slow');
+  const seen = Array.from({ length: 6 }, () => {
+    good(10, LIGHT);
+    return size.now;
+  });
+  assert.deepEqual(seen, [100, 200, 400, 800, 1000, 1000]);
+});
+
+test('a failure begins the count of good pages anew', () => {
+  const { size, good } = watched(1000);
+  size.shrink('slow');
+  good(9, LIGHT);
+  size.shrink('slow');
+  good(9, LIGHT);
+  assert.equal(size.now, 50);
+  good(1, LIGHT);
+  assert.equal(size.now, 100);
+});
