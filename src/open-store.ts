@@ -1,5 +1,5 @@
 import { platError } from './errors/index.ts';
-import { openPostgresStore } from './store/postgres/store.ts';
+import { openPostgresStore, type ReadStoreOptions } from './store/postgres/store.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settings.ts';
 import { restoreStore } from './store/sqlite/restore.ts';
 import { defaultReaders, openSqliteStore } from './store/sqlite/store.ts';
@@ -23,6 +23,8 @@ export interface OpenStoreOptions {
   readonly create?: Owner | StoreSettings;
   /** Whether reads run on threads of their own, as a service wants it. */
   readonly threads?: boolean;
+  /** Copies of the store on other servers, to be read from in its place. */
+  readonly readStores?: ReadStoreOptions;
   /** Of each connection of an embedded store. */
   readonly cacheMegabytes?: number;
 }
@@ -32,7 +34,7 @@ export interface OpenStoreOptions {
  * @throws PlatError `storeMissing`, `storeNotOurs`, `storeTooNew`, `storeBusy`, `usage`
  */
 export function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
-  const { create, threads = false, cacheMegabytes } = options;
+  const { create, threads = false, readStores, cacheMegabytes } = options;
   const settings =
     create === undefined
       ? {}
@@ -40,8 +42,16 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Prom
   const found = storeAddress(address);
   switch (found.engine) {
     case 'postgres':
-      return openPostgresStore({ address: found.url, ...settings, writeBackup: restoreStore });
+      return openPostgresStore({
+        address: found.url,
+        ...settings,
+        ...(readStores === undefined ? {} : { readStores }),
+        writeBackup: restoreStore,
+      });
     case 'sqlite': {
+      if (readStores !== undefined) {
+        throw platError('usage', { reason: 'readStores are copies of a store on a server, not of a file.' });
+      }
       const readers = threads ? defaultReaders() : 0;
       return openSqliteStore({
         path: found.path,

@@ -16,6 +16,8 @@ export interface ConfigFile {
   readonly limits?: Readonly<Partial<Record<SurfaceName, RateLimit>>>;
   readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
   readonly querySeconds?: number;
+  readonly readStores?: readonly string[];
+  readonly readLagSeconds?: number;
   readonly dictionary?: {
     readonly resources?: readonly ResourceDeclaration[];
     readonly customFields?: readonly CustomFieldDeclaration[];

@@ -4,6 +4,9 @@ import type { Store } from '../store/store.ts';
 import type { ConfigFile } from './config.ts';
 import { mustHaveFolder } from './paths.ts';
 
+/** Seconds that a reading waits for a read store that is behind. */
+const READ_LAG = 0.25;
+
 export interface OpenOptions {
   /** Whether a store is made where there is none. */
   readonly create: boolean;
@@ -42,10 +45,14 @@ export async function openStore(
   { create, base = DEFAULT_SETTINGS, threads = false, config = {}, cacheMegabytes }: OpenOptions,
 ): Promise<Store> {
   const address = storeAddress(text);
+  const { readStores } = config;
   if (create && address.engine === 'sqlite') mustHaveFolder(address.path);
   const store = await openAnyStore(text, {
     ...(create ? { create: configured(base, config) } : {}),
     threads,
+    ...(threads && readStores !== undefined
+      ? { readStores: { addresses: readStores, lag: (config.readLagSeconds ?? READ_LAG) * 1000 } }
+      : {}),
     ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
   });
   await store.configure((settings) => configured(settings, config));
