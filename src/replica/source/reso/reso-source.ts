@@ -1,12 +1,11 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
-import type { Answer, SourceClient } from '../../http/client.ts';
+import type { SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject, readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
 import type {
   BrokenItem,
   Capabilities,
   ForeignField,
-  KeyPage,
   Place,
   Position,
   Shown,
@@ -14,8 +13,9 @@ import type {
   SourceItem,
   SourceKey,
   SourcePage,
-  Walk,
 } from '../source.ts';
+import { type ListAnswer, linkOf, readList, total } from './list-answer.ts';
+import { encodeOption, filterOf, quoted, withTop } from './options.ts';
 
 export interface ResoSourceOptions {
   readonly client: SourceClient;
@@ -37,6 +37,9 @@ export interface ResoSourceOptions {
  */
 export type TopMeans = 'page' | 'total' | 'offset';
 
+const skipped = (position: Position | undefined): number => (position?.kind === 'skip' ? position.skip : 0);
+
+const ROUND = 5;
 /** Keys in one filter; the URL stays well below the limits of servers. */
 const MANY = 50;
 
@@ -180,22 +183,31 @@ export function resoSource(options: ResoSourceOptions): Source {
     }
   }
 
+  /** A server that links to nothing cuts lists at some round number, if it does. */
+  function mayGoOn({ values }: ListAnswer): boolean {
+    return topMeans === 'offset' && values.length > 0 && values.length % ROUND === 0;
+  }
+
   async function childrenOf(key: string, collections: readonly string[]): Promise<SourcePage> {
     const json: Record<string, unknown> = { [resourceOf('Property').key]: key };
     let serverTime = 0;
     let weight = 0;
     for (const collection of collections) {
       const values: unknown[] = [];
-      let url: string | undefined = `${root}Property(${encodeURIComponent(quoted(key))})/${collection}`;
+      const first = `${root}Property(${encodeURIComponent(quoted(key))})/${collection}`;
       const visited = new Set<string>();
-      while (url !== undefined) {
+      let before = '';
+      for (let url: string | undefined = first; url !== undefined; ) {
         if (visited.has(url)) throw new RequestFailure('rejected', `${url} links to itself`);
         visited.add(url);
         const answer: ListAnswer = await client.get(url, readList);
+        const content = JSON.stringify(answer.values);
+        if (content === before) break; // a server that knows no $skip here
+        before = content;
         values.push(...answer.values);
         serverTime = answer.facts.serverTime;
         weight += answer.facts.weight;
-        url = linkOf(answer.page, root);
+        url = linkOf(answer.page, root) ?? (mayGoOn(answer) ? `${first}?$skip=${values.length}` : undefined);
       }
       json[collection] = values;
     }
@@ -214,63 +226,6 @@ const isGone = (error: unknown): boolean =>
 /** Keys are texts; a source may give the digits of one as a number. */
 function withTextKey(key: string, record: Readonly<Record<string, unknown>>) {
   return typeof record[key] === 'number' ? { ...record, [key]: String(record[key]) } : record;
-}
-
-const skipped = (position: Position | undefined): number => (position?.kind === 'skip' ? position.skip : 0);
-
-function total(page: Readonly<Record<string, unknown>>): number {
-  const count = page['@odata.count'] ?? page['@count'];
-  return typeof count === 'number' ? count : Number.POSITIVE_INFINITY;
-}
-
-/** The link to what follows, absolute. */
-function linkOf(page: Readonly<Record<string, unknown>>, root: string): string | undefined {
-  const link = page['@odata.nextLink'] ?? page['@nextLink'];
-  if (typeof link !== 'string' || link === '') return undefined;
-  if (!URL.canParse(link, root))
-    throw new RequestFailure('rejected', `The source links to ${link}, which is no address`);
-  return new URL(link, root).href;
-}
-
-const quoted = (key: string): string => `'${key.replaceAll("'", "''")}'`;
-
-/** Encodes the value of an option; the characters that OData itself uses stay readable. */
-function encodeOption(option: string): string {
-  const [name = '', value = ''] = option.split(/=(.*)/s, 2);
-  return `${name}=${encodeURIComponent(value).replace(/%(?:2C|24|28|29|27|3A)/g, decodeURIComponent)}`;
-}
-
-/** The window as the specification writes it: exclusive bounds, in parentheses (4.2). */
-function filterOf(walk: Walk): string[] {
-  if (walk.kind === 'all') return [];
-  return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
-}
-
-/** The same link with another page size. */
-function withTop(url: string, size: number): string {
-  return url.replace(/([?&](?:\$|%24)?top=)\d+/i, `$1${size}`);
-}
-
-/** A page of a collection. */
-interface ListAnswer {
-  readonly page: Readonly<Record<string, unknown>>;
-  readonly values: readonly unknown[];
-  readonly facts: Pick<KeyPage, 'serverTime' | 'total' | 'weight'>;
-}
-
-function readList(answer: Answer): ListAnswer {
-  const page = readJson(answer);
-  const { value: values } = page;
-  if (!Array.isArray(values)) {
-    throw new RequestFailure('transient', `${answer.url} answered without a list of records`);
-  }
-  const count = total(page);
-  const facts = {
-    serverTime: readDate(answer),
-    total: Number.isFinite(count) ? count : undefined,
-    weight: answer.text.length,
-  };
-  return { page, values, facts };
 }
 
 async function inTurn<T>(keys: readonly string[], ask: (key: string) => Promise<T>): Promise<T[]> {
