@@ -164,6 +164,7 @@ test('options may stand without dollar and in any case (OData 4.01), and are car
 test('options that are malformed, unknown or repeated are refused and named', async () => {
   const expected: readonly [string, string, string][] = [
     ['$top=-1', 'optionInvalid', '$top is "-1", but takes a whole number, 0 or more.'],
+    ['$top=abc', 'optionInvalid', '$top is "abc", but takes a whole number, 0 or more.'],
     ['$top=', 'optionInvalid', '$top is "", but takes a whole number, 0 or more.'],
     ['$skip=x', 'optionInvalid', '$skip is "x", but takes a whole number, 0 or more.'],
     ['$count=maybe', 'optionInvalid', '$count is "maybe", but takes true or false.'],
