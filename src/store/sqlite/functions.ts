@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp } from '../../dictionary/index.ts';
 import { fileSignature } from '../file-signature.ts';
-import { sideBySide } from '../text/words.ts';
+import { sideBySide, wordsOf } from '../text/words.ts';
 import { liesWithin } from './polygon.ts';
 
 /** Thrown inside a statement whose time is up; ends it at the next row. */
@@ -29,6 +29,9 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   database.function('plat_matches', pure, matches);
   database.function('plat_within', pure, within);
   database.function('plat_has_words', pure, hasWords);
+  database.function('plat_words', pure, (texts: Value) =>
+    mapText(texts, (given) => wordsOf(given).join(' ')),
+  );
   database.function('plat_shift', pure, shift);
   database.function('plat_seconds', pure, secondsBetween);
   database.function('plat_cast', pure, castValue);

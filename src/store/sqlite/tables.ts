@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Field } from '../../dictionary/index.ts';
 import { isOneTable, type ResourceLayout, snakeCase, typedFields } from '../layout/index.ts';
-import { wordTable } from './word-index.ts';
+import { extendWords } from './word-index.ts';
 
 /** plat's own tables, which hold no records. */
 export const OWN_TABLES = `
@@ -69,7 +69,6 @@ function tablesOf(layout: ResourceLayout): string {
     CREATE UNIQUE INDEX "${textsTable}_id" ON "${textsTable}" (_id);
     CREATE INDEX "${columnsTable}_walk" ON "${columnsTable}" (_key, _visible, _system, _id);
     ${child ? '' : sourceIndex(columnsTable)}
-    ${wordTable(layout)}
     ${resource.name === 'Media' ? mediaIndexes(columnsTable) : ''}`;
 }
 
@@ -120,4 +119,5 @@ export function extendTables(database: DatabaseSync, layout: ResourceLayout): vo
     const list = fields.map((field) => `"${field}"`).join(', ');
     database.exec(`CREATE INDEX IF NOT EXISTS "${name}" ON "${layout.columnsTable}" (${list})`);
   }
+  extendWords(database, layout);
 }

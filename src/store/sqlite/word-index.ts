@@ -1,5 +1,6 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { Field } from '../../dictionary/index.ts';
-import { isOneTable, type ResourceLayout } from '../layout/index.ts';
+import { isOneTable, type ResourceLayout, typedFields } from '../layout/index.ts';
 import { bind, column, name, type Sql, sql } from '../sql/fragment.ts';
 import type { WordQuery } from '../sql/search.ts';
 import { wordsOf } from '../text/words.ts';
@@ -15,12 +16,38 @@ const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_word
  * words of a deleted record away, since outside of one the deletion would leave the connection with a number of the
  * index's own as its last row, which is beyond those of JavaScript.
  */
-export const wordTable = (layout: ResourceLayout): string =>
-  isIndexed(layout)
-    ? `CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii');
-       CREATE TRIGGER "${tableOf(layout)}_gone" AFTER DELETE ON "${layout.textsTable}"
-       BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END;`
-    : '';
+const creation = (layout: ResourceLayout): string => `
+  CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii');
+  CREATE TRIGGER "${tableOf(layout)}_gone" AFTER DELETE ON "${layout.textsTable}"
+  BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END;`;
+
+/** Makes the index where there is none, with the words of the records that are there already. */
+export function extendWords(database: DatabaseSync, layout: ResourceLayout): void {
+  if (!isIndexed(layout)) return;
+  const found = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(tableOf(layout));
+  if (found !== undefined) return;
+  database.exec(creation(layout));
+  writeAllWords(database, layout);
+}
+
+/** A function takes 127 arguments at the most. */
+const MOST_TEXTS = 100;
+const joined = (texts: readonly string[]): string => `concat_ws(char(10), ${texts.join(', ')})`;
+
+/** Writes the words of all records, as after a copy of their tables. The connection has plat's functions. */
+export function writeAllWords(database: DatabaseSync, layout: ResourceLayout): void {
+  if (!isIndexed(layout)) return;
+  const texts = typedFields(layout)
+    .filter(({ type }) => type.kind === 'string')
+    .map((field) => `"${field.name}"`);
+  const chunks = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
+    joined(texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS)),
+  );
+  database.exec(
+    `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words)
+     SELECT _id, plat_words(${joined(['_key', ...chunks])}) FROM "${layout.columnsTable}"`,
+  );
+}
 
 /** "Has these words in some text", for a record under an alias of the columns table. */
 export function withWords(layout: ResourceLayout, alias: string, query: WordQuery): Sql | undefined {
