@@ -1,6 +1,9 @@
 import { platError } from './errors/index.ts';
+import { postgresTables } from './store/postgres/raw-tables.ts';
 import { openPostgresStore, type ReadStoreOptions } from './store/postgres/store.ts';
+import type { RawTables } from './store/raw-tables.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settings.ts';
+import { sqliteTables } from './store/sqlite/raw-tables.ts';
 import { restoreStore } from './store/sqlite/restore.ts';
 import { defaultReaders, openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
@@ -62,4 +65,13 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Prom
       });
     }
   }
+}
+
+/**
+ * The tables of a store as they are, for a copy to another engine.
+ * @param create whether a file or a schema is made where there is none
+ */
+export async function openTables(address: string, create: boolean): Promise<RawTables> {
+  const found = storeAddress(address);
+  return found.engine === 'postgres' ? postgresTables(found.url) : sqliteTables(found.path, create);
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addCopyCommand } from './commands/copy.ts';
 import { addDataCommands } from './commands/data.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addFloorplansCommand } from './commands/floorplans.ts';
@@ -23,6 +24,7 @@ export function makeProgram(): Command {
   addServeCommand(program);
   addImportCommand(program);
   addDataCommands(program);
+  addCopyCommand(program);
   addKeyCommands(program);
   addStatusCommand(program);
   addReplicateCommand(program);

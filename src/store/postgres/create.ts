@@ -60,6 +60,10 @@ async function inspect(session: Session, { schema, name }: PostgresAddress): Pro
     [`${schema}.plat_meta`, schema],
   );
   if (row?.store === true) {
+    const marked = await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'");
+    if (marked.length === 0) {
+      throw platError('storeNotOurs', { store: name, reason: 'a copy into it has not come to its end' });
+    }
     const { layout } = await readMeta(session);
     if (layout > LAYOUT_VERSION) {
       throw platError('storeTooNew', { store: name, found: layout, known: LAYOUT_VERSION });
@@ -81,7 +85,8 @@ const functionsVersion = (server: Server): string =>
 const isCurrent = async (session: Session, server: Server): Promise<boolean> =>
   (await readMeta(session)).functions === functionsVersion(server);
 
-async function makeFunctions(session: Session, server: Server): Promise<void> {
+/** Functions, and whatever else is made anew when its text has changed. */
+export async function makeFunctions(session: Session, server: Server): Promise<void> {
   for (const text of renewable(server)) await session.run(text);
   await writeMeta(session, { functions: functionsVersion(server) });
 }

@@ -27,6 +27,9 @@ export const startFile = (database: DatabaseSync): void =>
 export const markStore = (database: DatabaseSync): void =>
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
 
+export const isMarked = (database: DatabaseSync): boolean =>
+  Number(database.prepare('PRAGMA application_id').get()?.application_id) === APPLICATION_ID;
+
 /** What lies at a path. */
 export type Found = 'nothing' | 'empty' | 'store';
 

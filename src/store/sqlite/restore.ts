@@ -4,6 +4,7 @@ import { connect } from './connection.ts';
 import { markStore, startFile } from './create.ts';
 import { extendTables, OWN_TABLES } from './tables.ts';
 import { recreateView } from './views.ts';
+import { writeAllWords } from './word-index.ts';
 
 /** Rows that are written under one hold of the lock are all: the file is nobody else's yet. */
 const PATIENCE = 5000;
@@ -25,7 +26,10 @@ export async function restoreStore(path: string, { model, rows }: StoreDump): Pr
       const insert = connection.prepare(`INSERT INTO "${table}" (${names}) VALUES (${places})`);
       for (const row of some) insert.run(...row.map(storable));
     }
-    for (const layout of layouts) recreateView(database, model, layout);
+    for (const layout of layouts) {
+      recreateView(database, model, layout);
+      writeAllWords(database, layout);
+    }
     markStore(database);
     database.exec('COMMIT');
   } finally {

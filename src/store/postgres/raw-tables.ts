@@ -1,0 +1,151 @@
+import { platError } from '../../errors/index.ts';
+import type { StoreModel } from '../model.ts';
+import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
+import { postgresAddress } from './address.ts';
+import { connectPool } from './connect.ts';
+import { copyIn, copyLine } from './copy-in.ts';
+import { LAYOUT_VERSION, makeFunctions } from './create.ts';
+import { extendTables, readCatalog } from './extend.ts';
+import { readModel, writeMeta } from './meta.ts';
+import { OWN_TABLES } from './own-tables.ts';
+import { readServer } from './server.ts';
+import { type Session, withSession } from './session.ts';
+import { recreateView } from './views.ts';
+
+/** The tables of the store in a schema; the schema is made where there is none. */
+export async function postgresTables(text: string): Promise<RawTables> {
+  const address = postgresAddress(text);
+  const pool = connectPool(address, { most: 1, pipeline: false });
+  const on = <T>(work: (session: Session) => Promise<T>): Promise<T> => withSession(pool, work);
+  const whole = await on(async (session) => {
+    const [row] = await session.rows('SELECT to_regclass($1) IS NOT NULL AS there', [
+      `${address.schema}.plat_meta`,
+    ]);
+    if (row?.there !== true) return false;
+    return (await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'")).length > 0;
+  });
+  return {
+    name: address.name,
+    whole,
+    position: () =>
+      on(async (session) => {
+        const rows = await session.rows(
+          "SELECT value FROM plat_meta WHERE name IN ('last_stamp', 'generation') ORDER BY name",
+        );
+        return rows.map((row) => String(row.value)).join();
+      }),
+    model: () => on(readModel),
+    tables: () => on(async (session) => tablesOf(session, await readModel(session))),
+    rows: (table, after, limit) => on((session) => readRows(session, table, after, limit)),
+    prepare: (model, tables) =>
+      inTransaction(on, async (session) => {
+        await session.run(`CREATE SCHEMA IF NOT EXISTS "${address.schema}"`);
+        await prepare(session, address.name, model, tables);
+      }),
+    change: (table, gone, put) => inTransaction(on, (session) => change(session, table, gone, put)),
+    finish: (model) =>
+      inTransaction(on, async (session) => {
+        const { columns } = await readCatalog(session);
+        await makeFunctions(session, await readServer(session, address.name));
+        for (const layout of layoutsOf(model)) {
+          await recreateView(session, model, layout, columns.get(layout.viewName) ?? []);
+        }
+        await writeMeta(session, { layout: LAYOUT_VERSION });
+      }),
+    close: () => pool.end(),
+  };
+}
+
+type On = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+
+const inTransaction = (on: On, work: (session: Session) => Promise<void>): Promise<void> =>
+  on(async (session) => {
+    await session.run('BEGIN');
+    try {
+      await work(session);
+      await session.run('COMMIT');
+    } catch (error) {
+      await session.run('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  });
+
+const layoutsOf = (model: StoreModel) =>
+  [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+
+const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+
+async function tablesOf(session: Session, model: StoreModel): Promise<RawTable[]> {
+  const { columns } = await readCatalog(session);
+  return [...tableKeys(model)].map(([name, key]) => {
+    const others = (columns.get(name) ?? []).filter((column) => !key.includes(column));
+    return { name, key, columns: [...key, ...others] };
+  });
+}
+
+async function readRows(
+  session: Session,
+  { name, key, columns }: RawTable,
+  after: RawRow | undefined,
+  limit: number,
+): Promise<RawRow[]> {
+  // What an engine alone says of its tables is no part of a copy.
+  const own = OWN_META.map((each) => `'${each}'`).join(', ');
+  const kept = name === 'plat_meta' ? `name NOT IN (${own})` : 'TRUE';
+  const places = key.map((_, index) => `$${index + 1}`).join(', ');
+  const beyond = after === undefined ? 'TRUE' : `(${listed(key)}) > (${places})`;
+  const rows = await session.rows(
+    `SELECT ${listed(columns)} FROM "${name}" WHERE ${kept} AND ${beyond} ORDER BY ${listed(key)} LIMIT ${limit}`,
+    [...(after ?? [])],
+  );
+  return rows.map((row) => columns.map((column) => cellOf(row[column])));
+}
+
+function cellOf(raw: unknown): Cell {
+  if (typeof raw === 'boolean') return Number(raw);
+  return typeof raw === 'string' || typeof raw === 'number' ? raw : null;
+}
+
+async function prepare(
+  session: Session,
+  store: string,
+  model: StoreModel,
+  tables: readonly RawTable[],
+): Promise<void> {
+  const before = await readCatalog(session);
+  if (!before.columns.has('plat_meta')) {
+    if (before.columns.size > 0)
+      throw platError('storeNotOurs', { store, reason: 'its schema holds other tables' });
+    for (const text of OWN_TABLES) await session.run(text);
+  }
+  await extendTables(session, before, layoutsOf(model));
+  const { columns: known } = await readCatalog(session);
+  for (const { name, columns } of tables) {
+    // Columns of fields that are not declared any more: their values stay, should they come back.
+    for (const column of columns.filter((each) => !known.get(name)?.includes(each))) {
+      await session.run(`ALTER TABLE "${name}" ADD "${column}" text COLLATE "C"`);
+    }
+  }
+}
+
+async function change(
+  session: Session,
+  { name, key, columns }: RawTable,
+  gone: readonly RawRow[],
+  put: readonly RawRow[],
+): Promise<void> {
+  if (gone.length > 0) {
+    const types = key.map(
+      (column) => `"${column}" ${typeof gone[0]?.[key.indexOf(column)] === 'number' ? 'bigint' : 'text'}`,
+    );
+    const list = gone.map((row) =>
+      Object.fromEntries(key.map((column, index) => [column, row[index] ?? null])),
+    );
+    const same = key.map((column) => `t."${column}" = g."${column}"`).join(' AND ');
+    await session.run(
+      `DELETE FROM "${name}" t USING json_to_recordset($1) AS g(${types.join(', ')}) WHERE ${same}`,
+      [JSON.stringify(list)],
+    );
+  }
+  if (put.length > 0) await copyIn(session, name, columns, put.map(copyLine).join(''));
+}

@@ -1,0 +1,61 @@
+import type { StoreModel } from './model.ts';
+
+/** A value of a row, in whatever engine; truth values are 1 and 0. */
+export type Cell = string | number | null;
+
+/** A table of a store, which has the same name and the same columns in every engine. */
+export interface RawTable {
+  readonly name: string;
+  /** Columns by which its rows are told apart and stand in order. */
+  readonly key: readonly string[];
+  readonly columns: readonly string[];
+}
+
+export type RawRow = readonly Cell[];
+
+/** The tables of a store as they are, beneath records and roles: for copies from one engine to another. */
+export interface RawTables {
+  /** For messages; without passwords. */
+  readonly name: string;
+  /** Whether a whole store lies there. */
+  readonly whole: boolean;
+  /** What moves when the store is written to. */
+  position(): Promise<string>;
+  model(): Promise<StoreModel>;
+  tables(): Promise<readonly RawTable[]>;
+  /** Rows in the order of their keys, after one of them, with these columns. */
+  rows(table: RawTable, after: RawRow | undefined, limit: number): Promise<readonly RawRow[]>;
+  /** Makes what tables and columns of these there are not. The store is no store until `finish`. */
+  prepare(model: StoreModel, tables: readonly RawTable[]): Promise<void>;
+  /** Deletes rows by their keys, and puts rows in, in one transaction. */
+  change(table: RawTable, gone: readonly RawRow[], put: readonly RawRow[]): Promise<void>;
+  /** Views, and the mark that a whole store lies here. */
+  finish(model: StoreModel): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The tables that hold no records, by name, with the columns of their keys. */
+export const OWN_TABLE_KEYS: Readonly<Record<string, readonly string[]>> = {
+  plat_meta: ['name'],
+  plat_profile: ['resource', 'field'],
+  plat_sequence: ['resource'],
+  plat_counters: ['resource', 'visible', 'system'],
+  plat_tombstones: ['resource', 'key'],
+  plat_keys: ['id'],
+  plat_key_use: ['key_id'],
+  plat_ledger_state: ['source', 'name'],
+  plat_ledger_seen: ['source', 'resource', 'key'],
+  plat_ledger_wanted: ['source', 'resource', 'why', 'key'],
+  plat_quarantine: ['source', 'resource', 'key'],
+  plat_leases: ['source'],
+};
+
+/** Names of the tables of a store, with the columns of their keys. */
+export function tableKeys(model: StoreModel): ReadonlyMap<string, readonly string[]> {
+  const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+  const records = layouts.flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
+  return new Map([...Object.entries(OWN_TABLE_KEYS), ...records.map((name) => [name, ['_key']] as const)]);
+}
+
+/** What an engine alone says of its tables stays behind. */
+export const OWN_META = ['layout', 'functions', 'changes'];

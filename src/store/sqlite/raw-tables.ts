@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { platError } from '../../errors/index.ts';
+import type { StoreModel } from '../model.ts';
+import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
+import { type Connection, connect } from './connection.ts';
+import { isMarked, markStore, startFile } from './create.ts';
+import { readModel } from './meta.ts';
+import { extendTables, OWN_TABLES } from './tables.ts';
+import { recreateView } from './views.ts';
+import { writeAllWords } from './word-index.ts';
+
+const PATIENCE = 30_000;
+
+/**
+ * The tables of the store in a file.
+ * @param create whether a file is made where there is none
+ */
+export function sqliteTables(path: string, create: boolean): RawTables {
+  const isNew = !existsSync(path);
+  if (isNew && !create) throw platError('storeMissing', { store: path });
+  const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
+  const { database } = connection;
+  if (isNew) startFile(database);
+  const whole = isMarked(database);
+  return {
+    name: path,
+    whole,
+    position: async () => {
+      const row = database
+        .prepare("SELECT group_concat(value) AS at FROM plat_meta WHERE name IN ('last_stamp', 'generation')")
+        .get();
+      return String(row?.at);
+    },
+    model: async () => readModel(database),
+    tables: async () => {
+      const keys = tableKeys(readModel(database));
+      return [...keys].map(([name, key]) => ({
+        name,
+        key,
+        columns: [...key, ...columnsOf(database, name).filter((column) => !key.includes(column))],
+      }));
+    },
+    rows: async (table, after, limit) => readRows(connection, table, after, limit),
+    prepare: async (model, tables) => prepare(database, path, model, tables),
+    change: async (table, gone, put) => change(connection, table, gone, put),
+    finish: async (model) => {
+      for (const layout of layoutsOf(model)) {
+        recreateView(database, model, layout);
+        writeAllWords(database, layout);
+      }
+      markStore(database);
+    },
+    close: async () => connection.close(),
+  };
+}
+
+const layoutsOf = (model: StoreModel) =>
+  [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+
+const columnsOf = (database: DatabaseSync, table: string): string[] =>
+  database
+    .prepare('SELECT name FROM pragma_table_info(?)')
+    .all(table)
+    .map((row) => String(row.name));
+
+const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+const places = (names: readonly string[]): string => names.map(() => '?').join(', ');
+
+/** What an engine alone says of its tables is no part of a copy. */
+const kept = ({ name }: RawTable): string =>
+  name === 'plat_meta' ? `name NOT IN (${OWN_META.map((each) => `'${each}'`).join(', ')})` : 'TRUE';
+
+function readRows(
+  connection: Connection,
+  table: RawTable,
+  after: RawRow | undefined,
+  limit: number,
+): RawRow[] {
+  const { name, key, columns } = table;
+  const beyond = after === undefined ? 'TRUE' : `(${listed(key)}) > (${places(key)})`;
+  const text = `SELECT ${listed(columns)} FROM "${name}" WHERE ${kept(table)} AND ${beyond} ORDER BY ${listed(key)} LIMIT ?`;
+  const rows = connection.prepare(text).all(...(after ?? []), limit);
+  return rows.map((row) => columns.map((column) => cellOf(row[column])));
+}
+
+const cellOf = (raw: unknown): Cell => (typeof raw === 'string' || typeof raw === 'number' ? raw : null);
+
+function prepare(database: DatabaseSync, path: string, model: StoreModel, tables: readonly RawTable[]): void {
+  database.exec('BEGIN IMMEDIATE');
+  if (columnsOf(database, 'plat_meta').length === 0) {
+    const others = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
+    if (others > 0) throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
+    database.exec(OWN_TABLES);
+  }
+  for (const layout of layoutsOf(model)) extendTables(database, layout);
+  for (const { name, columns } of tables) {
+    const known = new Set(columnsOf(database, name));
+    // Columns of fields that are not declared any more: their values stay, should they come back.
+    for (const column of columns.filter((each) => !known.has(each))) {
+      database.exec(`ALTER TABLE "${name}" ADD COLUMN "${column}"`);
+    }
+  }
+  database.exec('COMMIT');
+}
+
+function change(
+  { database, prepare: statement }: Connection,
+  { name, key, columns }: RawTable,
+  gone: readonly RawRow[],
+  put: readonly RawRow[],
+): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const remove = statement(`DELETE FROM "${name}" WHERE (${listed(key)}) = (${places(key)})`);
+    for (const row of gone) remove.run(...row);
+    const insert = statement(`INSERT INTO "${name}" (${listed(columns)}) VALUES (${places(columns)})`);
+    for (const row of put) insert.run(...row);
+    database.exec('COMMIT');
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,172 @@
+/** A store that moves from one engine to the other and back is the same store. */
+import assert from 'node:assert/strict';
+import { suite, type TestContext, test } from 'node:test';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
+import type { ErrorCode } from '../../src/errors/index.ts';
+import { openStore, openTables } from '../../src/open-store.ts';
+import { copyStore } from '../../src/store/copy-store.ts';
+import { NO_USE } from '../../src/store/key-store.ts';
+import type { RawTables } from '../../src/store/raw-tables.ts';
+import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import { listing } from '../support/builders.ts';
+import { testClock } from '../support/clock.ts';
+import { postgresServer, runOn } from '../support/postgres-server.ts';
+import { temporaryFile } from '../support/temporary.ts';
+import { operations } from '../support/world.ts';
+
+const settings = {
+  ...DEFAULT_SETTINGS,
+  declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
+};
+const RESOURCES = ['OUID', 'Office', 'Member', 'Property', 'OpenHouse', 'PropertyRooms', 'Media', 'Lookup'];
+const KEY = {
+  id: 'k',
+  name: 'n',
+  kind: 'api',
+  role: 'idx',
+  systems: ['X'],
+  createdAt: '2026-06-01T12:00:00Z',
+  expiresAt: null,
+  revokedAt: null,
+} as const;
+
+const none = (): void => undefined;
+let databases = 0;
+
+async function database(t: TestContext): Promise<string> {
+  const server = await postgresServer();
+  const name = `copy_${++databases}`;
+  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
+  t.after(() => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`));
+  return server.address(name);
+}
+
+/** Where a store lies and may lie, for one test. */
+const PLACES = {
+  sqlite: async () => temporaryFile(),
+  postgres: database,
+} as const;
+
+async function fill(address: string): Promise<void> {
+  const store = await openStore(address, { create: settings });
+  const { write } = operations(store, testClock());
+  for (const [resource, records] of Map.groupBy(
+    marketRecords({ seed: 7, listings: 40 }),
+    (each) => each.resource,
+  )) {
+    await write(resource, ...records.map(({ record }) => record));
+  }
+  await store.remove('Property', [...(await operations(store, testClock()).keys('Property')).slice(0, 1)]);
+  await store.keys.add(KEY, 'hash');
+  await store.keys.recordUse(new Map([['k', { ...NO_USE, requests: 3 }]]));
+  await store.ledger.exchange('feed', 'cursor', () => ({ at: 'é' }));
+  await store.close();
+}
+
+/** All that can be seen of a store. */
+async function seen(address: string) {
+  const store = await openStore(address);
+  const { exported, rows, listing: native } = operations(store, testClock());
+  const [first] = await operations(store, testClock()).keys('Property');
+  const found = {
+    exported: await Promise.all(RESOURCES.map(exported)),
+    rows: await Promise.all(RESOURCES.map((resource) => rows(resource))),
+    idx: await rows('Property', '$expand=Media,Rooms', { viewer: { role: 'idx' } }),
+    words: await rows('Property', '$select=ListingKey&$search=kitchen'),
+    native: await native(first ?? '', { expansions: ['Photos', 'Rooms', 'CustomFields'] }),
+    keys: await store.keys.list(),
+    ledger: await store.ledger.state('feed'),
+    secret: store.secret,
+    status: { ...(await store.status()), store: '', engine: '', bytes: 0 },
+  };
+  await store.close();
+  return found;
+}
+
+async function copied(from: string, to: string) {
+  const [source, target] = [await openTables(from, false), await openTables(to, true)];
+  try {
+    return await copyStore(source, target, none);
+  } finally {
+    await source.close();
+    await target.close();
+  }
+}
+
+suite('copies of stores', () => {
+  for (const [from, to] of [
+    ['sqlite', 'postgres'],
+    ['postgres', 'sqlite'],
+    ['sqlite', 'sqlite'],
+  ] as const) {
+    test(`from ${from} to ${to}: everything is the same, and the copy goes its own way`, async (t) => {
+      const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
+      await fill(here);
+      const report = await copied(here, there);
+      assert.equal(report.written, report.rows);
+      assert.equal(report.removed, 0);
+      const expected = await seen(here);
+      assert.deepEqual(await seen(there), expected);
+      const store = await openStore(there);
+      const told = await operations(store, testClock()).write('Property', listing('new'));
+      assert.equal(told.inserted, 1);
+      assert.ok(Date.parse(told.stamp) >= Date.parse(expected.status.lastStamp));
+      await store.close();
+      assert.deepEqual(await seen(here), expected);
+    });
+
+    test(`from ${from} to ${to}: a copy that breaks off goes on, and what changed meanwhile comes along`, async (t) => {
+      const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
+      await fill(here);
+      const [source, target] = [await openTables(here, false), await openTables(there, true)];
+      let changes = 0;
+      const breaking: RawTables = {
+        ...target,
+        change: (...given) => (++changes > 8 ? Promise.reject(new Error('cut')) : target.change(...given)),
+      };
+      await assert.rejects(copyStore(source, breaking, none), /^Error: cut$/);
+      await source.close();
+      await target.close();
+      // What is half there is no store.
+      await assert.rejects(openStore(there), { code: 'storeNotOurs' satisfies ErrorCode });
+      const store = await openStore(here);
+      await operations(store, testClock()).write('Office', { OfficeKey: 'late', OfficeName: 'Late' });
+      const gone = await operations(store, testClock()).keys('Office');
+      await store.remove('Office', gone.slice(0, 2));
+      await store.close();
+      const report = await copied(here, there);
+      assert.ok(report.written < report.rows && report.removed >= 0, JSON.stringify(report));
+      assert.deepEqual(await seen(there), await seen(here));
+    });
+  }
+
+  test('a store is not written over, and a database of somebody else neither', async (t) => {
+    const here = await PLACES.sqlite();
+    await fill(here);
+    const there = await database(t);
+    await copied(here, there);
+    const name = there.replace(/\?.*/, '');
+    const usage = { code: 'usage' satisfies ErrorCode, message: `There is a store at ${name} already.` };
+    await assert.rejects(copied(here, there), usage);
+    const other = await database(t);
+    await runOn(other, 'CREATE SCHEMA plat', 'CREATE TABLE plat.orders (id integer)');
+    await assert.rejects(copied(here, other), { code: 'storeNotOurs' satisfies ErrorCode });
+    const missing = { code: 'storeMissing' satisfies ErrorCode };
+    await assert.rejects(copied(await PLACES.sqlite(), await database(t)), missing);
+    await assert.rejects(copied(await database(t), await PLACES.sqlite()), missing);
+  });
+
+  test('a source that never comes to rest is told', async () => {
+    const here = await PLACES.sqlite();
+    await fill(here);
+    const [source, target] = [await openTables(here, false), await openTables(await PLACES.sqlite(), true)];
+    let moves = 0;
+    const restless = { ...source, position: async () => String(++moves) };
+    await assert.rejects(copyStore(restless, target, none), {
+      code: 'failed' satisfies ErrorCode,
+      message: `${here} is written to while it is copied. End what writes to it, and copy again: it goes on from here.`,
+    });
+    await source.close();
+    await target.close();
+  });
+});
