@@ -35,7 +35,7 @@ interface ReplicateSettings extends SourceSettings {
 }
 
 /** What waits and is worked on has to fit in 200 MB, however large the feed is. */
-const CACHE_MEGABYTES = 16;
+const CACHE_MEGABYTES = 8;
 
 const LIMITS = {
   requestsPerSecond: '--requests-per-second <n>',
