@@ -12,6 +12,7 @@ import { metadataOf, type ODataServer, odataServer } from './support/odata-serve
 import { makeReplica, type TestReplica } from './support/replica.ts';
 
 const HOUR = 3600 * SECOND;
+const LARGE = Buffer.alloc(100_000_000, ' ');
 
 interface Bad {
   readonly server: ODataServer;
@@ -313,14 +314,13 @@ test('a sweep that suddenly ends early does not empty the replica: the guard sto
 
 test('100 MB pages are asked for smaller', async (t) => {
   const { server, replica } = await bad(t);
-  const large = Buffer.alloc(100_000_000, ' ');
   const sizes: number[] = [];
   server.traits.page = 1000;
   server.intercept = (seen) => {
     if (pageOf(seen) === undefined || seen.query.has('$select')) return undefined;
     const size = Number(seen.query.get('$top'));
     sizes.push(size);
-    return size > 20 ? { body: large } : undefined;
+    return size > 20 ? { body: LARGE } : undefined;
   };
   await replica.replicate();
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
@@ -329,8 +329,7 @@ test('100 MB pages are asked for smaller', async (t) => {
 
 test('100 MB pages however few records are asked for: a clear error', async (t) => {
   const { server, replica } = await bad(t);
-  const large = Buffer.alloc(100_000_000, ' ');
-  server.intercept = (seen) => (pageOf(seen) === undefined ? undefined : { body: large });
+  server.intercept = (seen) => (pageOf(seen) === undefined ? undefined : { body: LARGE });
   await assert.rejects(
     replica.replicate({ pageSize: 8 }),
     failed('too-large', 'The answer has 100000000 bytes or more, and 33554432 are read'),

@@ -75,6 +75,7 @@ test('both interfaces give the same keys, and equal values of every field that b
   const feed = await platFeed(t);
   await feed.store.configure((settings) => ({
     ...settings,
+    timeZone: 'America/Denver',
     declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
   }));
   const records = Map.groupBy(marketRecords({ seed: 7, listings: LISTINGS }), ({ resource }) => resource);

@@ -558,6 +558,24 @@ describe('TRAP 11: during the native initial download only _limit, _skiptoken an
   });
 });
 
+describe('TRAP 11: sub-data in batches', () => {
+  test('a source that gives fewer listings at once than were asked for is asked for the others', async (t) => {
+    const clock = testClock();
+    const photos = (number: number) => ({ Photos: [{ Id: `p${number}`, Uri800: 'https://img.example/1' }] });
+    const server = await nativeServer(t, clock, listings(10, clock, photos));
+    server.page = 4;
+    const resources = ['Property'];
+    const replica = await makeReplica(t, { from: server.root, interface: 'native', clock, resources });
+    await replica.replicate();
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(10));
+    assert.deepEqual((await replica.keys('Media')).length, 10);
+    assert.deepEqual(
+      server.asked('listings').flatMap((url) => /_limit=(\d+)&_filter=ListingKey/.exec(url)?.[1] ?? []),
+      ['10', '6', '2'],
+    );
+  });
+});
+
 describe('TRAP 12: "********" means hidden', () => {
   test('masked fields are never stored as data and never quarantined; the rest is', async (t) => {
     const feed = await platFeed(t, { role: 'idx' });

@@ -224,7 +224,8 @@ async function findExtra(
     after = last;
     const extra = stored.filter((key) => !keys.has(key));
     if (extra.length === 0) continue;
-    const there = new Set((await feed.some(resource, extra)).keys.map(({ key }) => key));
+    const given = (await feed.some(resource, extra)).keys.filter((each) => each.resource === resource);
+    const there = new Set(given.map(({ key }) => key));
     const gone = extra.filter((key) => !there.has(key));
     const still = await store.ledger.missing(name, resource, gone);
     for (const key of gone) {

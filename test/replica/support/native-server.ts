@@ -13,6 +13,8 @@ export interface NativeServer extends Loopback {
   standardFields: Json;
   /** Whether a skip token takes its own record in (trap 5b). */
   tokenTakesItsOwn: boolean;
+  /** Its largest page. */
+  page: number;
   intercept: (seen: Seen, count: number) => Reply | undefined;
   asked(collection: string): string[];
 }
@@ -38,6 +40,7 @@ export async function nativeServer(
     customFields: [],
     standardFields: {},
     tokenTakesItsOwn: false,
+    page: 1000,
     intercept: () => undefined,
     asked: (collection) =>
       loopback.seen
@@ -92,7 +95,7 @@ function accountsPage({ accounts }: NativeServer, { query }: Seen): Reply {
   return success(accounts.slice(skip, skip + Number(query.get('_limit') ?? 10)));
 }
 
-function listingsPage({ listings, tokenTakesItsOwn }: NativeServer, { query }: Seen): Reply {
+function listingsPage({ listings, tokenTakesItsOwn, page }: NativeServer, { query }: Seen): Reply {
   const filter = query.get('_filter') ?? '';
   const [, lower = '', upper = ''] = /^\w+ bt ([^,]+),(.+)$/.exec(filter) ?? [];
   const [, wanted] = /^ListingKey Eq (.+)$/.exec(filter) ?? [];
@@ -108,7 +111,7 @@ function listingsPage({ listings, tokenTakesItsOwn }: NativeServer, { query }: S
       return upper === '' || (stamp >= Date.parse(lower) && stamp <= Date.parse(upper));
     })
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    .slice(0, Number(query.get('_limit') ?? 10));
+    .slice(0, Math.min(page, Number(query.get('_limit') ?? 10)));
   const last = matching.at(-1);
   const select = query.get('_select')?.split(',');
   const expand = query.get('_expand')?.split(',') ?? [];

@@ -159,32 +159,57 @@ export function nativeSource(options: NativeSourceOptions): Source {
       return { keys, next: nextOf(resource, answer, position), serverTime, total, weight };
     },
     async some(resource, keys) {
-      if (resource !== 'Property') return pageOf(ACCOUNTS, await accountsByKey(keys));
-      const filter = `_filter=ListingKey Eq ${keys.map(quoted).join(',')}`;
-      return pageOf(resource, await read(LISTINGS, [`_limit=${keys.length}`, filter, expand]));
+      if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, []));
+      return pageOf(resource, await listingsOf(keys, [expand]));
     },
     async children(keys) {
-      const filter = `_filter=ListingKey Eq ${keys.map(quoted).join(',')}`;
-      const query = [`_limit=${keys.length}`, filter, '_select=ListingKey', expand];
-      return pageOf('Property', await read(LISTINGS, query), 'children');
+      return pageOf('Property', await listingsOf(keys, ['_select=ListingKey', expand]), 'children');
     },
   };
 
-  async function accountsByKey(keys: readonly string[]): Promise<NativeAnswer> {
-    const results: unknown[] = [];
-    let serverTime = 0;
+  /** Listings by their keys. A source may give fewer at once than were asked for: it is asked for the others again. */
+  async function listingsOf(keys: readonly string[], options: readonly string[]): Promise<NativeAnswer> {
+    const answers = [await byPath(LISTINGS, keys.filter(isUnwritable), options)];
+    for (let left = keys.filter((key) => !isUnwritable(key)); left.length > 0; ) {
+      const filter = `_filter=ListingKey Eq ${left.map(quoted).join(',')}`;
+      const answer = await read(LISTINGS, [`_limit=${left.length}`, filter, ...options]);
+      answers.push(answer);
+      const given = new Set(keysOf(LISTINGS, answer.results).map(({ key }) => key));
+      const rest = left.filter((key) => !given.has(key));
+      if (rest.length === left.length) break;
+      left = rest;
+    }
+    return joined(answers);
+  }
+
+  /** Records one by one; those that are not there are left out. */
+  async function byPath(
+    collection: string,
+    keys: readonly string[],
+    options: readonly string[],
+  ): Promise<NativeAnswer> {
+    const answers: NativeAnswer[] = [];
+    const query = options.length === 0 ? '' : `?${options.map(encodeParameter).join('&')}`;
     for (const key of keys) {
       try {
-        const answer = await client.get(`${root}${ACCOUNTS}/${encodeURIComponent(key)}`, readResults);
-        results.push(...answer.results);
-        serverTime = answer.serverTime;
+        answers.push(
+          await client.get(`${root}${collection}/${encodeURIComponent(key)}${query}`, readResults),
+        );
       } catch (error) {
         if (!(error instanceof RequestFailure && error.status === 404)) throw error;
       }
     }
-    return { results, token: undefined, serverTime, total: undefined, weight: 0 };
+    return joined(answers);
   }
 }
+
+const joined = (answers: readonly NativeAnswer[]): NativeAnswer => ({
+  results: answers.flatMap(({ results }) => results),
+  token: undefined,
+  serverTime: Math.max(0, ...answers.map(({ serverTime }) => serverTime)),
+  total: undefined,
+  weight: answers.reduce((sum, { weight }) => sum + weight, 0),
+});
 
 const KINDS: ReadonlySet<unknown> = new Set(['Member', 'Office']);
 
@@ -224,8 +249,11 @@ export function readResults(answer: Answer): NativeAnswer {
   };
 }
 
-/** A character literal of the native language: quotes are escaped by a backslash. */
-const quoted = (key: string): string => `'${key.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+/** A character literal of the native language: a backslash stands before a quote, and for itself before all else. */
+const quoted = (key: string): string => `'${key.replaceAll("'", "\\'")}'`;
+
+/** A backslash before a quote, or at the end, has no literal. */
+const isUnwritable = (key: string): boolean => key.includes('\\');
 
 function encodeParameter(parameter: string): string {
   const [name = '', value = ''] = parameter.split(/=(.*)/s, 2);
