@@ -36,6 +36,9 @@ const LARGEST_BATCH = 1000;
 /** Records and children of one transaction at the most, where an engine does not say otherwise. */
 const LARGEST_WEIGHT = 20_000;
 
+/** Times that one record is tried: a machine that stood still for a moment makes no record too heavy. */
+const TRIES = 3;
+
 /** What a write of batches came to. */
 export interface Written {
   readonly report: WriteReport;
@@ -64,6 +67,7 @@ export async function writeInBatches(
   let report: WriteReport = emptyTally('');
   const waiting = split(records, writer.largestWeight ?? LARGEST_WEIGHT);
   if (waiting.length === 0 && finish !== undefined) waiting.push([]);
+  let tries = 0;
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
     const fresh = unknownFields(model, batch);
     if (fresh.length > 0) model = await writer.learn(fresh);
@@ -79,13 +83,14 @@ export async function writeInBatches(
     switch (attempt.kind) {
       case 'done':
         report = addReports(report, attempt.result);
+        tries = 0;
         break;
       case 'outdated':
         model = await writer.readModel();
         waiting.unshift(batch);
         break;
       case 'too-long':
-        waiting.unshift(...halves(batch, ({ key }) => `store the record ${key} with its children`));
+        waiting.unshift(...smaller(batch, ++tries, ({ key }) => `store the record ${key} with its children`));
         break;
     }
   }
@@ -104,6 +109,7 @@ export async function removeInBatches(
   let report: WriteReport = emptyTally('');
   const waiting: string[][] = [];
   for (let at = 0; at < keys.length; at += LARGEST_BATCH) waiting.push(keys.slice(at, at + LARGEST_BATCH));
+  let tries = 0;
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
     const now = batch;
     const attempt = await writer.attempt(model, async (transaction) => {
@@ -113,13 +119,14 @@ export async function removeInBatches(
     switch (attempt.kind) {
       case 'done':
         report = addReports(report, attempt.result);
+        tries = 0;
         break;
       case 'outdated':
         model = await writer.readModel();
         waiting.unshift(batch);
         break;
       case 'too-long':
-        waiting.unshift(...halves(batch, (key) => `delete the record ${key} with its children`));
+        waiting.unshift(...smaller(batch, ++tries, (key) => `delete the record ${key} with its children`));
         break;
     }
   }
@@ -153,9 +160,10 @@ function split(records: readonly ParsedRecord[], largestWeight: number): ParsedR
   return batches;
 }
 
-function halves<T>(batch: readonly T[], task: (only: T) => string): T[][] {
+function smaller<T>(batch: readonly T[], tries: number, task: (only: T) => string): T[][] {
   const [first] = batch;
   if (batch.length < 2 && first !== undefined) {
+    if (tries < TRIES) return [[first]];
     throw platError('failed', { reason: `To ${task(first)} takes longer than a transaction may.` });
   }
   const middle = batch.length >> 1;

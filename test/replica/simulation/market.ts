@@ -47,10 +47,17 @@ export const listingKeys = (random: Random): string => String(random.integer(1, 
 export const memberKeys = (random: Random): string => String(random.integer(1, 12));
 export const officeKeys = (random: Random): string => String(random.integer(1, 5));
 
-const STATUSES = ['Active', 'Pending', 'Coming Soon', 'Closed', 'Withdrawn', 'Expired'] as const;
+const STATUSES = [
+  ['Active', 4],
+  ['Pending', 1],
+  ['Coming Soon', 1],
+  ['Closed', 1],
+  ['Withdrawn', 2],
+  ['Expired', 1],
+] as const;
 
 export function drawStatus(random: Random): Json {
-  const status = random.weighted(STATUSES.map((name) => [name, name === 'Active' ? 4 : 1] as const));
+  const status = random.weighted(STATUSES);
   // Closed listings leave the idx role's view three years after the day they were closed.
   const closed =
     status === 'Closed' ? { CloseDate: random.pick(['2023-06-01', '2023-06-02', '2026-05-01']) } : {};

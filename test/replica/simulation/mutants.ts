@@ -24,7 +24,7 @@ export const WRONGS: readonly Wrong[] = [
     name: 'windows without an overlap lose what is stamped on the edge',
     make: () => ({ transport: (transport) => (wish) => transport(withoutOverlap(wish)) }),
     breaks: /cursor is never ahead/,
-    plan: { interface: 'reso', wholeSeconds: true, changes: 60 },
+    plan: { interface: 'reso', wholeSeconds: true, changes: 300, pace: 0.1, faults: 0 },
   },
   {
     name: 'the cursor is committed before the records',
@@ -78,7 +78,7 @@ export const WRONGS: readonly Wrong[] = [
         { ...change, want: want.filter(({ why }) => why !== 'record') },
       ]),
     breaks: /replica equals/,
-    plan: { customFields: false, role: 'idx', changes: 60 },
+    plan: { customFields: false, role: 'idx', often: 'rule', changes: 10, listings: 30 },
   },
   {
     name: 'windows end by a clock that is not the source’s',

@@ -1,5 +1,6 @@
 import { makeRandom } from '../../../src/demo/random.ts';
 import type { BudgetLimits } from '../../../src/replica/http/budget.ts';
+import { CHANGES, type Change } from './source.ts';
 
 export type RoleName = 'idx' | 'private';
 
@@ -15,6 +16,10 @@ export interface Plan {
   /** Listings at the beginning, and changes of the source from then on. */
   readonly listings: number;
   readonly changes: number;
+  /** How long the pauses between them are, against the usual. */
+  readonly pace: number;
+  /** What many of the changes are. */
+  readonly often: Change | undefined;
   /** Processes of the consumer, one after the other, before the last ones that nothing disturbs. */
   readonly processes: number;
   /** How many of them are killed or held up, and how many requests go wrong, from 0 to 1. */
@@ -52,6 +57,8 @@ export function drawPlan(seed: number): Plan {
     fieldsDeclared: random.chance(0.8),
     listings: random.integer(0, 14),
     changes: random.integer(5, 40),
+    pace: random.pick([1, 1, 0.1]),
+    often: random.chance(0.3) ? random.pick(CHANGES)[0] : undefined,
     processes: random.integer(1, 5),
     mortality: random.pick([0, 0.5, 0.9]),
     faults: random.pick([0, 0.02, 0.08, 0.25]),

@@ -62,6 +62,7 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   await source.fill(plan.listings);
   let isOver = false;
   const changing = changeSource(stage, () => isOver);
+  changing.catch(() => undefined); // told below
   network.faults = plan.faults;
   const heldUp: Consumer[] = [];
   for (let number = 1; number <= plan.processes; number++) {
@@ -88,13 +89,14 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
 
 /** The source changes at moments of its own, also while requests are answered. */
 async function changeSource({ plan, source, random, time }: Stage, isOver: () => boolean): Promise<void> {
-  for (let left = plan.changes; left > 0 && !isOver(); left--) {
+  for (let left = plan.changes; left > 0; left--) {
     const pause = random.weighted([
       [random.integer(0, SECOND), 6],
       [random.integer(SECOND, MINUTE), 3],
       [random.integer(MINUTE, HOUR), 1],
     ]);
-    await time.sleep(pause);
+    // What nobody is there to see happens at once.
+    await time.sleep(isOver() ? SECOND : pause * plan.pace);
     source.lookAtClock();
     await source.change();
   }

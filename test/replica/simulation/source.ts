@@ -20,7 +20,7 @@ import {
   memberKeys,
   officeKeys,
 } from './market.ts';
-import type { RoleName } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { ShownRecords } from './shown.ts';
 import type { VirtualTime } from './time.ts';
 
@@ -29,11 +29,12 @@ export interface SourceOptions {
   readonly writer: Store;
   readonly random: Random;
   readonly time: VirtualTime;
-  readonly role: RoleName;
+  readonly plan: Pick<Plan, 'role' | 'often'>;
   readonly log: (line: string) => void;
 }
 
-const CHANGES = [
+/** What may happen, and how often against each other. */
+export const CHANGES = [
   ['insert', 5],
   ['change', 8],
   ['status', 4],
@@ -47,10 +48,10 @@ const CHANGES = [
   ['office', 2],
   ['no-member', 1],
   ['role', 0.7],
-  ['rule', 0.7],
+  ['rule', 1.5],
   ['field', 0.4],
 ] as const;
-type Change = (typeof CHANGES)[number][0];
+export type Change = (typeof CHANGES)[number][0];
 
 /** The end of the list of statuses in the idx role's rule. */
 const ON_MARKET = "'Coming Soon'";
@@ -69,7 +70,7 @@ export class Source {
 
   constructor(options: SourceOptions) {
     this.#options = options;
-    this.shown = new ShownRecords(options.role);
+    this.shown = new ShownRecords(options.plan.role);
     this.#judge();
   }
 
@@ -84,7 +85,9 @@ export class Source {
 
   /** Something changes. */
   async change(): Promise<void> {
-    await this.happen(this.#options.random.weighted(CHANGES));
+    const { random, plan } = this.#options;
+    const change = random.weighted(CHANGES);
+    await this.happen(plan.often !== undefined && random.chance(0.4) ? plan.often : change);
   }
 
   /** Whether the key sees a child of a listing. */

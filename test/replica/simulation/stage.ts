@@ -62,7 +62,7 @@ export async function setStage(plan: Plan, engine: Engine, quiet: () => Promise<
   });
   const random = (purpose: string): Random => makeRandom(plan.seed, purpose);
   const writer = await market.again();
-  const source = new Source({ writer, random: random('source'), time, role: plan.role, log: say });
+  const source = new Source({ writer, random: random('source'), time, plan, log: say });
   const commits = new CommitWitness({ plan, source, observer: replica.store, time, accuse, log: say });
   const requests = new RequestWitness(time, plan.limits, accuse);
   const ask = serve({

@@ -53,15 +53,24 @@ test('a single record that takes too long is an error, and nothing of it is stor
   const { state, world } = await slowWorld(t);
   await world.write('Property', listing('A'));
   const record = await world.parse('Property', listing('B'));
-  state.slow = 1;
+  state.slow = 3;
   await assert.rejects(
     world.store.write('Property', [record]),
     failed('store the record B with its children'),
   );
-  state.slow = 1;
+  state.slow = 3;
   await assert.rejects(
     world.store.remove('Property', ['A']),
     failed('delete the record A with its children'),
   );
   assert.deepEqual(await world.keys('Property'), ['A']);
+});
+
+test('a single record is tried again when the machine stood still', async (t) => {
+  const { state, world } = await slowWorld(t);
+  const record = await world.parse('Property', listing('A'));
+  state.slow = 2;
+  assert.deepEqual(told(await world.store.write('Property', [record])), { inserted: 1 });
+  state.slow = 2;
+  assert.deepEqual(told(await world.store.remove('Property', ['A'])), { deleted: 1 });
 });
