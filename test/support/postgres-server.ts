@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
@@ -24,6 +25,8 @@ export interface PostgresServer {
   /** Stops it at once, as a crash would, or in order; and starts it again on the same data. */
   stop(how: 'crash' | 'order'): Promise<void>;
   start(): Promise<void>;
+  /** A streaming standby of the server, as it is now. */
+  standby(): Promise<PostgresServer>;
 }
 
 /** The settings of a server that is thrown away: what it holds needs to survive no failure of the machine. */
@@ -91,32 +94,72 @@ export async function startServer(): Promise<PostgresServer> {
     return path;
   };
   const data = own('data');
-  const socket = own('socket');
-  chmodSync(socket, 0o755);
   const environment = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   const options = { ...owner, cwd: folder, env: environment };
-  let server: ChildProcess | undefined;
+  const running = new Map<string, ChildProcess>();
   process.once('exit', () => {
-    server?.kill('SIGQUIT');
+    for (const server of running.values()) server.kill('SIGQUIT');
     rmSync(folder, { recursive: true, force: true });
   });
   const initdb = ['-D', data, '-U', 'plat', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
   await run(join(bin, 'initdb'), initdb, options);
+  const place = { bin, options, running };
+  const socket = own('socket');
+  const server = await runServer(place, data, socket, []);
+  let standbys = 0;
+
+  const standby = async (): Promise<PostgresServer> => {
+    const copy = join(folder, `standby-${++standbys}`);
+    const client = new Client({ connectionString: server.address('postgres') });
+    await client.connect();
+    await client.query("SELECT pg_backup_start('standby', true)");
+    await run('cp', ['-a', data, copy]);
+    const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop()');
+    await client.end();
+    rmSync(join(copy, 'postmaster.pid'));
+    const give = (name: string, text: string): void => {
+      writeFileSync(join(copy, name), text);
+      if (owner.uid !== undefined && owner.gid !== undefined)
+        chownSync(join(copy, name), owner.uid, owner.gid);
+    };
+    give('backup_label', rows[0]?.labelfile ?? '');
+    give('standby.signal', '');
+    const settings = ['-c', `primary_conninfo=host=${socket} user=plat`];
+    const following = await runServer(place, copy, own(`standby-${standbys}-socket`), settings);
+    return { ...following, standby: () => Promise.reject(new Error('a standby has none of its own')) };
+  };
+  return { ...server, standby };
+}
+
+interface Place {
+  readonly bin: string;
+  readonly options: Owner & { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
+  /** The processes, by their data. */
+  readonly running: Map<string, ChildProcess>;
+}
+
+async function runServer(
+  { bin, options, running }: Place,
+  data: string,
+  socket: string,
+  further: readonly string[],
+): Promise<Omit<PostgresServer, 'standby'>> {
+  chmodSync(socket, 0o755);
   const address = (database: string): string =>
     `postgres://plat@localhost/${database}?host=${encodeURIComponent(socket)}`;
 
   const start = async (): Promise<void> => {
     const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const child = spawn(join(bin, 'postgres'), ['-D', data, '-k', socket, ...settings], {
+    const child = spawn(join(bin, 'postgres'), ['-D', data, '-k', socket, ...settings, ...further], {
       ...options,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    server = child;
+    running.set(data, child);
     const said: string[] = [];
     await new Promise<void>((resolve, reject) => {
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         said.push(text);
-        if (text.includes('ready to accept connections')) resolve();
+        if (/ready to accept (read-only )?connections/.test(text)) resolve();
       });
       child.once('error', reject);
       child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said.join('')}`)));
@@ -131,7 +174,7 @@ export async function startServer(): Promise<PostgresServer> {
     address,
     start,
     stop: async (how) => {
-      const child = server;
+      const child = running.get(data);
       if (child === undefined || child.exitCode !== null) return;
       const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
       child.ref();

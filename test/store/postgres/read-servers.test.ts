@@ -1,0 +1,174 @@
+/** Read stores: a real primary server and a streaming standby that may fall behind, stop, or hold something else. */
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { PlatError } from '../../../src/errors/index.ts';
+import { openStore } from '../../../src/open-store.ts';
+import { ChangePosition } from '../../../src/store/postgres/change-position.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { listing } from '../../support/builders.ts';
+import { runOn, startServer } from '../../support/postgres-server.ts';
+import { operations, TIME } from '../../support/world.ts';
+
+const primary = await startServer();
+// A change is streamed when it is committed, not some time later.
+const flushed = 'ALTER DATABASE market SET synchronous_commit = on';
+await runOn(primary.address('postgres'), 'CREATE DATABASE market', 'CREATE DATABASE other', flushed);
+const writer = await openStore(primary.address('market'), { create: 'authority' });
+await (await openStore(primary.address('other'), { create: 'authority' })).close();
+const standby = await primary.standby();
+const address = standby.address('market');
+
+/** A store that reads from the standby, and waits for it so many milliseconds. */
+async function reader(lag: number): Promise<Store> {
+  const store = await openStore(primary.address('market'), { readStores: { addresses: [address], lag } });
+  after(() => store.close());
+  return store;
+}
+
+const store = await reader(100);
+after(() => writer.close());
+
+const clock = { text: () => new Date().toISOString() };
+const { write } = operations(writer, clock);
+const { keys, request } = operations(store, clock);
+
+/** The only server that is read from. */
+function reading(of: Store = store): { readonly used: boolean; readonly reads: number } {
+  const [state] = of.readStores?.() ?? [];
+  assert.ok(state !== undefined);
+  return { used: state.used, reads: state.reads };
+}
+
+/** Reads until the standby is read from again. */
+async function untilUsed(): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!reading().used) {
+    assert.ok(Date.now() < deadline, 'the standby is read from again');
+    await keys('Property');
+    await setTimeout(20);
+  }
+}
+
+const pause = () => runOn(address, 'SELECT pg_wal_replay_pause()');
+const resume = () => runOn(address, 'SELECT pg_wal_replay_resume()');
+
+describe('a standby', () => {
+  it('answers in place of the primary, and shows each change at once', async () => {
+    const patient = await reader(20_000);
+    const before = reading(patient).reads;
+    for (let round = 1; round <= 30; round++) {
+      await write('Property', listing('changing', { ListPrice: round }));
+      const found = await operations(patient, clock).keys('Property', `$filter=ListPrice eq ${round}`);
+      assert.deepEqual(found, ['changing'], `round ${round}`);
+    }
+    assert.deepEqual(reading(patient), { used: true, reads: before + 30 });
+  });
+
+  it('is left out while it is behind, and asked again when it keeps up', async () => {
+    await untilUsed();
+    const { reads } = reading();
+    await pause();
+    assert.deepEqual(await keys('Property', "$filter=ListingKey eq 'late'"), []);
+    assert.equal(reading().reads, reads + 1, 'what shows all that there is may be behind nothing');
+    await write('Property', listing('late'));
+    assert.deepEqual(await keys('Property', "$filter=ListingKey eq 'late'"), ['late']);
+    assert.deepEqual(reading(), { used: false, reads: reads + 1 });
+    assert.deepEqual(await keys('Property', "$filter=ListingKey eq 'late'"), ['late']);
+    assert.deepEqual(reading(), { used: false, reads: reads + 1 });
+    await resume();
+    await untilUsed();
+    assert.deepEqual(await keys('Property', "$filter=ListingKey eq 'late'"), ['late']);
+    assert.equal(reading().used, true);
+    assert.ok(reading().reads > reads + 1);
+  });
+
+  it('shows all that came before a window was settled (I2)', async () => {
+    await untilUsed();
+    const asked = await request('Property', "$filter=ListingKey eq 'settled'", { limit: 10 });
+    await pause();
+    await write('Property', listing('settled'));
+    const { settled } = await store.horizon();
+    const [state] = (await writer.status()).resources.filter(({ resource }) => resource === 'Property');
+    assert.ok(settled >= Date.parse(state?.lastModification ?? ''));
+    assert.equal((await store.page(asked, TIME)).rows, 1);
+    await resume();
+  });
+
+  it('that does not know new settings yet is not read from', async () => {
+    await untilUsed();
+    await pause();
+    await writer.configure((settings) => ({
+      ...settings,
+      declarations: {
+        ...settings.declarations,
+        customFields: [
+          { resource: 'Property', name: 'Lake_Dues', group: 'Lake', label: 'Dues', type: 'decimal(10,2)' },
+        ],
+      },
+    }));
+    await write('Property', listing('at-the-lake', { Lake_Dues: 12.5 }));
+    assert.deepEqual(await keys('Property', '$filter=Lake_Dues gt 12'), ['at-the-lake']);
+    assert.equal(reading().used, false);
+    await resume();
+    await untilUsed();
+    assert.deepEqual(await keys('Property', '$filter=Lake_Dues gt 12'), ['at-the-lake']);
+    assert.equal(reading().used, true);
+  });
+
+  it('may stop in the middle of many readings, and come back', async () => {
+    await untilUsed();
+    const all = await operations(writer, clock).keys('Property');
+    const readings = Array.from({ length: 60 }, () => keys('Property'));
+    await readings[0];
+    await standby.stop('crash');
+    for (const found of await Promise.all(readings)) assert.deepEqual(found, all);
+    assert.deepEqual(await keys('Property'), all);
+    assert.equal(reading().used, false);
+    await standby.start();
+    await untilUsed();
+    assert.deepEqual(await keys('Property'), all);
+    assert.equal(reading().used, true);
+  });
+
+  it('that cannot be reached when the store is opened is asked later; one of another store is refused', async () => {
+    const nowhere = `${primary.address('market')}/nowhere`;
+    const opened = await openStore(primary.address('market'), {
+      readStores: { addresses: [nowhere], lag: 100 },
+    });
+    assert.equal(reading(opened).used, false);
+    assert.deepEqual(
+      await operations(opened, clock).keys('Property'),
+      await operations(writer, clock).keys('Property'),
+    );
+    await opened.close();
+    const other = openStore(primary.address('market'), {
+      readStores: { addresses: [primary.address('other')], lag: 100 },
+    });
+    await assert.rejects(other, (error) => {
+      assert.ok(error instanceof PlatError);
+      assert.equal(error.code, 'usage');
+      const [name] = primary.address('other').split('?');
+      assert.equal(error.message, `readStores names ${name}, which is no copy of the store.`);
+      return true;
+    });
+  });
+});
+
+describe('the position', () => {
+  it('only grows with answers that come out of order', () => {
+    const position = new ChangePosition();
+    position.told(7, 10, 20);
+    position.told(5, 11, 21);
+    assert.equal(position.changes, 7);
+    position.told(8, 12, 22);
+    assert.equal(position.changes, 8);
+  });
+
+  it('goes back when a server that was asked later knows of fewer changes', () => {
+    const position = new ChangePosition();
+    position.told(7, 10, 20);
+    position.told(5, 21, 30);
+    assert.equal(position.changes, 5);
+  });
+});
