@@ -1,5 +1,6 @@
 /** The views that people query, on both engines (docs/sql-views.md). */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
@@ -80,6 +81,31 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       { City: null, ListAgentFullName: 'Ann' },
       { City: 'Ely', ListAgentFullName: 'Ann' },
     ]);
+    await store.close();
+  });
+}
+
+const DOCUMENT = readFileSync(new URL('../../docs/sql-views.md', import.meta.url), 'utf8');
+
+/** The statements of the document, of one engine. */
+function examples(engine: keyof typeof ENGINES): string[] {
+  const blocks = [...DOCUMENT.matchAll(/```sql\n(.*?)```/gs)].map(([, block = '']) => block);
+  const own = blocks.filter((block) => block.includes('plat.') === (engine === 'postgres'));
+  return own.flatMap((block) => block.split(';')).filter((text) => text.trim() !== '');
+}
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  test(`${engine}: the statements of the document find what they are about`, async (t) => {
+    const { address, ask } = await ENGINES[engine](t);
+    const store = await openStore(address);
+    const { write } = operations(store, testClock());
+    const media = [photo('M', { PreferredPhotoYN: true })];
+    const house = { UnparsedAddress: '1 Elm St', Appliances: ['Oven', 'Range'], ListAgentKey: '1' };
+    await write('Member', member('1'));
+    await write('Property', listing('A', { ...house, Media: media }));
+    const texts = examples(engine);
+    assert.equal(texts.length, engine === 'sqlite' ? 1 : 3);
+    for (const text of texts) assert.equal((await ask(text)).length, 1, text);
     await store.close();
   });
 }
