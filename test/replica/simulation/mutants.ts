@@ -24,7 +24,10 @@ export const WRONGS: readonly Wrong[] = [
     name: 'windows without an overlap lose what is stamped on the edge',
     make: () => ({ transport: (transport) => (wish) => transport(withoutOverlap(wish)) }),
     breaks: /cursor is never ahead/,
-    plan: { interface: 'reso', wholeSeconds: true, changes: 300, pace: 0.1, faults: 0 },
+    plan: {
+      ...{ interface: 'reso', wholeSeconds: true, role: 'private', resources: ['Property'] },
+      ...{ changes: 400, pace: 0.05, often: 'insert', processes: 5, mortality: 0, faults: 0, limits: {} },
+    },
   },
   {
     name: 'the cursor is committed before the records',
