@@ -1,0 +1,243 @@
+/** Three processes that serve one store on a server are as one service. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openStore } from '../../src/open-store.ts';
+import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import type { Store } from '../../src/store/store.ts';
+import { listing } from '../support/builders.ts';
+import { emptyDatabase } from '../support/postgres-engine.ts';
+import { makeKey } from '../support/service.ts';
+import { type Json, operations } from '../support/world.ts';
+import { place, type Running } from './run.ts';
+
+const LISTINGS = 90;
+const LIMIT = 24;
+const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
+
+const scope = { after };
+const at = place(scope);
+const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
+let store: Store;
+let running: readonly Running[] = [];
+/** The replication surface of each process, and its api surface. */
+let feeds: readonly string[] = [];
+let apis: readonly string[] = [];
+
+async function writing(...records: readonly Json[]): Promise<void> {
+  await operations(store, { text: () => new Date().toISOString() }).write('Property', ...records);
+}
+
+const keyOf = (number: number): string => `L${String(number).padStart(3, '0')}`;
+const dear = (number: number): Json => listing(keyOf(number), { ListPrice: 1000 - number, BedroomsTotal: 3 });
+
+async function started(process: Running): Promise<Record<string, string>> {
+  const text = await process.until(/^admin .*\n/m);
+  const lines = text.matchAll(/^(\w+) +(http:\/\/[^/]+)\//gm);
+  return Object.fromEntries([...lines].map(([, name = '', found = '']) => [name, found]));
+}
+
+before(async () => {
+  store = await openStore(address);
+  await writing(...Array.from({ length: LISTINGS }, (_, number) => dear(number)));
+  const config = at.file(
+    'serve.json',
+    JSON.stringify({ limits: { api: { requests: LIMIT, seconds: 300 } } }),
+  );
+  const args = ['serve', '--store', address, '--config', config, ...PORTS];
+  running = [1, 2, 3].map(() => at.start(args));
+  const addresses = await Promise.all(running.map(started));
+  feeds = addresses.map(({ replication = '' }) => replication);
+  apis = addresses.map(({ api = '' }) => api);
+});
+
+after(async () => {
+  for (const { child } of running) child.kill('SIGTERM');
+  for (const { ended } of running) await ended;
+  await store.close();
+  await drop();
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: Json;
+}
+
+async function get(url: string, token: string): Promise<Answer> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  const json: Json = JSON.parse(await response.text());
+  return { status: response.status, headers: response.headers, json };
+}
+
+interface Walked {
+  readonly rows: unknown[];
+  readonly states: (string | null)[];
+}
+
+/** Walks to the end, each page from the next process. @param meanwhile called after each page, from the first on */
+async function walk(
+  path: string,
+  token: string,
+  servers: readonly string[],
+  meanwhile: (page: number) => Promise<void> = async () => undefined,
+): Promise<Walked> {
+  const rows: unknown[] = [];
+  const states: (string | null)[] = [];
+  let next: string | undefined = path;
+  for (let page = 0; next !== undefined; page++) {
+    const { status, headers, json }: Answer = await get(`${servers[page % servers.length]}${next}`, token);
+    assert.equal(status, 200, JSON.stringify(json));
+    assert.ok(Array.isArray(json.value));
+    rows.push(...json.value);
+    states.push(headers.get('x-plat-index'));
+    const link = json['@odata.nextLink'];
+    next = typeof link === 'string' ? link.replace(/^http:\/\/[^/]+/, '') : undefined;
+    await meanwhile(page);
+  }
+  return { rows, states };
+}
+
+const keysOf = (rows: readonly unknown[]): unknown[] =>
+  rows.map((row) => (typeof row === 'object' && row !== null && 'ListingKey' in row ? row.ListingKey : row));
+
+const root = '/Reso/OData/Property';
+
+test('a walk that is begun on one is continued on the others, to the same rows', async () => {
+  const token = await makeKey(store, 'replication');
+  const alone = await walk(`${root}?$top=1000`, token, feeds.slice(0, 1));
+  assert.equal(alone.rows.length, LISTINGS);
+  const together = await walk(`${root}?$top=7`, token, feeds);
+  assert.deepEqual(together.rows, alone.rows);
+  const skipped: unknown[] = [];
+  for (let page = 0, after = ''; ; page++) {
+    const url = `${feeds[page % 3]}/v1/listings?_limit=7&_select=ListingKey&_skiptoken=${after}`;
+    const { json } = await get(url, token);
+    const { D }: { D: { Results: { Id: string }[]; SkipToken: string } } = JSON.parse(JSON.stringify(json));
+    if (D.Results.length === 0) break;
+    skipped.push(...D.Results.map(({ Id }) => Id));
+    after = D.SkipToken;
+  }
+  assert.deepEqual(skipped, keysOf(alone.rows));
+});
+
+for (const order of ['', '&$orderby=ListPrice', '&$orderby=ListPrice desc']) {
+  test(`a filter walks one frozen list of live records in all of them${order}`, async () => {
+    const path = `${root}?$top=7&$select=ListingKey,ListPrice&$filter=ListPrice lt 962${order}`;
+    const [one, all] = [await makeKey(store, 'replication'), await makeKey(store, 'replication')];
+    const found = Array.from({ length: 51 }, (_, index) => keyOf(39 + index));
+    // Prices that leave the filter, enter it, and turn its order round.
+    const change = async (page: number): Promise<void> => {
+      if (page !== 0) return;
+      await writing(
+        ...Array.from({ length: LISTINGS }, (_, number) =>
+          listing(keyOf(number), { ListPrice: number * 20 }),
+        ),
+        listing('L000a', { ListPrice: 1 }),
+      );
+    };
+    const begun = await get(`${feeds[0]}${path}`, one);
+    const together = await walk(path, all, feeds, change);
+    const alone = await walk(path, one, feeds.slice(0, 1));
+    await writing(...Array.from({ length: LISTINGS }, (_, number) => dear(number)));
+    await store.remove('Property', ['L000a']);
+    assert.equal(begun.headers.get('x-plat-index'), 'fresh');
+    assert.deepEqual(keysOf(together.rows), order === '&$orderby=ListPrice' ? found.toReversed() : found);
+    assert.deepEqual(together.states, ['fresh', ...Array(7).fill('cached')]);
+    assert.deepEqual(new Set(alone.states), new Set(['cached']));
+    if (order === '') assert.deepEqual(together.rows.slice(7), alone.rows.slice(7));
+    const counted = await get(`${feeds[2]}${path}&$count=true`, all);
+    assert.deepEqual([counted.json['@odata.count'], counted.headers.get('x-plat-index')], [51, 'cached']);
+  });
+}
+
+test('when all are asked at once, one finds the list and all walk it, whatever is written meanwhile', async () => {
+  const token = await makeKey(store, 'replication');
+  let writes = true;
+  const writer = (async () => {
+    for (let round = 0; writes; round++)
+      await writing(listing('L001', { ListPrice: round % 2 === 0 ? 5 : 999 }));
+  })();
+  for (let round = 0; round < 8; round++) {
+    const path = `${root}?$select=ListingKey&$filter=ListPrice lt ${900 + round}&$count=true`;
+    const answers = await Promise.all(feeds.map((feed) => get(`${feed}${path}`, token)));
+    const [first] = answers.map(({ json }) => json['@odata.count']);
+    assert.deepEqual(
+      answers.map(({ json }) => json['@odata.count']),
+      Array(3).fill(first),
+    );
+    assert.deepEqual(
+      answers.map(({ json }) => keysOf(Array.isArray(json.value) ? json.value : [])),
+      Array(3).fill(keysOf(Array.isArray(answers[0]?.json.value) ? answers[0].json.value : [])),
+    );
+    const states = answers.map(({ headers }) => headers.get('x-plat-index')).toSorted();
+    assert.deepEqual(states, ['cached', 'cached', 'fresh']);
+  }
+  writes = false;
+  await writer;
+  await writing(dear(1));
+});
+
+test('a limit of a key is one for all of them, by turns and at once', async () => {
+  const path = '/v1/listings?_limit=1';
+  const turns = await makeKey(store, 'api');
+  const answers: Answer[] = [];
+  for (let request = 0; request < 2 * LIMIT; request++) {
+    answers.push(await get(`${apis[request % 3]}${path}`, turns));
+  }
+  assert.equal(answers.filter(({ status }) => status === 200).length, LIMIT);
+  const last = answers.at(-1);
+  assert.equal(last?.status, 429);
+  assert.match(JSON.stringify(last.json), /"Code":1550/);
+  const wait = Number(last.headers.get('retry-after'));
+  assert.ok(wait > 200 && wait <= 300, `${wait} s`);
+  assert.equal(last.headers.get('ratelimit'), `"requests";r=0;t=${wait}`);
+  assert.equal(answers[0]?.headers.get('ratelimit-policy'), `"requests";q=${LIMIT};w=300`);
+  assert.match(answers[0].headers.get('ratelimit') ?? '', /^"requests";r=23;t=/);
+  const atOnce = await makeKey(store, 'api');
+  const burst = await Promise.all(
+    Array.from({ length: 3 * LIMIT }, (_, request) => get(`${apis[request % 3]}${path}`, atOnce)),
+  );
+  assert.equal(burst.filter(({ status }) => status === 200).length, LIMIT);
+});
+
+test('a key that is revoked, and a role that is defined anew, are so in all of them at once', async () => {
+  const settings = (filter: string) => ({
+    roles: [{ name: 'appraiser', classes: ['idx'], resources: { Property: filter, Lookup: '', Field: '' } }],
+  });
+  const create = async (name: string, filter: string): Promise<string> => {
+    const config = at.file(`${name}.json`, JSON.stringify(settings(filter)));
+    const role = ['--role', 'appraiser', '--config', config];
+    return (await at.done(['key', 'create', '--store', address, '--name', name, ...role])).trimEnd();
+  };
+  const counts = async (token: string): Promise<unknown[]> => {
+    const answers = await Promise.all(feeds.map((feed) => get(`${feed}${root}?$count=true&$top=1`, token)));
+    return answers.map(({ status, json }) => (status === 200 ? json['@odata.count'] : status));
+  };
+  const first = await create('first', 'ListPrice ge 990');
+  assert.deepEqual(await counts(first), [11, 11, 11]);
+  const second = await create('second', 'ListPrice ge 995');
+  assert.deepEqual(await counts(first), [6, 6, 6]);
+  assert.deepEqual(await counts(second), [6, 6, 6]);
+  const [key] = (await store.keys.list()).filter(({ name }) => name === 'first');
+  const revoking = at.run(['key', 'revoke', '--store', address, key?.id ?? '']);
+  assert.equal((await revoking).code, 0);
+  assert.deepEqual(await counts(first), [401, 401, 401]);
+  const { json } = await get(`${feeds[1]}/v1/listings`, first);
+  assert.match(JSON.stringify(json), /"Code":1010/);
+  assert.deepEqual(await counts(second), [6, 6, 6]);
+});
+
+test('a walk goes on when the process that began it is killed', async () => {
+  const token = await makeKey(store, 'replication');
+  const path = `${root}?$top=7&$select=ListingKey&$filter=ListPrice lt 962&$orderby=ListPrice`;
+  const lowest = Array.from({ length: 51 }, (_, index) => keyOf(89 - index));
+  const begun = await get(`${feeds[0]}${path}`, token);
+  assert.deepEqual(keysOf(Array.isArray(begun.json.value) ? begun.json.value : []), lowest.slice(0, 7));
+  const link = String(begun.json['@odata.nextLink']).replace(/^http:\/\/[^/]+/, '');
+  const [victim] = running;
+  victim?.child.kill('SIGKILL');
+  await victim?.ended;
+  const rest = await walk(link, token, feeds.slice(1));
+  assert.deepEqual(new Set(rest.states), new Set(['cached']));
+  assert.deepEqual(keysOf(rest.rows), lowest.slice(7));
+});
