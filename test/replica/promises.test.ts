@@ -187,6 +187,31 @@ describe('children that could not be given', () => {
 });
 
 describe('dead letters', () => {
+  test('a record that the source cannot give is kept under its key, and asked for at the run after a retry', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(3, clock) });
+    const list = server.records.get('Property') ?? [];
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate();
+    // Two listings that are visible now, with stamps of long ago: the sweep finds them, and asks for them by their keys.
+    const long = { ModificationTimestamp: '2020-01-01T00:00:00Z' };
+    list.push(listing(keyOf(8), long), listing(keyOf(9), long));
+    server.intercept = ({ path }) =>
+      path === `/odata/Property('${keyOf(9)}')` ? { status: 500, body: 'broken' } : undefined;
+    clock.advance(DAY);
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), keyOf(8)]);
+    assert.deepEqual(await replica.quarantine(), [
+      ['Property', keyOf(9), 'The source cannot give its record: 500: broken'],
+    ]);
+    server.intercept = () => undefined;
+    assert.deepEqual(await retryQuarantined(replica.store), { stored: 0, wanted: 1, still: [] });
+    clock.advance(HOUR);
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), keyOf(8), keyOf(9)]);
+    assert.deepEqual(await replica.quarantine(), []);
+  });
+
   test('a retry stores what can be stored by now, and tells what still cannot', async (t) => {
     const clock = testClock();
     const fields = (number: number) => (number === 1 ? { ListPrice: 'x' } : { Own: `${number}` });

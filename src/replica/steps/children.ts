@@ -48,10 +48,9 @@ export function wantedApart({ feed }: Copy, resource: string): readonly string[]
   return children === 'per-listing' ? expansions : [];
 }
 
-/** Fetches whatever collections are wanted, also those that came without their end. */
-export async function fetchChildren(copy: Copy, resource: string): Promise<void> {
-  if (resource !== 'Property') return;
-  for (const why of new Set([...wantedApart(copy, resource), ...copy.feed.capabilities.expansions])) {
-    await fetchWanted(copy, resource, why);
-  }
+/** Fetches whatever is wanted: records, and collections of listings, also those that came without their end. */
+export async function fetchApart(copy: Copy, resource: string): Promise<void> {
+  const { expansions } = copy.feed.capabilities;
+  const collections = resource === 'Property' ? [...wantedApart(copy, resource), ...expansions] : [];
+  for (const why of new Set([RECORD, ...collections])) await fetchWanted(copy, resource, why);
 }

@@ -6,7 +6,7 @@ import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { FOREIGN_EDGES, PLAT_EDGES, type SourcePage, type WindowEdges } from '../source/source.ts';
-import { fetchChildren, wantedApart, wantedOfNew } from './children.ts';
+import { fetchApart, wantedApart, wantedOfNew } from './children.ts';
 
 /** Downloads that are begun again before the source is given up for now. */
 const MOST_ROUNDS = 5;
@@ -49,7 +49,7 @@ export async function download(copy: Copy, resource: string): Promise<void> {
     }
   }
   if (book.load(resource).kind === 'filling') {
-    await fetchChildren(copy, resource);
+    await fetchApart(copy, resource);
     await book.commit({ load: { resource, event: { kind: 'filled' } } });
   }
   tell({ kind: 'step', resource, step: 'initial', state: 'done' });

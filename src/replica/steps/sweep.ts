@@ -9,8 +9,7 @@ import { RECORD } from '../copy/wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { SweepEvent } from '../machine/sweep.ts';
 import { ACCOUNTS, type KeyPage, type Place, type SourceKey, type SourcePage } from '../source/source.ts';
-import { fetchChildren } from './children.ts';
-import { fetchWanted } from './fetch-wanted.ts';
+import { fetchApart } from './children.ts';
 import { deleteUnseen } from './purge.ts';
 
 /** Walks of one sweep; an offset misses rows, and two walks in a row have to agree (trap 4). */
@@ -44,8 +43,7 @@ export async function sweep(copy: Copy, collection: string): Promise<SweepResult
         return 'guarded';
       case 'fetching': {
         for (const resource of resourcesIn(collection)) {
-          await fetchWanted(copy, resource, RECORD);
-          await fetchChildren(copy, resource);
+          await fetchApart(copy, resource);
           while ((await store.ledger.forgetSeen(name, resource, state.sweep)) > 0);
         }
         await book.commit({ sweep: { collection, event: { kind: 'done' } } });

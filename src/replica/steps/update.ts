@@ -6,7 +6,7 @@ import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { LoadEvent } from '../machine/load.ts';
 import type { Place, SourcePage, Walk } from '../source/source.ts';
-import { childrenOfUpdated, fetchChildren } from './children.ts';
+import { childrenOfUpdated, fetchApart } from './children.ts';
 import { edgesOf, masksAfter, settledAt, showsOtherFields } from './download.ts';
 
 /** Windows that are begun again in one update before the source is given up for now. */
@@ -47,7 +47,7 @@ export async function update(copy: Copy, resource: string): Promise<void> {
       tell({ kind: 'again', resource, step: 'update', reason: error.message });
     }
   }
-  if (book.load(resource).kind === 'current') await fetchChildren(copy, resource);
+  if (book.load(resource).kind === 'current') await fetchApart(copy, resource);
   tell({ kind: 'step', resource, step: 'update', state: 'done' });
 }
 
