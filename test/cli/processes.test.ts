@@ -9,10 +9,10 @@ import { emptyDatabase } from '../support/postgres-engine.ts';
 import { makeKey } from '../support/service.ts';
 import { type Json, operations } from '../support/world.ts';
 import { place, type Running } from './run.ts';
+import { ANY_PORT, type Asked, addressesOf, get, keysOf, nextOf, rowsOf, walk } from './serving.ts';
 
 const LISTINGS = 90;
 const LIMIT = 24;
-const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
 
 const scope = { after };
 const at = place(scope);
@@ -30,12 +30,6 @@ async function writing(...records: readonly Json[]): Promise<void> {
 const keyOf = (number: number): string => `L${String(number).padStart(3, '0')}`;
 const dear = (number: number): Json => listing(keyOf(number), { ListPrice: 1000 - number, BedroomsTotal: 3 });
 
-async function started(process: Running): Promise<Record<string, string>> {
-  const text = await process.until(/^admin .*\n/m);
-  const lines = text.matchAll(/^(\w+) +(http:\/\/[^/]+)\//gm);
-  return Object.fromEntries([...lines].map(([, name = '', found = '']) => [name, found]));
-}
-
 before(async () => {
   store = await openStore(address);
   await writing(...Array.from({ length: LISTINGS }, (_, number) => dear(number)));
@@ -43,9 +37,9 @@ before(async () => {
     'serve.json',
     JSON.stringify({ limits: { api: { requests: LIMIT, seconds: 300 } } }),
   );
-  const args = ['serve', '--store', address, '--config', config, ...PORTS];
+  const args = ['serve', '--store', address, '--config', config, ...ANY_PORT];
   running = [1, 2, 3].map(() => at.start(args));
-  const addresses = await Promise.all(running.map(started));
+  const addresses = await Promise.all(running.map(addressesOf));
   feeds = addresses.map(({ replication = '' }) => replication);
   apis = addresses.map(({ api = '' }) => api);
 });
@@ -56,49 +50,6 @@ after(async () => {
   await store.close();
   await drop();
 });
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly json: Json;
-}
-
-async function get(url: string, token: string): Promise<Answer> {
-  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-  const json: Json = JSON.parse(await response.text());
-  return { status: response.status, headers: response.headers, json };
-}
-
-interface Walked {
-  readonly rows: unknown[];
-  readonly states: (string | null)[];
-}
-
-/** Walks to the end, each page from the next process. @param meanwhile called after each page, from the first on */
-async function walk(
-  path: string,
-  token: string,
-  servers: readonly string[],
-  meanwhile: (page: number) => Promise<void> = async () => undefined,
-): Promise<Walked> {
-  const rows: unknown[] = [];
-  const states: (string | null)[] = [];
-  let next: string | undefined = path;
-  for (let page = 0; next !== undefined; page++) {
-    const { status, headers, json }: Answer = await get(`${servers[page % servers.length]}${next}`, token);
-    assert.equal(status, 200, JSON.stringify(json));
-    assert.ok(Array.isArray(json.value));
-    rows.push(...json.value);
-    states.push(headers.get('x-plat-index'));
-    const link = json['@odata.nextLink'];
-    next = typeof link === 'string' ? link.replace(/^http:\/\/[^/]+/, '') : undefined;
-    await meanwhile(page);
-  }
-  return { rows, states };
-}
-
-const keysOf = (rows: readonly unknown[]): unknown[] =>
-  rows.map((row) => (typeof row === 'object' && row !== null && 'ListingKey' in row ? row.ListingKey : row));
 
 const root = '/Reso/OData/Property';
 
@@ -166,8 +117,8 @@ test('when all are asked at once, one finds the list and all walk it, whatever i
       Array(3).fill(first),
     );
     assert.deepEqual(
-      answers.map(({ json }) => keysOf(Array.isArray(json.value) ? json.value : [])),
-      Array(3).fill(keysOf(Array.isArray(answers[0]?.json.value) ? answers[0].json.value : [])),
+      answers.map((answer) => keysOf(rowsOf(answer))),
+      Array(3).fill(keysOf(answers.slice(0, 1).flatMap(rowsOf))),
     );
     const states = answers.map(({ headers }) => headers.get('x-plat-index')).toSorted();
     assert.deepEqual(states, ['cached', 'cached', 'fresh']);
@@ -180,7 +131,7 @@ test('when all are asked at once, one finds the list and all walk it, whatever i
 test('a limit of a key is one for all of them, by turns and at once', async () => {
   const path = '/v1/listings?_limit=1';
   const turns = await makeKey(store, 'api');
-  const answers: Answer[] = [];
+  const answers: Asked[] = [];
   for (let request = 0; request < 2 * LIMIT; request++) {
     answers.push(await get(`${apis[request % 3]}${path}`, turns));
   }
@@ -232,12 +183,11 @@ test('a walk goes on when the process that began it is killed', async () => {
   const path = `${root}?$top=7&$select=ListingKey&$filter=ListPrice lt 962&$orderby=ListPrice`;
   const lowest = Array.from({ length: 51 }, (_, index) => keyOf(89 - index));
   const begun = await get(`${feeds[0]}${path}`, token);
-  assert.deepEqual(keysOf(Array.isArray(begun.json.value) ? begun.json.value : []), lowest.slice(0, 7));
-  const link = String(begun.json['@odata.nextLink']).replace(/^http:\/\/[^/]+/, '');
+  assert.deepEqual(keysOf(rowsOf(begun)), lowest.slice(0, 7));
   const [victim] = running;
   victim?.child.kill('SIGKILL');
   await victim?.ended;
-  const rest = await walk(link, token, feeds.slice(1));
+  const rest = await walk(nextOf(begun) ?? '', token, feeds.slice(1));
   assert.deepEqual(new Set(rest.states), new Set(['cached']));
   assert.deepEqual(keysOf(rest.rows), lowest.slice(7));
 });
