@@ -1,4 +1,5 @@
-import { Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { platError } from '../../errors/index.ts';
 import type { PostgresAddress } from './address.ts';
 
 /** How long a free connection is waited for, in milliseconds. */
@@ -34,6 +35,28 @@ export function connectPool(address: PostgresAddress, { most, pipeline }: PoolOp
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
+
+/** Requests that may wait for a connection; more are refused, so that a crowd is told to come back. */
+const LONGEST_QUEUE = 500;
+
+/** Seconds after which a request that was refused may come back. */
+const COME_BACK = 5;
+
+/** @throws PlatError `overloaded` when all connections are in use, and stay so */
+export async function takeConnection(pool: Pool): Promise<PoolClient> {
+  const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
+  if (pool.waitingCount >= LONGEST_QUEUE) throw refused();
+  try {
+    return await pool.connect();
+  } catch (error) {
+    // All connections of this process are in use, where the server would still give others.
+    if (pool.totalCount >= pool.options.max && isWaitingTooLong(error)) throw refused();
+    throw error;
+  }
+}
+
+const isWaitingTooLong = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('timeout exceeded');
 
 /** Object ids of types (PostgreSQL, `pg_type`). */
 const BOOLEAN = 16;

@@ -1,14 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
-import { platError } from '../../errors/index.ts';
+import { takeConnection } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 import { isFull } from './prepared.ts';
 import { type Session, sessionOn } from './session.ts';
-
-/** Requests that may wait for a connection; more are refused, so that a crowd is told to come back. */
-const LONGEST_QUEUE = 500;
-
-/** Seconds after which a request that was refused may come back. */
-const COME_BACK = 5;
 
 /** What a snapshot sees of the store's state. */
 const SEEN = `SELECT (SELECT value FROM plat_meta WHERE name = 'generation') AS generation,
@@ -32,7 +26,7 @@ export async function readSnapshot<T>(
   milliseconds: number,
   work: (session: Session) => Promise<T>,
 ): Promise<Snapshot<T>> {
-  const client = await connected(pool);
+  const client = await takeConnection(pool);
   const session = sessionOn(client);
   const [begun, state, read] = await Promise.allSettled([
     client.query(
@@ -48,21 +42,6 @@ export async function readSnapshot<T>(
   const [row] = state.value;
   return { generation: Number(row?.generation), changes: Number(row?.changes), result: read.value };
 }
-
-async function connected(pool: Pool): Promise<PoolClient> {
-  const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
-  if (pool.waitingCount >= LONGEST_QUEUE) throw refused();
-  try {
-    return await pool.connect();
-  } catch (error) {
-    // All connections of this process are in use, where the server would still give others.
-    if (pool.totalCount >= pool.options.max && isWaitingTooLong(error)) throw refused();
-    throw error;
-  }
-}
-
-const isWaitingTooLong = (error: unknown): boolean =>
-  error instanceof Error && error.message.startsWith('timeout exceeded');
 
 /** Ends the transaction without waiting for it, and gives the connection back when that is done. */
 function giveBack(client: PoolClient, outcomes: readonly PromiseSettledResult<unknown>[]): void {

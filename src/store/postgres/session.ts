@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { BoundValue, Slot, Statement } from '../sql/fragment.ts';
+import { takeConnection } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 import { isFull, keepPrepared } from './prepared.ts';
 
@@ -35,7 +36,7 @@ export function sessionOn(client: PoolClient): Session {
 
 /** Lends a connection of a pool; one that was lost is not used again. */
 export async function withSession<T>(pool: Pool, work: (session: Session) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+  const client = await takeConnection(pool);
   let lost = false;
   try {
     return await work(sessionOn(client));
