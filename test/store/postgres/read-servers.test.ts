@@ -4,7 +4,9 @@ import { after, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
+import { postgresAddress } from '../../../src/store/postgres/address.ts';
 import { ChangePosition } from '../../../src/store/postgres/change-position.ts';
+import { ReadServers } from '../../../src/store/postgres/read-servers.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing } from '../../support/builders.ts';
 import { runOn, startServer } from '../../support/postgres-server.ts';
@@ -152,6 +154,26 @@ describe('a standby', () => {
       assert.equal(error.message, `readStores names ${name}, which is no copy of the store.`);
       return true;
     });
+  });
+});
+
+describe('servers behind one address', () => {
+  it('are believed by what each snapshot shows, not by what another showed', async () => {
+    const { secret } = store;
+    const servers = new ReadServers([postgresAddress(address)], 100, secret);
+    await servers.open();
+    let asked = 0;
+    const read = (changes: number, generation: number) =>
+      servers.read('pages', { changes: 1, generation: 5 }, async () => {
+        asked++;
+        return { changes, generation, result: 'rows' };
+      });
+    assert.equal(await read(0, 5), undefined, 'older records');
+    assert.equal(await read(1, 4), undefined, 'older settings');
+    assert.deepEqual(await read(1, 6), { changes: 1, generation: 6, result: 'rows' });
+    assert.equal(asked, 3);
+    assert.deepEqual(servers.state(), [{ name: postgresAddress(address).name, used: true, reads: 1 }]);
+    await servers.end();
   });
 });
 

@@ -63,6 +63,9 @@ describe('requests that are lent', () => {
     const left = { window: first.window, requests: 40 };
     const again = await shared.lendRequests({ key, limit: { requests: 800, seconds: 300 }, left });
     assert.deepEqual([again.requests, again.remaining, again.window], [100, 700, first.window]);
+    const old = { window: first.window - 1, requests: 100 };
+    const third = await shared.lendRequests({ key, limit: { requests: 800, seconds: 300 }, left: old });
+    assert.deepEqual([third.requests, third.remaining], [87, 613]);
   });
 
   it('are all there again when the window has ended, or the clock was set back', async () => {
@@ -186,8 +189,13 @@ describe('filter indexes of several processes', () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
     const name = newName();
+    let finds = 0;
     const told = async (cache: FilterIndexCache, id: number): Promise<unknown> => {
-      const { state, index } = await cache.take(name, finding(id));
+      const find = finding(id);
+      const { state, index } = await cache.take(name, () => {
+        finds++;
+        return find();
+      });
       return [state, ...index.ids];
     };
     assert.deepEqual(await told(one, 1), ['fresh', 1]);
@@ -196,6 +204,7 @@ describe('filter indexes of several processes', () => {
     assert.deepEqual(await told(two, 3), ['fresh', 3]);
     assert.deepEqual(await told(one, 4), ['cached', 3]);
     assert.deepEqual(await told(two, 5), ['cached', 3]);
+    assert.equal(finds, 2, 'what one found, the other does not look for');
   });
 
   it('that are larger than the bound are kept by none', async () => {
