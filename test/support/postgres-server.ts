@@ -97,6 +97,8 @@ export async function startServer(): Promise<PostgresServer> {
   const environment = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   const options = { ...owner, cwd: folder, env: environment };
   const running = new Map<string, ChildProcess>();
+  // A test that is broken off takes its server with it.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
   process.once('exit', () => {
     for (const server of running.values()) server.kill('SIGQUIT');
     rmSync(folder, { recursive: true, force: true });
