@@ -51,7 +51,7 @@ async function fill(address: string): Promise<void> {
   const store = await openStore(address, { create: settings });
   const { write } = operations(store, testClock());
   for (const [resource, records] of Map.groupBy(
-    marketRecords({ seed: 7, listings: 40 }),
+    marketRecords({ seed: 7, listings: 10 }),
     (each) => each.resource,
   )) {
     await write(resource, ...records.map(({ record }) => record));
