@@ -120,15 +120,16 @@ async function answer(
     case 'native': {
       const session = await identify(responder, exchange, extra, now);
       const serve = route.kind === 'reso' ? reso : native;
-      const note = (use: RequestUse): void => responder.usage.note(session.key.id, use, options.clock.now());
+      const note = (use: RequestUse): Promise<void> =>
+        responder.usage.note(session.key.id, use, options.clock.now());
       try {
         const reply = await serve(context, exchange, session, route.path);
         const { rows = 0, window, walk, body } = reply;
         const bytes = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-        note(exchange.method === 'HEAD' ? NOTHING : { rows, bytes, window, walk });
+        await note(exchange.method === 'HEAD' ? NOTHING : { rows, bytes, window, walk });
         return reply;
       } catch (error) {
-        note(NOTHING);
+        await note(NOTHING);
         throw error;
       }
     }

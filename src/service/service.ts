@@ -83,7 +83,7 @@ export async function startService(
     fileHours: options.fileHours,
     addressOf,
   };
-  const usage = new UsageRecorder(store.keys, log);
+  const usage = new UsageRecorder(store.keys, log, store.shared);
   const responder: Responder = {
     options,
     context,

@@ -8,6 +8,8 @@ export interface Shared {
   findList(name: string): Promise<SharedList | undefined>;
   /** Whether that list is the one with this id. */
   isListCurrent(name: string, id: string): Promise<boolean>;
+  /** Notes a page of a key's walk over all listings. @returns whether it ends one that left nothing out */
+  noteSweep(key: string, step: SweepStep): Promise<boolean>;
   /** Keeps a list under a name, unless there is one already. @returns the one that is kept now */
   keepList(name: string, list: KeptList, bounds: ListBounds): Promise<SharedList>;
 }
@@ -35,6 +37,14 @@ export interface Loan {
   readonly remaining: number;
   /** Milliseconds until the window ends. */
   readonly milliseconds: number;
+}
+
+export interface SweepStep {
+  /** Where the page begins; empty at the start. */
+  readonly from: string;
+  /** Where the next one may begin. */
+  readonly reached: readonly string[];
+  readonly ended: boolean;
 }
 
 /** A list of records, by the ids that they have in every process. */

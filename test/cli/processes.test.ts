@@ -1,6 +1,7 @@
 /** Three processes that serve one store on a server are as one service. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { hashToken } from '../../src/access/index.ts';
 import { openStore } from '../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -19,9 +20,10 @@ const at = place(scope);
 const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
 let store: Store;
 let running: readonly Running[] = [];
-/** The replication surface of each process, and its api surface. */
+/** The surfaces of each process. */
 let feeds: readonly string[] = [];
 let apis: readonly string[] = [];
+let admins: readonly string[] = [];
 
 async function writing(...records: readonly Json[]): Promise<void> {
   await operations(store, { text: () => new Date().toISOString() }).write('Property', ...records);
@@ -29,6 +31,14 @@ async function writing(...records: readonly Json[]): Promise<void> {
 
 const keyOf = (number: number): string => `L${String(number).padStart(3, '0')}`;
 const dear = (number: number): Json => listing(keyOf(number), { ListPrice: 1000 - number, BedroomsTotal: 3 });
+
+/** When a key last walked over all listings, by the accounts of all processes. */
+async function lastSweepOf(token: string): Promise<string | null | undefined> {
+  const operator = await makeKey(store, 'admin');
+  for (const admin of admins) assert.equal((await get(`${admin}/keys`, operator)).status, 200);
+  const id = (await store.keys.find(hashToken(token)))?.id;
+  return (await store.keys.list()).find((key) => key.id === id)?.use.lastSweepAt;
+}
 
 before(async () => {
   store = await openStore(address);
@@ -42,6 +52,7 @@ before(async () => {
   const addresses = await Promise.all(running.map(addressesOf));
   feeds = addresses.map(({ replication = '' }) => replication);
   apis = addresses.map(({ api = '' }) => api);
+  admins = addresses.map(({ admin = '' }) => admin);
 });
 
 after(async () => {
@@ -54,11 +65,20 @@ after(async () => {
 const root = '/Reso/OData/Property';
 
 test('a walk that is begun on one is continued on the others, to the same rows', async () => {
-  const token = await makeKey(store, 'replication');
-  const alone = await walk(`${root}?$top=1000`, token, feeds.slice(0, 1));
+  const [token, other] = [await makeKey(store, 'replication'), await makeKey(store, 'replication')];
+  const alone = await walk(`${root}?$top=1000`, other, feeds.slice(0, 1));
   assert.equal(alone.rows.length, LISTINGS);
   const together = await walk(`${root}?$top=7`, token, feeds);
   assert.deepEqual(together.rows, alone.rows);
+  const partial = await makeKey(store, 'replication');
+  await get(`${feeds[0]}${root}?$top=7`, partial);
+  await walk(`${root}?$top=7&$skiptoken=${keyOf(13)}`, partial, feeds);
+  const swept = await Promise.all([token, partial].map(lastSweepOf));
+  assert.deepEqual(
+    swept.map((moment) => moment !== null),
+    [true, false],
+    'a sweep is known as one',
+  );
   const skipped: unknown[] = [];
   for (let page = 0, after = ''; ; page++) {
     const url = `${feeds[page % 3]}/v1/listings?_limit=7&_select=ListingKey&_skiptoken=${after}`;

@@ -110,7 +110,9 @@ export function addKeyCommands(program: Command): void {
       applyConfig(command);
       const store = await openStore(command.opts().store, { create: false });
       try {
-        if (!(await store.keys.revoke(id, timestampFrom(Date.now())))) throw unknownKey(id);
+        // By the clock that the services judge it by.
+        const { now } = await store.horizon();
+        if (!(await store.keys.revoke(id, timestampFrom(now)))) throw unknownKey(id);
         process.stdout.write(`${id} is revoked\n`);
       } finally {
         await store.close();

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/key-store.ts';
+import type { Shared } from '../../store/shared.ts';
 import type { WalkStep } from '../exchange.ts';
 
 /** What one request adds to the account of its key. */
@@ -18,33 +19,43 @@ const EVERY = 2000;
 export class UsageRecorder {
   readonly #keys: Pick<KeyStore, 'recordUse'>;
   readonly #log: Logger;
+  readonly #shared: Shared | undefined;
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, KeyUse>();
-  /** Where the walk of each key over all listings stands. */
+  /** Where the walk of each key over all listings stands, if its pages come to this process alone. */
   readonly #walks = new Map<string, WalkStep>();
 
-  constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger) {
+  constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger, shared?: Shared) {
     this.#keys = keys;
     this.#log = log;
+    this.#shared = shared;
     this.#timer = setInterval(() => void this.flush(), EVERY).unref();
   }
 
   /** @param now milliseconds since 1970 */
-  note(keyId: string, { rows, bytes, window, walk }: RequestUse, now: number): void {
+  async note(keyId: string, { rows, bytes, window, walk }: RequestUse, now: number): Promise<void> {
     const at = timestampFrom(now);
+    const ends = walk === undefined ? false : this.#endsSweep(keyId, walk);
+    const endsSweep = typeof ends === 'boolean' ? ends : await ends;
     const use: KeyUse = {
       requests: 1,
       rows,
       bytes,
       lastRequestAt: at,
       lastWindow: window ?? null,
-      lastSweepAt: walk !== undefined && this.#endsSweep(keyId, walk) ? at : null,
+      lastSweepAt: endsSweep ? at : null,
     };
     this.#pending.set(keyId, addUse(this.#pending.get(keyId) ?? NO_USE, use));
   }
 
   /** Whether the step is the last of a walk that began at the start and left nothing out. */
-  #endsSweep(keyId: string, step: WalkStep): boolean {
+  #endsSweep(keyId: string, step: WalkStep): boolean | Promise<boolean> {
+    if (this.#shared !== undefined) {
+      return this.#shared.noteSweep(keyId, step).catch((error: unknown) => {
+        this.#log.warn({ err: error }, 'a step of a walk over all listings could not be noted');
+        return false;
+      });
+    }
     const before = this.#walks.get(keyId);
     if (step.from !== '' && !before?.reached.includes(step.from)) return false;
     if (step.ended) this.#walks.delete(keyId);

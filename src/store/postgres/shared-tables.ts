@@ -11,6 +11,8 @@ export const SHARED_TABLES: readonly string[] = [
    (name ${TEXT} PRIMARY KEY, id ${TEXT} NOT NULL, made bigint NOT NULL, expires bigint NOT NULL,
    open_window boolean NOT NULL, bytes bigint NOT NULL, ids bytea NOT NULL)`,
   'ALTER TABLE plat_filter_lists ALTER COLUMN ids SET STORAGE EXTERNAL',
+  `CREATE UNLOGGED TABLE IF NOT EXISTS plat_sweeps
+   (key ${TEXT} PRIMARY KEY, reached text[] NOT NULL) WITH (fillfactor = 50)`,
   // Far from the limit a process is lent an eighth of what is left, near to it one request at a time.
   `CREATE OR REPLACE FUNCTION plat_lend_requests(
      of_key text, most bigint, span bigint, returned bigint, of_window bigint,

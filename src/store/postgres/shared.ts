@@ -26,6 +26,11 @@ const TIDY = `DELETE FROM plat_filter_lists l USING (
   WHERE l.name = listed.name AND l.id = listed.id
     AND (listed.expires <= ${SERVER_CLOCK} OR listed.total > $1::bigint)`;
 
+const BEGIN_SWEEP = `INSERT INTO plat_sweeps VALUES ($1, $2)
+  ON CONFLICT (key) DO UPDATE SET reached = excluded.reached`;
+const GO_ON = 'UPDATE plat_sweeps SET reached = $2 WHERE key = $1 AND $3 = ANY (reached)';
+const END_SWEEP = "DELETE FROM plat_sweeps WHERE key = $1 AND ($2 = '' OR $2 = ANY (reached)) RETURNING 1";
+
 const RETURN = `UPDATE plat_request_windows w SET used = greatest(0, w.used - r.requests)
   FROM json_to_recordset($1) AS r(key text, window_ends bigint, requests bigint)
   WHERE w.key = r.key AND w.ends = r.window_ends`;
@@ -62,6 +67,11 @@ export function postgresShared(
     findList: (name) => find(nameOf(name)),
     async isListCurrent(name, id) {
       return (await rows(IS_CURRENT, [nameOf(name), id])).length > 0;
+    },
+    async noteSweep(key, { from, reached, ended }) {
+      if (ended) return (await rows(END_SWEEP, [key, from])).length > 0 || from === '';
+      await (from === '' ? rows(BEGIN_SWEEP, [key, reached]) : rows(GO_ON, [key, reached, from]));
+      return false;
     },
     async keepList(name, list, { age, milliseconds, bytes }) {
       const hashed = nameOf(name);

@@ -167,6 +167,30 @@ describe('a list that is kept', () => {
   });
 });
 
+describe('a walk over all listings', () => {
+  const step = (from: string, reached: readonly string[], ended = false) => ({ from, reached, ended });
+
+  it('is one that left nothing out, whichever processes its pages came to', async () => {
+    const key = newName();
+    const [one, two, three] = shares;
+    assert.ok(one !== undefined && two !== undefined && three !== undefined);
+    assert.equal(await one.noteSweep(key, step('', ['skip 7', 'after G'])), false);
+    assert.equal(await two.noteSweep(key, step('after G', ['skip 14', 'after N'])), false);
+    assert.equal(await three.noteSweep(key, step('after N', [], true)), true);
+    assert.equal(await three.noteSweep(key, step('after N', [], true)), false, 'it has ended');
+  });
+
+  it('that left a page out is none, and one page may be all', async () => {
+    const key = newName();
+    await shared.noteSweep(key, step('', ['after G']));
+    await shared.noteSweep(key, step('after N', ['after T']));
+    assert.equal(await shared.noteSweep(key, step('after T', [], true)), false);
+    assert.equal(await shared.noteSweep(newName(), step('after T', [], true)), false);
+    assert.equal(await shared.noteSweep(key, step('', [], true)), true);
+    assert.equal(await shared.noteSweep(newName(), step('', [], true)), true);
+  });
+});
+
 describe('filter indexes of several processes', () => {
   const LIMITS = { milliseconds: 600_000, bytes: 4000 };
   const caches = (): FilterIndexCache[] =>
