@@ -2,7 +2,7 @@ import type { Quarantined } from '../store/ledger.ts';
 import { parseRecord } from '../store/record/parse-record.ts';
 import type { Store } from '../store/store.ts';
 import { clean } from './copy/clean.ts';
-import { asText } from './copy/drift.ts';
+import { inForms } from './copy/forms.ts';
 import { isObject } from './source/answer.ts';
 
 /** What came of a retry. */
@@ -52,7 +52,8 @@ async function retry(store: Store, entry: Quarantined): Promise<Outcome> {
   }
   const model = await store.model();
   const resource = model.resource(name);
-  const result = parseRecord(resource, isObject(json) ? asText(resource, clean(json).json) : json, model);
+  const record = isObject(json) ? inForms(resource, clean(json).json, model.dictionary) : json;
+  const result = parseRecord(resource, record, model);
   if (!result.ok) return because(store, entry, result.invalid.reasons.join('; '));
   const records = [{ resource: name, records: [result.record] }];
   const report = await store.ledger.commit(source, { records, release });

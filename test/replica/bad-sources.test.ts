@@ -126,6 +126,25 @@ test('wrong types: the record is kept in the quarantine with its reason and payl
   assert.deepEqual((await replica.store.ledger.quarantined('feed')).length, 1);
 });
 
+test('a whole number that JSON does not keep is put aside; it would poison every reading of its record', async (t) => {
+  const { server, replica } = await bad(t, 3);
+  const list = server.records.get('Property') ?? [];
+  list[1] = { ...list[1], LotSizeSquareFeet: 20200218155334943 };
+  await replica.replicate();
+  assert.deepEqual(await replica.quarantine(), [
+    [
+      'Property',
+      keyOf(2),
+      'LotSizeSquareFeet is 20200218155334944, beyond the whole numbers that JSON keeps exact',
+    ],
+  ]);
+  const [verified] = await replica.verify();
+  assert.deepEqual(
+    verified?.differences.map(({ key, kind }) => [key, kind]),
+    [[keyOf(2), 'quarantined']],
+  );
+});
+
 test('records without key, and members of a page that are no records, are kept under the hash of what they are', async (t) => {
   const { server, replica } = await bad(t, 3);
   const good = server.records.get('Property') ?? [];

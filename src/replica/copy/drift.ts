@@ -1,4 +1,4 @@
-import { type CustomFieldDeclaration, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
+import { type CustomFieldDeclaration, REPLICA_STAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Listener } from '../events.ts';
@@ -20,12 +20,19 @@ export function guessField({ resource, name, value }: UnknownField): ForeignFiel
   return { resource, name, type: guessType(value), group: GROUP, label: name };
 }
 
+/** One field for two values of it: a text, where they are of different types. */
+export function agreed(before: UnknownField | undefined, field: UnknownField): UnknownField {
+  const isSame = before === undefined || guessType(before.value) === guessType(field.value);
+  return isSame ? field : { ...field, value: '' };
+}
+
 function guessType(value: unknown): string {
   switch (typeof value) {
     case 'boolean':
       return 'boolean';
     case 'number':
-      return 'decimal(15,4)';
+      // A whole number beyond the exact ones is a name of digits, such as a key.
+      return Number.isInteger(value) && !Number.isSafeInteger(value) ? 'string' : 'decimal(15,4)';
     default:
       return Array.isArray(value) && value.every((each) => typeof each === 'string') ? 'string[]' : 'string';
   }
@@ -86,33 +93,4 @@ const nameOf = ({ resource, name }: { readonly resource: string; readonly name: 
 /** A guess tells nothing of the name. */
 function renamed(before: CustomFieldDeclaration, { group, label }: ForeignField): CustomFieldDeclaration {
   return group === GROUP ? before : { ...before, group, label };
-}
-
-const textsOf = new WeakMap<Resource, readonly string[]>();
-
-/** The custom fields of a resource that hold one text. */
-function customTexts(resource: Resource): readonly string[] {
-  const known = textsOf.get(resource);
-  if (known !== undefined) return known;
-  const fields = [...resource.fields.values()];
-  const texts = fields
-    .filter(({ custom, type, collection }) => custom !== undefined && type.kind === 'string' && !collection)
-    .map(({ name }) => name);
-  textsOf.set(resource, texts);
-  return texts;
-}
-
-/** A record whose custom text fields hold texts: what is none is kept as JSON. */
-export function asText(
-  resource: Resource,
-  json: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  let copy: Record<string, unknown> | undefined;
-  for (const name of customTexts(resource)) {
-    const value = json[name];
-    if (value === undefined || value === null || typeof value === 'string') continue;
-    copy ??= { ...json };
-    copy[name] = JSON.stringify(value);
-  }
-  return copy ?? json;
 }

@@ -7,7 +7,8 @@ import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { clean } from './clean.ts';
 import type { Copy, CopySettings } from './copy.ts';
-import { asText, declareFields, guessField, type UnknownField } from './drift.ts';
+import { agreed, declareFields, guessField, type UnknownField } from './drift.ts';
+import { inForms } from './forms.ts';
 
 /** What a page comes to. */
 export interface Intake {
@@ -86,7 +87,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
       payload,
     });
   };
-  const result = parseRecord(resource, asText(resource, json), model);
+  const result = parseRecord(resource, inForms(resource, json, model.dictionary), model);
   if (!result.ok) {
     put(resource.name, result.invalid.key, result.invalid.reasons, item.json);
     return;
@@ -106,7 +107,10 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
     put(resource.name, record.key, [`The dictionary has no ${[...new Set(names)].join(', ')}`], item.json);
     return;
   }
-  for (const field of unknown) draft.unknown.set(`${field.resource}.${field.name}`, field);
+  for (const field of unknown) {
+    const name = `${field.resource}.${field.name}`;
+    draft.unknown.set(name, agreed(draft.unknown.get(name), field));
+  }
   for (const member of record.refused) put(member.resource, member.key, member.reasons, member.origin);
   for (const collection of partial) draft.partial.push({ key: record.key, collection });
   const records = draft.records.get(resource.name) ?? new Map<string, ParsedRecord>();

@@ -89,16 +89,19 @@ function characters(text: string): number {
   return count;
 }
 
+const INEXACT = 'beyond the whole numbers that JSON keeps exact';
+
 function readNumber(json: unknown): ValueResult {
   if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
+  // JSON did not keep its digits, and the embedded engine does not give it back.
+  if (Number.isInteger(json) && !Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
   return good(json === 0 ? 0 : json);
 }
 
 function readInteger(json: unknown, digits: number | undefined): ValueResult {
   if (typeof json !== 'number' || !Number.isInteger(json))
     return bad(`is ${shown(json)}, but takes a whole number`);
-  if (!Number.isSafeInteger(json))
-    return bad(`is ${shown(json)}, beyond the whole numbers that JSON keeps exact`);
+  if (!Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
   if (digits !== undefined && digits < 16 && Math.abs(json) >= 10 ** digits) {
     return bad(`is ${shown(json)}, but takes at most ${digits} digits`);
   }

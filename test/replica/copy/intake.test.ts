@@ -224,6 +224,40 @@ const FOREIGN = {
   SourceOnlyThing: { a: 1 },
 };
 
+test('forms that sources commonly use: lists as one text, dates as their midnight; at any depth', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(
+    listing('1', {
+      Appliances: 'Oven, Range,,Washer',
+      Heating: '',
+      CloseDate: '2024-05-01T00:00:00Z',
+      OnMarketDate: '2024-05-02T00:00:00.000+00:00',
+      Media: [photo('a', { Permission: 'Public,IDX' })],
+      OpenHouses: [{ OpenHouseKey: 'o', OpenHouseDate: '2024-05-03T00:00:00' }],
+    }),
+  );
+  assert.deepEqual(intake.quarantine, []);
+  const [[, , values = {}] = []] = stored(intake);
+  assert.deepEqual(values, {
+    ListingKey: '1',
+    StandardStatus: 'Active',
+    Appliances: ['Oven', 'Range', 'Washer'],
+    CloseDate: '2024-05-01',
+    OnMarketDate: '2024-05-02',
+  });
+  const children = intake.records[0]?.records[0]?.children;
+  assert.deepEqual(children?.get('Media')?.[0]?.values.Permission, ['Public', 'IDX']);
+  assert.equal(children?.get('OpenHouses')?.[0]?.values.OpenHouseDate, '2024-05-03');
+});
+
+test('a moment that is no midnight is no date', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(listing('1', { CloseDate: '2024-05-01T10:00:00Z' }));
+  assert.deepEqual(aside(intake), [
+    ['Property', '1', 'CloseDate is "2024-05-01T10:00:00Z", but takes a date YYYY-MM-DD'],
+  ]);
+});
+
 test('drift evolve: unknown fields become custom fields of the type of their value', async (t) => {
   const { take, store, events } = await taker(t, 'evolve');
   const intake = await take(listing('1', FOREIGN));

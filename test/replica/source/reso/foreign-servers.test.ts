@@ -172,6 +172,64 @@ test('records whose key is a number are copied under its digits', async (t) => {
   assert.deepEqual([await replica.keys('Property'), await replica.quarantine()], [keysUpTo(3), []]);
 });
 
+test('a source with a stamp of its own has its windows on that (--window-field)', async (t) => {
+  const clock = testClock();
+  const own = () => ({ BridgeModificationTimestamp: '2026-05-01T00:00:00Z', Appliances: 'Oven,Range' });
+  const server = await odataServer(t, clock, { Property: listings(5, clock, own) });
+  const list = server.records.get('Property') ?? [];
+  const wish = { windowField: 'BridgeModificationTimestamp', resources: ['Property'] };
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+  await replica.replicate(wish);
+  clock.advance(3_600_000);
+  // The server's own stamp moves, and the one that everybody has does not.
+  list[1] = { ...list[1], ListPrice: 5, BridgeModificationTimestamp: clock.text() };
+  assert.deepEqual(
+    (await replica.verify(wish)).map(({ pending, differences }) => [pending, differences]),
+    [[1, []]],
+  );
+  clock.advance(600_000);
+  await replica.replicate(wish);
+  assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 5);
+  assert.deepEqual(
+    (await replica.verify(wish)).map(({ pending, differences }) => [pending, differences]),
+    [[0, []]],
+  );
+  const filters = server.seen.flatMap(({ query }) => query.get('$filter') ?? []);
+  for (const filter of filters) assert.match(filter, /^\(BridgeModificationTimestamp gt /);
+});
+
+test('fields that nobody declared are equal on both sides, whatever their values are', async (t) => {
+  const clock = testClock();
+  const foreign = (number: number) => ({
+    OwnFlag: number % 2 === 0,
+    OwnScore: number / 3,
+    OwnBig: 20200218155334943 + number,
+    OwnTags: ['a', `${number}`],
+    OwnText: `text ${number}`,
+    OwnThing: { deep: [number] },
+    OwnMixed: number === 1 ? 'text first' : number,
+    Media: [{ MediaKey: `p${number}`, OwnPart: { number } }],
+  });
+  const server = await odataServer(
+    t,
+    clock,
+    { Property: listings(4, clock, foreign) },
+    { expands: ['Media'] },
+  );
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  await replica.replicate();
+  assert.deepEqual([await replica.keys('Property'), await replica.quarantine()], [keysUpTo(4), []]);
+  assert.deepEqual(
+    (await replica.verify()).flatMap(({ differences }) => differences),
+    [],
+  );
+  assert.deepEqual(
+    (await replica.rows('Property')).map((row) => pick(row, 'OwnFlag', 'OwnTags', 'OwnThing', 'OwnMixed'))[1],
+    { OwnFlag: true, OwnTags: ['a', '2'], OwnThing: '{"deep":[2]}', OwnMixed: '2' },
+  );
+});
+
 test('MlgCanView false in an update deletes', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(6, clock), ...people });
