@@ -3,6 +3,7 @@ import { platError } from '../../errors/index.ts';
 import { isStored, type StoreModel } from '../model.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { deleteRecords } from './delete-records.ts';
+import { paceOf, slowDown, speedUp } from './pace.ts';
 import { type PreparedRecord, prepareRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -65,7 +66,7 @@ export async function writeInBatches(
 ): Promise<Written> {
   let model = current;
   let report: WriteReport = emptyTally('');
-  const waiting = split(records, writer.largestWeight ?? LARGEST_WEIGHT);
+  const waiting = split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT));
   if (waiting.length === 0 && finish !== undefined) waiting.push([]);
   let tries = 0;
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
@@ -84,12 +85,17 @@ export async function writeInBatches(
       case 'done':
         report = addReports(report, attempt.result);
         tries = 0;
+        speedUp(writer);
         break;
       case 'outdated':
         model = await writer.readModel();
         waiting.unshift(batch);
         break;
       case 'too-long':
+        slowDown(
+          writer,
+          batch.reduce((sum, record) => sum + weightOf(record), 0),
+        );
         waiting.unshift(...smaller(batch, ++tries, ({ key }) => `store the record ${key} with its children`));
         break;
     }
@@ -143,6 +149,9 @@ function write(
   return isPart ? writeChildren(transaction, resource, batch) : writeRecords(transaction, resource, batch);
 }
 
+const weightOf = ({ children }: ParsedRecord): number =>
+  1 + [...children.values()].reduce((sum, members) => sum + members.length, 0);
+
 function split(records: readonly ParsedRecord[], largestWeight: number): ParsedRecord[][] {
   const batches: ParsedRecord[][] = [];
   let batch: ParsedRecord[] = [];
@@ -154,7 +163,7 @@ function split(records: readonly ParsedRecord[], largestWeight: number): ParsedR
       weight = 0;
     }
     batch.push(record);
-    weight += 1 + [...record.children.values()].reduce((sum, children) => sum + children.length, 0);
+    weight += weightOf(record);
   }
   if (batch.length > 0) batches.push(batch);
   return batches;

@@ -74,3 +74,19 @@ test('a single record is tried again when the machine stood still', async (t) =>
   state.slow = 2;
   assert.deepEqual(told(await world.store.remove('Property', ['A'])), { deleted: 1 });
 });
+
+test('after a transaction that took too long the next ones are smaller, and slowly larger again', async (t) => {
+  const { state, world } = await slowWorld(t);
+  const write = async (letter: string): Promise<number> => {
+    const keys = Array.from({ length: 8 }, (_, at) => `${letter}${at}`);
+    const records = await Promise.all(keys.map((key) => world.parse('Property', listing(key))));
+    await world.store.write('Property', records);
+    const rows = await world.rows('Property', '$select=ListingKey,ModificationTimestamp');
+    const own = rows.filter(({ ListingKey }) => String(ListingKey).startsWith(letter));
+    return new Set(own.map(({ ModificationTimestamp }) => ModificationTimestamp)).size;
+  };
+  state.slow = 1;
+  assert.equal(await write('A'), 2, '8 take too long; 4 and 4 do not');
+  assert.equal(await write('B'), 2, '7, and the rest');
+  assert.equal(await write('C'), 1, 'all 8 again');
+});
