@@ -203,7 +203,7 @@ test('fields that nobody declared are equal on both sides, whatever their values
   const foreign = (number: number) => ({
     OwnFlag: number % 2 === 0,
     OwnScore: number / 3,
-    OwnBig: 20200218155334943 + number,
+    OwnBig: 2 ** 54 * number,
     OwnTags: ['a', `${number}`],
     OwnText: `text ${number}`,
     OwnThing: { deep: [number] },
