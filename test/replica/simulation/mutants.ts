@@ -26,7 +26,8 @@ export const WRONGS: readonly Wrong[] = [
     breaks: /cursor is never ahead/,
     plan: {
       ...{ interface: 'reso', wholeSeconds: true, role: 'private', resources: ['Property'] },
-      ...{ changes: 400, pace: 0.05, often: 'insert', processes: 5, mortality: 0, faults: 0, limits: {} },
+      ...{ changes: 300, pace: 0.05, often: 'insert', processes: 2, watches: 1 },
+      ...{ mortality: 0, faults: 0, limits: {} },
     },
   },
   {
@@ -40,7 +41,7 @@ export const WRONGS: readonly Wrong[] = [
       ledger: (ledger) => ({ ...ledger, state: async (source) => ended(await ledger.state(source)) }),
     }),
     breaks: /no key that the source shows is deleted|only a whole sweep deletes/,
-    plan: { mortality: 1, processes: 5, listings: 12, pageSize: 2, resources: ['Property'] },
+    plan: { mortality: 1, standstills: 0, processes: 5, listings: 12, pageSize: 2, resources: ['Property'] },
   },
   {
     name: 'a walk that begins again has the filter of the last one',
@@ -55,18 +56,15 @@ export const WRONGS: readonly Wrong[] = [
     make: () => changed((change) => [(change.records ?? []).length > 0 ? { ...change, seen: [] } : change]),
     breaks: /what came after a sweep began is not deleted|no key that the source shows is deleted/,
     plan: {
-      resources: ['Property', 'Member', 'Office'],
-      mortality: 1,
-      processes: 5,
-      changes: 60,
-      pageSize: 2,
+      ...{ resources: ['Property'], listings: 14, pageSize: 2, changes: 60, often: 'insert' },
+      ...{ mortality: 1, standstills: 0, processes: 5, faults: 0, limits: {} },
     },
   },
   {
     name: 'a collection that was not asked for counts as empty',
     make: () => changed((change) => [withRecords(change, withEveryCollection)]),
     breaks: /no child that the source shows is deleted|replica equals/,
-    plan: { interface: 'native', customFields: false },
+    plan: { interface: 'native', customFields: false, often: 'field', processes: 4, mortality: 0 },
   },
   {
     name: 'a collection that is empty counts as not asked for',
@@ -105,13 +103,13 @@ export const WRONGS: readonly Wrong[] = [
     name: 'a redirect takes the token along',
     make: () => ({ transport: (transport) => (wish) => followed(transport, wish) }),
     breaks: /a token goes to its own host only/,
-    plan: { faults: 0.25 },
+    plan: { faults: 0.25, trouble: 'elsewhere' },
   },
   {
     name: 'a process that was held up takes its lease back',
     make: () => ({ ledger: withLeaseTakenBack }),
     breaks: /lower bound of the next|cursor is never ahead|what did not change/,
-    plan: { mortality: 1, processes: 5 },
+    plan: { mortality: 1, standstills: 1, processes: 5, faults: 0 },
   },
 ];
 

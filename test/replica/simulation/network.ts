@@ -10,9 +10,11 @@ export interface NetworkOptions {
   readonly random: Random;
   readonly witness: RequestWitness;
   readonly log: (line: string) => void;
+  /** What goes wrong more often than anything else. */
+  readonly trouble: Fault | undefined;
 }
 
-const FAULTS = [
+export const FAULTS = [
   ['no-connection', 2],
   ['reset-before-head', 3],
   ['head-timeout', 1],
@@ -79,11 +81,12 @@ export class Network {
   }
 
   #drawFault(): Fault | undefined {
-    const { random, time } = this.#options;
+    const { random, time, trouble } = this.#options;
     if (this.faults === 0) return undefined;
     if (this.#outage !== undefined && time.now < this.#outage.until) return this.#outage.fault;
     if (!random.chance(this.faults)) return undefined;
-    const fault = random.weighted(FAULTS);
+    const any = random.weighted(FAULTS);
+    const fault = trouble !== undefined && random.chance(0.5) ? trouble : any;
     const lasts = !['row-twice', 'page-twice', 'elsewhere'].includes(fault) && random.chance(0.15);
     if (lasts) this.#outage = { fault, until: time.now + random.integer(1000, OUTAGE) };
     return fault;

@@ -1,5 +1,6 @@
 import { makeRandom } from '../../../src/demo/random.ts';
 import type { BudgetLimits } from '../../../src/replica/http/budget.ts';
+import { FAULTS, type Fault } from './network.ts';
 import { CHANGES, type Change } from './source.ts';
 
 export type RoleName = 'idx' | 'private';
@@ -22,9 +23,15 @@ export interface Plan {
   readonly often: Change | undefined;
   /** Processes of the consumer, one after the other, before the last ones that nothing disturbs. */
   readonly processes: number;
+  /** How many of them go on until they are told to stop, from 0 to 1. */
+  readonly watches: number;
   /** How many of them are killed or held up, and how many requests go wrong, from 0 to 1. */
   readonly mortality: number;
   readonly faults: number;
+  /** How many of the unlucky processes are held up, and not killed. */
+  readonly standstills: number;
+  /** What goes wrong more often than anything else. */
+  readonly trouble: Fault | undefined;
   /** Milliseconds that the consumer's clock is ahead. */
   readonly ahead: number;
   readonly wholeSeconds: boolean;
@@ -62,6 +69,9 @@ export function drawPlan(seed: number): Plan {
     processes: random.integer(1, 5),
     mortality: random.pick([0, 0.5, 0.9]),
     faults: random.pick([0, 0.02, 0.08, 0.25]),
+    watches: random.pick([0.1, 0.3, 0.8]),
+    standstills: random.pick([0.2, 0.2, 0.8]),
+    trouble: random.chance(0.3) ? random.pick(FAULTS)[0] : undefined,
     ahead: random.weighted([
       [0, 1],
       [random.integer(-300_000, 300_000), 1],

@@ -81,7 +81,10 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   const result = await finish(stage, mutant);
   if (result !== 'done') accuse('a cycle that nothing disturbs is done', result);
   const { role } = source.shown;
-  const found = await differences({ source: market, replica: observer, role, plan, now: time.now });
+  const isMissed = (resource: string, key: string): boolean =>
+    source.shown.get(resource, key)?.missed ?? false;
+  const sides = { source: market, replica: observer, role, plan, now: time.now, isMissed };
+  const found = await differences(sides);
   if (found.length > 0) accuse('the replica equals what the key may see', found.join('\n'));
   const quarantined = await observer.ledger.quarantined();
   if (quarantined.length > 0) accuse('nothing is left in the quarantine', JSON.stringify(quarantined));
@@ -118,17 +121,11 @@ function drawErrand(
   const step = random.chance(0.5)
     ? random.integer(1, 500)
     : Math.ceil(Math.exp(random.between(0, Math.log(1000))));
-  const fate = random.chance(plan.mortality)
-    ? random.weighted<Fate>([
-        [{ kind: 'killed', step }, 4],
-        [{ kind: 'held-up', step, milliseconds: random.integer(1, 20) * MINUTE }, 1],
-      ])
-    : ({ kind: 'lives' } as const);
-  const kind = random.weighted([
-    ['once', 5],
-    ['watch', 2],
-    ['step', 1],
-  ]);
+  const unlucky: Fate = random.chance(plan.standstills)
+    ? { kind: 'held-up', step, milliseconds: random.integer(1, 20) * MINUTE }
+    : { kind: 'killed', step };
+  const fate = random.chance(plan.mortality) ? unlucky : ({ kind: 'lives' } as const);
+  const kind = random.chance(plan.watches) ? 'watch' : random.pick(['once', 'once', 'once', 'step']);
   if (kind === 'once') return { name, fate, options: { purgeEvery: random.pick([0, 6 * HOUR]) } };
   if (kind === 'step') return { name, fate, options: { step: random.pick(['initial', 'update', 'purge']) } };
   const stop = new AbortController();

@@ -71,7 +71,8 @@ export async function setStage(plan: Plan, engine: Engine, quiet: () => Promise<
     role: () => source.shown.role,
     base: plan.misnamed ? INNER_ADDRESS : ORIGIN,
   });
-  const network = new Network({ ask, time, random: random('network'), witness: requests, log: say });
+  const { trouble } = plan;
+  const network = new Network({ ask, time, random: random('network'), witness: requests, log: say, trouble });
   letRoleChange(source, commits, requests);
   return {
     plan,
