@@ -63,6 +63,11 @@ export class RequestWitness {
     this.#heldUp = true;
   }
 
+  /** A process that is killed may not have learned that it is to wait, or not have kept it. */
+  killed(): void {
+    this.#throttled = Number.NEGATIVE_INFINITY;
+  }
+
   /** The source said that nothing is to be sent for a while. */
   throttled(seconds: number): void {
     this.#throttled = this.#time.now + seconds * 1000;

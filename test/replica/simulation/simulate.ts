@@ -149,9 +149,10 @@ async function outcomeOf(stage: Stage, consumer: Consumer, heldUp: Consumer[]): 
   } else await judge(stage, consumer, end);
 }
 
-async function judge({ log, accuse }: Stage, { name, mortal }: Consumer, end: End): Promise<void> {
+async function judge({ log, accuse, requests }: Stage, { name, mortal }: Consumer, end: End): Promise<void> {
   switch (end.kind) {
     case 'killed':
+      requests.killed();
       log.push(`${name} is killed at step ${mortal.steps}`);
       return;
     case 'result':
