@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { sharedAllowance } from '../../../src/replica/http/allowance.ts';
 import { readJson } from '../../../src/replica/source/answer.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { makeWorld } from '../../support/world.ts';
 import { clientOf } from '../support/client.ts';
 import { json, listen, type Reply } from '../support/loopback.ts';
 
@@ -360,6 +363,22 @@ test('what an answer tells of the limit is noted, also when it is an error', asy
   });
   await asked.text('x');
   assert.deepEqual(blocked, [Date.parse('2026-06-01T12:01:00Z'), 0]);
+});
+
+test('INCIDENT retries hammered a throttled token: after a 429 nobody with this token asks before its time', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
+  const server = await listen(t, (_, count) =>
+    count < 2 ? { status: 429, headers: { 'retry-after': '60' }, body: 'slow down' } : FINE,
+  );
+  const allowance = (token: string) => ({ allowance: sharedAllowance(store.ledger, token, {}) });
+  const first = clientOf(t, server.origin, allowance('one'));
+  assert.deepEqual(await first.fault('x', 1), ['transient', '429: slow down']);
+  const second = clientOf(t, server.origin, allowance('one'));
+  assert.equal(await second.text('y'), 'fine');
+  assert.deepEqual(second.slept, [60_000]);
+  const other = clientOf(t, server.origin, allowance('two'));
+  assert.equal(await other.text('y'), 'fine');
+  assert.deepEqual(other.slept, []);
 });
 
 test('a consumer that is told to stop does not go on asking', async (t) => {
