@@ -1,0 +1,98 @@
+/** The limiter of one process among several: when it asks the store, and what it does with the answer. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { SharedLimiter } from '../../../src/service/access/shared-limiter.ts';
+import type { LendingWish, Loan, ReturnedLoan, Shared } from '../../../src/store/shared.ts';
+
+const LIMIT = { requests: 100, seconds: 300 };
+
+/** A store that lends what a test says, and notes what it is asked. */
+function lender(...loans: readonly (Partial<Loan> | Error)[]) {
+  const wishes: LendingWish[] = [];
+  const returned: ReturnedLoan[] = [];
+  const unused = () => Promise.reject(new Error('no limiter asks this'));
+  const shared: Shared = {
+    async lendRequests(wish) {
+      const next = loans[wishes.push(wish) - 1];
+      if (next instanceof Error) throw next;
+      assert.ok(next !== undefined, 'no more than so often');
+      return { window: 1, requests: 0, remaining: 0, milliseconds: 300_000, ...next };
+    },
+    returnRequests: async (given) => void returned.push(...given),
+    findList: unused,
+    isListCurrent: unused,
+    noteSweep: unused,
+    keepList: unused,
+  };
+  const limiter = new SharedLimiter(shared);
+  const take = async (now: number): Promise<unknown[]> => {
+    const { remaining, exceeded, reset } = await limiter.take('a', LIMIT, now);
+    return [remaining, exceeded, reset];
+  };
+  return { limiter, take, wishes, returned };
+}
+
+it('asks the store once for all that it lends, and tells what all may still ask', async () => {
+  const { take, wishes, limiter, returned } = lender(
+    { requests: 3, remaining: 40 },
+    { requests: 2, remaining: 38 },
+  );
+  assert.deepEqual(await take(0), [42, false, 300]);
+  assert.deepEqual(await take(500), [41, false, 300]);
+  assert.deepEqual(await take(1000), [40, false, 299]);
+  assert.equal(wishes.length, 1);
+  assert.deepEqual(await take(1500), [39, false, 300]);
+  assert.deepEqual(wishes, [
+    { key: 'a', limit: LIMIT, left: { window: 0, requests: 0 } },
+    { key: 'a', limit: LIMIT, left: { window: 1, requests: 0 } },
+  ]);
+  await limiter.close();
+  assert.deepEqual(returned, [{ key: 'a', window: 1, requests: 1 }]);
+});
+
+it('gives back with the next request what it has not used for 2 s, and borrows anew when a window has ended', async () => {
+  const { take, wishes, limiter } = lender(
+    { requests: 5, remaining: 40 },
+    { requests: 5, remaining: 36, milliseconds: 1000 },
+    { window: 2, requests: 12, remaining: 88 },
+  );
+  await take(0);
+  await take(1999);
+  assert.equal(wishes.length, 1);
+  await take(2000);
+  assert.deepEqual(wishes[1]?.left, { window: 1, requests: 3 });
+  await take(2999);
+  assert.equal(wishes.length, 2);
+  assert.deepEqual(await take(3000), [99, false, 300]);
+  await limiter.close();
+});
+
+it('refuses for half a second without asking, then asks whether others gave something back', async () => {
+  const { take, wishes, limiter } = lender({ requests: 1 }, {}, { requests: 1, milliseconds: 299_000 });
+  assert.deepEqual(await take(0), [0, false, 300]);
+  assert.deepEqual(await take(100), [0, true, 300], 'what it was lent is used, and there is no more');
+  assert.equal(wishes.length, 1);
+  assert.deepEqual(await take(500), [0, true, 300]);
+  assert.deepEqual(await take(999), [0, true, 300]);
+  assert.equal(wishes.length, 2);
+  assert.deepEqual(await take(1000), [0, false, 299]);
+  await limiter.close();
+});
+
+it('borrows together for requests that come at the same time', async () => {
+  const { take, wishes, limiter } = lender({ requests: 3, remaining: 1 }, { requests: 1 });
+  const taken = await Promise.all([0, 0, 0, 0, 0].map(take));
+  assert.deepEqual(
+    taken.map(([, exceeded]) => exceeded),
+    [false, false, false, false, true],
+  );
+  assert.equal(wishes.length, 2);
+  await limiter.close();
+});
+
+it('tells when the store cannot be asked, and goes on when it can', async () => {
+  const { take, limiter } = lender(new Error('away'), { requests: 2, remaining: 9 });
+  await assert.rejects(take(0), { message: 'away' });
+  assert.deepEqual(await take(1), [10, false, 300]);
+  await limiter.close();
+});
