@@ -3,7 +3,9 @@ import { parseRecord } from '../store/record/parse-record.ts';
 import type { Store } from '../store/store.ts';
 import { clean } from './copy/clean.ts';
 import { inForms } from './copy/forms.ts';
+import { readState } from './copy/states.ts';
 import { isObject } from './source/answer.ts';
+import { wantedApart } from './steps/children.ts';
 
 /** What came of a retry. */
 export interface Retried {
@@ -19,8 +21,8 @@ export interface Retried {
 }
 
 /**
- * Tries once more to store what is in the quarantine, for instance after a field was declared. What cannot be stored
- * stays there, with the reason of this attempt.
+ * Tries once more to store what is in the quarantine, for instance after a field was declared. Sub-data that comes
+ * apart from its listing follows with the next run. What cannot be stored stays there, with the reason of this attempt.
  */
 export async function retryQuarantined(store: Store, source?: string): Promise<Retried> {
   const still: Retried['still'][number][] = [];
@@ -56,7 +58,10 @@ async function retry(store: Store, entry: Quarantined): Promise<Outcome> {
   const result = parseRecord(resource, record, model);
   if (!result.ok) return because(store, entry, result.invalid.reasons.join('; '));
   const records = [{ resource: name, records: [result.record] }];
-  const report = await store.ledger.commit(source, { records, release });
+  const capabilities = readState(await store.ledger.state(source), 'capabilities');
+  const whys = capabilities === undefined ? [] : wantedApart(capabilities, name);
+  const want = whys.map((why) => ({ resource: name, keys: [key], why }));
+  const report = await store.ledger.commit(source, { records, release, want });
   const [refused] = report.rejected;
   return refused === undefined ? 'stored' : { because: refused.reason };
 }

@@ -187,6 +187,19 @@ describe('children that could not be given', () => {
 });
 
 describe('dead letters', () => {
+  test('a listing that a retry stores gets its sub-data with the next run, where that comes apart', async (t) => {
+    const clock = testClock();
+    const photos = (number: number) => ({ Own: 'x', Media: [photo(`p${number}`)] });
+    const server = await odataServer(t, clock, { Property: listings(2, clock, photos) }, { paths: true });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate({ drift: 'freeze' });
+    assert.deepEqual(await retryQuarantined(replica.store), { stored: 2, wanted: 0, still: [] });
+    assert.deepEqual(await replica.keys('Media'), []);
+    clock.advance(HOUR);
+    await replica.replicate({ drift: 'discard' });
+    assert.deepEqual(await replica.keys('Media'), ['p1', 'p2']);
+  });
+
   test('a record that the source cannot give is kept under its key, and asked for at the run after a retry', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(3, clock) });

@@ -2,7 +2,7 @@ import type { Keys } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import type { Intake } from '../copy/intake.ts';
 import { CHILDREN, RECORD } from '../copy/wanted.ts';
-import { givesCustomFields, type SourcePage } from '../source/source.ts';
+import { type Capabilities, givesCustomFields, type SourcePage } from '../source/source.ts';
 import { fetchWanted } from './fetch-wanted.ts';
 
 /** The stamps that tell when a collection of a listing moved (specification 4.4, rule 3). The others have none. */
@@ -14,7 +14,11 @@ type Want = Keys & { readonly why: string };
 
 /** Why listings of a download are asked for once more: what did not come with them comes in requests of its own. */
 export function wantedOfNew(copy: Copy, resource: string, { keys }: Pick<SourcePage, 'keys'>): Want[] {
-  return wantedApart(copy, resource).map((why) => ({ resource, keys: keys.map(({ key }) => key), why }));
+  return wantedApart(copy.feed.capabilities, resource).map((why) => ({
+    resource,
+    keys: keys.map(({ key }) => key),
+    why,
+  }));
 }
 
 /** The same for listings that an update brought: only what moved, and what has no stamp. */
@@ -39,10 +43,10 @@ export async function childrenOfUpdated(copy: Copy, resource: string, { records 
 }
 
 /** Names under which the rest of a download is wanted; empty where everything comes with the listings. */
-export function wantedApart({ feed }: Copy, resource: string): readonly string[] {
-  const { interface: kind, children, expansions } = feed.capabilities;
+export function wantedApart(capabilities: Capabilities, resource: string): readonly string[] {
+  const { interface: kind, children, expansions } = capabilities;
   if (resource !== 'Property' || children === 'none') return [];
-  if (givesCustomFields(feed.capabilities)) return [RECORD];
+  if (givesCustomFields(capabilities)) return [RECORD];
   // The native download sends nothing but _limit, _skiptoken and _select (reference: consumer, trap 11).
   if (kind === 'native') return [CHILDREN];
   return children === 'per-listing' ? expansions : [];
@@ -51,6 +55,7 @@ export function wantedApart({ feed }: Copy, resource: string): readonly string[]
 /** Fetches whatever is wanted: records, and collections of listings, also those that came without their end. */
 export async function fetchApart(copy: Copy, resource: string): Promise<void> {
   const { expansions } = copy.feed.capabilities;
-  const collections = resource === 'Property' ? [...wantedApart(copy, resource), ...expansions] : [];
+  const collections =
+    resource === 'Property' ? [...wantedApart(copy.feed.capabilities, resource), ...expansions] : [];
   for (const why of new Set([RECORD, ...collections])) await fetchWanted(copy, resource, why);
 }

@@ -70,7 +70,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
         resource,
         event:
           page.next === undefined
-            ? { kind: 'end', fills: wantedApart(copy, resource).length > 0 }
+            ? { kind: 'end', fills: wantedApart(copy.feed.capabilities, resource).length > 0 }
             : {
                 kind: 'page',
                 next: page.next,

@@ -88,7 +88,7 @@ export async function verifyCollection(
 async function comparePage(copy: Copy, collection: string, page: SourcePage, tally: Tally): Promise<void> {
   const { feed } = copy;
   const items = [...page.items];
-  const apart = wantedApart(copy, collection);
+  const apart = wantedApart(copy.feed.capabilities, collection);
   if (apart.length > 0) {
     for (let at = 0; at < page.keys.length; at += feed.someAtOnce) {
       const keys = page.keys.slice(at, at + feed.someAtOnce).map(({ key }) => key);
