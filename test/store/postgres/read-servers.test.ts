@@ -194,3 +194,26 @@ describe('the position', () => {
     assert.equal(position.changes, 5);
   });
 });
+
+it('a standby that takes over has everything, and shares anew', async () => {
+  const before = await operations(writer, clock).keys('Property');
+  const wish = {
+    key: 'a key',
+    limit: { requests: 80, seconds: 300 },
+    left: { window: 0, requests: 0 },
+  };
+  assert.equal((await writer.shared?.lendRequests(wish))?.remaining, 70);
+  assert.equal((await writer.shared?.lendRequests(wish))?.remaining, 62);
+  await untilUsed();
+  await primary.stop('crash');
+  await runOn(address, 'SELECT pg_promote()');
+  const promoted = await openStore(address);
+  after(() => promoted.close());
+  const { keys: found, write: writes } = operations(promoted, clock);
+  assert.deepEqual(await found('Property'), before);
+  assert.equal((await promoted.shared?.lendRequests(wish))?.remaining, 70, 'a window of its own');
+  const last = (await promoted.status()).lastStamp;
+  const { stamp } = await writes('Property', listing('taken-over'));
+  assert.ok(Date.parse(stamp) > Date.parse(last), 'stamps go on');
+  assert.deepEqual(await found('Property'), [...before, 'taken-over'].toSorted());
+});
