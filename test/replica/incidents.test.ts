@@ -160,7 +160,7 @@ test('INCIDENT a daemon that ended on "nothing to do" was never started again: a
   let updates = 0;
   const result = await replica.replicate({
     watch: true,
-    updateEvery: HOUR,
+    purgeEvery: 2 * HOUR,
     signal: stop.signal,
     onEvent: (event) => {
       if (event.kind !== 'step' || event.step !== 'update' || event.state !== 'done') return;
@@ -172,7 +172,7 @@ test('INCIDENT a daemon that ended on "nothing to do" was never started again: a
   assert.deepEqual([result, updates], ['stopped', 22]);
   assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 77);
   const sweeps = replica.told('step').filter(({ step, state }) => step === 'sweep' && state === 'done');
-  assert.equal(sweeps.length, 2, 'one at once, then every 20 hours');
+  assert.equal(sweeps.length, 3, 'one at once, then every two hours of five');
 });
 
 test('INCIDENT 18,000 listings lost to inserts that failed in silence: each is told, kept, counted and found by verify', async (t) => {
