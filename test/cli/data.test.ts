@@ -121,6 +121,29 @@ test('status counts what is stored', async (t) => {
   assert.match(text, /^Property +2 +0 +0 +20\d\d-/m);
 });
 
+test('keys are valid until they end: an expired one and a revoked one are not, one that is rotated still is', async (t) => {
+  const at = place(t);
+  const create = async (name: string, ...more: readonly string[]): Promise<string> =>
+    JSON.parse(await at.done(['key', 'create', '--store', 'm.db', '--name', name, '--json', ...more])).id;
+  await create('usual');
+  await create('ends', '--expires', '2999-01-01');
+  await create('ended', '--expires', '2020-01-01');
+  await at.done(['key', 'revoke', '--store', 'm.db', await create('revoked')]);
+  await at.done(['key', 'rotate', '--store', 'm.db', await create('rotated'), '--overlap', '1h']);
+  const status = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));
+  assert.deepEqual(status.keys, { valid: 4, all: 6 });
+  const listed = await at.done(['key', 'list', '--store', 'm.db']);
+  const stateOf = (name: string): string[] =>
+    [...listed.matchAll(new RegExp(` ${name} +replication +idx +all +(.*?)  `, 'g'))].map(([, state = '']) =>
+      state.replace(/20\d\d-.*/, 'at'),
+    );
+  assert.deepEqual(
+    ['usual', 'ends', 'ended', 'revoked'].map((name) => stateOf(name)),
+    [['valid'], ['until 2999-01-01T00:00:00Z'], ['expired at'], ['revoked at']],
+  );
+  assert.deepEqual(stateOf('rotated').sort(), ['until at', 'valid']);
+});
+
 test('a reader that goes away ends the export without a word of a stack', async (t) => {
   const at = place(t);
   at.file(

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import {
   hashToken,
+  judgeKey,
   KEY_KINDS,
   type KeyKind,
   type KeyRecord,
@@ -95,7 +96,7 @@ export function addKeyCommands(program: Command): void {
       const store = await openStore(address, { create: false });
       try {
         const keys = await store.keys.list();
-        print(keys, keyTable(keys), json);
+        print(keys, keyTable(keys, await store.now()), json);
       } finally {
         await store.close();
       }
@@ -150,7 +151,15 @@ export function addKeyCommands(program: Command): void {
 
 const unknownKey = (id: string) => platError('failed', { reason: `There is no key ${id}.` });
 
-function keyTable(keys: Awaited<ReturnType<Store['keys']['list']>>): string {
+/** Whether a key works, and until or since when. */
+function stateOf(key: KeyRecord, now: number): string {
+  const verdict = judgeKey(key, now);
+  if (!verdict.valid) return `${verdict.why} ${verdict.why === 'revoked' ? key.revokedAt : key.expiresAt}`;
+  const [end] = [key.revokedAt, key.expiresAt].filter((at) => at !== null).sort();
+  return end === undefined ? 'valid' : `until ${end}`;
+}
+
+function keyTable(keys: Awaited<ReturnType<Store['keys']['list']>>, now: number): string {
   const head = [
     'id',
     'name',
@@ -170,7 +179,7 @@ function keyTable(keys: Awaited<ReturnType<Store['keys']['list']>>): string {
     key.kind,
     key.role,
     key.systems.join(' ') || 'all',
-    key.revokedAt === null ? (key.expiresAt ?? 'valid') : `revoked ${key.revokedAt}`,
+    stateOf(key, now),
     String(key.use.requests),
     String(key.use.rows),
     String(key.use.bytes),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { judgeKey } from '../../access/index.ts';
 import { replicaSources, type SourceStatus, sourceStatus } from '../../replica/status.ts';
 import type { StoreStatus } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
@@ -23,7 +24,8 @@ export function addStatusCommand(program: Command): void {
         for (const source of await replicaSources(store)) {
           replica.push(await sourceStatus(store, source, Date.now()));
         }
-        const valid = keys.filter(({ revokedAt }) => revokedAt === null).length;
+        const now = await store.now();
+        const valid = keys.filter((key) => judgeKey(key, now).valid).length;
         const all = { ...status, keys: { valid, all: keys.length }, sources: replica };
         print(all, [text(status, valid), ...replica.map(sourceText)].join('\n\n'), json);
       } finally {
