@@ -86,9 +86,13 @@ export interface AccountField {
   readonly via: readonly Navigation[];
 }
 
+/** Names come from requests: what every object inherits is no part of an account. */
+const sourceOf = (type: UserType, name: string): Source | undefined =>
+  Object.hasOwn(ACCOUNT[type], name) ? ACCOUNT[type][name] : undefined;
+
 /** The visible fields that a part of an account is made of. */
 export function accountFields(schema: Schema, type: UserType, name: string): AccountField[] {
-  const source = ACCOUNT[type][name];
+  const source = sourceOf(type, name);
   if (source === undefined || source.kind === 'constant') return [];
   const own = schema.of(type);
   if (source.kind === 'office') {
@@ -116,7 +120,7 @@ export function accountNames(schema: Schema, type: UserType): NativeNames {
 }
 
 function findName(schema: Schema, type: UserType, name: string): NativeName {
-  const source = ACCOUNT[type][name];
+  const source = sourceOf(type, name);
   if (name === 'Images' || name === 'Websites') return { kind: 'composite', fields: [] };
   if (source === undefined) return { kind: 'unknown' };
   if (source.kind === 'constant') return { kind: 'constant', text: source.text };

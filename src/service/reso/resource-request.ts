@@ -33,7 +33,10 @@ export function requireJson({ options, exchange }: ResoRequest): void {
 }
 
 /** The short names of `$format`. */
-const SHORT: Readonly<Record<string, string>> = { json: 'application/json', xml: 'application/xml' };
+const SHORT = new Map([
+  ['json', 'application/json'],
+  ['xml', 'application/xml'],
+]);
 
 /**
  * The offered type that `$format` names, or else the Accept header likes best (OData 4.01 protocol, 11.2.12).
@@ -45,7 +48,7 @@ export function negotiate<T extends string>(
 ): T {
   const format = options.system.get('format');
   const wanted =
-    format === undefined ? exchange.headers.accept : (SHORT[format.trim().toLowerCase()] ?? format);
+    format === undefined ? exchange.headers.accept : (SHORT.get(format.trim().toLowerCase()) ?? format);
   const chosen = chooseType(wanted, offered);
   if (chosen !== undefined) return chosen;
   const by = format === undefined ? 'The Accept header' : '$format';

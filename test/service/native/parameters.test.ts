@@ -124,4 +124,14 @@ describe('a parameter', () => {
       told('_select', 'ListAgentKey', 'ListAgentId'),
     );
   });
+
+  it('that names what every object of the language inherits: 400, 1040', async () => {
+    for (const path of ['listings', 'accounts', 'accounts/1']) {
+      const collection = path.split('/')[0];
+      for (const name of ['constructor', 'toString', '__proto__']) {
+        const told = `_select: ${collection} has no field ${name} at position 1.`;
+        assert.deepEqual(await feed.fault(`${path}?_select=${name}`), [400, 1040, told]);
+      }
+    }
+  });
 });
