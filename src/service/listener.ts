@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type PlatError, platError } from '../errors/index.ts';
+import { platError } from '../errors/index.ts';
 import { baseAddress, type Listener } from './base-address.ts';
 import type { Exchange, Reply } from './exchange.ts';
-import { refuse, whatIsWrong } from './http/refuse.ts';
+import { refuse, type Unread, whatIsWrong } from './http/refuse.ts';
 import { type Common, send } from './http/send.ts';
 import type { Metrics } from './metrics.ts';
 import { type Responder, refusal, respond } from './respond.ts';
@@ -61,9 +61,9 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
     options.running.requests--;
   };
   const inTurn = makeTurns();
-  const refuseNext = async (told: PlatError, socket: Duplex): Promise<void> => {
+  const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
     await inTurn.before(socket);
-    refuse(told, socket, await commonOf(options.responder, randomUUID()));
+    refuse(unread, socket, await commonOf(options.responder, randomUUID()));
   };
   const server = fastify({
     ...(tls === undefined ? { http: bounds } : { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } }),
@@ -83,7 +83,8 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
     },
   });
   server.server.on('connect', (request, socket) => {
-    void refuseNext(platError('methodNotAllowed', { method: String(request.method) }), socket);
+    const told = platError('methodNotAllowed', { method: String(request.method) });
+    void refuseNext({ told, path: '' }, socket);
   });
   // What a client expects beyond HTTP is no reason to refuse it (RFC 9110, 10.1.1).
   server.server.on('checkExpectation', (request, response) => {

@@ -7,12 +7,12 @@ import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
 import { type AdminContext, admin, isOpenAdminPath } from './admin/router.ts';
 import type { ServiceContext } from './context.ts';
-import { nativeError } from './envelope/native-error.ts';
+import { isNativePath, nativeError } from './envelope/native-error.ts';
 import { resoError } from './envelope/reso-error.ts';
 import type { Exchange, Reply, Session } from './exchange.ts';
 import { type FileContext, servedFile } from './files/served-file.ts';
 import { ALLOWED } from './http/methods.ts';
-import { negotiateVersion } from './http/odata-version.ts';
+import { negotiateVersion, ODATA_VERSION } from './http/odata-version.ts';
 import { native } from './native/router.ts';
 import type { ServiceOptions } from './options.ts';
 import { reso } from './reso/router.ts';
@@ -56,16 +56,19 @@ function routeOf({ surface, path }: Exchange): Route {
 
 /** A path that leads nowhere is of the interface that it looks like. */
 const isNative = ({ path }: Exchange, { kind }: Route): boolean =>
-  kind === 'native' || (kind === 'none' && path.startsWith('/v1'));
+  kind === 'native' || (kind === 'none' && isNativePath(path));
 
 /** Whether the answer is one of the RESO interface, as an error of no other interface is, too. */
 const isOdata = (exchange: Exchange, route: Route): boolean =>
   route.kind === 'reso' || (route.kind === 'none' && !isNative(exchange, route));
 
+const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
+  isOdata(exchange, route) ? { ...ODATA_VERSION } : {};
+
 /** Answers a request: always with a reply, in the envelope of the interface that was asked. */
 export async function respond(responder: Responder, exchange: Exchange): Promise<Reply> {
   const route = routeOf(exchange);
-  const extra: Record<string, string> = isOdata(exchange, route) ? { 'odata-version': '4.01' } : {};
+  const extra = versionOf(exchange, route);
   try {
     if (exchange.method === 'OPTIONS') return preflight(extra);
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
@@ -179,15 +182,12 @@ export function refusal(
   error: PlatError,
   extra: Readonly<Record<string, string>> = {},
 ): Reply {
+  const route = routeOf(exchange);
   const headers = {
+    ...versionOf(exchange, route),
     ...extra,
     ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }),
   };
-  const { kind } = routeOf(exchange);
-  const isNative = kind === 'native' || (kind === 'none' && NATIVE_PATH.test(exchange.path));
-  return isNative ? nativeError(error, headers) : resoError(error, headers);
+  return isNative(exchange, route) ? nativeError(error, headers) : resoError(error, headers);
 }
-
-/** Where the native interface would lie, in this version or another. */
-const NATIVE_PATH = /^\/v\d+(?:\/|$)/;

@@ -1,6 +1,9 @@
 import type { PlatError } from '../../errors/index.ts';
 import { JSON_TYPE, type Reply } from '../exchange.ts';
 
+/** Whether a path is where the native interface would lie, in this version or another. */
+export const isNativePath = (path: string): boolean => /^\/v\d+(?:[/?]|$)/.test(path);
+
 /** An error in the native envelope (reference: native-v1, Envelope). */
 export function nativeError(error: PlatError, headers: Readonly<Record<string, string>>): Reply {
   const { native, message, target, details, sparkql } = error;

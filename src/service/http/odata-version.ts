@@ -2,6 +2,9 @@ import { platError } from '../../errors/index.ts';
 
 export type ODataVersion = '4.0' | '4.01';
 
+/** The header of a response whose request asked for no other version, or could not be read. */
+export const ODATA_VERSION = { 'odata-version': '4.01' } as const;
+
 /**
  * The version that a response is given in (OData 4.01 protocol, 8.1.5 and 8.2.6).
  * @throws PlatError `versionUnsupported` for a request in a version that is unknown or newer

@@ -1,8 +1,10 @@
 import { METHODS, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
+import { isNativePath, nativeError } from '../envelope/native-error.ts';
 import { resoError } from '../envelope/reso-error.ts';
 import { ALLOWED } from './methods.ts';
+import { ODATA_VERSION } from './odata-version.ts';
 import { type Common, commonHeaders } from './send.ts';
 
 /** What Node says of a connection whose request it could not read. */
@@ -13,16 +15,24 @@ export interface ClientError extends Error {
 }
 
 /** A request line that is right but for a method that the parser does not know */
-const OTHER_METHOD = /^([A-Z][A-Z-]{0,40}) \S+ HTTP\/1\.[01]\r?\n/;
+const OTHER_METHOD = /^([A-Z][A-Z-]{0,40}) (\S+) HTTP\/1\.[01]\r?\n/;
+
+/** Why a request could not be read, and its path as far as it is known. */
+export interface Unread {
+  readonly told: PlatError;
+  readonly path: string;
+}
 
 /** Answers a request that did not become one, as any other is answered, and ends the connection (RFC 9112). */
-export function refuse(told: PlatError, socket: Duplex, common: Common): void {
+export function refuse({ told, path }: Unread, socket: Duplex, common: Common): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const extra: Record<string, string> = told.code === 'methodNotAllowed' ? { allow: ALLOWED } : {};
-  const { headers, body } = resoError(told, extra);
+  const { headers, body } = isNativePath(path)
+    ? nativeError(told, extra)
+    : resoError(told, { ...ODATA_VERSION, ...extra });
   const text = body.join('');
   const all = {
     ...commonHeaders(common),
@@ -35,18 +45,18 @@ export function refuse(told: PlatError, socket: Duplex, common: Common): void {
 }
 
 /** Why a request is no HTTP, too large in its head, or too slow. */
-export function whatIsWrong({ code, rawPacket }: ClientError): PlatError {
+export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return platError('headersTooLarge', {});
+      return { told: platError('headersTooLarge', {}), path: '' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return platError('requestTimedOut', {});
+      return { told: platError('requestTimedOut', {}), path: '' };
     case 'HPE_INVALID_METHOD': {
       const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
-      const method = OTHER_METHOD.exec(text)?.[1];
-      if (method !== undefined && !METHODS.includes(method)) return platError('methodNotAllowed', { method });
-      break;
+      const [, method, path = ''] = OTHER_METHOD.exec(text) ?? [];
+      if (method === undefined || METHODS.includes(method)) break;
+      return { told: platError('methodNotAllowed', { method }), path };
     }
   }
-  return platError('requestMalformed', { reason: 'it is not HTTP/1.1' });
+  return { told: platError('requestMalformed', { reason: 'it is not HTTP/1.1' }), path: '' };
 }

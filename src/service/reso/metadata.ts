@@ -7,7 +7,9 @@ import { hasTag, weakTag } from '../http/etag.ts';
 import { negotiateVersion } from '../http/odata-version.ts';
 import { negotiate, type ResoRequest } from './resource-request.ts';
 
-type Format = 'application/xml' | 'application/json';
+/** Clients from before RFC 7303 call XML text. */
+const XML = ['application/xml', 'text/xml'] as const;
+type Format = (typeof XML)[number] | 'application/json';
 
 interface Written {
   readonly text: string;
@@ -30,10 +32,7 @@ export function metadata(request: ResoRequest): Reply {
 /** The floor plan interface gives XML alone. */
 function formatOf(request: ResoRequest): Format {
   const isFloorPlans = request.exchange.surface.name === 'floorplans';
-  return negotiate<Format>(
-    request,
-    isFloorPlans ? ['application/xml'] : ['application/xml', 'application/json'],
-  );
+  return negotiate<Format>(request, isFloorPlans ? XML : [...XML, 'application/json']);
 }
 
 function documentOf({ view, model }: ResoRequest['session'], version: CsdlVersion, format: Format): Written {
@@ -53,7 +52,7 @@ function documentOf({ view, model }: ResoRequest['session'], version: CsdlVersio
     })),
     lookups: model.dictionary.lookups,
   });
-  const text = format === 'application/xml' ? csdlXml(document) : csdlJson(document);
+  const text = format === 'application/json' ? csdlJson(document) : csdlXml(document);
   const made = { text, etag: weakTag(text) };
   documents.set(id, made);
   return made;

@@ -68,6 +68,9 @@ test('4.1 $metadata is an XML document, and 406 for who rules XML out', async ()
       assert.match(text, new RegExp(`<Property Name="${field}" Type="Edm.String"`));
     }
   }
+  const older = await metadata('text/xml');
+  assert.deepEqual([older.status, older.headers['content-type']], [200, 'text/xml; charset=utf-8']);
+  assert.equal(older.text, (await metadata()).text);
   for (const path of ['$metadata', '$metadata?$format=json']) {
     const refused = await plans.error(path, path === '$metadata' ? { accept: 'application/json' } : {});
     assert.deepEqual(refused.slice(0, 2), [406, 'notAcceptable']);

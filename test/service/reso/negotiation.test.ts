@@ -1,8 +1,10 @@
 /** Contract, RESO interface: OData-Version, formats, preferences and errors. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { SurfaceName } from '../../../src/service/surface.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
+import { readAnswer, sendRaw } from '../http/raw.ts';
 import { asker } from './asker.ts';
 
 const service = await startTestService(
@@ -97,6 +99,29 @@ test('OData-Version stands on every response: errors, 204, 304, 404 and methods 
   assert.deepEqual([elsewhere.status, elsewhere.headers['odata-version']], [404, '4.01']);
 });
 
+test('OData-Version also stands on what is refused before it is a request of an interface', async () => {
+  const version = async (surface: SurfaceName, request: string): Promise<[number, unknown]> => {
+    const { status, headers } = readAnswer(await sendRaw(service.addresses[surface], request));
+    return [status, headers['odata-version']];
+  };
+  const huge = `X: ${'a'.repeat(70_000)}`;
+  assert.deepEqual(await version('replication', 'no HTTP\r\n\r\n'), [400, '4.01']);
+  assert.deepEqual(await version('replication', `GET / HTTP/1.1\r\nHost: x\r\n${huge}\r\n\r\n`), [
+    431,
+    '4.01',
+  ]);
+  assert.deepEqual(await version('replication', 'FETCH /Reso/OData/ HTTP/1.1\r\n\r\n'), [405, '4.01']);
+  const hostless = 'HTTP/1.1\r\nConnection: close\r\n\r\n';
+  assert.deepEqual(await version('replication', `GET /Reso/OData/ ${hostless}`), [400, '4.01']);
+  assert.deepEqual(await version('replication', `GET /v1x ${hostless}`), [400, '4.01']);
+  assert.deepEqual(await version('replication', `GET /v2/listings ${hostless}`), [400, undefined]);
+  assert.deepEqual(await version('replication', `GET /v1/listings ${hostless}`), [400, undefined]);
+  for (const [path, wanted] of [['/v1x', '4.01'] as const, ['/v2/listings', undefined] as const]) {
+    const { headers } = await service.get('replication', path, { token });
+    assert.equal(headers['odata-version'], wanted, path);
+  }
+});
+
 test('collections and records are JSON, by $format and by Accept', async () => {
   const type = 'application/json;odata.metadata=minimal;charset=utf-8';
   for (const path of ['', 'Property', "Property('1')", "Property('1')/ListPrice"]) {
@@ -139,7 +164,10 @@ test('what cannot be given is 406, and the message says by what', async () => {
       '$format rules out what is given here: application/json.',
     ]);
   }
-  assert.deepEqual((await feed.error("Property('1')?$format=xml")).slice(0, 2), [406, 'notAcceptable']);
+  for (const format of ['xml', 'constructor', '__proto__']) {
+    const refused = await feed.error(`Property('1')?$format=${format}`);
+    assert.deepEqual(refused.slice(0, 2), [406, 'notAcceptable'], format);
+  }
 });
 
 test('$metadata is XML by default and JSON on demand', async () => {
@@ -152,6 +180,7 @@ test('$metadata is XML by default and JSON on demand', async () => {
   assert.equal(await typeOf(''), xml);
   assert.equal(await typeOf('', '*/*'), xml);
   assert.equal(await typeOf('', 'application/xml'), xml);
+  assert.equal(await typeOf('', 'text/xml'), 'text/xml; charset=utf-8');
   assert.equal(await typeOf('', 'application/json'), json);
   assert.equal(await typeOf('', 'application/json, application/xml'), xml);
   assert.equal(await typeOf('', 'application/json, application/xml;q=0.5'), json);
@@ -162,7 +191,7 @@ test('$metadata is XML by default and JSON on demand', async () => {
   assert.deepEqual(await feed.error('$metadata', { accept: 'text/html' }), [
     406,
     'notAcceptable',
-    'The Accept header rules out what is given here: application/xml, application/json.',
+    'The Accept header rules out what is given here: application/xml, text/xml, application/json.',
   ]);
 });
 
