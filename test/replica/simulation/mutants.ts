@@ -79,7 +79,10 @@ export const WRONGS: readonly Wrong[] = [
         { ...change, want: want.filter(({ why }) => why !== 'record') },
       ]),
     breaks: /replica equals/,
-    plan: { customFields: false, role: 'idx', often: 'rule', changes: 10, listings: 30 },
+    plan: {
+      ...{ customFields: false, role: 'idx', often: 'rule', changes: 10, listings: 30, pace: 30 },
+      ...{ processes: 1, watches: 0, mortality: 0, faults: 0, limits: {} },
+    },
   },
   {
     name: 'windows end by a clock that is not the source’s',

@@ -129,7 +129,7 @@ function drawErrand(
   if (kind === 'once') return { name, fate, options: { purgeEvery: random.pick([0, 6 * HOUR]) } };
   if (kind === 'step') return { name, fate, options: { step: random.pick(['initial', 'update', 'purge']) } };
   const stop = new AbortController();
-  void time.sleep(random.integer(1, 90) * MINUTE).then(() => stop.abort());
+  void time.sleep(random.integer(1, 45) * MINUTE).then(() => stop.abort());
   const every = { updateEvery: random.integer(1, 15) * MINUTE, purgeEvery: random.integer(5, 60) * MINUTE };
   return { name, fate, options: { watch: true, signal: stop.signal, accountsEvery: 20 * MINUTE, ...every } };
 }

@@ -28,7 +28,7 @@ export function historySuite({ engine, interface: kind, runs, quiet }: SuiteOpti
 /** For engines in this thread: what happens depends on the seed alone. */
 export function replaySuite({ engine, interface: kind }: SuiteOptions): void {
   test(`a history of the ${kind} interface is the same whenever its seed is played`, async () => {
-    for (const seed of [3, 14, 159, 265]) {
+    for (const seed of [3, 14, 159]) {
       const options = { seed, engine, plan: { interface: kind, faults: 0.25, mortality: 0.9 } };
       const [first, second] = [await simulate(options), await simulate(options)];
       assert.ok(first.log.length > 50, 'something happens');
