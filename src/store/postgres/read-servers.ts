@@ -30,6 +30,8 @@ interface ReadServer {
 /** How often a server is looked at while a reading waits for it, and while it is left out; milliseconds. */
 const LOOK_EVERY = 5;
 const LOOK_AGAIN = 1000;
+/** How much longer than a reading may take its answer is waited for; then the server is not there. */
+const SILENT = 1000;
 
 const LOOK = `SELECT (SELECT value FROM plat_meta WHERE name = 'changes') AS changes,
   (SELECT value FROM plat_meta WHERE name = 'secret') AS secret`;
@@ -87,17 +89,19 @@ export class ReadServers {
 
   /**
    * Reads from a server that is far enough.
+   * @param milliseconds that a reading may take by the server's own account
    * @returns undefined when there is none: then the primary is to be read
    */
   async read<T>(
     lane: Lane,
     needed: Needed,
+    milliseconds: number,
     attempt: (pool: Pool) => Promise<Snapshot<T>>,
   ): Promise<Snapshot<T> | undefined> {
     for (const server of this.#inTurn(lane, needed)) {
       if (!(await this.#reaches(server, needed))) continue;
       try {
-        const snapshot = await attempt(server.lanes[lane]);
+        const snapshot = await within(milliseconds + SILENT, attempt(server.lanes[lane]));
         if (snapshot.changes >= needed.changes && snapshot.generation >= needed.generation) {
           server.reads++;
           return snapshot;
@@ -106,7 +110,7 @@ export class ReadServers {
         server.changes = snapshot.changes;
       } catch (error) {
         if (isOverloaded(error)) continue;
-        if (!isGone(error)) throw error;
+        if (!isGone(error) && !(error instanceof Silence)) throw error;
         server.leftOut = performance.now();
       }
     }
@@ -179,6 +183,19 @@ export class ReadServers {
 
 /** All connections to the server are in use; others may have free ones. */
 const isOverloaded = (error: unknown): boolean => error instanceof PlatError && error.code === 'overloaded';
+
+/** A server that has not answered, nor ended the reading itself when its time was up. */
+class Silence extends Error {}
+
+function within<T>(milliseconds: number, reading: Promise<T>): Promise<T> {
+  const silence = new AbortController();
+  const { signal } = silence;
+  const silent = setTimeout(milliseconds, undefined, { signal }).then(() => {
+    throw new Silence();
+  });
+  silent.catch(() => undefined);
+  return Promise.race([reading, silent]).finally(() => silence.abort());
+}
 
 /** A server that answers, but holds another store. */
 class NoCopy extends Error {}

@@ -350,7 +350,8 @@ class PostgresStore implements Store {
           readSnapshot(pool, milliseconds, (session) => work(session, planner));
         const needed = { changes: this.#position.changes, generation: model.generation };
         const read =
-          (await this.#readServers.read(lane, needed, attempt)) ?? (await attempt(this.#lanes[lane]));
+          (await this.#readServers.read(lane, needed, milliseconds, attempt)) ??
+          (await attempt(this.#lanes[lane]));
         if (read.generation === model.generation) return read.result;
         await this.#refresh();
       }

@@ -1,5 +1,6 @@
 /** Read stores: a real primary server and a streaming standby that may fall behind, stop, or hold something else. */
 import assert from 'node:assert/strict';
+import { connect, createServer, type Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { PlatError } from '../../../src/errors/index.ts';
@@ -133,6 +134,39 @@ describe('a standby', () => {
     assert.equal(reading().used, true);
   });
 
+  it('that falls silent in the middle of a reading is done without', async (t) => {
+    const path = `${new URL(address).searchParams.get('host')}/.s.PGSQL.5432`;
+    const links: Socket[] = [];
+    let silent = false;
+    const relay = createServer((near) => {
+      const far = connect(path);
+      links.push(near, far);
+      if (silent) return;
+      for (const [from, to] of [[near, far] as const, [far, near] as const]) {
+        from.on('error', () => to.destroy()).pipe(to);
+      }
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const bound = relay.address();
+    assert.ok(bound !== null && typeof bound === 'object');
+    const behind = `postgres://plat@127.0.0.1:${bound.port}/market`;
+    const silenced = await openStore(primary.address('market'), {
+      readStores: { addresses: [behind], lag: 100 },
+    });
+    t.after(async () => {
+      for (const link of links) link.destroy();
+      relay.close();
+      await silenced.close();
+    });
+    const asked = await operations(silenced, clock).request('Property', '', { limit: 3 });
+    assert.equal((await silenced.page(asked, { milliseconds: 50 })).rows, 3);
+    assert.deepEqual(reading(silenced), { used: true, reads: 1 });
+    silent = true;
+    for (const link of links) link.unpipe();
+    assert.equal((await silenced.page(asked, { milliseconds: 50 })).rows, 3);
+    assert.deepEqual(reading(silenced), { used: false, reads: 1 });
+  });
+
   it('that cannot be reached when the store is opened is asked later; one of another store is refused', async () => {
     const nowhere = `${primary.address('market')}/nowhere`;
     const opened = await openStore(primary.address('market'), {
@@ -164,7 +198,7 @@ describe('servers behind one address', () => {
     await servers.open();
     let asked = 0;
     const read = (changes: number, generation: number) =>
-      servers.read('pages', { changes: 1, generation: 5 }, async () => {
+      servers.read('pages', { changes: 1, generation: 5 }, 1000, async () => {
         asked++;
         return { changes, generation, result: 'rows' };
       });
