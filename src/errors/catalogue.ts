@@ -200,6 +200,12 @@ export const catalogue = {
     message: ({ seconds }) =>
       `The query took longer than ${seconds} s and was stopped. Use a narrower filter or an order by key.`,
   }),
+  answerTooLarge: entry<{ megabytes: number }>({
+    status: 503,
+    native: 1515,
+    message: ({ megabytes }) =>
+      `What is asked for is larger than ${megabytes} MB. Ask for fewer records at a time, or for fewer expansions.`,
+  }),
   overloaded: entry<{ seconds: number }>({
     status: 503,
     native: 1510,

@@ -1,4 +1,5 @@
 import { PlatError, platError } from '../../errors/index.ts';
+import { LARGEST_ANSWER } from './connection.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
 
 /** SQLite's primary result codes that users can meet. */
@@ -6,6 +7,7 @@ const BUSY = 5;
 const LOCKED = 6;
 const FULL = 13;
 const CANNOT_OPEN = 14;
+const TOO_BIG = 18;
 const NOT_A_DATABASE = 26;
 const CORRUPT = 11;
 
@@ -33,6 +35,8 @@ export function translateError(error: unknown, store: string, seconds: number): 
       return platError('storeBusy', { store }, { cause: error, retryAfter: 1 });
     case FULL:
       return platError('storeFull', { store }, { cause: error });
+    case TOO_BIG:
+      return platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, { cause: error });
     case CANNOT_OPEN:
       return platError('storeUnavailable', {}, { cause: error });
     case NOT_A_DATABASE:

@@ -250,6 +250,20 @@ test('whatever is asked is answered, soon, and never by a fault of the service',
   );
 });
 
+test('an answer that would fill the memory is not made: 503, and the service goes on', async () => {
+  const twice = (name: string, as: string): string => `concat(${name},${name}) as ${as}`;
+  const names = ['PublicRemarks', ...Array.from({ length: 10 }, (_, index) => `X${index}`)];
+  const doubled = names.slice(1).map((as, index) => twice(names[index] ?? '', as));
+  const path = `/Reso/OData/Property?$select=X9&$compute=${doubled.join()}`;
+  const told =
+    'What is asked for is larger than 256 MB. Ask for fewer records at a time, or for fewer expansions.';
+  const ask = (top: number) => service.get('replication', `${path}&$top=${top}`, { token });
+  assert.deepEqual(resoFault(await ask(200)), [503, 'answerTooLarge', told]);
+  const { status, bytes } = await ask(2);
+  assert.equal(status, 200);
+  assert.ok(bytes.length > 2 * 1024 * remarks.length);
+});
+
 test('clients that take nothing do not fill the memory: beyond a bound the others are told to come back', async (t) => {
   const bounded = await startTestService(t, { fill: fillListings, listen: { heldBytes: 6_000_000 } });
   const key = await bounded.key('replication');
