@@ -34,7 +34,7 @@ before(async () => {
   standby = await primary.standby();
   const config = at.file(
     'serve.json',
-    JSON.stringify({ readStores: [standby.address('market')], readLagSeconds: 0.1 }),
+    JSON.stringify({ readStores: [standby.address('market')], readLagSeconds: 0.5 }),
   );
   const args = ['serve', '--store', primary.address('market'), '--config', config, ...ANY_PORT];
   running = [1, 2].map(() => at.start(args));
