@@ -90,6 +90,7 @@ async function readMetadata(client: SourceClient, root: string): Promise<ReadMet
     if (/html/i.test(headers['content-type'] ?? '')) {
       throw new RequestFailure('transient', `${url} answered with a page of HTML`);
     }
+    if (isBrokenOff(text)) throw new RequestFailure('transient', `${url} broke off before its end`);
     return { metadata: parseMetadata(text), text };
   };
   try {
@@ -100,6 +101,12 @@ async function readMetadata(client: SourceClient, root: string): Promise<ReadMet
     if (isWithout) return { metadata: undefined, text: '' };
     throw error;
   }
+}
+
+/** The beginning of a metadata document without its end: what it does not tell of is not gone. */
+function isBrokenOff(text: string): boolean {
+  const hasBegun = /<(?:\w+:)?Edmx\b/.test(text) || /^\s*(?:<\?[^>]*>?\s*)?<?$/.test(text);
+  return hasBegun && !/<\/(?:\w+:)?Edmx\s*>\s*$/.test(text);
 }
 
 const shapeOf = (metadata: SourceMetadata | undefined, resource: string): EntityShape | undefined =>
