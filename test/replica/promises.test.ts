@@ -149,7 +149,11 @@ describe('children', () => {
     assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 7);
     assert.equal((await replica.quarantine()).length, 1);
     server.intercept = () => undefined;
-    assert.deepEqual(await retryQuarantined(replica.store, SOURCE), { stored: 0, wanted: 1, still: [] });
+    assert.deepEqual(await retryQuarantined(replica.store, { source: SOURCE }), {
+      stored: 0,
+      wanted: 1,
+      still: [],
+    });
     clock.advance(HOUR);
     await replica.replicate();
     assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1', '1004-0']);

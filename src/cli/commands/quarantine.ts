@@ -40,7 +40,7 @@ export function addQuarantineCommands(program: Command): void {
       const { store: address, source, json } = command.opts();
       const store = await openStore(address, { create: false });
       try {
-        const result = await retryQuarantined(store, source);
+        const result = await retryQuarantined(store, source === undefined ? {} : { source });
         const lines = result.still.map((each) => `${each.resource} ${each.key}: ${each.reason}`);
         const head = `${result.stored} stored, ${result.wanted} to be asked for at the next run, ${result.still.length} still in quarantine`;
         print(result, [head, ...lines].join('\n'), json);

@@ -35,6 +35,10 @@ export interface Wish {
   readonly attempts?: number;
 }
 
+/** A wish for so many attempts; as many as usual if it is not said. */
+export const attemptsOf = (attempts: number | undefined): Wish =>
+  attempts === undefined ? {} : { attempts };
+
 /** Failures in a row, over all requests, after which the consumer stops and says so. */
 const BREAKER = 40;
 const REDIRECTS = 5;

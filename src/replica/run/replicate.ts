@@ -1,10 +1,11 @@
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { LeaseLost } from '../../store/ledger.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { type Hold, LEASE } from './hold.ts';
 import { replicateOnce } from './once.ts';
 import type { ReplicateOptions } from './options.ts';
 import { environmentOf } from './real-environment.ts';
-import { type Hold, hold, LEASE, openCopy, reopenCopy, type SessionOptions } from './session.ts';
+import { hold, openCopy, reopenCopy, type SessionOptions } from './session.ts';
 import { watch } from './watch.ts';
 
 /** How a run ended. */

@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { platError } from '../../errors/index.ts';
-import type { Lease } from '../../store/ledger.ts';
 import { Book } from '../copy/book.ts';
 import type { Copy } from '../copy/copy.ts';
 import { declareFields } from '../copy/drift.ts';
@@ -18,10 +15,9 @@ import { discoverReso } from '../source/reso/discover.ts';
 import type { Source } from '../source/source.ts';
 import { compareFingerprint } from './cycle.ts';
 import { describe } from './describe.ts';
+import { type Hold, holdSource } from './hold.ts';
 import { DEFAULT_RESOURCES, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 
-/** A dead process loses its source after this long; a living one renews its lease much sooner. Milliseconds. */
-export const LEASE = 60_000;
 /** Bytes of an answer's content; what is larger is asked for in smaller pages. */
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 /** Milliseconds without a byte after which a request has failed. */
@@ -55,14 +51,7 @@ export function sourceName({ source, from }: Pick<ReplicateOptions, 'source' | '
   });
 }
 
-/** One process's hold on a source: nobody else writes its copy until it ends. */
-export interface Hold {
-  readonly name: string;
-  readonly lease: () => Lease;
-  readonly release: () => Promise<void>;
-}
-
-/** @throws PlatError `failed` when another process is at work on this source */
+/** @throws PlatError `usage` for a store that is no replica; `failed` when another process is at work on this source */
 export async function hold({ store, environment, ...options }: SessionOptions): Promise<Hold> {
   const name = sourceName(options);
   const { settings } = await store.model();
@@ -71,17 +60,7 @@ export async function hold({ store, environment, ...options }: SessionOptions): 
       reason: `${store.name} is no replica: its records are its own. Replicate into a store of its own.`,
     });
   }
-  const { clock } = environment;
-  const holder = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
-  const lease = (): Lease => ({ holder, now: clock.now(), until: clock.now() + LEASE });
-  if (!(await store.ledger.lease(name, lease()))) {
-    const other = await store.ledger.leaseHolder(name);
-    const seconds = Math.ceil(((other?.expires ?? 0) - clock.now()) / 1000);
-    throw platError('failed', {
-      reason: `${other?.holder ?? 'Another process'} is replicating ${name} into this store; its lease ends in ${seconds} s unless it goes on.`,
-    });
-  }
-  return { name, lease, release: () => store.ledger.releaseLease(name, holder) };
+  return holdSource(store, name, environment.clock);
 }
 
 /** A client of the source, within what its token may use. */

@@ -131,11 +131,11 @@ export interface Source {
   page(resource: string, walk: Walk, place: Place): Promise<SourcePage>;
   keys(resource: string, place: Place): Promise<KeyPage>;
   /** Records by their keys, with their children; those that are not there are left out. */
-  some(resource: string, keys: readonly string[]): Promise<SourcePage>;
+  some(resource: string, keys: readonly string[], attempts?: number): Promise<SourcePage>;
   /** How many keys `some` and `children` take at once. */
   readonly someAtOnce: number;
   /** The collections of listings, in requests of their own. */
-  children(keys: readonly string[], collections: readonly string[]): Promise<SourcePage>;
+  children(keys: readonly string[], collections: readonly string[], attempts?: number): Promise<SourcePage>;
 }
 
 /** Settle time and overlap of windows (reference: consumer, window edges), in milliseconds. */

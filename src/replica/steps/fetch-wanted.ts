@@ -4,6 +4,7 @@ import { CHILDREN, entryOf, RECORD } from '../copy/wanted.ts';
 import { asksTooMuch, RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
 
+const GROUP_ATTEMPTS = 2;
 /** Keys in a row that the source cannot give, after which it is the source that is at fault and not they. */
 const PATIENCE = 3;
 
@@ -62,10 +63,16 @@ async function askFor(
   why: string,
   keys: readonly string[],
 ): Promise<Answered[]> {
+  // A group that is too much is soon halved; all the patience there is goes to the key that is left.
+  const attempts = keys.length > 1 ? GROUP_ATTEMPTS : undefined;
   try {
-    return [{ some: keys, page: await ask(copy, resource, why, keys) }];
+    return [{ some: keys, page: await ask(copy, resource, why, keys, attempts) }];
   } catch (error) {
-    if (!(error instanceof RequestFailure && asksTooMuch(error))) throw error;
+    if (!(error instanceof RequestFailure)) throw error;
+    if (!asksTooMuch(error)) {
+      if (attempts === undefined || error.kind !== 'transient') throw error;
+      return [{ some: keys, page: await ask(copy, resource, why, keys) }];
+    }
     if (keys.length === 1) return [{ some: keys, page: error }];
     const middle = keys.length >> 1;
     const first = await askFor(copy, resource, why, keys.slice(0, middle));
@@ -73,9 +80,15 @@ async function askFor(
   }
 }
 
-function ask({ feed }: Copy, resource: string, why: string, keys: readonly string[]): Promise<SourcePage> {
-  if (why === RECORD) return feed.some(resource, keys);
-  return feed.children(keys, why === CHILDREN ? feed.capabilities.expansions : [why]);
+function ask(
+  { feed }: Copy,
+  resource: string,
+  why: string,
+  keys: readonly string[],
+  attempts?: number,
+): Promise<SourcePage> {
+  if (why === RECORD) return feed.some(resource, keys, attempts);
+  return feed.children(keys, why === CHILDREN ? feed.capabilities.expansions : [why], attempts);
 }
 
 async function giveUp(

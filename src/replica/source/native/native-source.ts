@@ -1,5 +1,5 @@
 import type { Dictionary } from '../../../dictionary/index.ts';
-import type { Answer, SourceClient } from '../../http/client.ts';
+import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject, readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
 import type {
@@ -50,7 +50,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
 
   function read(collection: string, query: readonly string[], attempts?: number): Promise<NativeAnswer> {
     const url = `${root}${collection}?${query.map(encodeParameter).join('&')}`;
-    return client.get(url, readResults, attempts === undefined ? {} : { attempts });
+    return client.get(url, readResults, attemptsOf(attempts));
   }
 
   const sizeOf = ({ size }: Place): number => Math.max(size, SMALLEST);
@@ -158,21 +158,26 @@ export function nativeSource(options: NativeSourceOptions): Source {
       const keys = keysOf(resource, answer.results);
       return { keys, next: nextOf(resource, answer, position), serverTime, total, weight };
     },
-    async some(resource, keys) {
-      if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, []));
-      return pageOf(resource, await listingsOf(keys, [expand]));
+    async some(resource, keys, attempts) {
+      if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, [], attempts));
+      return pageOf(resource, await listingsOf(keys, [expand], attempts));
     },
-    async children(keys) {
-      return pageOf('Property', await listingsOf(keys, ['_select=ListingKey', expand]), 'children');
+    async children(keys, _collections, attempts) {
+      const options = ['_select=ListingKey', expand];
+      return pageOf('Property', await listingsOf(keys, options, attempts), 'children');
     },
   };
 
   /** Listings by their keys. A source may give fewer at once than were asked for: it is asked for the others again. */
-  async function listingsOf(keys: readonly string[], options: readonly string[]): Promise<NativeAnswer> {
-    const answers = [await byPath(LISTINGS, keys.filter(isUnwritable), options)];
+  async function listingsOf(
+    keys: readonly string[],
+    options: readonly string[],
+    attempts: number | undefined,
+  ): Promise<NativeAnswer> {
+    const answers = [await byPath(LISTINGS, keys.filter(isUnwritable), options, attempts)];
     for (let left = keys.filter((key) => !isUnwritable(key)); left.length > 0; ) {
       const filter = `_filter=ListingKey Eq ${left.map(quoted).join(',')}`;
-      const answer = await read(LISTINGS, [`_limit=${left.length}`, filter, ...options]);
+      const answer = await read(LISTINGS, [`_limit=${left.length}`, filter, ...options], attempts);
       answers.push(answer);
       const given = new Set(keysOf(LISTINGS, answer.results).map(({ key }) => key));
       const rest = left.filter((key) => !given.has(key));
@@ -187,14 +192,14 @@ export function nativeSource(options: NativeSourceOptions): Source {
     collection: string,
     keys: readonly string[],
     options: readonly string[],
+    attempts: number | undefined,
   ): Promise<NativeAnswer> {
     const answers: NativeAnswer[] = [];
     const query = options.length === 0 ? '' : `?${options.map(encodeParameter).join('&')}`;
     for (const key of keys) {
       try {
-        answers.push(
-          await client.get(`${root}${collection}/${encodeURIComponent(key)}${query}`, readResults),
-        );
+        const url = `${root}${collection}/${encodeURIComponent(key)}${query}`;
+        answers.push(await client.get(url, readResults, attemptsOf(attempts)));
       } catch (error) {
         if (!(error instanceof RequestFailure && error.status === 404)) throw error;
       }

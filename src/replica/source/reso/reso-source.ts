@@ -1,5 +1,5 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
-import type { SourceClient } from '../../http/client.ts';
+import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject, readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
 import type {
@@ -63,7 +63,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     const headers = { prefer: `odata.maxpagesize=${place.size}, omit-values=nulls` };
     const { attempts } = place;
     const url = addressOf(`${root}${resource}`, query, place);
-    return client.get(url, readList, { headers, ...(attempts === undefined ? {} : { attempts }) });
+    return client.get(url, readList, { headers, ...attemptsOf(attempts) });
   }
 
   function addressOf(collection: string, query: readonly string[], { position, size }: Place): string {
@@ -105,17 +105,17 @@ export function resoSource(options: ResoSourceOptions): Source {
       const { page, values, facts } = await read(name, query, place);
       return { keys: keysOf(name, values), next: nextOf(page, values.length, place), ...facts };
     },
-    async some(name, keys) {
+    async some(name, keys, attempts) {
       if (capabilities.asksForMany) {
         const list = keys.map(quoted).join(',');
         const query = [`$filter=${resourceOf(name).key} in (${list})`, ...expand(name)];
-        return everyPage(name, query, keys.length);
+        return everyPage(name, query, keys.length, attempts);
       }
-      return together(await inTurn(keys, (key) => one(name, key)));
+      return together(await inTurn(keys, (key) => one(name, key, attempts)));
     },
-    async children(keys, collections) {
+    async children(keys, collections, attempts) {
       const ask = (key: string): Promise<SourcePage> =>
-        childrenOf(key, collections).catch((error: unknown) => {
+        childrenOf(key, collections, attempts).catch((error: unknown) => {
           if (isGone(error)) return NOTHING;
           throw error;
         });
@@ -124,11 +124,16 @@ export function resoSource(options: ResoSourceOptions): Source {
   };
 
   /** A short list whole, in as many pages as the server makes of it. */
-  async function everyPage(name: string, query: readonly string[], size: number): Promise<SourcePage> {
+  async function everyPage(
+    name: string,
+    query: readonly string[],
+    size: number,
+    attempts: number | undefined,
+  ): Promise<SourcePage> {
     const pages: SourcePage[] = [];
     let position: Position | undefined;
     do {
-      const place = { position, size };
+      const place = { position, size, ...attemptsOf(attempts) };
       const { page, values, facts } = await read(name, query, place);
       pages.push({ ...itemsOf(name, values), ...facts, ...UNMASKED });
       const next = values.length === 0 ? undefined : nextOf(page, values.length, place);
@@ -166,16 +171,17 @@ export function resoSource(options: ResoSourceOptions): Source {
     return { items, broken, keys: keysOf(resource, values) };
   }
 
-  async function one(name: string, key: string): Promise<SourcePage> {
+  async function one(name: string, key: string, attempts: number | undefined): Promise<SourcePage> {
     const address = `${root}${name}(${encodeURIComponent(quoted(key))})`;
     const query = expand(name).map(encodeOption).join('&');
     try {
       const url = query === '' ? address : `${address}?${query}`;
-      const { json, ...facts } = await client.get(url, (answer) => ({
+      const read = (answer: Answer) => ({
         json: readJson(answer),
         serverTime: readDate(answer),
         weight: answer.text.length,
-      }));
+      });
+      const { json, ...facts } = await client.get(url, read, attemptsOf(attempts));
       return { ...itemsOf(name, [json]), ...facts, ...UNMASKED };
     } catch (error) {
       if (isGone(error)) return NOTHING;
@@ -188,7 +194,11 @@ export function resoSource(options: ResoSourceOptions): Source {
     return topMeans === 'offset' && values.length > 0 && values.length % ROUND === 0;
   }
 
-  async function childrenOf(key: string, collections: readonly string[]): Promise<SourcePage> {
+  async function childrenOf(
+    key: string,
+    collections: readonly string[],
+    attempts: number | undefined,
+  ): Promise<SourcePage> {
     const json: Record<string, unknown> = { [resourceOf('Property').key]: key };
     let serverTime = 0;
     let weight = 0;
@@ -200,7 +210,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       for (let url: string | undefined = first; url !== undefined; ) {
         if (visited.has(url)) throw new RequestFailure('rejected', `${url} links to itself`);
         visited.add(url);
-        const answer: ListAnswer = await client.get(url, readList);
+        const answer: ListAnswer = await client.get(url, readList, attemptsOf(attempts));
         const content = JSON.stringify(answer.values);
         if (content === before) break; // a server that knows no $skip here
         before = content;
