@@ -65,9 +65,11 @@ function addPart(
 ): void {
   const records = collections.get(collection) ?? new Map<unknown, Json>();
   collections.set(collection, records);
-  for (const part of parts) {
+  for (const [place, part] of parts.entries()) {
     const mapped = Object.fromEntries(Object.entries(map(part)).filter(([, value]) => value !== undefined));
-    records.set(part.Id, { ...records.get(part.Id), ...mapped });
+    // The interface gives media in their order, and no number for it.
+    const order = collection === 'Media' ? { Order: place } : {};
+    records.set(part.Id, { ...order, ...records.get(part.Id), ...mapped });
   }
 }
 
