@@ -144,3 +144,25 @@ export function drawOffice(random: Random, key: string): Json {
 
 const optional = (random: Random, name: string, draw: () => unknown): Json =>
   random.chance(0.6) ? { [name]: draw() } : {};
+
+/** What is changed in a member of a collection. */
+export function described(collection: string, number: number): Json {
+  switch (collection) {
+    case 'Rooms':
+      return { RoomDescription: `Changed ${number}` };
+    case 'UnitTypes':
+      return { UnitTypeDescription: `Changed ${number}` };
+    case 'OpenHouses':
+      return { OpenHouseRemarks: `Changed ${number}` };
+    default:
+      return { ShortDescription: `Changed ${number}` };
+  }
+}
+
+/** A field is added first; later ones are renamed, and keep their data. */
+export function nextFields(fields: readonly CustomFieldDeclaration[]): CustomFieldDeclaration[] {
+  if (fields.length === CUSTOM_FIELDS.length) return [...fields, LATER_FIELD];
+  return fields.map((field) =>
+    field.name === 'Site_Shore' ? { ...field, label: field.label === 'Shore' ? 'Beach' : 'Shore' } : field,
+  );
+}

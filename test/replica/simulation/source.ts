@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Random } from '../../../src/demo/random.ts';
-import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
 import { parseRecord } from '../../../src/store/record/parse-record.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Json } from '../../support/world.ts';
 import {
   COLLECTION_NAMES,
   COLLECTIONS,
-  CUSTOM_FIELDS,
+  described,
   drawChild,
   drawDisplay,
   drawFacts,
@@ -15,9 +14,9 @@ import {
   drawOffice,
   drawStatus,
   KEY_FIELDS,
-  LATER_FIELD,
   listingKeys,
   memberKeys,
+  nextFields,
   officeKeys,
 } from './market.ts';
 import type { Plan } from './plan.ts';
@@ -295,25 +294,4 @@ export class Source {
     }
     this.#judge();
   }
-}
-
-function described(collection: string, number: number): Json {
-  switch (collection) {
-    case 'Rooms':
-      return { RoomDescription: `Changed ${number}` };
-    case 'UnitTypes':
-      return { UnitTypeDescription: `Changed ${number}` };
-    case 'OpenHouses':
-      return { OpenHouseRemarks: `Changed ${number}` };
-    default:
-      return { ShortDescription: `Changed ${number}` };
-  }
-}
-
-/** A field is added first; later ones are renamed, and keep their data. */
-function nextFields(fields: readonly CustomFieldDeclaration[]): CustomFieldDeclaration[] {
-  if (fields.length === CUSTOM_FIELDS.length) return [...fields, LATER_FIELD];
-  return fields.map((field) =>
-    field.name === 'Site_Shore' ? { ...field, label: field.label === 'Shore' ? 'Beach' : 'Shore' } : field,
-  );
 }
