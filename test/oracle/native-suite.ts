@@ -54,7 +54,7 @@ export function nativeOracle(engine: Engine): void {
   test('random native queries give what the language says', async () => {
     const { world, now, catalogueOf } = bench();
     const [tally, coverage] = [emptyTally(), new Coverage()];
-    for (const seed of seeds()) {
+    for (const seed of seeds(engine)) {
       const query = makeNativeQuery(seed, world, now, catalogueOf);
       const written = writeNativeQuery(query, makeRandom(-seed));
       note(coverage, query);
@@ -75,9 +75,9 @@ export function nativeOracle(engine: Engine): void {
       0,
       `${tally.failures.length} queries differ:\n${tally.failures.join('\n')}`,
     );
-    if (!isWhole()) return;
+    if (!isWhole(engine)) return;
     assert.deepEqual(coverage.rarer(EXPECTED, LEAST), []);
-    const count = seeds().length;
+    const count = seeds(engine).length;
     assert.ok(
       tally.telling > count * 0.6,
       `only ${tally.telling} of ${count} queries match some records and not all`,

@@ -1,6 +1,6 @@
 /** Random queries, asked of the service and of the oracle. */
 import { after, before } from 'node:test';
-import type { Engine } from '../support/engine.ts';
+import { type Engine, runsOn } from '../support/engine.ts';
 import { makeRecords, NOW } from './data/records.ts';
 import type { Catalogue } from './generate/context.ts';
 import { type Expected, makeCatalogues } from './query.ts';
@@ -45,14 +45,14 @@ export function useBench(engine: Engine): () => Bench {
 }
 
 /** `PLAT_SEED=n` runs the query of one seed alone, `PLAT_FULL=1` many more than usual. */
-export function seeds(): readonly number[] {
+export function seeds(engine: Engine): readonly number[] {
   const { PLAT_SEED: one, PLAT_FULL: full } = process.env;
   if (one !== undefined) return [Number(one)];
-  return Array.from({ length: full === '1' ? 20_000 : 2000 }, (_, index) => index + 1);
+  return Array.from({ length: full === '1' ? 20_000 : runsOn(engine, 2000) }, (_, index) => index + 1);
 }
 
-/** Whether every kind of query should occur. */
-export const isWhole = (): boolean => process.env.PLAT_SEED === undefined;
+/** Whether so many are asked that every kind of query should occur. */
+export const isWhole = (engine: Engine): boolean => seeds(engine).length >= 2000;
 
 export type Outcome =
   | { readonly kind: 'same'; readonly matched: number; readonly visible: number; readonly unsure: number }
