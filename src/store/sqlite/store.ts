@@ -5,6 +5,7 @@ import { dayFrom, declare, type FieldValues, standardDictionary } from '../../di
 import { platError } from '../../errors/index.ts';
 import { type Clock, steadyClock, systemClock } from '../clock.ts';
 import type { KeyStore } from '../key-store.ts';
+import { isPlainQuery, isPlainShape } from '../lanes.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
@@ -136,14 +137,16 @@ class SqliteStore implements Store {
 
   async page(request: PageRequest, options: ReadOptions): Promise<Page> {
     const plan = planPage(await this.#planner(), request);
-    const light = plan.kind === 'search' && request.query.under !== undefined;
-    const lane = light ? undefined : plan.kind === 'search' ? this.#searches : this.#pages;
+    const plain = isPlainShape(request.shape);
+    const light = plain && request.query.under !== undefined && isPlainQuery(request.query);
+    const lane = light ? undefined : this.#laneOf(plain && plan.kind !== 'search');
     return pageOf(await this.#run({ kind: 'page', plan }, lane, options));
   }
 
   async listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
     const plan = planList(await this.#planner(), request);
-    return pageOf(await this.#run({ kind: 'page', plan }, this.#pages, options));
+    const lane = this.#laneOf(isPlainShape(request.shape));
+    return pageOf(await this.#run({ kind: 'page', plan }, lane, options));
   }
 
   async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
@@ -153,12 +156,13 @@ class SqliteStore implements Store {
 
   async record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
     const statement = planRecord(await this.#planner(), request);
-    return bodyOf(await this.#run({ kind: 'body', statement }, undefined, options));
+    const lane = isPlainShape(request.shape) ? undefined : this.#searches;
+    return bodyOf(await this.#run({ kind: 'body', statement }, lane, options));
   }
 
   async count(query: RecordQuery, options: ReadOptions): Promise<number> {
     const statement = planCount(await this.#planner(), query);
-    const light = (query.filter ?? query.search) === undefined || query.under !== undefined;
+    const light = isPlainQuery(query);
     const result = await this.#run(
       { kind: 'number', statement },
       light ? undefined : this.#searches,
@@ -269,6 +273,10 @@ class SqliteStore implements Store {
 
   async #planner() {
     return { dialect: sqliteDialect, model: await this.model() };
+  }
+
+  #laneOf(isBounded: boolean): ReaderPool | undefined {
+    return isBounded ? this.#pages : this.#searches;
   }
 
   async #run(
