@@ -156,7 +156,9 @@ async function open({ copy }: Run, job: Job): Promise<{ body: AsyncIterable<Uint
     const failure = asFailure(error);
     const hasExpired = failure.status !== undefined && failure.status >= 400 && failure.status < 500;
     if (!hasExpired || failure.status === 429) throw failure;
-    await storePage(copy, await feed.some('Property', [job.listingKey]), () => ({}));
+    await copy.book.inTurn('Property', async () =>
+      storePage(copy, await feed.some('Property', [job.listingKey]), () => ({})),
+    );
     const [record] = await store.contents('Media', { key: job.mediaKey });
     const url = record?.MediaURL;
     if (typeof url !== 'string' || url === job.url) throw failure;

@@ -43,7 +43,8 @@ export async function sweep(copy: Copy, collection: string): Promise<SweepResult
         return 'guarded';
       case 'fetching': {
         for (const resource of resourcesIn(collection)) {
-          await fetchApart(copy, resource);
+          // Not beside a window: an older answer would overwrite a newer one.
+          await book.inTurn(resource, () => fetchApart(copy, resource));
           while ((await store.ledger.forgetSeen(name, resource, state.sweep)) > 0);
         }
         await book.commit({ sweep: { collection, event: { kind: 'done' } } });

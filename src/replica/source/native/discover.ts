@@ -5,6 +5,7 @@ import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../answer.ts';
 import { isForeign } from '../foreign.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, type Shown, type Source } from '../source.ts';
+import { apiName, makeCustomNames } from './custom-names.ts';
 import { nativeSource, readResults } from './native-source.ts';
 
 export interface DiscoverNativeOptions {
@@ -30,7 +31,6 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
   const custom = customFields ? await customFieldsOf(client, root) : [];
   const listing = dictionary.resources.get('Property');
   const foreign = custom.filter(({ name }) => listing !== undefined && isForeign(listing, name));
-  const names = new Map(custom.map(({ group, label, name }) => [`${group}\u0000${label}`, name]));
   const capabilities: Capabilities = {
     interface: 'native',
     isPlat,
@@ -44,8 +44,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
       name === 'Property' ? [name] : name === 'Member' ? [ACCOUNTS] : [],
     ),
   };
-  const customNames = (group: string, label: string): string =>
-    names.get(`${group}\u0000${label}`) ?? apiName(group, label);
+  const customNames = makeCustomNames(custom, async () => (customFields ? customFieldsOf(client, root) : []));
   const shown = async (): Promise<Shown> => digests(await readFields(client, root));
   return nativeSource({
     client,
@@ -128,14 +127,4 @@ async function customFieldsOf(client: SourceClient, root: string): Promise<Forei
       const type = field.MultiSelect === true ? 'string[]' : (TYPES[String(field.Type)] ?? 'string');
       return [{ resource: 'Property', name, type, group, label }];
     });
-}
-
-/** An API name for a custom field that has none. */
-function apiName(group: string, label: string): string {
-  const words = `${group} ${label}`
-    .replace(/[^A-Za-z0-9]+/g, ' ')
-    .trim()
-    .split(' ');
-  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-  return /^[A-Za-z]/.test(name) ? name : `Custom${name}`;
 }

@@ -12,7 +12,7 @@ export interface MappedListing {
 type Json = Readonly<Record<string, unknown>>;
 
 /** From group and label of a custom field to its API name. */
-export type CustomNames = (group: string, label: string) => string;
+export type NameOf = (group: string, label: string) => string;
 
 /** Expansions of a listing, and how one of their records becomes one of the dictionary's. */
 const PARTS: Readonly<Record<string, { readonly collection: string; readonly map: (part: Json) => Json }>> = {
@@ -36,7 +36,7 @@ const PARTS: Readonly<Record<string, { readonly collection: string; readonly map
 export function listingJson(
   listing: Json,
   names: ReadonlyMap<string, string>,
-  customNames: CustomNames,
+  nameOf: NameOf,
 ): MappedListing | undefined {
   const { StandardFields: fields } = listing;
   if (!isObject(fields)) return undefined;
@@ -50,7 +50,7 @@ export function listingJson(
     else json[names.get(name) ?? name] = value;
   }
   for (const [collection, records] of collections) json[collection] = [...records.values()];
-  for (const [name, value] of customValues(listing, customNames)) {
+  for (const [name, value] of customValues(listing, nameOf)) {
     if (value === MASK) masked.push(name);
     else json[name] = value;
   }
@@ -160,14 +160,14 @@ function labelled(part: Json, labels: ReadonlyMap<string, string>): Record<strin
 }
 
 /** `CustomFields: [{"Main": [{"Group": [{"Field": value}]}], "Details": [...]}]` as names and values. */
-export function customValues(listing: Json, customNames: CustomNames): [string, unknown][] {
+export function customValues(listing: Json, nameOf: NameOf): [string, unknown][] {
   const objects = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
   return objects(listing.CustomFields)
     .flatMap((sections) => Object.values(sections).flatMap(objects))
     .flatMap((groups) => Object.entries(groups))
     .flatMap(([group, fields]) =>
       objects(fields).flatMap((field) =>
-        Object.entries(field).map(([label, value]): [string, unknown] => [customNames(group, label), value]),
+        Object.entries(field).map(([label, value]): [string, unknown] => [nameOf(group, label), value]),
       ),
     );
 }

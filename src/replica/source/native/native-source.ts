@@ -17,7 +17,8 @@ import type {
 } from '../source.ts';
 import { ACCOUNTS, givesCustomFields } from '../source.ts';
 import { accountItem } from './account-json.ts';
-import { type CustomNames, listingJson, nativeToReso } from './listing-json.ts';
+import type { CustomNames } from './custom-names.ts';
+import { listingJson, nativeToReso } from './listing-json.ts';
 
 export interface NativeSourceOptions {
   readonly client: SourceClient;
@@ -48,9 +49,14 @@ export function nativeSource(options: NativeSourceOptions): Source {
 
   const collectionOf = (resource: string): string => (resource === ACCOUNTS ? ACCOUNTS : LISTINGS);
 
-  function read(collection: string, query: readonly string[], attempts?: number): Promise<NativeAnswer> {
-    const url = `${root}${collection}?${query.map(encodeParameter).join('&')}`;
-    return client.get(url, readResults, attemptsOf(attempts));
+  async function read(url: string, attempts?: number): Promise<NativeAnswer> {
+    const answer = await client.get(url, readResults, attemptsOf(attempts));
+    await customNames.meet(answer.results.filter(isObject));
+    return answer;
+  }
+
+  function list(collection: string, query: readonly string[], attempts?: number): Promise<NativeAnswer> {
+    return read(`${root}${collection}?${query.map(encodeParameter).join('&')}`, attempts);
   }
 
   const sizeOf = ({ size }: Place): number => Math.max(size, SMALLEST);
@@ -121,7 +127,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
   }
 
   function property(result: unknown, masked: Set<string>, asked: Asked): SourceItem | undefined {
-    const mapped = isObject(result) ? listingJson(result, names, customNames) : undefined;
+    const mapped = isObject(result) ? listingJson(result, names, customNames.nameOf) : undefined;
     if (mapped === undefined) return undefined;
     for (const name of mapped.masked) masked.add(name);
     const json = asked === 'bare' ? withoutEmptyLists(mapped.json) : mapped.json;
@@ -144,7 +150,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
         ...optionsOf(resource, walk),
         place(resource, position),
       ];
-      const answer = await read(collectionOf(resource), query, rest.attempts);
+      const answer = await list(collectionOf(resource), query, rest.attempts);
       const page = keysFirst(resource, walk)
         ? keysOnly(resource, answer)
         : pageOf(resource, answer, walk.kind === 'all' ? 'bare' : 'whole');
@@ -153,7 +159,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     async keys(resource, { position, ...rest }) {
       const select = resource === ACCOUNTS ? '_select=UserType' : '_select=ListingKey';
       const query = [`_limit=${sizeOf({ position, ...rest })}`, select, place(resource, position)];
-      const answer = await read(collectionOf(resource), query, rest.attempts);
+      const answer = await list(collectionOf(resource), query, rest.attempts);
       const { serverTime, total, weight } = answer;
       const keys = keysOf(resource, answer.results);
       return { keys, next: nextOf(resource, answer, position), serverTime, total, weight };
@@ -177,7 +183,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     const answers = [await byPath(LISTINGS, keys.filter(isUnwritable), options, attempts)];
     for (let left = keys.filter((key) => !isUnwritable(key)); left.length > 0; ) {
       const filter = `_filter=ListingKey Eq ${left.map(quoted).join(',')}`;
-      const answer = await read(LISTINGS, [`_limit=${left.length}`, filter, ...options], attempts);
+      const answer = await list(LISTINGS, [`_limit=${left.length}`, filter, ...options], attempts);
       answers.push(answer);
       const given = new Set(keysOf(LISTINGS, answer.results).map(({ key }) => key));
       const rest = left.filter((key) => !given.has(key));
@@ -199,7 +205,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     for (const key of keys) {
       try {
         const url = `${root}${collection}/${encodeURIComponent(key)}${query}`;
-        answers.push(await client.get(url, readResults, attemptsOf(attempts)));
+        answers.push(await read(url, attempts));
       } catch (error) {
         if (!(error instanceof RequestFailure && error.status === 404)) throw error;
       }
