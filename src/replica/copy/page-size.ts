@@ -4,7 +4,7 @@ const FLOOR = 10;
 /** A page that is too large whatever its records are may have to be smaller still. */
 const LEAST = 2;
 /** Records of the first page: what they weigh is not known yet. */
-const FIRST = 200;
+const FIRST = 50;
 /** Characters of an answer above which pages are made smaller, so that what waits in memory stays small. */
 const HEAVY = 1_500_000;
 /** Pages in a row that have to go well before the size grows again. */

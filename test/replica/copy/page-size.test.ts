@@ -26,24 +26,24 @@ function watched(allowed: number): Watched {
 
 test('the first page is small, since nobody knows what its records weigh; the next is as large as is allowed', () => {
   const { size, sizes, good } = watched(1000);
-  assert.equal(size.now, 200);
+  assert.equal(size.now, 50);
   good(1, LIGHT);
   assert.deepEqual([size.now, sizes], [1000, []], 'a beginning is no news');
 });
 
 test('what is allowed is never exceeded, also when it is less than the first page', () => {
-  const { size, good } = watched(50);
-  assert.equal(size.now, 50);
+  const { size, good } = watched(20);
+  assert.equal(size.now, 20);
   good(100, LIGHT);
-  assert.equal(size.now, 50);
+  assert.equal(size.now, 20);
 });
 
-test('pages are as large as two million characters', () => {
+test('pages are as large as one and a half million characters', () => {
   const { size, good } = watched(1000);
   good(1, USUAL);
-  assert.equal(size.now, 500);
+  assert.equal(size.now, 375);
   good(1, 2 * USUAL);
-  assert.equal(size.now, 250);
+  assert.equal(size.now, 187);
 });
 
 test('pages of books are of ten records, not of fewer', () => {
@@ -55,14 +55,14 @@ test('pages of books are of ten records, not of fewer', () => {
 test('an empty page tells nothing of the weight', () => {
   const { size } = watched(1000);
   size.praise(40, 0);
-  assert.ok(size.now >= 200);
+  assert.ok(size.now >= 50);
 });
 
 test('halves down to ten records, and says when it cannot be smaller', () => {
   const { size, sizes } = watched(1000);
-  const went = Array.from({ length: 6 }, () => size.shrink('slow'));
-  assert.deepEqual(sizes, [100, 50, 25, 12]);
-  assert.deepEqual([size.now, went], [10, [true, true, true, true, true, false]]);
+  const went = Array.from({ length: 4 }, () => size.shrink('slow'));
+  assert.deepEqual(sizes, [25, 12]);
+  assert.deepEqual([size.now, went], [10, [true, true, true, false]]);
 });
 
 test('answers that are too large are halved down to two', () => {
@@ -79,7 +79,7 @@ test('after a failure the size doubles with every ten good pages', () => {
     good(10, LIGHT);
     return size.now;
   });
-  assert.deepEqual(seen, [100, 200, 400, 800, 1000, 1000]);
+  assert.deepEqual(seen, [24, 48, 96, 192, 384, 768]);
 });
 
 test('a failure begins the count of good pages anew', () => {
@@ -88,7 +88,7 @@ test('a failure begins the count of good pages anew', () => {
   good(9, LIGHT);
   size.shrink('slow');
   good(9, LIGHT);
-  assert.equal(size.now, 50);
+  assert.equal(size.now, 12);
   good(1, LIGHT);
-  assert.equal(size.now, 100);
+  assert.equal(size.now, 24);
 });
