@@ -5,6 +5,7 @@ import { platError } from '../../errors/index.ts';
 import type { Clock } from '../clock.ts';
 import type { StoreDump } from '../dump.ts';
 import type { KeyStore } from '../key-store.ts';
+import { isPlainQuery, isPlainShape } from '../lanes.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
@@ -162,14 +163,16 @@ class PostgresStore implements Store {
   }
 
   page(request: PageRequest, options: ReadOptions): Promise<Page> {
-    const { filter, search, under } = request.query;
-    const unbounded = (filter ?? search) !== undefined || request.query.order.length > 0;
-    const lane = unbounded && under === undefined ? 'searches' : 'pages';
+    const { filter, search, order, under } = request.query;
+    const unbounded = (filter ?? search) !== undefined || order.length > 0;
+    const isLight = under === undefined ? !unbounded : isPlainQuery(request.query);
+    const lane = isLight && isPlainShape(request.shape) ? 'pages' : 'searches';
     return this.#read(lane, options, (session, planner) => readPage(session, planPage(planner, request)));
   }
 
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
-    return this.#read('pages', options, (session, planner) => readPage(session, planList(planner, request)));
+    const lane = isPlainShape(request.shape) ? 'pages' : 'searches';
+    return this.#read(lane, options, (session, planner) => readPage(session, planList(planner, request)));
   }
 
   async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
@@ -180,13 +183,14 @@ class PostgresStore implements Store {
   }
 
   record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
-    return this.#read('pages', options, (session, planner) =>
-      readBody(session, planRecord(planner, request), 'kept'),
+    const plain = isPlainShape(request.shape);
+    return this.#read(plain ? 'pages' : 'searches', options, (session, planner) =>
+      readBody(session, planRecord(planner, request), plain ? 'kept' : 'once'),
     );
   }
 
   count(query: RecordQuery, options: ReadOptions): Promise<number> {
-    const light = query.filter === undefined || query.under !== undefined;
+    const light = isPlainQuery(query);
     return this.#read(light ? 'pages' : 'searches', options, (session, planner) =>
       readNumber(session, planCount(planner, query), light ? 'kept' : 'once'),
     );

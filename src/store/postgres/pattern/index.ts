@@ -205,7 +205,8 @@ function classPart(cursor: Cursor, flags: Flags): Ranges {
   if (take(cursor, '[:')) {
     const text = until(cursor, ':');
     take(cursor, ']');
-    const named = fold(NAMED[text.replace('^', '')] ?? [], flags);
+    const name = text.replace('^', '');
+    const named = fold((Object.hasOwn(NAMED, name) ? NAMED[name] : undefined) ?? [], flags);
     return text.startsWith('^') ? complement(named) : named;
   }
   if (peek(cursor) === '\\') {
