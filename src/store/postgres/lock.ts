@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { isUnavailable } from './errors.ts';
 import { LOCK_CLASS } from './functions.ts';
 import { type Session, withSession } from './session.ts';
 
@@ -20,10 +21,31 @@ export class Undo<T> {
   }
 }
 
+/** Connections that are tried: one that was at rest may have been cut without anybody having heard of it. */
+const TRIES = 3;
+
 /** Runs `work` under the write lock of the store, and commits. An error undoes everything, and so does `Undo`. */
-export function underLock<T>(pool: Pool, work: (session: Session) => Promise<T | Undo<T>>): Promise<T> {
+export async function underLock<T>(pool: Pool, work: (session: Session) => Promise<T | Undo<T>>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    let hasBegun = false;
+    try {
+      return await begin(pool, work, () => {
+        hasBegun = true;
+      });
+    } catch (error) {
+      if (hasBegun || tries >= TRIES || !isUnavailable(error)) throw error;
+    }
+  }
+}
+
+function begin<T>(
+  pool: Pool,
+  work: (session: Session) => Promise<T | Undo<T>>,
+  onBegin: () => void,
+): Promise<T> {
   return withSession(pool, async (session) => {
     await session.client.query(BEGIN);
+    onBegin();
     try {
       const result = await work(session);
       if (!(result instanceof Undo)) {
