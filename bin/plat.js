@@ -15,7 +15,7 @@ const source = join(root, 'src', 'cli', 'main.ts');
 const main = existsSync(source) ? source : built;
 
 // A consumer keeps within its memory, however large the feed is.
-const flags = process.argv[2] === 'replicate' ? ['--memory-saver-mode'] : [];
+const flags = process.argv[2] === 'replicate' ? ['--memory-saver-mode', '--max-semi-space-size=1'] : [];
 const rest = [main, ...process.argv.slice(2)];
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {

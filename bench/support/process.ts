@@ -35,7 +35,7 @@ const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
 /** Runs a command of plat, with the flags with which it would begin itself anew: its usage is told by this process. */
 export const startPlat = (args: readonly string[]): Running =>
-  startNode(PLAT, args, args[0] === 'replicate' ? ['--memory-saver-mode'] : []);
+  startNode(PLAT, args, args[0] === 'replicate' ? ['--memory-saver-mode', '--max-semi-space-size=1'] : []);
 
 /** Runs a program of the benchmark that stands in this folder. */
 export const startHelper = (file: string, args: readonly string[]): Running =>

@@ -6,7 +6,7 @@ const LEAST = 2;
 /** Records of the first page: what they weigh is not known yet. */
 const FIRST = 50;
 /** Characters of an answer above which pages are made smaller, so that what waits in memory stays small. */
-const HEAVY = 1_500_000;
+const HEAVY = 1_000_000;
 /** Pages in a row that have to go well before the size grows again. */
 const GOOD_PAGES = 10;
 

@@ -38,12 +38,12 @@ test('what is allowed is never exceeded, also when it is less than the first pag
   assert.equal(size.now, 20);
 });
 
-test('pages are as large as one and a half million characters', () => {
+test('pages are as large as a million characters', () => {
   const { size, good } = watched(1000);
   good(1, USUAL);
-  assert.equal(size.now, 375);
+  assert.equal(size.now, 250);
   good(1, 2 * USUAL);
-  assert.equal(size.now, 187);
+  assert.equal(size.now, 125);
 });
 
 test('pages of books are of ten records, not of fewer', () => {
