@@ -1,0 +1,167 @@
+import { hash } from 'node:crypto';
+import { basename } from 'node:path';
+import type { Resource } from '../../dictionary/index.ts';
+import type { StoreModel } from '../../store/model.ts';
+import { parseRecord } from '../../store/record/parse-record.ts';
+import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import type { Store } from '../../store/store.ts';
+import { parseExactly } from './exact-numbers.ts';
+import type { RawRecord } from './record-reader.ts';
+import type { RejectedFile } from './rejected-file.ts';
+
+/** What came of one file. */
+export interface FileReport {
+  readonly file: string;
+  readonly resource: string;
+  inserted: number;
+  changed: number;
+  unchanged: number;
+  children: number;
+  orphans: number;
+  duplicates: number;
+  rejected: number;
+  /** Where the rejected records are; undefined when there are none. */
+  rejectedFile: string | undefined;
+  /** Values that were left out on purpose, by reason and field. */
+  readonly ignored: Record<string, Record<string, number>>;
+  /** The first reasons for which records were rejected, with their lines. */
+  readonly reasons: { line: number; reason: string }[];
+}
+
+const BATCH = 1000;
+/** Reasons that are told on the spot; all are in the rejected file. */
+const TOLD = 20;
+
+/** Records that are stored together, and what was rejected while they were gathered. */
+interface Batch {
+  readonly records: Map<string, { readonly raw: RawRecord; readonly record: ParsedRecord }>;
+  readonly rejected: { readonly raw: RawRecord; readonly reason: string }[];
+}
+
+const emptyBatch = (): Batch => ({ records: new Map(), rejected: [] });
+
+/** Gathers records into batches and keeps the account of the file. While one batch is stored, the next is gathered. */
+export class Importer {
+  readonly report: FileReport;
+  readonly #store: Store;
+  readonly #resource: Resource;
+  readonly #rejects: RejectedFile;
+  readonly #seen = new Set<string>();
+  #batch = emptyBatch();
+  /** What the records of this batch are read by. */
+  #model: StoreModel | undefined;
+  #storing: Promise<void> = Promise.resolve();
+
+  constructor(store: Store, file: string, resource: Resource, rejects: RejectedFile) {
+    this.#store = store;
+    this.#resource = resource;
+    this.#rejects = rejects;
+    this.report = {
+      file,
+      resource: resource.name,
+      inserted: 0,
+      changed: 0,
+      unchanged: 0,
+      children: 0,
+      orphans: 0,
+      duplicates: 0,
+      rejected: 0,
+      rejectedFile: undefined,
+      ignored: {},
+      reasons: [],
+    };
+  }
+
+  get done(): number {
+    const { inserted, changed, unchanged, rejected } = this.report;
+    return inserted + changed + unchanged + rejected;
+  }
+
+  /** Takes a record in, and stores those before it where there are enough. */
+  async take(raw: RawRecord): Promise<void> {
+    const record = await this.#parse(raw);
+    if (record !== undefined) await this.#gather(raw, record);
+    if (Math.max(this.#batch.records.size, this.#batch.rejected.length) >= BATCH) await this.#send();
+  }
+
+  /** Stores what was gathered. */
+  async finish(): Promise<void> {
+    await this.#send();
+    await this.#stored();
+  }
+
+  async #gather(raw: RawRecord, record: ParsedRecord): Promise<void> {
+    const mark = hash('sha1', record.key, 'base64').slice(0, 12);
+    if (this.#seen.has(mark)) this.report.duplicates++; // the last one wins
+    this.#seen.add(mark);
+    const earlier = this.#batch.records.get(record.key)?.record.children.keys() ?? [];
+    // Children that the later record does not speak of are those of the earlier one.
+    if ([...earlier].some((kind) => !record.children.has(kind))) await this.#send();
+    this.#batch.records.delete(record.key);
+    this.#batch.records.set(record.key, { raw, record });
+  }
+
+  async #parse(raw: RawRecord): Promise<ParsedRecord | undefined> {
+    const refuse = (reason: string): undefined => {
+      this.#batch.rejected.push({ raw, reason });
+    };
+    if (raw.fault !== undefined) return refuse(raw.fault);
+    this.#model ??= await this.#store.model();
+    let parsed: ReturnType<typeof parseExactly>;
+    try {
+      parsed = parseExactly(raw.text);
+    } catch (error) {
+      return refuse(`The line is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    if (parsed.inexact.length > 0) return refuse(parsed.inexact.join('; '));
+    const result = parseRecord(this.#model.resource(this.#resource.name), parsed.value, this.#model);
+    if (!result.ok) return refuse(result.invalid.reasons.join('; '));
+    for (const { name, why } of result.record.dropped) {
+      const counts = this.report.ignored[why] ?? {};
+      this.report.ignored[why] = counts;
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return result.record;
+  }
+
+  /** Begins to store the batch as soon as the one before is stored, so that all is told in the order of the file. */
+  async #send(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = emptyBatch();
+    this.#model = undefined;
+    await this.#stored();
+    for (const { raw, reason } of batch.rejected) this.reject(raw, reason);
+    if (batch.records.size === 0) return;
+    this.#storing = this.#write(batch);
+    this.#storing.catch(() => undefined); // whoever waits for it is told
+  }
+
+  async #stored(): Promise<void> {
+    const storing = this.#storing;
+    this.#storing = Promise.resolve();
+    await storing;
+  }
+
+  async #write({ records }: Batch): Promise<void> {
+    const written = await this.#store.write(
+      this.#resource.name,
+      [...records.values()].map(({ record }) => record),
+    );
+    this.report.inserted += written.inserted;
+    this.report.changed += written.changed + written.restamped;
+    this.report.unchanged += written.unchanged;
+    this.report.children += written.children.stored;
+    this.report.orphans += written.orphans;
+    for (const { resource, key, reason } of written.rejected) {
+      const own = resource === this.#resource.name ? records.get(key)?.raw : undefined;
+      this.reject(own ?? { line: 0, text: JSON.stringify({ key }) }, `${resource} ${key}: ${reason}`);
+    }
+  }
+
+  reject(raw: RawRecord, reason: string): void {
+    this.report.rejected++;
+    this.report.rejectedFile = this.#rejects.path;
+    if (this.report.reasons.length < TOLD) this.report.reasons.push({ line: raw.line, reason });
+    this.#rejects.add(basename(this.report.file), raw.line, reason, raw.text);
+  }
+}
