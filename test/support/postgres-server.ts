@@ -74,6 +74,12 @@ async function programs(owner: Owner, folder: string): Promise<string> {
 /** Memory where there is some to write files to. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
+export interface ServerOptions {
+  readonly settings: Readonly<Record<string, string>>;
+  /** The folder in which it makes one of its own. */
+  readonly root: string;
+}
+
 let started: Promise<PostgresServer> | undefined;
 
 /** The server of this process; the first who asks starts it. */
@@ -82,9 +88,11 @@ export function postgresServer(): Promise<PostgresServer> {
   return started;
 }
 
-export async function startServer(): Promise<PostgresServer> {
+export async function startServer(
+  { settings, root }: ServerOptions = { settings: SETTINGS, root: ROOT },
+): Promise<PostgresServer> {
   const owner = ownerOf();
-  const folder = mkdtempSync(join(ROOT, 'plat-pg-'));
+  const folder = mkdtempSync(join(root, 'plat-pg-'));
   chmodSync(folder, 0o755);
   const bin = await programs(owner, folder);
   const own = (name: string): string => {
@@ -105,7 +113,7 @@ export async function startServer(): Promise<PostgresServer> {
   });
   const initdb = ['-D', data, '-U', 'plat', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
   await run(join(bin, 'initdb'), initdb, options);
-  const place = { bin, options, running };
+  const place = { bin, options, running, settings };
   const socket = own('socket');
   const server = await runServer(place, data, socket, []);
   let standbys = 0;
@@ -126,8 +134,8 @@ export async function startServer(): Promise<PostgresServer> {
     };
     give('backup_label', rows[0]?.labelfile ?? '');
     give('standby.signal', '');
-    const settings = ['-c', `primary_conninfo=host=${socket} user=plat`];
-    const following = await runServer(place, copy, own(`standby-${standbys}-socket`), settings);
+    const further = ['-c', `primary_conninfo=host=${socket} user=plat`];
+    const following = await runServer(place, copy, own(`standby-${standbys}-socket`), further);
     return { ...following, standby: () => Promise.reject(new Error('a standby has none of its own')) };
   };
   return { ...server, standby };
@@ -138,10 +146,11 @@ interface Place {
   readonly options: Owner & { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
   /** The processes, by their data. */
   readonly running: Map<string, ChildProcess>;
+  readonly settings: ServerOptions['settings'];
 }
 
 async function runServer(
-  { bin, options, running }: Place,
+  { bin, options, running, settings: given }: Place,
   data: string,
   socket: string,
   further: readonly string[],
@@ -151,7 +160,7 @@ async function runServer(
     `postgres://plat@localhost/${database}?host=${encodeURIComponent(socket)}`;
 
   const start = async (): Promise<void> => {
-    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const settings = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const child = spawn(join(bin, 'postgres'), ['-D', data, '-k', socket, ...settings, ...further], {
       ...options,
       stdio: ['ignore', 'ignore', 'pipe'],
