@@ -1,12 +1,10 @@
-import type { Engine } from '../../support/engine.ts';
-import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import type { Mutant } from './consumer.ts';
+import type { Ground } from './ground.ts';
 import type { Plan } from './plan.ts';
 import { type Outcome, simulate } from './simulate.ts';
 
 export interface Campaign {
-  readonly engine?: Engine;
-  readonly quiet?: () => Promise<void>;
+  readonly ground: Ground;
   /** The first seed, and how many follow each other. */
   readonly from: number;
   readonly runs: number;
@@ -16,27 +14,28 @@ export interface Campaign {
 }
 
 export interface Failure {
+  readonly ground: string;
   readonly seed: number;
   readonly outcome: Outcome;
 }
 
 /** Plays one history after the other. @returns the first that fails */
 export async function campaign({
+  ground,
   from,
   runs,
   onDone,
-  engine = sqliteEngine(),
   ...options
 }: Campaign): Promise<Failure | undefined> {
   for (let seed = from; seed < from + runs; seed++) {
-    const outcome = await simulate({ seed, engine, ...options });
+    const outcome = await simulate({ seed, ground, ...options });
     onDone?.(seed, outcome);
-    if (outcome.failure !== undefined) return { seed, outcome };
+    if (outcome.failure !== undefined) return { ground: ground.name, seed, outcome };
   }
   return undefined;
 }
 
 /** What to do about a history that failed. */
-export function told({ seed, outcome }: Failure): string {
-  return `The history of seed ${seed} fails: ${outcome.failure}\nnpm run simulate -- --seed ${seed} --runs 1 --log plays it again.`;
+export function told({ ground, seed, outcome }: Failure): string {
+  return `The history of seed ${seed} fails: ${outcome.failure}\nnpm run simulate -- --engine ${ground} --seed ${seed} --runs 1 --log plays it again.`;
 }

@@ -59,6 +59,7 @@ export class CommitWitness {
           report = await ledger.commit(source, change);
         } catch (error) {
           this.#forget(change);
+          await this.#lookAgain(source, force);
           throw error;
         }
         this.#options.source.lookAtClock();
@@ -73,6 +74,13 @@ export class CommitWitness {
         return report;
       },
     };
+  }
+
+  /** Whoever dies while a commit is on its way does not learn whether it was done. */
+  async #lookAgain(source: string, force: boolean): Promise<void> {
+    const before = this.#state;
+    this.#state = await this.#options.observer.ledger.state(source);
+    await this.#checkStates(source, before, force);
   }
 
   /** A commit that failed may have been done in part. */
@@ -168,7 +176,7 @@ export class CommitWitness {
   async #checkStates(source: string, before: Json, force: boolean): Promise<void> {
     for (const resource of KINDS) {
       const [from, to] = [readState(before, `load ${resource}`), readState(this.#state, `load ${resource}`)];
-      if (from === to || to === undefined) continue;
+      if (isDeepStrictEqual(from, to) || to === undefined) continue;
       this.#checkChain(resource, from, to);
       const cursor = cursorOf(to);
       if (cursor !== undefined && cursor !== cursorOf(from)) await this.#checkCursor(resource, cursor);
@@ -206,10 +214,16 @@ export class CommitWitness {
   async #checkCursor(resource: string, cursor: number): Promise<void> {
     const { source, observer, accuse } = this.#options;
     const key = KEY_FIELDS[resource] ?? '';
-    for (const shown of source.shown.of(resource)) {
-      if (shown.since === undefined || shown.quietly || shown.stamp >= cursor) continue;
-      const [stored] = await observer.contents(resource, { key: shown.key });
-      const stamp = stored === undefined ? Number.NaN : Date.parse(String(stored.ModificationTimestamp));
+    const passed = [...source.shown.of(resource)].filter(
+      ({ since, quietly, stamp }) => since !== undefined && !quietly && stamp < cursor,
+    );
+    if (passed.length === 0) return;
+    const stored = await observer.ledger.stamps(
+      resource,
+      passed.map((shown) => shown.key),
+    );
+    for (const shown of passed) {
+      const stamp = Date.parse(stored.get(shown.key)?.ModificationTimestamp ?? '');
       if (stamp >= shown.stamp) continue;
       const has = Number.isNaN(stamp) ? 'is not stored' : `is stored as of ${new Date(stamp).toISOString()}`;
       accuse(

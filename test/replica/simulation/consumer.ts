@@ -4,7 +4,7 @@ import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
 import { LeaseLost, type Ledger } from '../../../src/store/ledger.ts';
-import { type Fate, Mortal, mortalClock, mortalStore, pulsing } from './mortal.ts';
+import { type Fate, Mortal, mortalClock, mortalStore } from './mortal.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
 import type { Stage } from './stage.ts';
 
@@ -45,7 +45,7 @@ export async function startConsumer(
   const { plan, time, replica, commits, network, random, log } = stage;
   const mortal = new Mortal(fate, time);
   const clock = time.clock(plan.ahead);
-  const store = await replica.again(pulsing(clock, mortal));
+  const store = await replica.enter(clock, mortal);
   const watched = commits.watch(store.ledger, name, options.force === true);
   const transport = mortalTransport(network.transport(name), mortal);
   const say = (line: string): void => void log.push(`${new Date(time.now).toISOString()} ${name}: ${line}`);

@@ -61,10 +61,14 @@ export class Mortal {
     }
   }
 
-  /** A moment inside of the store's own work. @throws Killed, which undoes the transaction */
-  pulse(): void {
+  get isDead(): boolean {
+    return this.#dead;
+  }
+
+  /** A moment inside of the store's own work. @returns whether the process lives on */
+  passes(): boolean {
     this.#count();
-    if (this.#dead) throw new Killed('The process was killed');
+    return !this.#dead;
   }
 
   async #gate(): Promise<void> {
@@ -89,11 +93,11 @@ export class Mortal {
   }
 }
 
-/** The clock that a process's store stamps with. */
+/** The clock that a process's store stamps with, in this thread: where the process dies, its transaction is undone. */
 export function pulsing({ now, sleep }: Clock, mortal: Mortal): Clock {
   return {
     now: () => {
-      mortal.pulse();
+      if (!mortal.passes()) throw new Killed('The process was killed');
       return now();
     },
     sleep,

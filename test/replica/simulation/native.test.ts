@@ -1,7 +1,7 @@
-import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { sqliteGround } from './ground.ts';
 import { historySuite, isFull, replaySuite } from './suite.ts';
 
-const options = { engine: sqliteEngine(), interface: 'native', runs: isFull ? 1000 : 100 } as const;
+const options = { ground: sqliteGround(), interface: 'native', runs: isFull ? 1000 : 100 } as const;
 
 historySuite(options);
 replaySuite(options);

@@ -1,18 +1,15 @@
 import type { Random } from '../../../src/demo/random.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
-import type { Engine } from '../../support/engine.ts';
 import { type Consumer, type End, isExpected, type Mutant, startConsumer } from './consumer.ts';
 import { differences } from './equality.ts';
+import type { Ground } from './ground.ts';
 import type { Fate } from './mortal.ts';
 import { drawPlan, type Plan } from './plan.ts';
 import { type Stage, setStage } from './stage.ts';
-import { threadIsQuiet } from './time.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
-  readonly engine: Engine;
-  /** Resolves when the engine has no work under way; an engine in this thread needs none. */
-  readonly quiet?: () => Promise<void>;
+  readonly ground: Ground;
   /** Makes the consumer of one history wrong. */
   readonly mutant?: () => Mutant;
   /** What is to be as it says, whatever the seed. */
@@ -21,7 +18,7 @@ export interface SimulationOptions {
 
 export interface Outcome {
   readonly plan: Plan;
-  /** Everything that happened, with its moment; the same for the same seed. */
+  /** Everything that happened, with its moment; the same for the same seed on an engine in this thread. */
   readonly log: readonly string[];
   readonly requests: number;
   /** What was wrong. */
@@ -33,15 +30,9 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** Plays the history of a seed: a source that changes, faults, processes that die, and at the end one whole cycle. */
-export async function simulate({
-  seed,
-  engine,
-  quiet,
-  mutant,
-  plan: fixed,
-}: SimulationOptions): Promise<Outcome> {
+export async function simulate({ seed, ground, mutant, plan: fixed }: SimulationOptions): Promise<Outcome> {
   const plan = { ...drawPlan(seed), ...fixed };
-  const stage = await setStage(plan, engine, quiet ?? threadIsQuiet);
+  const stage = await setStage(plan, ground);
   let failure: string | undefined;
   try {
     await stage.time.run(Promise.race([play(stage, mutant?.()), stage.violation]));

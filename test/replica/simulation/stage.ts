@@ -1,8 +1,8 @@
 import { makeRandom, type Random } from '../../../src/demo/random.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Engine, OpenedStore } from '../../support/engine.ts';
 import { CommitWitness } from './commit-witness.ts';
+import type { Ground, Site } from './ground.ts';
 import { CUSTOM_FIELDS, FIELDS_IN_USE } from './market.ts';
 import { Network } from './network.ts';
 import { type Plan, START } from './plan.ts';
@@ -19,7 +19,7 @@ export interface Stage {
   readonly time: VirtualTime;
   readonly source: Source;
   readonly market: Store;
-  readonly replica: OpenedStore;
+  readonly replica: Site;
   /** The replica, looked at from outside. */
   readonly observer: Store;
   readonly network: Network;
@@ -35,10 +35,10 @@ export interface Stage {
 /** Where links lead when the source does not know how it is reached. */
 const INNER_ADDRESS = 'http://inner.test:9999';
 
-export async function setStage(plan: Plan, engine: Engine, quiet: () => Promise<void>): Promise<Stage> {
+export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
   const closers: (() => Promise<void> | void)[] = [];
   const scope = { after: (work: () => Promise<void> | void) => void closers.push(work) };
-  const time = new VirtualTime({ start: START, grain: plan.wholeSeconds ? 1000 : 1, quiet });
+  const time = new VirtualTime({ start: START, grain: plan.wholeSeconds ? 1000 : 1, quiet: ground.quiet });
   const log: string[] = [];
   const say = (line: string): void => {
     log.push(`${new Date(time.now).toISOString()} ${line}`);
@@ -52,11 +52,11 @@ export async function setStage(plan: Plan, engine: Engine, quiet: () => Promise<
     throw error;
   };
   const fieldsInUse = plan.fieldsDeclared ? FIELDS_IN_USE : [];
-  const market = await engine.open(scope, {
+  const market = await ground.open(scope, {
     settings: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, fieldsInUse } },
     clock: time.clock(),
   });
-  const replica = await engine.open(scope, {
+  const replica = await ground.open(scope, {
     settings: { ...DEFAULT_SETTINGS, owner: 'replica', declarations: { fieldsInUse } },
     clock: time.clock(plan.ahead),
   });

@@ -1,0 +1,44 @@
+import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { emptyDatabase } from '../../support/postgres-engine.ts';
+import { openLine } from '../../support/postgres-line.ts';
+import type { Ground } from './ground.ts';
+import { Traffic, watchedStore } from './traffic.ts';
+
+/** Stores on a server, each history's in databases of its own. */
+export function postgresGround(): Ground {
+  const traffic = new Traffic();
+  const during = <T>(call: Promise<T>): Promise<T> => traffic.during(call);
+  return {
+    name: 'postgres',
+    quiet: traffic.quiet,
+    async open(scope, { settings, clock }) {
+      const { address, drop } = await emptyDatabase(settings);
+      scope.after(drop);
+      const open = async (at: string, on = clock): Promise<Store> => {
+        const store = await during(
+          openPostgresStore({ address: `${at}&connections=2`, clock: on, writeBackup }),
+        );
+        scope.after(() => store.close());
+        return store;
+      };
+      const again = async (): Promise<Store> => watchedStore(await open(address), during);
+      return {
+        store: await again(),
+        again,
+        async enter(on, mortal) {
+          const line = await openLine(address);
+          scope.after(line.close);
+          const store = await open(line.address, on);
+          line.passes = () => mortal.passes();
+          void mortal.death.then(() => during(line.cut()));
+          // Until the server has given up what a dead process was doing, it may still be done.
+          return watchedStore(store, (call) =>
+            during(call.finally(() => (mortal.isDead ? line.cut() : undefined))),
+          );
+        },
+      };
+    },
+  };
+}
