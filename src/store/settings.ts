@@ -10,6 +10,11 @@ export interface StoreSettings {
   readonly declarations: Declarations;
   readonly access: AccessDefinition;
   /**
+   * Counts the changes of `access`. A consumer learns by it that it may see something else, also where a change was taken
+   * back before it looked: what changed out of its sight meanwhile bears no newer stamp.
+   */
+  readonly accessRevision?: number;
+  /**
    * `records`: agent and office fields of listings come from Member and Office at request time.
    * `payload`: from the listing as it came, for a replica that holds no members and offices.
    */
@@ -31,6 +36,17 @@ export const stampsAsOwn = ({
   onwardTimestamps,
 }: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>): boolean =>
   owner === 'replica' && onwardTimestamps === 'own';
+
+/** Settings after a change; the same object when nothing changed. */
+export function changeSettings(
+  before: StoreSettings,
+  change: (settings: StoreSettings) => StoreSettings,
+): StoreSettings {
+  const after = change(before);
+  if (JSON.stringify(after) === JSON.stringify(before)) return before;
+  const sameAccess = JSON.stringify(after.access) === JSON.stringify(before.access);
+  return sameAccess ? after : { ...after, accessRevision: (before.accessRevision ?? 0) + 1 };
+}
 
 export const DEFAULT_SETTINGS: StoreSettings = {
   owner: 'authority',

@@ -297,6 +297,44 @@ describe('schema drift', () => {
   }
 });
 
+describe('rights', () => {
+  for (const kind of KINDS) {
+    test(`${kind}: what changed while it was out of sight is fetched, though the change of the rights was taken back`, async (t) => {
+      const feed = await platFeed(t, { role: 'idx' });
+      const prices = (...list: readonly number[]) =>
+        list.map((price, index) => listing(keyOf(index + 1), { ListPrice: price }));
+      await feed.write('Property', ...prices(1, 2));
+      feed.clock.advance(HOUR);
+      const replica = await feed.replica(t, kind, { resources });
+      await replica.replicate({ purgeEvery: DAY });
+      const showListings = (filter: string) =>
+        feed.store.configure(({ access, ...settings }) => {
+          const roles = access.roles.map((role) =>
+            role.name === 'idx' && role.resources !== 'all'
+              ? { ...role, resources: { ...role.resources, Property: filter } }
+              : role,
+          );
+          return { ...settings, access: { ...access, roles } };
+        });
+      const before = await feed.store.model();
+      await showListings(`ListingKey ne '${keyOf(2)}'`);
+      await feed.write('Property', ...prices(1, 20));
+      const { access } = before.settings;
+      await feed.store.configure((settings) => ({ ...settings, access }));
+      // Another listing moves the window beyond the change that nobody saw.
+      feed.clock.advance(HOUR);
+      await feed.write('Property', ...prices(10));
+      feed.clock.advance(HOUR);
+      await replica.replicate({ step: 'update' });
+      assert.deepEqual(
+        (await replica.rows('Property')).map(({ ListPrice }) => ListPrice),
+        [10, 20],
+      );
+      assert.deepEqual(replica.told('refresh'), [{ reason: 'the source shows something else than before' }]);
+    });
+  }
+});
+
 describe('lock', () => {
   test('a second run of the same source is refused while the first has its lease; another source is not', async (t) => {
     const clock = testClock();

@@ -11,7 +11,7 @@ export interface StateShapes {
   /** Which source this is: interface, host and path. */
   readonly identity: string;
   readonly capabilities: Capabilities;
-  /** What the source showed of its fields, and of its metadata in every word. */
+  /** What the source showed, its fields and which records, and its metadata in every word. */
   readonly fingerprint: string;
   readonly revision: string;
   readonly masks: Masks;

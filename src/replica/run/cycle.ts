@@ -59,21 +59,21 @@ export const sweptOnly = (collections: readonly string[]): string[] =>
   collections.filter((collection) => !hasWindows(collection));
 
 /**
- * Compares what the source shows of its fields with what it showed before. When it is something else, everything is
- * read again, since no stamp moves by that (reference: consumer, schema drift).
+ * Compares what the source shows, its fields and which records, with what it showed before. When it is something else,
+ * everything is read again, since no stamp moves by that (reference: consumer, schema drift).
  */
 export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const { book, feed } = copy;
-  const { revision, fields } = await feed.shown();
+  const { revision, fingerprint } = await feed.shown();
   const before = book.get('fingerprint');
   // A source that told of its fields before and does not now has not told that they went.
-  const now = fields ?? (before === ANOTHER_SOURCE ? UNTOLD : (before ?? UNTOLD));
+  const now = fingerprint ?? (before === ANOTHER_SOURCE ? UNTOLD : (before ?? UNTOLD));
   if (before === now) {
     if (revision !== book.get('revision')) await book.commit({ state: { revision } });
     return false;
   }
   if (before !== undefined) {
-    const reason = 'the source shows other fields than before';
+    const reason = 'the source shows something else than before';
     for (const collection of feed.capabilities.resources.filter(hasWindows)) {
       await book.inTurn(collection, () => refresh(copy, collection, reason));
     }

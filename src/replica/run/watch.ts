@@ -12,10 +12,10 @@ const LONGEST_WAIT = 5 * 60_000;
 /** The wait after a sweep that did not come to its end by itself. */
 const RECONSIDER = 3_600_000;
 
-/** A copy that is opened anew when its source shows other fields. */
+/** A copy that is opened anew when its source shows something else. */
 export interface Watched {
   readonly copy: () => Copy;
-  /** Asks the source anew what it is, if it shows other fields than before. */
+  /** Asks the source anew what it is, if it shows something else than before. */
   readonly review: () => Promise<void>;
 }
 

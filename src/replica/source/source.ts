@@ -107,15 +107,15 @@ export interface Capabilities {
 export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
   expansions.includes('CustomFields');
 
-/** What a source shows of its fields to this key now, as digests. */
+/** What a source shows to this key now, as digests. */
 export interface Shown {
   /** Another one with every word of its metadata. */
   readonly revision: string;
   /**
-   * Another one when a field comes, goes or changes its type: the key may see something else than before. Undefined when
-   * nothing was told, as by a proxy's page in the place of the metadata.
+   * Another one when the key may see something else than before: a field comes, goes or changes its type, or a plat says
+   * that other records are in sight. Undefined when nothing was told, as by a proxy's page in the place of the metadata.
    */
-  readonly fields: string | undefined;
+  readonly fingerprint: string | undefined;
 }
 
 /** A feed, whatever interface it speaks. */

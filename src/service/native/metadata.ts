@@ -1,4 +1,5 @@
 import type { Field } from '../../dictionary/index.ts';
+import { withViewTag } from '../access/view-tag.ts';
 import type { Reply } from '../exchange.ts';
 import { success } from './envelope.ts';
 import { listingResource } from './listings.ts';
@@ -62,7 +63,7 @@ export function standardFields(request: NativeExchange, name?: string): Reply | 
       ];
     }),
   );
-  return success([JSON.stringify(described)], 1);
+  return withViewTag(success([JSON.stringify(described)], 1), request.session);
 }
 
 /** The values of a lookup, for a field that is asked for by name. */

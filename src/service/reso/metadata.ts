@@ -2,6 +2,7 @@ import type { View } from '../../access/index.ts';
 import { type CsdlVersion, csdlDocument, csdlJson, csdlXml } from '../../dictionary/csdl/index.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import type { StoreModel } from '../../store/model.ts';
+import { withViewTag } from '../access/view-tag.ts';
 import type { Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
 import { negotiateVersion } from '../http/odata-version.ts';
@@ -25,8 +26,10 @@ export function metadata(request: ResoRequest): Reply {
   const format = formatOf(request);
   const version = negotiateVersion(exchange.headers['odata-version'], exchange.headers['odata-maxversion']);
   const { text, etag } = documentOf(session, version, format);
-  if (hasTag(exchange.headers['if-none-match'], etag)) return { status: 304, headers: { etag }, body: [] };
-  return { status: 200, headers: { 'content-type': `${format}; charset=utf-8`, etag }, body: [text] };
+  const reply: Reply = hasTag(exchange.headers['if-none-match'], etag)
+    ? { status: 304, headers: { etag }, body: [] }
+    : { status: 200, headers: { 'content-type': `${format}; charset=utf-8`, etag }, body: [text] };
+  return withViewTag(reply, session);
 }
 
 /** The floor plan interface gives XML alone. */

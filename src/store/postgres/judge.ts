@@ -1,7 +1,7 @@
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { bind, join, name, render, type Sql, sql } from '../sql/fragment.ts';
-import { ruleFields } from '../sql/rule-fields.ts';
+import { ruleColumn, ruleFields, ruleValue } from '../sql/rule-fields.ts';
 import { ownVisibleBits, shownBits, visibleBits } from '../sql/visibility.ts';
 import type { RowToPut } from '../write/transaction.ts';
 import { columnType, encode } from './codec.ts';
@@ -41,7 +41,7 @@ export function rowsJudge(
   const fields = ruleFields(layout);
   const remembered = new Map<string, Bits>();
   const idOf = (row: RowToPut): string =>
-    JSON.stringify(fields.map((field) => encode(field, row.values[field.name])));
+    JSON.stringify(fields.map((field) => encode(field, ruleValue(layout, field, row))));
   return async (rows) => {
     const ids = rows.map(idOf);
     const fresh = [...new Set(ids)].filter((id) => !remembered.has(id));
@@ -67,7 +67,7 @@ async function judgeValues(
   const fields = ruleFields(layout);
   const columns = fields.map(
     (field, index) =>
-      sql`(v.value ->> ${text(String(index))})::${text(columnType(field))} AS ${name(field.name)}`,
+      sql`(v.value ->> ${text(String(index))})::${text(columnType(field))} AS ${name(ruleColumn(layout, field))}`,
   );
   const list = bind(`[${given.join()}]`);
   const values = sql`(SELECT ${join([sql`v.place AS _place`, ...columns], ', ')} FROM json_array_elements(${list}::json) WITH ORDINALITY v(value, place)) r`;

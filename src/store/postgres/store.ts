@@ -18,7 +18,7 @@ import type {
   RecordRequest,
 } from '../read.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
-import type { StoreSettings } from '../settings.ts';
+import { changeSettings, type StoreSettings } from '../settings.ts';
 import type { Shared } from '../shared.ts';
 import { planMerged } from '../sql/merged-plan.ts';
 import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
@@ -256,8 +256,8 @@ class PostgresStore implements Store {
   configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel> {
     return this.#exclusively(async () => {
       this.#model = await this.#writer.reconfigure(({ settings, profile }) => {
-        const changed = change(settings);
-        if (JSON.stringify(changed) === JSON.stringify(settings)) return { settings, profile };
+        const changed = changeSettings(settings, change);
+        if (changed === settings) return { settings, profile };
         const dictionary = declare(standardDictionary(), changed.declarations);
         const declared = declaredFields(dictionary, changed.declarations);
         return { settings: changed, profile: extendProfile(profile, declared) };

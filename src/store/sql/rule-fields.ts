@@ -1,6 +1,7 @@
-import type { Field } from '../../dictionary/index.ts';
+import type { Field, FieldValue } from '../../dictionary/index.ts';
 import { ownFieldsOf } from '../../query/fields-of.ts';
-import type { ResourceLayout } from '../layout/index.ts';
+import { ownColumn, type ResourceLayout } from '../layout/index.ts';
+import type { RowToPut } from '../write/transaction.ts';
 
 /**
  * The fields in use that the rules of a resource look at; rules look at nothing but the record. Fields that are not
@@ -14,4 +15,26 @@ export function ruleFields(layout: ResourceLayout): Field[] {
   ];
   const fields = filters.flatMap((filter) => [...((filter && ownFieldsOf(filter)) ?? [])]);
   return [...new Set(fields)].filter((field) => inUse.has(field));
+}
+
+/** The column under which rules look for a field. */
+export const ruleColumn = ({ resource }: ResourceLayout, field: Field): string =>
+  ownColumn(resource, field) ?? field.name;
+
+/** What a row that is about to be written has in it. */
+export function ruleValue(
+  { resource }: ResourceLayout,
+  field: Field,
+  row: RowToPut,
+): FieldValue | null | undefined {
+  switch (ownColumn(resource, field)) {
+    case '_key':
+      return row.key;
+    case '_parent':
+      return row.parent;
+    case '_parent_resource':
+      return row.parentResource;
+    case undefined:
+      return row.values[field.name];
+  }
 }

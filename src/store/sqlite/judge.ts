@@ -1,7 +1,7 @@
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { bind, column, name, render, type Sql, sql } from '../sql/fragment.ts';
-import { ruleFields } from '../sql/rule-fields.ts';
+import { ruleColumn, ruleFields, ruleValue } from '../sql/rule-fields.ts';
 import { ownVisibleBits, shownBits, visibleBits } from '../sql/visibility.ts';
 import type { RowToPut } from '../write/transaction.ts';
 import { encode } from './codec.ts';
@@ -35,7 +35,10 @@ export function rowJudge(court: Court, layout: ResourceLayout): (row: RowToPut) 
   const { connection, model } = court;
   const fields = ruleFields(layout);
   const planner = { dialect: sqliteDialect, model };
-  const values = [...fields.map((field) => sql`${bind(null)} AS ${name(field.name)}`), sql`1 AS _one`];
+  const values = [
+    ...fields.map((field) => sql`${bind(null)} AS ${name(ruleColumn(layout, field))}`),
+    sql`1 AS _one`,
+  ];
   const statement = render(
     sql`WITH r AS (SELECT ${{ parts: values.flatMap(({ parts }, index) => (index === 0 ? parts : [', ', ...parts])) }})
       SELECT ${ownVisibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown FROM r`,
@@ -46,7 +49,7 @@ export function rowJudge(court: Court, layout: ResourceLayout): (row: RowToPut) 
   const remembered = new Map<string, Bits>();
   const parentBits = parentVisibility(court, layout);
   return (row) => {
-    const given = fields.map((field) => encode(field, row.values[field.name]));
+    const given = fields.map((field) => encode(field, ruleValue(layout, field, row)));
     const id = JSON.stringify(given);
     let own = remembered.get(id);
     if (own === undefined) {

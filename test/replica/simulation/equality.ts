@@ -11,8 +11,6 @@ export interface Sides {
   readonly plan: Plan;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Whether a record changed where neither windows nor sweeps look. */
-  readonly isMissed: (resource: string, key: string) => boolean;
 }
 
 /** The replica's own stamp. */
@@ -49,7 +47,7 @@ async function compareNames({ source, replica, plan }: Sides): Promise<string[]>
 }
 
 async function compareResource(
-  { source, replica, role, plan, now, isMissed }: Sides,
+  { source, replica, role, plan, now }: Sides,
   resource: string,
 ): Promise<string[]> {
   const clock = { text: () => new Date(now).toISOString() };
@@ -80,14 +78,7 @@ async function compareResource(
     return plan.interface === 'native' && (NOT_NATIVE[resource]?.test(name) ?? false);
   };
   const keyField = KEY_FIELDS[resource] ?? '';
-  const stamps = new Map(here.map((row) => [row[keyField], row.ModificationTimestamp]));
-  const missed = there
-    .filter((row) => stamps.get(row[keyField]) !== row.ModificationTimestamp)
-    .map((row) => row[keyField])
-    .filter((key) => isMissed(resource, String(key)) && stamps.has(key));
-  const counts = (row: Json): boolean => !missed.includes(row[keyField]);
-  const [left, right] = [there.filter(counts).map(expected), here.filter(counts)];
-  return compareSets(resource, keyField, left, right, plan, ignored);
+  return compareSets(resource, keyField, there.map(expected), here, plan, ignored);
 }
 
 /** The native interface knows custom fields by group and label, and gives them no names. */

@@ -74,14 +74,27 @@ export const WRONGS: readonly Wrong[] = [
   },
   {
     name: 'keys that are not stored are not fetched',
-    make: () =>
-      changed(({ want = [], ...change }) => [
+    // Of a source that does not tell what comes into sight.
+    make: () => ({
+      ...changed(({ want = [], ...change }) => [
         { ...change, want: want.filter(({ why }) => why !== 'record') },
       ]),
+      transport: withoutView,
+    }),
     breaks: /replica equals/,
     plan: {
       ...{ customFields: false, role: 'idx', often: 'rule', changes: 10, listings: 30, pace: 30 },
       ...{ processes: 1, watches: 0, mortality: 0, faults: 0, limits: {} },
+    },
+  },
+  {
+    name: 'a change of the rights that was taken back is not heeded',
+    make: () => ({ transport: withoutView }),
+    breaks: /replica equals/,
+    plan: {
+      ...{ customFields: false, role: 'idx', often: 'rule', resources: ['Property'] },
+      ...{ changes: 200, listings: 30, pace: 1, processes: 12 },
+      ...{ watches: 0, mortality: 0, faults: 0, limits: {} },
     },
   },
   {
@@ -187,6 +200,14 @@ function withClockAhead(transport: Transport): Transport {
       ...response,
       headers: Number.isNaN(date.getTime()) ? headers : { ...headers, date: date.toUTCString() },
     };
+  };
+}
+
+function withoutView(transport: Transport): Transport {
+  return async (wish) => {
+    const { headers, ...response } = await transport(wish);
+    const { 'x-plat-view': _, ...rest } = headers;
+    return { ...response, headers: rest };
   };
 }
 

@@ -13,13 +13,6 @@ export interface Shown {
   readonly since: number | undefined;
   /** It came into sight without a change of its own: no window tells of it. */
   readonly quietly: boolean;
-  /** Its stamp when the key last saw it. */
-  readonly seen: number | undefined;
-  /**
-   * It changed out of sight and came back without a change: neither a window nor a sweep over keys tells of it, as long
-   * as no purge came between.
-   */
-  readonly missed: boolean;
 }
 
 const ON_MARKET: ReadonlySet<unknown> = new Set([
@@ -85,8 +78,6 @@ export class ShownRecords {
     const stamp = Date.parse(String(values.ModificationTimestamp));
     const shown = isShown(this.#rules, resource, values);
     const moved = before?.stamp !== stamp;
-    const seen = before?.since === undefined ? before?.seen : before.stamp;
-    const returns = before?.since === undefined && seen !== undefined && seen !== stamp;
     this.#records.set(`${resource} ${key}`, {
       resource,
       key,
@@ -94,8 +85,6 @@ export class ShownRecords {
       stamp,
       since: shown ? (before?.since ?? now) : undefined,
       quietly: shown && !moved && (before?.since === undefined || before.quietly),
-      seen,
-      missed: shown && !moved && (returns || (before?.missed ?? false)),
     });
   }
 

@@ -72,9 +72,7 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   const result = await finish(stage, mutant);
   if (result !== 'done') accuse('a cycle that nothing disturbs is done', result);
   const { role } = source.shown;
-  const isMissed = (resource: string, key: string): boolean =>
-    source.shown.get(resource, key)?.missed ?? false;
-  const sides = { source: market, replica: observer, role, plan, now: time.now, isMissed };
+  const sides = { source: market, replica: observer, role, plan, now: time.now };
   const found = await differences(sides);
   if (found.length > 0) accuse('the replica equals what the key may see', found.join('\n'));
   const quarantined = await observer.ledger.quarantined();

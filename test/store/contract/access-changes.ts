@@ -76,6 +76,23 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal(await seen(other, 'idx'), '');
   });
 
+  test('rules look at keys as at any other field, of records and of their parents', async (t) => {
+    const rules = partner("ListingKey ne 'B'", {
+      PropertyRooms: "RoomKey ne 'R2'",
+      Media: "ResourceRecordKey eq 'A' and ResourceName eq 'Property'",
+    });
+    const world = await makeWorld(engine, t, { settings: roles(rules) });
+    const children = (name: string) => ({
+      Media: [photo(`M${name}`)],
+      Rooms: [room(`R${name}1`), room(`R${name}2`)],
+    });
+    await world.write('Property', listing('A', { ...children('A'), Rooms: [room('R1'), room('R2')] }));
+    await world.write('Property', listing('B', children('B')), listing('C', children('C')));
+    assert.equal(await seen(world, 'partner'), 'A C R1 RC1 RC2 MA');
+    await world.write('Property', listing('B', { ListPrice: 7 }));
+    assert.equal(await seen(world, 'partner'), 'A C R1 RC1 RC2 MA');
+  });
+
   test('the day begins also for a process whose first act on it is a write', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { StandardStatus: 'Closed', CloseDate: '2023-06-01' }));

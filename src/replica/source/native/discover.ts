@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Dictionary, REPLICA_STAMP } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { isObject } from '../answer.ts';
+import { isObject, readView } from '../answer.ts';
 import { isForeign } from '../foreign.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, type Shown, type Source } from '../source.ts';
 import { apiName, makeCustomNames } from './custom-names.ts';
@@ -67,11 +67,14 @@ interface ToldFields {
   readonly text: string;
   /** Of standard fields, and `group/label type` of custom ones. */
   readonly names: readonly string[];
+  /** What a plat says of the records that the key may see. */
+  readonly view: string;
 }
 
 /** The fields that the source tells of, standard and custom. A source that tells of none never changes. */
 async function readFields(client: SourceClient, root: string): Promise<ToldFields> {
-  const [standard, custom] = [await list('standardfields'), await list('customfields')];
+  const { fields: standard, view } = await list('standardfields');
+  const { fields: custom } = await list('customfields');
   const names = [
     ...standard.flatMap((fields) => Object.keys(fields)),
     ...custom.flatMap((groups) =>
@@ -85,21 +88,27 @@ async function readFields(client: SourceClient, root: string): Promise<ToldField
       ),
     ),
   ];
-  return { text: JSON.stringify([standard, custom]), names };
+  return { text: JSON.stringify([standard, custom]), names, view };
 
-  async function list(name: string): Promise<Readonly<Record<string, unknown>>[]> {
+  async function list(
+    name: string,
+  ): Promise<{ readonly fields: Readonly<Record<string, unknown>>[]; readonly view: string }> {
+    const read = (answer: Answer) => ({
+      fields: readResults(answer).results.filter(isObject),
+      view: readView(answer.headers),
+    });
     try {
-      return (await client.get(`${root}${name}`, readResults)).results.filter(isObject);
+      return await client.get(`${root}${name}`, read);
     } catch (error) {
-      if (error instanceof RequestFailure && error.kind === 'rejected') return [];
+      if (error instanceof RequestFailure && error.kind === 'rejected') return { fields: [], view: '' };
       throw error;
     }
   }
 }
 
-const digests = ({ text, names }: ToldFields): Shown => ({
-  revision: digest(text),
-  fields: names.length === 0 ? undefined : digest(names.toSorted().join('\n')),
+const digests = ({ text, names, view }: ToldFields): Shown => ({
+  revision: digest(text + view),
+  fingerprint: names.length === 0 ? undefined : digest([...names.toSorted(), view].join('\n')),
 });
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Dictionary } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { readJson } from '../answer.ts';
+import { readJson, readView } from '../answer.ts';
 import type { Capabilities, Shown, Source } from '../source.ts';
 import { foreignFields } from './foreign-fields.ts';
 import { type EntityShape, parseMetadata, type SourceMetadata } from './metadata.ts';
@@ -67,17 +67,19 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
 interface ReadMetadata {
   readonly metadata: SourceMetadata | undefined;
   readonly text: string;
+  /** What a plat says of the records that the key may see. */
+  readonly view: string;
 }
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-function digests({ metadata, text }: ReadMetadata): Shown {
+function digests({ metadata, text, view }: ReadMetadata): Shown {
   const fields = [...(metadata?.types ?? [])].flatMap(([type, { properties }]) =>
     [...properties].map(([name, property]) => `${type}.${name} ${property.type}`),
   );
   return {
-    revision: digest(text),
-    fields: metadata === undefined ? undefined : digest(fields.toSorted().join('\n')),
+    revision: digest(text + view),
+    fingerprint: metadata === undefined ? undefined : digest([...fields.toSorted(), view].join('\n')),
   };
 }
 
@@ -91,14 +93,14 @@ async function readMetadata(client: SourceClient, root: string): Promise<ReadMet
       throw new RequestFailure('transient', `${url} answered with a page of HTML`);
     }
     if (isBrokenOff(text)) throw new RequestFailure('transient', `${url} broke off before its end`);
-    return { metadata: parseMetadata(text), text };
+    return { metadata: parseMetadata(text), text, view: readView(headers) };
   };
   try {
     return await client.get(`${root}$metadata`, read, { headers: { accept: 'application/xml' } });
   } catch (error) {
     const isWithout =
       error instanceof RequestFailure && (error.kind === 'rejected' || error.kind === 'too-large');
-    if (isWithout) return { metadata: undefined, text: '' };
+    if (isWithout) return { metadata: undefined, text: '', view: '' };
     throw error;
   }
 }
