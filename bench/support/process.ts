@@ -33,17 +33,28 @@ export interface Running {
 const PRELOAD = new URL('./report-usage.ts', import.meta.url).href;
 const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** Runs a command of plat, with the flags with which it would begin itself anew: its usage is told by this process. */
+/** How `bin/plat.js` begins itself anew for a consumer. */
+const SMALL = {
+  flags: ['--memory-saver-mode', '--max-semi-space-size=1'],
+  environment: { MALLOC_ARENA_MAX: '1' },
+};
+
+/** Runs a command of plat, as it would begin itself anew: its usage is told by this process. */
 export const startPlat = (args: readonly string[]): Running =>
-  startNode(PLAT, args, args[0] === 'replicate' ? ['--memory-saver-mode', '--max-semi-space-size=1'] : []);
+  startNode(PLAT, args, args[0] === 'replicate' ? SMALL : {});
 
 /** Runs a program of the benchmark that stands in this folder. */
 export const startHelper = (file: string, args: readonly string[]): Running =>
   startNode(fileURLToPath(new URL(file, import.meta.url)), args);
 
-function startNode(program: string, args: readonly string[], flags: readonly string[] = []): Running {
+function startNode(
+  program: string,
+  args: readonly string[],
+  { flags = [], environment = {} }: { flags?: readonly string[]; environment?: Record<string, string> } = {},
+): Running {
   const start = performance.now();
   const child = spawn(process.execPath, [...flags, '--import', PRELOAD, program, ...args], {
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'ipc'],
   });
   const [, output, errors, channel] = child.stdio;
