@@ -77,7 +77,7 @@ async function seen(address: string) {
     keys: await store.keys.list(),
     ledger: await store.ledger.state('feed'),
     secret: store.secret,
-    status: { ...(await store.status()), store: '', engine: '', bytes: 0 },
+    status: { ...(await store.status()), store: '', engine: '', layout: 0, bytes: 0 },
   };
   await store.close();
   return found;

@@ -24,6 +24,8 @@ export interface OpenedStore {
 /** A kind of store. The suites in `test/store/contract` hold every engine to the same. */
 export interface Engine {
   readonly name: string;
+  /** The version of its tables. */
+  readonly layout: number;
   /** Of the runs of a property, those that an engine takes whose stores are dear to make; all with `PLAT_FULL=1`. */
   readonly share?: number;
   /** An empty store, which is gone when the scope ends. */

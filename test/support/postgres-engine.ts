@@ -1,3 +1,4 @@
+import { LAYOUT_VERSION } from '../../src/store/postgres/layout-version.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import { restoreStore as writeBackup } from '../../src/store/sqlite/restore.ts';
@@ -50,6 +51,7 @@ export async function emptyDatabase(
 export function postgresEngine(): Engine {
   return {
     name: 'postgres',
+    layout: LAYOUT_VERSION,
     share: 0.25,
     async open(scope, { settings, clock }) {
       const { address, drop } = await emptyDatabase(settings);

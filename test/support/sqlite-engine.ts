@@ -1,5 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import type { StoreSettings } from '../../src/store/settings.ts';
+import { LAYOUT_VERSION } from '../../src/store/sqlite/create.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/store.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';
@@ -37,6 +38,7 @@ export function sqliteEngine(
   readers: Pick<SqliteStoreOptions, 'pageReaders' | 'searchReaders'> = {},
 ): Engine {
   return {
+    layout: LAYOUT_VERSION,
     name: readers.pageReaders === undefined ? 'sqlite' : 'sqlite with reader threads',
     async open(scope, { settings, clock }) {
       const path = await emptyStoreFile(settings);

@@ -1,6 +1,6 @@
 import type { StoreModel } from '../model.ts';
 import { publishDictionary } from '../write/publish-dictionary.ts';
-import { extendTables, readCatalog } from './extend.ts';
+import { extendTables, readCatalog, storedLayouts } from './extend.ts';
 import { writeMeta } from './meta.ts';
 import type { Session } from './session.ts';
 import { postgresTransaction } from './transaction.ts';
@@ -8,7 +8,7 @@ import { recreateView } from './views.ts';
 
 /** Inside a transaction: tables, views and the published dictionary as the model has them. */
 export async function applyModel(session: Session, model: StoreModel, stamp: string): Promise<void> {
-  const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+  const layouts = storedLayouts(model);
   const catalog = await readCatalog(session);
   await extendTables(session, catalog, layouts);
   for (const layout of layouts) {

@@ -1,13 +1,11 @@
 import type { Pool } from 'pg';
 import { DUMPED_TABLES, type DumpedRows, type StoreDump } from '../dump.ts';
 import type { StoreModel } from '../model.ts';
+import { OWN_META } from '../raw-tables.ts';
 import { cellOf } from './copy-in.ts';
 import { readCatalog } from './extend.ts';
 import { readModel } from './meta.ts';
 import { type Session, withSession } from './session.ts';
-
-/** What the tables of this engine alone say of themselves. */
-const OWN_META = new Set(['layout', 'functions', 'changes']);
 
 /** Rows that come at once. */
 const ROWS = 500;
@@ -35,7 +33,7 @@ async function* allRows(session: Session, model: StoreModel): AsyncIterable<Dump
     for (;;) {
       const rows = await session.rows(`FETCH ${ROWS} FROM rows`);
       if (rows.length === 0) break;
-      const kept = table === 'plat_meta' ? rows.filter(({ name }) => !OWN_META.has(String(name))) : rows;
+      const kept = table === 'plat_meta' ? rows.filter(({ name }) => !OWN_META.includes(String(name))) : rows;
       yield { table, columns, rows: kept.map((row) => columns.map((column) => cellOf(row[column]))) };
     }
     await session.run('CLOSE rows');

@@ -9,22 +9,23 @@ import { checkTimeZone } from '../text/local-time.ts';
 import type { PostgresAddress } from './address.ts';
 import { applyModel } from './apply-model.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
+import { LAYOUT_VERSION, mustKnow } from './layout-version.ts';
+import { underLock } from './lock.ts';
 import { readMeta, writeMeta, writeProfile } from './meta.ts';
+import { migrateStore } from './migrate.ts';
+import { CURRENT_LAYOUT } from './migrations/index.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import { readServer, type Server } from './server.ts';
 import { type Session, withSession } from './session.ts';
 import { SHARED_TABLES } from './shared-tables.ts';
 import type { StampClock } from './stamp-clock.ts';
 
-/** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
-export const LAYOUT_VERSION = 1;
-
 /** What lies in a schema. */
 type Found = 'nothing' | 'store';
 
 /**
- * Finds the store, or makes it, and brings the functions of plat up to date. Processes that do so at the same time
- * wait for each other, so that each thing is done once.
+ * Finds the store, or makes it, and brings its tables and the functions of plat up to date. Processes that do so at
+ * the same time wait for each other, so that each thing is done once.
  * @throws PlatError when there is no store and none is to be made, or one that this plat does not know
  */
 export async function prepareStore(
@@ -33,18 +34,36 @@ export async function prepareStore(
   create: StoreSettings | undefined,
   clock: StampClock,
 ): Promise<void> {
-  await withSession(pool, async (session) => {
-    const server = await readServer(session, address.name);
-    const found = await inspect(session, address);
-    if (found === 'store' && (await isCurrent(session, server))) return;
-    if (found === 'nothing' && create === undefined) throw platError('storeMissing', { store: address.name });
+  const server = await withSession(pool, (session) => readServer(session, address.name));
+  const found = await withSession(pool, (session) => inspect(session, address));
+  if (found === 'nothing') {
+    if (create === undefined) throw platError('storeMissing', { store: address.name });
+    await makeStore(pool, address, server, create, clock);
+  }
+  await migrateStore(pool);
+  if (!(await withSession(pool, (session) => isCurrent(session, server)))) {
+    await underLock(pool, async (session) => {
+      if (!(await isCurrent(session, server))) await makeFunctions(session, server);
+    });
+  }
+}
+
+/** Makes the tables, unless another process was faster. */
+function makeStore(
+  pool: Pool,
+  address: PostgresAddress,
+  server: Server,
+  settings: StoreSettings,
+  clock: StampClock,
+): Promise<void> {
+  return withSession(pool, async (session) => {
     await session.client.query(
       `BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${address.schema}'))`,
     );
     try {
-      if ((await inspect(session, address)) === 'nothing' && create !== undefined) {
-        await makeTables(session, address, server, create, clock);
-      } else if (!(await isCurrent(session, server))) await makeFunctions(session, server);
+      if ((await inspect(session, address)) === 'nothing') {
+        await makeTables(session, address, server, settings, clock);
+      }
       await session.run('COMMIT');
     } catch (error) {
       await session.run('ROLLBACK').catch(() => undefined);
@@ -64,10 +83,8 @@ async function inspect(session: Session, { schema, name }: PostgresAddress): Pro
     if (marked.length === 0) {
       throw platError('storeNotOurs', { store: name, reason: 'a copy into it has not come to its end' });
     }
-    const { layout } = await readMeta(session);
-    if (layout > LAYOUT_VERSION) {
-      throw platError('storeTooNew', { store: name, found: layout, known: LAYOUT_VERSION });
-    }
+    const { layout, oldestReader } = await readMeta(session);
+    mustKnow(layout, oldestReader);
     return 'store';
   }
   if (Number(row?.tables) > 0) {
@@ -82,8 +99,11 @@ const renewable = ({ unicode }: Server): readonly string[] => [...functionTexts(
 const functionsVersion = (server: Server): string =>
   hash('sha256', renewable(server).join('\n'), 'hex').slice(0, 16);
 
-const isCurrent = async (session: Session, server: Server): Promise<boolean> =>
-  (await readMeta(session)).functions === functionsVersion(server);
+/** Whether the functions are of this plat, or of a newer one that lets this one go on. */
+async function isCurrent(session: Session, server: Server): Promise<boolean> {
+  const { layout, functions } = await readMeta(session);
+  return layout > LAYOUT_VERSION || functions === functionsVersion(server);
+}
 
 /** Functions, and whatever else is made anew when its text has changed. */
 export async function makeFunctions(session: Session, server: Server): Promise<void> {
@@ -109,7 +129,7 @@ async function makeTables(
   for (const text of OWN_TABLES) await session.run(text);
   const createdAt = timestampFrom(now);
   const secret = randomBytes(32).toString('base64url');
-  await writeMeta(session, { layout: LAYOUT_VERSION, generation: 1, settings, day, secret, createdAt });
+  await writeMeta(session, { ...CURRENT_LAYOUT, generation: 1, settings, day, secret, createdAt });
   await writeMeta(session, { lastStamp: createdAt });
   await makeFunctions(session, server);
   await writeProfile(session, profile);

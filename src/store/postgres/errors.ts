@@ -1,5 +1,6 @@
 import { PlatError, platError } from '../../errors/index.ts';
 import { LeaseLost } from '../ledger.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
 
 /** Seconds after which a server that is starting, stopping or full may be asked again. */
 const AGAIN = 5;
@@ -29,10 +30,21 @@ export function isGone(error: unknown): boolean {
   return isUnavailable(error) || (code !== undefined && IN_THE_WAY.has(code));
 }
 
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Whether a lock was not to be had in time. */
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === LOCK_NOT_AVAILABLE;
+
+/** Whether a table or a column is not there: undefined_table, undefined_column. */
+export const isMissing = (error: unknown): boolean => ['42P01', '42703'].includes(codeOf(error) ?? '');
+
 /** Turns what the server says into what a user is told; anything unknown stays as it is. */
 export function translateError(error: unknown, store: string, seconds: number): unknown {
   if (error instanceof PlatError || error instanceof LeaseLost) return error;
   const cause = { cause: error };
+  if (error instanceof LayoutTooNew) {
+    return platError('storeTooNew', { store, found: error.found, known: LAYOUT_VERSION }, cause);
+  }
   if (isUnavailable(error)) return platError('storeUnavailable', {}, { ...cause, retryAfter: AGAIN });
   switch (codeOf(error)) {
     case '57014': // query_canceled
@@ -41,7 +53,7 @@ export function translateError(error: unknown, store: string, seconds: number): 
       return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
     case '53300': // too_many_connections
       return platError('overloaded', { seconds: AGAIN }, { ...cause, retryAfter: AGAIN });
-    case '55P03': // lock_not_available
+    case LOCK_NOT_AVAILABLE:
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
       return platError('storeBusy', { store }, { ...cause, retryAfter: 1 });

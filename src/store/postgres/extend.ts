@@ -1,4 +1,5 @@
 import type { ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
 import type { Session } from './session.ts';
 import { tablesOf, type WantedTable } from './tables.ts';
 
@@ -24,7 +25,11 @@ export async function readCatalog(session: Session): Promise<Catalog> {
   };
 }
 
-/** Adds what a newer profile needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
+/** The layouts of all resources that have tables. */
+export const storedLayouts = (model: StoreModel): ResourceLayout[] =>
+  [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+
+/** Adds what a newer profile or a newer plat needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
 export async function extendTables(
   session: Session,
   { columns, indexes }: Catalog,

@@ -1,17 +1,20 @@
 import type { Pool } from 'pg';
 import { isUnavailable } from './errors.ts';
 import { LOCK_CLASS } from './functions.ts';
-import { type Session, withSession } from './session.ts';
+import { LAYOUT_VERSION, mustKnow } from './layout-version.ts';
+import { type Row, type Session, withSession } from './session.ts';
 
 /** How long a writer waits for the lock, in milliseconds. */
 const PATIENCE = 30_000;
 
 /**
  * What a writer begins with. One writes at a time, in all processes: the lock is held for a fraction of a second, is
- * given back with the transaction, and stops no reader.
+ * given back with the transaction, and stops no reader. Under it the layout is looked at, which moves under it, too.
  */
 const BEGIN = `BEGIN; SET LOCAL lock_timeout = ${PATIENCE};
-  SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()))`;
+  SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()));
+  SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
+    max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer FROM plat_meta`;
 
 /** Work that wants its transaction undone, without an error. */
 export class Undo<T> {
@@ -24,13 +27,31 @@ export class Undo<T> {
 /** Connections that are tried: one that was at rest may have been cut without anybody having heard of it. */
 const TRIES = 3;
 
-/** Runs `work` under the write lock of the store, and commits. An error undoes everything, and so does `Undo`. */
-export async function underLock<T>(pool: Pool, work: (session: Session) => Promise<T | Undo<T>>): Promise<T> {
+/**
+ * Runs `work` under the write lock of the store, and commits. An error undoes everything, and so does `Undo`.
+ * @param known the newest layout that `work` can write
+ * @throws LayoutTooNew
+ */
+export async function underLock<T>(
+  pool: Pool,
+  work: (session: Session) => Promise<T | Undo<T>>,
+  known: number = LAYOUT_VERSION,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     let hasBegun = false;
     try {
-      return await begin(pool, work, () => {
-        hasBegun = true;
+      return await withSession(pool, async (session) => {
+        try {
+          await begin(session, known);
+          hasBegun = true;
+          const result = await work(session);
+          await session.run(result instanceof Undo ? 'ROLLBACK' : 'COMMIT');
+          return result instanceof Undo ? result.result : result;
+        } catch (error) {
+          // Where the connection is lost, the server has rolled back already.
+          await session.run('ROLLBACK').catch(() => undefined);
+          throw error;
+        }
       });
     } catch (error) {
       if (hasBegun || tries >= TRIES || !isUnavailable(error)) throw error;
@@ -38,26 +59,14 @@ export async function underLock<T>(pool: Pool, work: (session: Session) => Promi
   }
 }
 
-function begin<T>(
-  pool: Pool,
-  work: (session: Session) => Promise<T | Undo<T>>,
-  onBegin: () => void,
-): Promise<T> {
-  return withSession(pool, async (session) => {
-    await session.client.query(BEGIN);
-    onBegin();
-    try {
-      const result = await work(session);
-      if (!(result instanceof Undo)) {
-        await session.run('COMMIT');
-        return result;
-      }
-      await session.run('ROLLBACK');
-      return result.result;
-    } catch (error) {
-      // Where the connection is lost, the server has rolled back already.
-      await session.run('ROLLBACK').catch(() => undefined);
-      throw error;
-    }
-  });
+async function begin(session: Session, known: number): Promise<void> {
+  // Several statements in one text have several answers, which the driver's types do not tell.
+  const answers: unknown = await session.client.query(BEGIN);
+  const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
+  mustKnow(stored?.layout, stored?.oldest_writer, known);
 }
+
+const rowsOf = (answer: unknown): readonly Row[] =>
+  typeof answer === 'object' && answer !== null && 'rows' in answer && Array.isArray(answer.rows)
+    ? answer.rows
+    : [];

@@ -1,12 +1,11 @@
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
+import { mustKnow, type StoredLayout } from './layout-version.ts';
 import type { Session } from './session.ts';
 
 /** What a store tells of itself in one row each. */
-export interface Meta {
-  /** The version of the tables. */
-  readonly layout: number;
+export interface Meta extends StoredLayout {
   /** Which functions of plat the server has. */
   readonly functions: string;
   readonly generation: number;
@@ -25,6 +24,8 @@ export interface Meta {
 
 const NAMES = {
   layout: 'layout',
+  oldestReader: 'oldest_reader',
+  oldestWriter: 'oldest_writer',
   functions: 'functions',
   generation: 'generation',
   settings: 'settings',
@@ -49,6 +50,8 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
   };
   return {
     layout: Number(text('layout')),
+    oldestReader: Number(values.get(NAMES.oldestReader) ?? 1),
+    oldestWriter: Number(values.get(NAMES.oldestWriter) ?? 1),
     functions: values.get(NAMES.functions) ?? '',
     generation: Number(text('generation')),
     settings: parseSettings(text('settings')),
@@ -106,8 +109,12 @@ export async function writeProfile(session: Session, profile: Profile): Promise<
   );
 }
 
-/** The model as it is stored, all of one moment if the session is in a transaction that sees one. */
+/**
+ * The model as it is stored, all of one moment if the session is in a transaction that sees one.
+ * @throws LayoutTooNew
+ */
 export async function readModel(session: Session): Promise<StoreModel> {
-  const { generation, settings, day } = await readMeta(session);
+  const { layout, oldestReader, generation, settings, day } = await readMeta(session);
+  mustKnow(layout, oldestReader);
   return makeModel({ generation, settings, profile: await readProfile(session), day });
 }

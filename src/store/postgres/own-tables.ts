@@ -1,7 +1,7 @@
 import { TEXT } from './codec.ts';
 
 const table = (name: string, columns: string): string =>
-  `CREATE TABLE ${name} (${columns.replaceAll(' text', ` ${TEXT}`)})`;
+  `CREATE TABLE IF NOT EXISTS ${name} (${columns.replaceAll(' text', ` ${TEXT}`)})`;
 
 /** plat's own tables, which hold no records. */
 export const OWN_TABLES: readonly string[] = [
@@ -43,5 +43,6 @@ export const OWN_TABLES: readonly string[] = [
     'plat_quarantine',
     'source text NOT NULL, resource text NOT NULL, key text NOT NULL, reason text NOT NULL, payload text NOT NULL, first_at text NOT NULL, last_at text NOT NULL, attempts integer NOT NULL, PRIMARY KEY (source, resource, key)',
   ),
+  table('plat_partitions', 'system text PRIMARY KEY, number integer NOT NULL UNIQUE'),
   table('plat_leases', 'source text PRIMARY KEY, holder text NOT NULL, expires bigint NOT NULL'),
 ];

@@ -4,9 +4,12 @@ import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableK
 import { postgresAddress } from './address.ts';
 import { connectPool } from './connect.ts';
 import { copyIn, copyLine } from './copy-in.ts';
-import { LAYOUT_VERSION, makeFunctions } from './create.ts';
-import { extendTables, readCatalog } from './extend.ts';
-import { readModel, writeMeta } from './meta.ts';
+import { makeFunctions } from './create.ts';
+import { translateError } from './errors.ts';
+import { extendTables, readCatalog, storedLayouts } from './extend.ts';
+import { mustKnow } from './layout-version.ts';
+import { readMeta, readModel, writeMeta } from './meta.ts';
+import { CURRENT_LAYOUT } from './migrations/index.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import { readServer } from './server.ts';
 import { type Session, withSession } from './session.ts';
@@ -16,13 +19,13 @@ import { recreateView } from './views.ts';
 export async function postgresTables(text: string): Promise<RawTables> {
   const address = postgresAddress(text);
   const pool = connectPool(address, { most: 1, pipeline: false });
-  const on = <T>(work: (session: Session) => Promise<T>): Promise<T> => withSession(pool, work);
-  const whole = await on(async (session) => {
-    const [row] = await session.rows('SELECT to_regclass($1) IS NOT NULL AS there', [
-      `${address.schema}.plat_meta`,
-    ]);
-    if (row?.there !== true) return false;
-    return (await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'")).length > 0;
+  const on: On = (work) =>
+    withSession(pool, work).catch((error: unknown) => {
+      throw translateError(error, address.name, 0);
+    });
+  const whole = await on(isWhole).catch(async (error: unknown) => {
+    await pool.end();
+    throw error;
   });
   return {
     name: address.name,
@@ -47,16 +50,25 @@ export async function postgresTables(text: string): Promise<RawTables> {
       inTransaction(on, async (session) => {
         const { columns } = await readCatalog(session);
         await makeFunctions(session, await readServer(session, address.name));
-        for (const layout of layoutsOf(model)) {
+        for (const layout of storedLayouts(model)) {
           await recreateView(session, model, layout, columns.get(layout.viewName) ?? []);
         }
-        await writeMeta(session, { layout: LAYOUT_VERSION });
+        await writeMeta(session, CURRENT_LAYOUT);
       }),
     close: () => pool.end(),
   };
 }
 
 type On = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+
+async function isWhole(session: Session): Promise<boolean> {
+  const [row] = await session.rows("SELECT to_regclass('plat_meta') IS NOT NULL AS there", []);
+  if (row?.there !== true) return false;
+  if ((await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'")).length === 0) return false;
+  const { layout, oldestReader } = await readMeta(session);
+  mustKnow(layout, oldestReader);
+  return true;
+}
 
 const inTransaction = (on: On, work: (session: Session) => Promise<void>): Promise<void> =>
   on(async (session) => {
@@ -69,9 +81,6 @@ const inTransaction = (on: On, work: (session: Session) => Promise<void>): Promi
       throw error;
     }
   });
-
-const layoutsOf = (model: StoreModel) =>
-  [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
 
 const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
@@ -116,9 +125,9 @@ async function prepare(
   if (!before.columns.has('plat_meta')) {
     if (before.columns.size > 0)
       throw platError('storeNotOurs', { store, reason: 'its schema holds other tables' });
-    for (const text of OWN_TABLES) await session.run(text);
   }
-  await extendTables(session, before, layoutsOf(model));
+  for (const text of OWN_TABLES) await session.run(text);
+  await extendTables(session, before, storedLayouts(model));
   const { columns: known } = await readCatalog(session);
   for (const { name, columns } of tables) {
     // Columns of fields that are not declared any more: their values stay, should they come back.

@@ -1,4 +1,5 @@
 import { type Clock, steadyClock } from '../clock.ts';
+import { mustKnow } from './layout-version.ts';
 import type { Session } from './session.ts';
 
 /** The clock that stamps: the server's, which all processes share, or one that is passed in. */
@@ -44,11 +45,17 @@ export interface State {
 const STATE_TEXT = `SELECT ${SERVER_CLOCK} AS clock,
   max(value) FILTER (WHERE name = 'generation') AS generation, max(value) FILTER (WHERE name = 'day') AS day,
   max(value) FILTER (WHERE name = 'last_stamp') AS last_stamp, max(value) FILTER (WHERE name = 'settled') AS settled,
-  max(value) FILTER (WHERE name = 'changes') AS changes
+  max(value) FILTER (WHERE name = 'changes') AS changes,
+  max(value) FILTER (WHERE name = 'layout') AS layout,
+  max(value) FILTER (WHERE name = 'oldest_reader') AS oldest_reader
   FROM plat_meta WHERE name = ANY($1::text[])`;
 
+const STATE_NAMES = ['generation', 'day', 'last_stamp', 'settled', 'changes', 'layout', 'oldest_reader'];
+
+/** @throws LayoutTooNew */
 export async function readState(rows: Session['rows'], clock: StampClock): Promise<State> {
-  const [row] = await rows(STATE_TEXT, [['generation', 'day', 'last_stamp', 'settled', 'changes']]);
+  const [row] = await rows(STATE_TEXT, [STATE_NAMES]);
+  mustKnow(row?.layout, row?.oldest_reader);
   clock.note(Number(row?.clock));
   return {
     generation: Number(row?.generation),

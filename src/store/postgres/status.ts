@@ -1,6 +1,5 @@
 import type { StoreModel } from '../model.ts';
 import type { ResourceStatus, StoreStatus } from '../store.ts';
-import { LAYOUT_VERSION } from './create.ts';
 import { readMeta } from './meta.ts';
 import type { Session } from './session.ts';
 
@@ -15,14 +14,15 @@ export async function readStatus(session: Session, model: StoreModel, store: str
     `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class c
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')`,
   );
+  const { layout, lastStamp } = await readMeta(session);
   return {
     store,
     engine: 'postgres',
     owner: model.settings.owner,
-    layout: LAYOUT_VERSION,
+    layout,
     generation: model.generation,
     bytes: Number(size?.bytes),
-    lastStamp: (await readMeta(session)).lastStamp,
+    lastStamp,
     resources,
     danglingLinks: await danglingLinks(session, model),
   };

@@ -32,7 +32,7 @@ import { ChangePosition } from './change-position.ts';
 import { connectPool } from './connect.ts';
 import { prepareStore } from './create.ts';
 import { postgresDialect } from './dialect.ts';
-import { translateError } from './errors.ts';
+import { isMissing, translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { postgresKeys } from './keys.ts';
 import { connectLanes, type Lane, type Lanes } from './lanes.ts';
@@ -314,7 +314,10 @@ class PostgresStore implements Store {
   /** What the primary server says of the store just now. */
   async #readState(): Promise<State> {
     const asked = performance.now();
-    const state = await readState((text, values = []) => this.#rows(text, values), this.#clock);
+    const rows: Session['rows'] = (text, values = []) => this.#rows(text, values);
+    const state = await readState(rows, this.#clock).catch((error: unknown) => {
+      throw translateError(error, this.name, 0);
+    });
     this.#position.told(state.changes, asked, performance.now());
     return state;
   }
@@ -360,6 +363,8 @@ class PostgresStore implements Store {
         await this.#refresh();
       }
     } catch (error) {
+      // Where tables have gone under a reading, the state tells whether this plat may read them any more.
+      if (isMissing(error)) await this.#readState();
       throw translateError(error, this.name, milliseconds / 1000);
     }
   }

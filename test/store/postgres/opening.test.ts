@@ -73,10 +73,13 @@ test('a schema with tables of somebody else is left alone', async (t) => {
 test('the layout of a newer plat is refused', async (t) => {
   const address = await database(t);
   await (await openStore(address, { create: 'authority' })).close();
-  await runOn(address, "UPDATE plat.plat_meta SET value = '2' WHERE name = 'layout'");
+  await runOn(
+    address,
+    "UPDATE plat.plat_meta SET value = '3' WHERE name IN ('layout', 'oldest_reader', 'oldest_writer')",
+  );
   await assert.rejects(openStore(address), {
     code: 'storeTooNew' satisfies ErrorCode,
-    message: `${shown(address)} has layout 2, newer than the layout 1 that this plat knows. Use a newer plat.`,
+    message: `${shown(address)} has layout 3, newer than the layout 2 that this plat knows. Use a newer plat.`,
   });
 });
 
