@@ -1,4 +1,5 @@
 import type { Copy } from '../copy/copy.ts';
+import { PageSize } from '../copy/page-size.ts';
 import { storePage } from '../copy/store-page.ts';
 import { CHILDREN, entryOf, RECORD } from '../copy/wanted.ts';
 import { asksTooMuch, RequestFailure } from '../http/failure.ts';
@@ -15,7 +16,7 @@ const PATIENCE = 3;
  * @throws RequestFailure when the source gives nothing at all
  */
 export async function fetchWanted(copy: Copy, resource: string, why: string): Promise<void> {
-  const { feed, name, store, tell } = copy;
+  const { name, store, tell } = copy;
   const step = why === RECORD ? 'fetch' : 'sub-data';
   const total = await store.ledger.wantedCount(name, resource, why);
   if (total === 0) return;
@@ -23,12 +24,8 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
   const failed = new Map<string, RequestFailure>();
   let inARow = 0;
   let done = 0;
-  let after = '';
-  for (;;) {
-    const keys = await store.ledger.wanted(name, resource, why, after, feed.someAtOnce);
-    const last = keys.at(-1);
-    if (last === undefined) break;
-    for (const { some, page } of await askFor(copy, resource, why, keys)) {
+  for await (const answers of groups(copy, resource, why)) {
+    for (const { some, page } of answers) {
       if (page instanceof RequestFailure) {
         for (const key of some) failed.set(key, page);
         if (++inARow >= PATIENCE) throw page;
@@ -45,7 +42,6 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
       }));
       tell({ kind: 'page', resource, step, rows: some.length, done, total });
     }
-    after = last;
   }
   await giveUp(copy, resource, why, failed, done);
   tell({ kind: 'step', resource, step, state: 'done' });
@@ -54,6 +50,29 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
 interface Answered {
   readonly some: readonly string[];
   readonly page: SourcePage | RequestFailure;
+}
+
+/** What is wanted, in the order of keys. The next group is on its way while one is stored, and no further. */
+async function* groups(copy: Copy, resource: string, why: string): AsyncGenerator<Answered[]> {
+  const { feed, name, store, tell } = copy;
+  const size = new PageSize(feed.someAtOnce, tell);
+  const ask = async (after: string): Promise<{ answers: Answered[]; last: string } | undefined> => {
+    const keys = await store.ledger.wanted(name, resource, why, after, size.now);
+    const last = keys.at(-1);
+    if (last === undefined) return undefined;
+    const answers = await askFor(copy, resource, why, keys);
+    for (const { some, page } of answers) {
+      if (!(page instanceof RequestFailure)) size.praise(page.weight, some.length);
+    }
+    return { answers, last };
+  };
+  for (let coming = ask(''); ; ) {
+    const group = await coming;
+    if (group === undefined) return;
+    coming = ask(group.last);
+    coming.catch(() => undefined); // told when it is waited for
+    yield group.answers;
+  }
 }
 
 /** Halves what is too much for the source, down to the key that is at fault. */
