@@ -5,8 +5,8 @@ import type { Store } from '../store/store.ts';
 import { clean } from './copy/clean.ts';
 import { inForms } from './copy/forms.ts';
 import { readState } from './copy/states.ts';
+import { isObject } from './json.ts';
 import { type Hold, holdSource } from './run/hold.ts';
-import { isObject } from './source/answer.ts';
 import { wantedApart } from './steps/children.ts';
 
 /** What came of a retry. */

@@ -1,4 +1,4 @@
-import { isObject } from '../source/answer.ts';
+import { isObject } from '../json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
-import { isObject } from '../source/answer.ts';
+import { isObject } from '../json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

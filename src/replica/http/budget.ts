@@ -2,7 +2,7 @@
  * What a source lets one token do, learned from its answers and from the configuration. The windows are kept in the
  * store, so that no restart forgets them and two processes with one token share them.
  */
-import { isObject } from '../source/answer.ts';
+import { isObject } from '../json.ts';
 
 /** Requests and bytes in windows of seconds, an hour and a day. Absent: no limit is known. */
 export interface BudgetLimits {

@@ -1,12 +1,9 @@
 import type { Answer } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { isObject } from '../json.ts';
 
 /** Characters of an unreadable answer that are told. */
 const TOLD = 120;
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * The JSON object of an answer.

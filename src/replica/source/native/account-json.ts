@@ -1,4 +1,4 @@
-import { isObject } from '../answer.ts';
+import { isObject } from '../../json.ts';
 import type { SourceItem } from '../source.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 import type { Dictionary } from '../../../dictionary/index.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { isObject, readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
+import { isObject } from '../../json.ts';
+import { readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
 import type {
   BrokenItem,
   Capabilities,

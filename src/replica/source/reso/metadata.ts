@@ -1,5 +1,5 @@
 import { XMLParser } from 'fast-xml-parser';
-import { isObject } from '../answer.ts';
+import { isObject } from '../../json.ts';
 
 /** What a source's `$metadata` says, as far as replication needs it. */
 export interface SourceMetadata {
