@@ -19,52 +19,53 @@ function cellText(value: Cell): string {
     : value;
 }
 
-/** A row in the text form of COPY. */
-export function copyLine(cells: readonly Cell[]): string {
-  let line = '';
-  for (const [index, cell] of cells.entries()) line += index === 0 ? cellText(cell) : `\t${cellText(cell)}`;
-  return `${line}\n`;
-}
-
 /** What the driver's connection does beyond what its types tell. */
 interface CopyConnection {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
+  sendCopyFail(message: string): void;
   endCopyFrom(): void;
 }
 
 const takesCopies = (connection: Connection): connection is Connection & CopyConnection =>
-  'sendCopyFromChunk' in connection && 'endCopyFrom' in connection && 'query' in connection;
+  ['query', 'sendCopyFromChunk', 'sendCopyFail', 'endCopyFrom'].every((name) => name in connection);
 
-/** Bytes that are sent at once. */
+/** Characters that are sent at once: some more than the socket takes, so that the server never waits for the next. */
 const CHUNK = 256 * 1024;
 
-/** Sends rows to a table by COPY, the fastest way into the server. */
+/**
+ * Sends rows to a table by COPY, the fastest way into the server. The rows are asked for piece by piece, so that they
+ * can be made while the server stores those before them.
+ */
 export function copyIn(
   session: Session,
   table: string,
   columns: readonly string[],
-  lines: string,
+  rows: Iterable<readonly Cell[]>,
 ): Promise<void> {
   const names = columns.map((name) => `"${name}"`).join(', ');
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  session.client.query(
-    new Copy(`COPY "${table}" (${names}) FROM STDIN`, Buffer.from(lines), resolve, reject),
-  );
+  const text = `COPY "${table}" (${names}) FROM STDIN`;
+  session.client.query(new Copy(text, rows[Symbol.iterator](), resolve, reject));
   return promise;
 }
 
 /** A statement whose data follow when the server asks for them; the driver calls its handlers. */
 class Copy implements Submittable {
   readonly #text: string;
-  readonly #data: Buffer;
+  readonly #rows: Iterator<readonly Cell[]>;
   readonly #resolve: () => void;
-  readonly #reject: (error: Error) => void;
-  #failed: Error | undefined;
+  readonly #reject: (error: unknown) => void;
+  #isOver = false;
 
-  constructor(text: string, data: Buffer, resolve: () => void, reject: (error: Error) => void) {
+  constructor(
+    text: string,
+    rows: Iterator<readonly Cell[]>,
+    resolve: () => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#text = text;
-    this.#data = data;
+    this.#rows = rows;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -74,21 +75,42 @@ class Copy implements Submittable {
     connection.query(this.#text);
   }
 
+  /** Sends the next rows. Those after them have to wait until the socket had its turn. */
   handleCopyInResponse(connection: CopyConnection): void {
-    for (let at = 0; at < this.#data.length; at += CHUNK) {
-      connection.sendCopyFromChunk(this.#data.subarray(at, at + CHUNK));
+    if (this.#isOver) return;
+    try {
+      const { text, isLast } = this.#next();
+      if (text !== '') connection.sendCopyFromChunk(Buffer.from(text));
+      if (isLast) connection.endCopyFrom();
+      else setImmediate(() => this.handleCopyInResponse(connection));
+    } catch (error) {
+      this.#end(() => this.#reject(error));
+      connection.sendCopyFail('the rows could not be made');
     }
-    connection.endCopyFrom();
+  }
+
+  #next(): { readonly text: string; readonly isLast: boolean } {
+    let text = '';
+    while (text.length < CHUNK) {
+      const { done, value } = this.#rows.next();
+      if (done === true) return { text, isLast: true };
+      text += `${value.map(cellText).join('\t')}\n`;
+    }
+    return { text, isLast: false };
   }
 
   handleError(error: Error): void {
-    this.#failed = error;
-    this.#reject(error);
+    this.#end(() => this.#reject(error));
   }
 
   handleCommandComplete(): void {}
 
   handleReadyForQuery(): void {
-    if (this.#failed === undefined) this.#resolve();
+    this.#end(this.#resolve);
+  }
+
+  #end(tell: () => void): void {
+    if (!this.#isOver) tell();
+    this.#isOver = true;
   }
 }

@@ -3,7 +3,7 @@ import type { StoreModel } from '../model.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
 import { postgresAddress } from './address.ts';
 import { connectPool } from './connect.ts';
-import { copyIn, copyLine } from './copy-in.ts';
+import { copyIn } from './copy-in.ts';
 import { makeFunctions } from './create.ts';
 import { translateError } from './errors.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
@@ -156,5 +156,5 @@ async function change(
       [JSON.stringify(list)],
     );
   }
-  if (put.length > 0) await copyIn(session, name, columns, put.map(copyLine).join(''));
+  if (put.length > 0) await copyIn(session, name, columns, put);
 }
