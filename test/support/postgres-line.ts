@@ -34,7 +34,7 @@ export async function openLine(address: string): Promise<Line> {
     for (const [near, far] of pairs) {
       near.destroy();
       // The server reads that nobody is there any more once it has done what it was told before.
-      far.resume().end();
+      far.end();
     }
     pairs.clear();
   };
@@ -58,8 +58,12 @@ export async function openLine(address: string): Promise<Line> {
       if (!lives) hangUp();
     });
     near.on('close', () => far.end());
-    far.pipe(near);
-    far.on('close', () => pairs.delete(pair));
+    // Read to its end in any case, which is how its end is seen.
+    far.on('data', (part) => (near.destroyed ? false : near.write(part)));
+    far.on('close', () => {
+      near.destroySoon();
+      pairs.delete(pair);
+    });
   });
   await new Promise<void>((resolve) => server.listen(join(folder, SOCKET), resolve));
   const line: Line = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaign, told } from './campaign.ts';
 import type { Ground } from './ground.ts';
+import type { Wrong } from './mutants.ts';
 import type { Plan } from './plan.ts';
 import { simulate } from './simulate.ts';
 
@@ -32,4 +33,16 @@ export function replaySuite({ ground, interface: kind }: SuiteOptions): void {
       assert.deepEqual(second.log, first.log);
     }
   });
+}
+
+/** Histories within which a wrong consumer is caught. */
+const ENOUGH = 80;
+
+export function wrongSuite(ground: Ground, wrongs: readonly Wrong[]): void {
+  for (const { name, make, breaks, plan = {} } of wrongs) {
+    test(`caught on ${ground.name}: ${name}`, async () => {
+      const failure = await campaign({ ground, from: 1, runs: ENOUGH, mutant: make, plan });
+      assert.match(failure?.outcome.failure ?? `nothing in ${ENOUGH} histories`, breaks);
+    });
+  }
 }

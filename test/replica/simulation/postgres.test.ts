@@ -1,0 +1,16 @@
+/** The same histories on a server, whose timing a seed does not decide. */
+import assert from 'node:assert/strict';
+import { WRONGS, type Wrong } from './mutants.ts';
+import { postgresGround } from './postgres-ground.ts';
+import { historySuite, isFull, wrongSuite } from './suite.ts';
+
+const ground = postgresGround();
+const runs = isFull ? 150 : 6;
+
+for (const kind of ['reso', 'native'] as const) historySuite({ ground, interface: kind, runs });
+
+/** Wrong consumers that few histories are enough for. */
+const SOON = ['the cursor is committed before the records', 'keys that are not stored are not fetched'];
+const named = (name: string): Wrong => WRONGS.find((wrong) => wrong.name === name) ?? assert.fail(name);
+
+wrongSuite(ground, isFull ? WRONGS : SOON.map(named));
