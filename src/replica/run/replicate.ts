@@ -25,7 +25,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'queryTimedOut',
 ]);
-/** Failures of the store in a row that are waited out. */
+/** Failures of the store that one run waits out; a watch waits for as long as it takes. */
 const PATIENCE = 10;
 const LONGEST_WAIT = 30_000;
 
@@ -56,26 +56,33 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
     throw error;
   } finally {
     heart.abort();
-    if (!lost.signal.aborted) await held.release();
+    // Of a store that cannot be reached it ends by itself.
+    if (!lost.signal.aborted) await held.release().catch(() => undefined);
     await close();
   }
 }
 
 /** Runs, and begins again where it stopped when the store could not be reached for a while. */
 async function patiently(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
-  const { environment, onEvent, signal } = session;
+  const { environment, onEvent, signal, watch: isWatch = false } = session;
   for (let failures = 1; ; failures++) {
     try {
       return await run(session, held);
     } catch (error) {
-      const passes = error instanceof PlatError && PASSING.has(error.code);
-      if (!passes || failures > PATIENCE || signal.aborted) throw error;
+      // A source that shares the fate of the store is no reason for a watch to end.
+      const passes = isPassing(error) || (isWatch && failures > 1 && isTransient(error));
+      if (!passes || (!isWatch && failures > PATIENCE) || signal.aborted) throw error;
       const wait = Math.min(LONGEST_WAIT, 500 * 2 ** failures);
       onEvent({ kind: 'failed', reason: error.message, wait });
       await environment.clock.sleep(wait, signal);
     }
   }
 }
+
+const isPassing = (error: unknown): error is PlatError =>
+  error instanceof PlatError && PASSING.has(error.code);
+const isTransient = (error: unknown): error is RequestFailure =>
+  error instanceof RequestFailure && error.kind === 'transient';
 
 async function run(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
   let copy = await openCopy(session, held);

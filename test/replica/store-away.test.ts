@@ -1,0 +1,111 @@
+/** A store that cannot be reached for a while, as when its database restarts. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { platError } from '../../src/errors/index.ts';
+import type { Ledger } from '../../src/store/ledger.ts';
+import type { Store } from '../../src/store/store.ts';
+import { SECOND, testClock } from '../support/clock.ts';
+import { replaced } from './simulation/replaced.ts';
+import { change, keyOf, keysUpTo, listings } from './support/feed.ts';
+import { odataServer } from './support/odata-server.ts';
+import { makeReplica, type TestReplica } from './support/replica.ts';
+
+const MINUTE = 60 * SECOND;
+const away = {
+  name: 'PlatError',
+  code: 'storeUnavailable',
+  message: 'The store cannot be reached at the moment.',
+};
+
+/** The replica's store, of which calls fail while it is away. */
+function storeAway({ store }: TestReplica, isAway: (call: keyof Ledger) => boolean): Store {
+  const ledger = new Proxy(store.ledger, {
+    get: (target, name: keyof Ledger) =>
+      isAway(name) ? () => Promise.reject(platError('storeUnavailable', {})) : target[name],
+  });
+  return replaced(store, { ledger });
+}
+
+async function world(t: TestContext, count: number) {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(count, clock) });
+  const replica = await makeReplica(t, {
+    from: server.root,
+    interface: 'reso',
+    clock,
+    resources: ['Property'],
+  });
+  return { clock, server, replica };
+}
+
+test('a run waits for a store that is away for a while, and loses nothing', async (t) => {
+  const { replica } = await world(t, 20);
+  let commits = 0;
+  const store = storeAway(replica, (call) => call === 'commit' && ++commits >= 6 && commits <= 8);
+  assert.equal(await replica.replicate({ store, pageSize: 4 }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
+  assert.deepEqual(
+    replica.told('failed'),
+    [1000, 2000, 4000].map((wait) => ({ reason: away.message, wait })),
+  );
+});
+
+test('a run gives up after ten failures, a watch never', async (t) => {
+  const { replica, clock } = await world(t, 3);
+  let isAway = false;
+  const store = storeAway(replica, (call) => isAway && call === 'commit');
+  await replica.replicate({ store });
+  isAway = true;
+  await assert.rejects(replica.replicate({ store }), away);
+  const waits = replica.told('failed').map(({ wait }) => wait / SECOND);
+  assert.deepEqual(waits, [1, 2, 4, 8, 16, 30, 30, 30, 30, 30]);
+  // The lease that could not be given back has ended.
+  clock.advance(2 * MINUTE);
+  const stop = new AbortController();
+  replica.events.length = 0;
+  const watching = replica.replicate({
+    store,
+    watch: true,
+    signal: stop.signal,
+    onEvent: ({ kind }) => {
+      if (replica.told('failed').length === 40) isAway = false;
+      if (kind === 'step' && !isAway) stop.abort();
+    },
+  });
+  assert.equal(await watching, 'stopped');
+  assert.equal(replica.told('failed').length, 40);
+});
+
+test('a watch goes on after its store was away, and its source for still longer', async (t) => {
+  const { replica, server, clock } = await world(t, 3);
+  let downUntil = Number.NEGATIVE_INFINITY;
+  const isDown = (): boolean => clock.now() < downUntil;
+  server.intercept = () => (isDown() ? { status: 503, body: 'down' } : undefined);
+  const store = storeAway(replica, () => clock.now() < downUntil - 50 * MINUTE);
+  const stop = new AbortController();
+  const watching = replica.replicate({
+    store,
+    watch: true,
+    signal: stop.signal,
+    onEvent: (event) => {
+      if (event.kind !== 'step' || event.step !== 'update' || event.state !== 'done') return;
+      if (downUntil > 0) stop.abort();
+      else {
+        downUntil = clock.now() + 60 * MINUTE;
+        change(server.records.get('Property') ?? [], keyOf(2), { ListPrice: 77 }, clock);
+      }
+    },
+  });
+  assert.equal(await watching, 'stopped');
+  assert.ok(clock.now() >= downUntil);
+  const reasons = new Set(replica.told('failed').map(({ reason }) => reason));
+  assert.deepEqual([...reasons].toSorted(), ['503: down', away.message]);
+  const [row] = await replica.rows('Property', `$filter=ListingKey eq '${keyOf(2)}'`);
+  assert.equal(row?.ListPrice, 77);
+});
+
+test('a lease that cannot be given back ends by itself, and is no failure of the run', async (t) => {
+  const { replica } = await world(t, 2);
+  const store = storeAway(replica, (call) => call === 'releaseLease');
+  assert.equal(await replica.replicate({ store }), 'done');
+});
