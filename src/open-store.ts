@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settin
 import { sqliteTables } from './store/sqlite/raw-tables.ts';
 import { restoreStore } from './store/sqlite/restore.ts';
 import { defaultReaders, openSqliteStore } from './store/sqlite/store.ts';
-import type { Store } from './store/store.ts';
+import type { PartitionField, Store } from './store/store.ts';
 
 /** `STORE` as commands and configuration write it: a path, `sqlite:PATH`, or `postgres://…`. */
 export type StoreAddress =
@@ -24,6 +24,8 @@ export function storeAddress(text: string): StoreAddress {
 export interface OpenStoreOptions {
   /** What a store is made as where there is none; absent: there must be one. */
   readonly create?: Owner | StoreSettings;
+  /** By what the large tables of a store on a server are laid apart; one that is there must be so. */
+  readonly partitions?: PartitionField;
   /** Whether reads run on threads of their own, as a service wants it. */
   readonly threads?: boolean;
   /** Copies of the store on other servers, to be read from in its place. */
@@ -37,7 +39,7 @@ export interface OpenStoreOptions {
  * @throws PlatError `storeMissing`, `storeNotOurs`, `storeTooNew`, `storeBusy`, `usage`
  */
 export function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
-  const { create, threads = false, readStores, cacheMegabytes } = options;
+  const { create, partitions, threads = false, readStores, cacheMegabytes } = options;
   const settings =
     create === undefined
       ? {}
@@ -48,10 +50,12 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Prom
       return openPostgresStore({
         address: found.url,
         ...settings,
+        ...(partitions === undefined ? {} : { partitions }),
         ...(readStores === undefined ? {} : { readStores }),
         writeBackup: restoreStore,
       });
     case 'sqlite': {
+      mustBeWhole(partitions);
       if (readStores !== undefined) {
         throw platError('usage', { reason: 'readStores are copies of a store on a server, not of a file.' });
       }
@@ -67,11 +71,23 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Prom
   }
 }
 
+function mustBeWhole(partitions: PartitionField | undefined): void {
+  if (partitions === undefined) return;
+  throw platError('usage', { reason: 'partitions are for a store on a server, not for a file.' });
+}
+
 /**
  * The tables of a store as they are, for a copy to another engine.
  * @param create whether a file or a schema is made where there is none
+ * @param partitions by what large tables are laid apart where they are made
  */
-export async function openTables(address: string, create: boolean): Promise<RawTables> {
+export async function openTables(
+  address: string,
+  create: boolean,
+  partitions?: PartitionField,
+): Promise<RawTables> {
   const found = storeAddress(address);
-  return found.engine === 'postgres' ? postgresTables(found.url) : sqliteTables(found.path, create);
+  if (found.engine === 'postgres') return postgresTables(found.url, partitions);
+  mustBeWhole(partitions);
+  return sqliteTables(found.path, create);
 }

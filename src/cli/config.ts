@@ -5,6 +5,7 @@ import type { CustomFieldDeclaration, LookupDeclaration, ResourceDeclaration } f
 import { platError } from '../errors/index.ts';
 import type { RateLimit } from '../service/options.ts';
 import type { SurfaceName } from '../service/surface.ts';
+import type { PartitionField } from '../store/store.ts';
 
 /**
  * `plat.config.json`. Keys with the name of a command-line option stand in for it; the others have no option. Its
@@ -16,6 +17,7 @@ export interface ConfigFile {
   readonly limits?: Readonly<Partial<Record<SurfaceName, RateLimit>>>;
   readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
   readonly querySeconds?: number;
+  readonly partitions?: PartitionField;
   readonly readStores?: readonly string[];
   readonly readLagSeconds?: number;
   readonly dictionary?: {

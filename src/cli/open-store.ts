@@ -1,6 +1,6 @@
 import { openStore as openAnyStore, storeAddress } from '../open-store.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../store/settings.ts';
-import type { Store } from '../store/store.ts';
+import type { PartitionField, Store } from '../store/store.ts';
 import type { ConfigFile } from './config.ts';
 import { mustHaveFolder } from './paths.ts';
 
@@ -15,6 +15,8 @@ export interface OpenOptions {
   /** Whether reads run on threads of their own, as a service wants it. */
   readonly threads?: boolean;
   readonly config?: ConfigFile;
+  /** By what a new store is laid apart; as the configuration says, if it is not said. */
+  readonly partitions?: PartitionField | undefined;
   readonly cacheMegabytes?: number;
 }
 
@@ -40,16 +42,16 @@ export function configured(settings: StoreSettings, config: ConfigFile): StoreSe
 }
 
 /** Opens a store, and brings it in line with the configuration if that says anything of it. */
-export async function openStore(
-  text: string,
-  { create, base = DEFAULT_SETTINGS, threads = false, config = {}, cacheMegabytes }: OpenOptions,
-): Promise<Store> {
+export async function openStore(text: string, options: OpenOptions): Promise<Store> {
+  const { create, base = DEFAULT_SETTINGS, threads = false, config = {}, cacheMegabytes } = options;
+  const { partitions = config.partitions } = options;
   const address = storeAddress(text);
   const { readStores } = config;
   if (create && address.engine === 'sqlite') mustHaveFolder(address.path);
   const store = await openAnyStore(text, {
     ...(create ? { create: configured(base, config) } : {}),
     threads,
+    ...(partitions === undefined ? {} : { partitions }),
     ...(threads && readStores !== undefined
       ? { readStores: { addresses: readStores, lag: (config.readLagSeconds ?? READ_LAG) * 1000 } }
       : {}),

@@ -23,6 +23,9 @@ export interface Horizon {
   readonly settled: number;
 }
 
+/** By what the large tables of a store on a server may be laid apart. */
+export type PartitionField = 'OriginatingSystemID';
+
 /** What `plat status` tells of a store. */
 export interface StoreStatus {
   readonly store: string;
@@ -30,6 +33,8 @@ export interface StoreStatus {
   readonly owner: StoreSettings['owner'];
   readonly layout: number;
   readonly generation: number;
+  /** How large tables are laid apart, and for how many originating systems; absent where they are whole. */
+  readonly partitions?: { readonly by: PartitionField; readonly systems: number };
   readonly bytes: number;
   readonly lastStamp: string;
   readonly resources: readonly ResourceStatus[];

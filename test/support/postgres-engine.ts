@@ -3,6 +3,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import { restoreStore as writeBackup } from '../../src/store/sqlite/restore.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { PartitionField } from '../../src/store/store.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';
 import { type PostgresServer, postgresServer, runOn } from './postgres-server.ts';
@@ -11,23 +12,32 @@ const prepared = new Map<string, Promise<string>>();
 let databases = 0;
 
 /** A database with an empty store of these settings, to be copied: making one takes longer than most tests. */
-function preparedDatabase(server: PostgresServer, settings: StoreSettings): Promise<string> {
-  const id = JSON.stringify(settings);
+function preparedDatabase(
+  server: PostgresServer,
+  settings: StoreSettings,
+  partitions: PartitionField | undefined,
+): Promise<string> {
+  const id = JSON.stringify([settings, partitions]);
   const known = prepared.get(id);
   if (known !== undefined) return known;
-  const made = prepare(server, settings);
+  const made = prepare(server, settings, partitions);
   prepared.set(id, made);
   return made;
 }
 
 /** Made at a moment before that of all tests, since stamps never run backwards. */
-async function prepare(server: PostgresServer, settings: StoreSettings): Promise<string> {
+async function prepare(
+  server: PostgresServer,
+  settings: StoreSettings,
+  partitions: PartitionField | undefined,
+): Promise<string> {
   const name = `prepared_${++databases}`;
   await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
   const clock = testClock('2020-01-01T00:00:00Z');
   const store = await openPostgresStore({
     address: server.address(name),
     create: settings,
+    ...(partitions === undefined ? {} : { partitions }),
     clock,
     writeBackup,
   });
@@ -35,12 +45,22 @@ async function prepare(server: PostgresServer, settings: StoreSettings): Promise
   return name;
 }
 
+/** The address of a database in which is nothing yet. */
+export async function bareDatabase(): Promise<{ address: string; drop(): Promise<void> }> {
+  const server = await postgresServer();
+  const name = `bare_${++databases}`;
+  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
+  const drop = () => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
+  return { address: server.address(name), drop };
+}
+
 /** The address of a database with an empty store of these settings. */
 export async function emptyDatabase(
   settings: StoreSettings,
+  partitions?: PartitionField,
 ): Promise<{ address: string; drop(): Promise<void> }> {
   const server = await postgresServer();
-  const template = await preparedDatabase(server, settings);
+  const template = await preparedDatabase(server, settings, partitions);
   const name = `store_${++databases}`;
   await runOn(server.address('postgres'), `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const drop = () => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
@@ -48,16 +68,20 @@ export async function emptyDatabase(
 }
 
 /** Stores in databases of a server that this process starts itself. */
-export function postgresEngine(): Engine {
+export function postgresEngine(partitions?: PartitionField): Engine {
   return {
-    name: 'postgres',
+    name: partitions === undefined ? 'postgres' : 'postgres with partitions',
     layout: LAYOUT_VERSION,
     share: 0.25,
     async open(scope, { settings, clock }) {
-      const { address, drop } = await emptyDatabase(settings);
+      const { address, drop } = await emptyDatabase(settings, partitions);
       scope.after(drop);
-      const open = async () => {
-        const store = await openPostgresStore({ address: `${address}&connections=3`, clock, writeBackup });
+      const open = async (on = clock) => {
+        const store = await openPostgresStore({
+          address: `${address}&connections=3`,
+          clock: on,
+          writeBackup,
+        });
         scope.after(() => store.close());
         return store;
       };
@@ -66,7 +90,7 @@ export function postgresEngine(): Engine {
         scope.after(() => store.close());
         return store;
       };
-      return { store: await open(), again: open, copy };
+      return { store: await open(), again: (on) => open(on), copy };
     },
   };
 }

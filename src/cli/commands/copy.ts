@@ -16,11 +16,11 @@ export function addCopyCommand(program: Command): void {
     .addOption(CONFIG_OPTION())
     .addOption(JSON_OPTION())
     .action(async (_options, command: Command) => {
-      applyConfig(command);
+      const { partitions } = applyConfig(command);
       const { from, to, json } = command.opts();
       const source = await openTables(from, false);
       try {
-        const target = await openTables(to, true);
+        const target = await openTables(to, true, partitions);
         try {
           const report = await withProgress(`Copying ${source.name}`, undefined, ({ update }) =>
             copyStore(source, target, (table, rows) => update(rows, `${rows} rows, ${table}`)),

@@ -11,7 +11,7 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import type { Service } from '../../service/service.ts';
 import { parseRecord } from '../../store/record/parse-record.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
-import type { Store } from '../../store/store.ts';
+import type { PartitionField, Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, option, wholeNumber } from '../options.ts';
 import { type Progress, withProgress } from '../progress.ts';
@@ -43,7 +43,7 @@ export function addDemoCommand(program: Command): void {
     const config = applyConfig(self);
     const settings: ServeSettings & { store: string; listings: number } = self.opts();
     const shutdown = onShutdown();
-    await fillStore(settings.store, settings.listings, shutdown.signal);
+    await fillStore(settings.store, settings.listings, config.partitions, shutdown.signal);
     if (shutdown.signal.aborted) return;
     const store = await openStore(settings.store, { create: false, threads: true, config });
     try {
@@ -59,8 +59,13 @@ export function addDemoCommand(program: Command): void {
 }
 
 /** Makes the market if the store holds no listing; a market that was broken off is completed. */
-async function fillStore(address: string, listings: number, signal: AbortSignal): Promise<void> {
-  const store = await openStore(address, { create: true });
+async function fillStore(
+  address: string,
+  listings: number,
+  partitions: PartitionField | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const store = await openStore(address, { create: true, partitions });
   try {
     const { settings } = await store.model();
     const counts = await listingCount(store);

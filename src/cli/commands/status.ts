@@ -46,8 +46,12 @@ function text(status: StoreStatus, keys: number): string {
   const links = status.danglingLinks.map(
     ({ link, keys: count, listings }) => `${link}: ${count} keys in ${listings} listings name no record`,
   );
+  const { partitions } = status;
   return [
     `${status.store} (${status.engine}, ${status.owner}, layout ${status.layout}, ${(status.bytes / 1e6).toFixed(1)} MB)`,
+    ...(partitions === undefined
+      ? []
+      : [`in partitions by ${partitions.by}, of ${partitions.systems} originating systems`]),
     `last stamp ${status.lastStamp}, ${keys} valid keys`,
     '',
     table([head, ...rows]),

@@ -5,6 +5,7 @@ import { platError } from '../../errors/index.ts';
 import { makeModel } from '../model.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
+import type { PartitionField } from '../store.ts';
 import { checkTimeZone } from '../text/local-time.ts';
 import type { PostgresAddress } from './address.ts';
 import { applyModel } from './apply-model.ts';
@@ -23,6 +24,14 @@ import type { StampClock } from './stamp-clock.ts';
 /** What lies in a schema. */
 type Found = 'nothing' | 'store';
 
+/** What a store is made as, and should be. */
+export interface StoreWish {
+  /** Absent: there must be one. */
+  readonly create?: StoreSettings | undefined;
+  /** Absent: a new one has none, and one that is there has what it was made with. */
+  readonly partitions?: PartitionField | undefined;
+}
+
 /**
  * Finds the store, or makes it, and brings its tables and the functions of plat up to date. Processes that do so at
  * the same time wait for each other, so that each thing is done once.
@@ -31,16 +40,17 @@ type Found = 'nothing' | 'store';
 export async function prepareStore(
   pool: Pool,
   address: PostgresAddress,
-  create: StoreSettings | undefined,
+  { create, partitions }: StoreWish,
   clock: StampClock,
 ): Promise<void> {
   const server = await withSession(pool, (session) => readServer(session, address.name));
   const found = await withSession(pool, (session) => inspect(session, address));
   if (found === 'nothing') {
     if (create === undefined) throw platError('storeMissing', { store: address.name });
-    await makeStore(pool, address, server, create, clock);
+    await makeStore(pool, address, server, { create, partitions }, clock);
   }
   await migrateStore(pool);
+  await withSession(pool, (session) => checkPartitions(session, address.name, partitions));
   if (!(await withSession(pool, (session) => isCurrent(session, server)))) {
     await underLock(pool, async (session) => {
       if (!(await isCurrent(session, server))) await makeFunctions(session, server);
@@ -53,7 +63,7 @@ function makeStore(
   pool: Pool,
   address: PostgresAddress,
   server: Server,
-  settings: StoreSettings,
+  wish: StoreWish & { readonly create: StoreSettings },
   clock: StampClock,
 ): Promise<void> {
   return withSession(pool, async (session) => {
@@ -62,7 +72,7 @@ function makeStore(
     );
     try {
       if ((await inspect(session, address)) === 'nothing') {
-        await makeTables(session, address, server, settings, clock);
+        await makeTables(session, address, server, wish, clock);
       }
       await session.run('COMMIT');
     } catch (error) {
@@ -93,6 +103,17 @@ async function inspect(session: Session, { schema, name }: PostgresAddress): Pro
   return 'nothing';
 }
 
+/** Tables stay as they were made: what is asked for and is not so is not passed over. */
+async function checkPartitions(
+  session: Session,
+  store: string,
+  partitions: PartitionField | undefined,
+): Promise<void> {
+  if (partitions === undefined || (await readMeta(session)).partitions !== undefined) return;
+  const reason = `${store} was made without partitions. A "plat copy" to another schema makes it anew with them.`;
+  throw platError('usage', { reason });
+}
+
 /** All that is made anew when its text has changed. */
 const renewable = ({ unicode }: Server): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
 
@@ -115,7 +136,7 @@ async function makeTables(
   session: Session,
   { schema }: PostgresAddress,
   server: Server,
-  settings: StoreSettings,
+  { create: settings, partitions }: StoreWish & { readonly create: StoreSettings },
   clock: StampClock,
 ): Promise<void> {
   checkTimeZone(settings.timeZone);
@@ -130,7 +151,7 @@ async function makeTables(
   const createdAt = timestampFrom(now);
   const secret = randomBytes(32).toString('base64url');
   await writeMeta(session, { ...CURRENT_LAYOUT, generation: 1, settings, day, secret, createdAt });
-  await writeMeta(session, { lastStamp: createdAt });
+  await writeMeta(session, { lastStamp: createdAt, ...(partitions === undefined ? {} : { partitions }) });
   await makeFunctions(session, server);
   await writeProfile(session, profile);
   await applyModel(session, model, createdAt);

@@ -1,6 +1,16 @@
 import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import { type BoundValue, bind, join, name, type Placeholder, type Sql, sql } from '../sql/fragment.ts';
+import {
+  type BoundValue,
+  bind,
+  column,
+  join,
+  name,
+  type Placeholder,
+  type Sql,
+  sql,
+} from '../sql/fragment.ts';
+import { isPartitioned } from './partitions.ts';
 import { serverPattern } from './pattern/index.ts';
 
 /** Characters that trim takes away: all that Unicode calls white space. */
@@ -240,4 +250,17 @@ export const postgresDialect: Dialect = {
       : sql`((${left})::float8 / nullif((${right})::float8, 0))`,
   remainder: (left, right) => sql`plat_mod(${left}, ${right})`,
   deadline: undefined,
+};
+
+/**
+ * The same in a store whose large tables are laid apart by originating system: of each row that is joined to another,
+ * one partition is looked into, instead of all.
+ */
+export const partitionedDialect: Dialect = {
+  ...postgresDialect,
+  sameSystem: (layout, alias, other) => {
+    if (!isPartitioned(layout)) return undefined;
+    const [here, there] = [column(alias, '_system'), column(other, '_system')];
+    return sql`(${here} = ${there} OR (${here} IS NULL AND ${there} IS NULL))`;
+  },
 };

@@ -1,7 +1,8 @@
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
+import { partitionsOf, partitionTable, readSystems } from './partitions.ts';
 import type { Session } from './session.ts';
-import { tablesOf, type WantedTable } from './tables.ts';
+import { tablesOf } from './tables.ts';
 
 /** What is in the schema of a store. */
 interface Catalog {
@@ -12,11 +13,12 @@ interface Catalog {
 
 export async function readCatalog(session: Session): Promise<Catalog> {
   const rows = await session.rows(
-    `SELECT c.relname AS name, c.relkind = 'i' AS is_index, array_to_string(ARRAY(
+    `SELECT c.relname AS name, c.relkind IN ('i', 'I') AS is_index, array_to_string(ARRAY(
        SELECT a.attname FROM pg_attribute a
-       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind <> 'i' ORDER BY a.attnum
+       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind NOT IN ('i', 'I') ORDER BY a.attnum
      ), ' ') AS columns
-     FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'i')`,
+     FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+       AND c.relkind IN ('r', 'p', 'v', 'i', 'I') AND NOT c.relispartition`,
   );
   const named = (index: boolean) => rows.filter((row) => row.is_index === index);
   return {
@@ -35,27 +37,32 @@ export async function extendTables(
   { columns, indexes }: Catalog,
   layouts: readonly ResourceLayout[],
 ): Promise<void> {
+  const systems = await readSystems(session);
   let compression: Promise<string> | undefined;
-  for (const table of layouts.flatMap(tablesOf)) {
+  for (const table of layouts.flatMap((layout) => tablesOf(layout, systems !== undefined))) {
     const known = columns.get(table.name);
     const fresh = [...table.columns].filter(([name]) => !known?.includes(name));
     const parts = fresh.map(([name, type]) => `"${name}" ${type}`);
-    if (known === undefined) await session.run(`CREATE TABLE "${table.name}" (${parts.join(', ')})`);
+    const apart = table.isPartitioned ? ' PARTITION BY LIST (_system)' : '';
+    if (known === undefined) await session.run(`CREATE TABLE "${table.name}" (${parts.join(', ')})${apart}`);
     else if (parts.length > 0) {
       await session.run(`ALTER TABLE "${table.name}" ${parts.map((part) => `ADD ${part}`).join(', ')}`);
     }
     const texts = fresh.map(([name]) => name).filter((name) => table.texts.includes(name));
     if (texts.length > 0) {
       compression ??= readCompression(session);
-      await session.run(keptWithRow(table, texts, await compression));
+      for (const name of [table.name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
+        await session.run(keptWithRow(name, texts, await compression));
+      }
     }
     for (const [name, index] of table.indexes) {
       if (!indexes.has(name)) await session.run(`CREATE ${index.replace('{}', `"${name}"`)}`);
     }
+    if (known === undefined) await partitionTable(session, table, systems);
   }
 }
 
-function keptWithRow({ name }: WantedTable, texts: readonly string[], compression: string): string {
+function keptWithRow(name: string, texts: readonly string[], compression: string): string {
   const changes = texts.map(
     (text) => `ALTER "${text}" SET STORAGE MAIN, ALTER "${text}" SET COMPRESSION ${compression}`,
   );

@@ -1,6 +1,7 @@
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
+import type { PartitionField } from '../store.ts';
 import { mustKnow, type StoredLayout } from './layout-version.ts';
 import type { Session } from './session.ts';
 
@@ -20,6 +21,8 @@ export interface Meta extends StoredLayout {
   readonly changes: number;
   /** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
   readonly settled: number;
+  /** By what the large tables are laid apart; absent where they are whole. */
+  readonly partitions: PartitionField | undefined;
 }
 
 const NAMES = {
@@ -35,6 +38,7 @@ const NAMES = {
   lastStamp: 'last_stamp',
   changes: 'changes',
   settled: 'settled',
+  partitions: 'partitions',
 } as const satisfies Readonly<Record<keyof Meta, string>>;
 
 export async function readMeta(session: Session): Promise<Meta> {
@@ -61,6 +65,7 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     lastStamp: text('lastStamp'),
     changes: Number(values.get(NAMES.changes) ?? 0),
     settled: Number(values.get(NAMES.settled) ?? 0),
+    partitions: values.has(NAMES.partitions) ? 'OriginatingSystemID' : undefined,
   };
 }
 

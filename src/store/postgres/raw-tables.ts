@@ -1,6 +1,7 @@
 import { platError } from '../../errors/index.ts';
 import type { StoreModel } from '../model.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
+import type { PartitionField } from '../store.ts';
 import { postgresAddress } from './address.ts';
 import { connectPool } from './connect.ts';
 import { copyIn } from './copy-in.ts';
@@ -11,12 +12,16 @@ import { mustKnow } from './layout-version.ts';
 import { readMeta, readModel, writeMeta } from './meta.ts';
 import { CURRENT_LAYOUT } from './migrations/index.ts';
 import { OWN_TABLES } from './own-tables.ts';
+import { makePartitions, readSystems, systemsAtOnce } from './partitions.ts';
 import { readServer } from './server.ts';
 import { type Session, withSession } from './session.ts';
 import { recreateView } from './views.ts';
 
-/** The tables of the store in a schema; the schema is made where there is none. */
-export async function postgresTables(text: string): Promise<RawTables> {
+/**
+ * The tables of the store in a schema; the schema is made where there is none.
+ * @param partitions by what large tables are laid apart where they are made
+ */
+export async function postgresTables(text: string, partitions?: PartitionField): Promise<RawTables> {
   const address = postgresAddress(text);
   const pool = connectPool(address, { most: 1, pipeline: false });
   const on: On = (work) =>
@@ -43,9 +48,17 @@ export async function postgresTables(text: string): Promise<RawTables> {
     prepare: (model, tables) =>
       inTransaction(on, async (session) => {
         await session.run(`CREATE SCHEMA IF NOT EXISTS "${address.schema}"`);
-        await prepare(session, address.name, model, tables);
+        await prepare(session, address.name, model, tables, partitions);
       }),
-    change: (table, gone, put) => inTransaction(on, (session) => change(session, table, gone, put)),
+    change: async (table, gone, put) => {
+      const systems = systemsOf(table, put);
+      if (systems.length > 0 && (await on(readSystems)) !== undefined) {
+        for (const some of systemsAtOnce(systems)) {
+          await inTransaction(on, (session) => makePartitions(session, some));
+        }
+      }
+      await inTransaction(on, (session) => change(session, table, gone, put));
+    },
     finish: (model) =>
       inTransaction(on, async (session) => {
         const { columns } = await readCatalog(session);
@@ -120,6 +133,7 @@ async function prepare(
   store: string,
   model: StoreModel,
   tables: readonly RawTable[],
+  partitions: PartitionField | undefined,
 ): Promise<void> {
   const before = await readCatalog(session);
   if (!before.columns.has('plat_meta')) {
@@ -127,6 +141,10 @@ async function prepare(
       throw platError('storeNotOurs', { store, reason: 'its schema holds other tables' });
   }
   for (const text of OWN_TABLES) await session.run(text);
+  if (partitions !== undefined && !before.columns.has('plat_meta')) await writeMeta(session, { partitions });
+  if (partitions !== undefined && (await readSystems(session)) === undefined) {
+    throw platError('usage', { reason: `The copy into ${store} was begun without partitions.` });
+  }
   await extendTables(session, before, storedLayouts(model));
   const { columns: known } = await readCatalog(session);
   for (const { name, columns } of tables) {
@@ -135,6 +153,12 @@ async function prepare(
       await session.run(`ALTER TABLE "${name}" ADD "${column}" text COLLATE "C"`);
     }
   }
+}
+
+/** The originating systems of rows. */
+function systemsOf({ columns }: RawTable, rows: readonly RawRow[]): string[] {
+  const place = columns.indexOf('_system');
+  return rows.flatMap((row) => (typeof row[place] === 'string' ? [row[place]] : []));
 }
 
 async function change(

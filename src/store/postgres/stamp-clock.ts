@@ -40,6 +40,8 @@ export interface State {
   readonly lastStamp: string;
   readonly changes: number;
   readonly settled: number;
+  /** Whether large tables are laid apart by originating system. */
+  readonly isPartitioned: boolean;
 }
 
 const STATE_TEXT = `SELECT ${SERVER_CLOCK} AS clock,
@@ -47,10 +49,20 @@ const STATE_TEXT = `SELECT ${SERVER_CLOCK} AS clock,
   max(value) FILTER (WHERE name = 'last_stamp') AS last_stamp, max(value) FILTER (WHERE name = 'settled') AS settled,
   max(value) FILTER (WHERE name = 'changes') AS changes,
   max(value) FILTER (WHERE name = 'layout') AS layout,
-  max(value) FILTER (WHERE name = 'oldest_reader') AS oldest_reader
+  max(value) FILTER (WHERE name = 'oldest_reader') AS oldest_reader,
+  count(*) FILTER (WHERE name = 'partitions') > 0 AS partitioned
   FROM plat_meta WHERE name = ANY($1::text[])`;
 
-const STATE_NAMES = ['generation', 'day', 'last_stamp', 'settled', 'changes', 'layout', 'oldest_reader'];
+const STATE_NAMES = [
+  'generation',
+  'day',
+  'last_stamp',
+  'settled',
+  'changes',
+  'layout',
+  'oldest_reader',
+  'partitions',
+];
 
 /** @throws LayoutTooNew */
 export async function readState(rows: Session['rows'], clock: StampClock): Promise<State> {
@@ -64,5 +76,6 @@ export async function readState(rows: Session['rows'], clock: StampClock): Promi
     lastStamp: String(row?.last_stamp),
     changes: Number(row?.changes ?? 0),
     settled: Number(row?.settled ?? 0),
+    isPartitioned: row?.partitioned === true,
   };
 }

@@ -1,6 +1,7 @@
 import type { StoreModel } from '../model.ts';
 import type { ResourceStatus, StoreStatus } from '../store.ts';
 import { readMeta } from './meta.ts';
+import { readSystems } from './partitions.ts';
 import type { Session } from './session.ts';
 
 export async function readStatus(session: Session, model: StoreModel, store: string): Promise<StoreStatus> {
@@ -15,12 +16,14 @@ export async function readStatus(session: Session, model: StoreModel, store: str
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')`,
   );
   const { layout, lastStamp } = await readMeta(session);
+  const systems = await readSystems(session);
   return {
     store,
     engine: 'postgres',
     owner: model.settings.owner,
     layout,
     generation: model.generation,
+    ...(systems === undefined ? {} : { partitions: { by: 'OriginatingSystemID', systems: systems.size } }),
     bytes: Number(size?.bytes),
     lastStamp,
     resources,

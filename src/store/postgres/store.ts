@@ -20,9 +20,18 @@ import type {
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
 import type { Shared } from '../shared.ts';
+import type { Dialect } from '../sql/dialect.ts';
 import { planMerged } from '../sql/merged-plan.ts';
 import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
-import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStatus } from '../store.ts';
+import type {
+  ContentKey,
+  Horizon,
+  PartitionField,
+  ReadOptions,
+  ReadStoreState,
+  Store,
+  StoreStatus,
+} from '../store.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
@@ -31,7 +40,7 @@ import { dumpStore } from './backup.ts';
 import { ChangePosition } from './change-position.ts';
 import { connectPool } from './connect.ts';
 import { prepareStore } from './create.ts';
-import { postgresDialect } from './dialect.ts';
+import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { isMissing, translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { postgresKeys } from './keys.ts';
@@ -53,6 +62,8 @@ export interface PostgresStoreOptions {
   readonly address: string;
   /** What a new store is made with; absent: there must be one. */
   readonly create?: StoreSettings;
+  /** By what the large tables of a new store are laid apart; one that is there must be so. */
+  readonly partitions?: PartitionField;
   /** The clock that stamps; absent: the server's own, which all processes share. */
   readonly clock?: Clock;
   /** Servers that follow this one, to be read from in its place. */
@@ -80,14 +91,23 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const clock = stampClock(options.clock);
   const writing = connectPool(address, { most: 1, pipeline: false });
   try {
-    await prepareStore(writing, address, options.create, clock);
+    await prepareStore(writing, address, options, clock);
     const writer = new Writer(writing, clock);
     const model = await writer.readModel();
-    const { secret } = await withSession(writing, readMeta);
+    const { secret, partitions } = await withSession(writing, readMeta);
+    const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
     const { addresses = [], lag = 0 } = options.readStores ?? {};
     const readServers = new ReadServers(addresses.map(postgresAddress), lag, secret);
     await readServers.open();
-    return new PostgresStore(address, clock, { writing, writer, model, secret, readServers, writeBackup });
+    return new PostgresStore(address, clock, {
+      writing,
+      writer,
+      model,
+      secret,
+      dialect,
+      readServers,
+      writeBackup,
+    });
   } catch (error) {
     await writing.end();
     throw translateError(error, address.name, 0);
@@ -100,6 +120,7 @@ interface Opened {
   readonly writer: Writer;
   readonly model: StoreModel;
   readonly secret: string;
+  readonly dialect: Dialect;
   readonly readServers: ReadServers;
   readonly writeBackup: PostgresStoreOptions['writeBackup'];
 }
@@ -112,6 +133,7 @@ class PostgresStore implements Store {
   readonly shared: Shared;
   readonly #address: PostgresAddress;
   readonly #clock: StampClock;
+  readonly #dialect: Dialect;
   readonly #writing: Pool;
   readonly #lanes: Lanes;
   readonly #readServers: ReadServers;
@@ -124,11 +146,12 @@ class PostgresStore implements Store {
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(address: PostgresAddress, clock: StampClock, opened: Opened) {
-    const { writing, writer, model, secret, readServers, writeBackup } = opened;
+    const { writing, writer, model, secret, dialect, readServers, writeBackup } = opened;
     this.#writeBackup = writeBackup;
     this.name = address.name;
     this.#address = address;
     this.#clock = clock;
+    this.#dialect = dialect;
     this.secret = secret;
     this.#writing = writing;
     this.#writer = writer;
@@ -352,7 +375,7 @@ class PostgresStore implements Store {
     try {
       for (;;) {
         const model = this.#model;
-        const planner = { dialect: postgresDialect, model };
+        const planner = { dialect: this.#dialect, model };
         const attempt = (pool: Pool): Promise<Snapshot<T>> =>
           readSnapshot(pool, milliseconds, (session) => work(session, planner));
         const needed = { changes: this.#position.changes, generation: model.generation };

@@ -1,5 +1,6 @@
 import { isOneTable, type ResourceLayout, typedFields } from '../layout/index.ts';
 import { columnType, TEXT } from './codec.ts';
+import { isPartitioned } from './partitions.ts';
 
 /** A table as a layout wants it. */
 export interface WantedTable {
@@ -10,13 +11,18 @@ export interface WantedTable {
   readonly texts: readonly string[];
   /** By name, what an index is made of. */
   readonly indexes: ReadonlyMap<string, string>;
+  /** Whether it is laid apart by originating system. */
+  readonly isPartitioned: boolean;
 }
 
 const READY = `${TEXT} NOT NULL DEFAULT ''`;
 const needed = (type: string): string => `${type} NOT NULL`;
 
-/** The tables of a resource: its typed columns, and its texts where these lie apart. */
-export function tablesOf(layout: ResourceLayout): WantedTable[] {
+/**
+ * The tables of a resource: its typed columns, and its texts where these lie apart.
+ * @param apart whether the large tables of the store are laid apart by originating system
+ */
+export function tablesOf(layout: ResourceLayout, apart: boolean): WantedTable[] {
   const { columnsTable, textsTable, resource } = layout;
   const child = resource.parent !== undefined;
   const shared: [string, string][] = [
@@ -42,6 +48,7 @@ export function tablesOf(layout: ResourceLayout): WantedTable[] {
     ...layout.links.map(({ field }): [string, string] => [field, TEXT]),
     ...texts.map((name): [string, string] => [name, READY]),
   ];
+  const partitioned = apart && isPartitioned(layout);
   if (isOneTable(layout)) {
     const columns = new Map([...ready, ...shared, ...own, ...typed]);
     return [
@@ -49,7 +56,8 @@ export function tablesOf(layout: ResourceLayout): WantedTable[] {
         name: columnsTable,
         columns,
         texts,
-        indexes: new Map([...columnIndexes(layout), ...idIndex(layout)]),
+        indexes: new Map([...columnIndexes(layout, partitioned), ...idIndex(layout, partitioned)]),
+        isPartitioned: partitioned,
       },
     ];
   }
@@ -58,16 +66,18 @@ export function tablesOf(layout: ResourceLayout): WantedTable[] {
       name: columnsTable,
       columns: new Map([...shared, ...own, ...typed]),
       texts: [],
-      indexes: columnIndexes(layout),
+      indexes: columnIndexes(layout, partitioned),
+      isPartitioned: partitioned,
     },
     {
       name: textsTable,
       columns: new Map([...shared, ...ready]),
       texts,
       indexes: new Map([
-        ...idIndex(layout),
-        [`${textsTable}_key`, `UNIQUE INDEX {} ON "${textsTable}" (_key)`],
+        ...idIndex(layout, partitioned),
+        [`${textsTable}_key`, unique(textsTable, '_key', [], partitioned)],
       ]),
+      isPartitioned: partitioned,
     },
   ];
 }
@@ -84,20 +94,34 @@ function textNames({ resource, pieces, joinPieces }: ResourceLayout): string[] {
 
 type Indexes = ReadonlyMap<string, string>;
 
-const idIndex = ({ textsTable }: ResourceLayout): Indexes =>
-  new Map([[`${textsTable}_id`, `UNIQUE INDEX {} ON "${textsTable}" (_id)`]]);
+/**
+ * An index of what is different in each row. In a partitioned table it can only say so of each partition; in all of
+ * them, the writer sees to it, which takes the rows of a key out of wherever they are before it puts others in.
+ */
+function unique(table: string, column: string, included: readonly string[], partitioned: boolean): string {
+  const others = included.filter((each) => !partitioned || each !== '_system').join(', ');
+  const include = others === '' ? '' : ` INCLUDE (${others})`;
+  return partitioned
+    ? `UNIQUE INDEX {} ON "${table}" (${column}, _system)${include} NULLS NOT DISTINCT`
+    : `UNIQUE INDEX {} ON "${table}" (${column})${include}`;
+}
+
+const idIndex = ({ textsTable }: ResourceLayout, partitioned: boolean): Indexes =>
+  new Map([[`${textsTable}_id`, unique(textsTable, '_id', [], partitioned)]]);
 
 /** What a walk over keys looks at stands in the index, which then serves it alone. */
-const WALKED = '(_key) INCLUDE (_visible, _system, _id)';
+const WALKED = ['_visible', '_system', '_id'];
 
-function columnIndexes({ columnsTable: name, resource, indexes }: ResourceLayout): Indexes {
+function columnIndexes(
+  { columnsTable: name, resource, indexes }: ResourceLayout,
+  partitioned: boolean,
+): Indexes {
   const on = (suffix: string, rest: string): [string, string] => [
     `${name}_${suffix}`,
     `INDEX {} ON "${name}" ${rest}`,
   ];
-  const unique = on('walk', WALKED);
   return new Map([
-    [unique[0], `UNIQUE ${unique[1]}`],
+    [`${name}_walk`, unique(name, '_key', WALKED, partitioned)],
     resource.parent === undefined
       ? // A replica's sweeps go over the keys of one source; an authority's records are not in it.
         on('source', '(_source, _key) WHERE _source IS NOT NULL')
@@ -106,7 +130,7 @@ function columnIndexes({ columnsTable: name, resource, indexes }: ResourceLayout
     // asked for by its path.
     ...(resource.name === 'Media'
       ? [
-          on('plans', `${WALKED} WHERE _kind = 'plan'`),
+          on('plans', `(_key) INCLUDE (${WALKED.join(', ')}) WHERE _kind = 'plan'`),
           on('plans_of', `(_parent, _key) WHERE _kind = 'plan'`),
           on('file', '(_file) WHERE _file IS NOT NULL'),
         ]

@@ -2,6 +2,7 @@ import type { StoreModel } from '../model.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import { counters } from './counters.ts';
 import { postgresLedgerWriter } from './ledger-writer.ts';
+import type { Placing } from './partitions.ts';
 import type { Session } from './session.ts';
 import { type TableWriter, tableWriter } from './table-writer.ts';
 
@@ -10,12 +11,16 @@ interface PostgresTransaction extends WriteTransaction {
   renew(resource: string): Promise<void>;
 }
 
-/** A write transaction on a session that holds the write lock. */
+/**
+ * A write transaction on a session that holds the write lock.
+ * @param place for records that may be of systems that have no partitions yet, in a store that has such
+ */
 export function postgresTransaction(
   session: Session,
   model: StoreModel,
   stamp: string,
   source: string | null,
+  place?: Placing,
 ): PostgresTransaction {
   const court = { session, model, counters: counters(session), source };
   const writers = new Map<string, TableWriter>();
@@ -42,7 +47,10 @@ export function postgresTransaction(
     children: (resource, parentResource, parents) =>
       stored(resource, (records) => records.children(parentResource, parents), new Map()),
     load: (resource, rows) => table(resource).load(rows),
-    put: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).put(rows)),
+    put: async (resource, rows) => {
+      if (rows.length === 0) return;
+      await table(resource).put(place === undefined ? rows : await place(model.layout(resource), rows));
+    },
     restamp: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).restamp(rows)),
     remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
     renew: (resource) => table(resource).renew(),

@@ -11,6 +11,7 @@ import { counters } from './counters.ts';
 import { judgeAll } from './judge.ts';
 import { Undo, underLock } from './lock.ts';
 import { readMeta, readModel, readProfile, writeMeta, writeProfile } from './meta.ts';
+import { placing, TooManySystems } from './partitions.ts';
 import { type Session, withSession } from './session.ts';
 import { readState, type StampClock, type State } from './stamp-clock.ts';
 import { postgresTransaction } from './transaction.ts';
@@ -60,7 +61,15 @@ export class Writer {
       const state = await readState(session.rows, this.#clock);
       if (state.generation !== model.generation) return { kind: 'outdated' };
       const stamp = nextStamp(state);
-      const result = await work(postgresTransaction(session, model, stamp, source));
+      const place = state.isPartitioned ? placing(session, model) : undefined;
+      const transaction = postgresTransaction(session, model, stamp, source, place);
+      let result: T;
+      try {
+        result = await work(transaction);
+      } catch (error) {
+        if (error instanceof TooManySystems) return new Undo<Attempt<T>>({ kind: 'too-long' });
+        throw error;
+      }
       await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
       if (performance.now() - started <= LONGEST_TRANSACTION) return { kind: 'done', result };
       return new Undo<Attempt<T>>({ kind: 'too-long' });

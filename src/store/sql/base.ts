@@ -1,10 +1,11 @@
 import type { View } from '../../access/index.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { Shape } from '../read.ts';
-import { type Context, type ContextSource, makeContext } from './context.ts';
+import { type Context, type ContextSource, makeContext, sameRow } from './context.ts';
+import type { Dialect } from './dialect.ts';
 import { needsColumns } from './expansion.ts';
 import type { FileAddress } from './file-address.ts';
-import { column, name, type Sql, sql } from './fragment.ts';
+import { name, type Sql, sql } from './fragment.ts';
 import { nativeListingText, partText } from './native-text.ts';
 import { isWhole, resoText, type TextSource } from './reso-text.ts';
 
@@ -15,6 +16,8 @@ export interface Base {
   readonly ids: string;
   /** The table whose key and visibility decide. */
   readonly main: string;
+  /** All tables that have the key. */
+  readonly keyed: readonly string[];
   readonly context: Context;
   readonly text: Sql;
 }
@@ -55,15 +58,23 @@ export function baseOf(
   const context = makeContext(source, scopeAlias, layout.resource.name);
   const whole = shape.kind === 'native-part' || isWhole(shape);
   const textSource = { context, view, layout, alias: whole ? texts : COLUMNS, texts, files };
-  return { from: fromTables(tables, layout), ids: texts, main, context, text: recordText(textSource, shape) };
+  return {
+    from: fromTables(source.dialect, tables, layout),
+    ids: texts,
+    main,
+    keyed: tables === 'both' && !isOneTable(layout) ? [texts, COLUMNS] : [main],
+    context,
+    text: recordText(textSource, shape),
+  };
 }
 
-function fromTables(tables: Tables, layout: ResourceLayout): Sql {
-  const texts = sql`${name(layout.textsTable)} ${name(textsAlias(layout))}`;
+function fromTables(dialect: Dialect, tables: Tables, layout: ResourceLayout): Sql {
+  const alias = textsAlias(layout);
+  const texts = sql`${name(layout.textsTable)} ${name(alias)}`;
   if (isOneTable(layout) || tables === 'texts') return texts;
   const columns = sql`${name(layout.columnsTable)} ${name(COLUMNS)}`;
   if (tables === 'columns') return columns;
-  return sql`${texts} JOIN ${columns} ON ${column(COLUMNS, '_key')} = ${column(textsAlias(layout), '_key')}`;
+  return sql`${texts} JOIN ${columns} ON ${sameRow(dialect, layout, COLUMNS, alias)}`;
 }
 
 function recordText(source: TextSource, shape: Shape): Sql {

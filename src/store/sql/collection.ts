@@ -1,6 +1,6 @@
 import type { Collection, Count, Quantified } from '../../query/tree.ts';
 import { condition } from './condition.ts';
-import { type Context, recordOf, visibleRows, withScope } from './context.ts';
+import { besideRow, type Context, recordOf, visibleRows, withScope } from './context.ts';
 import { placeOf, valueAt } from './fields.ts';
 import { all, bind, column, name, type Sql, sql } from './fragment.ts';
 
@@ -77,11 +77,12 @@ function childRange(
   if (ownerKey === undefined) throw new Error(`${ownerResource.name} has no key field`);
   const key =
     via.length === 0 ? column(owner.alias, '_key') : valueAt(placeOf(context, scope, via, ownerKey));
+  const holder = via.length === 0 ? owner.alias : undefined;
   const layout = context.model.layout(navigation.target);
   return {
     from: sql`${name(layout.columnsTable)} ${name(alias)}`,
     conditions: [
-      ...childOf(context, navigation.target, navigation.remote, alias, navigation.resource, key),
+      ...childOf(context, navigation.target, navigation.remote, alias, navigation.resource, key, holder),
       ...visibleRows(context.rows, layout, alias),
       ...deadlineInside(context),
     ],
@@ -89,7 +90,10 @@ function childRange(
   };
 }
 
-/** "The row of `alias` belongs to the record with this key." */
+/**
+ * "The row of `alias` belongs to the record with this key."
+ * @param holder the alias of that record, where the statement has its row
+ */
 export function childOf(
   context: Context,
   target: string,
@@ -97,11 +101,14 @@ export function childOf(
   alias: string,
   owner: string,
   key: Sql,
+  holder?: string,
 ): Sql[] {
-  const { parent } = context.model.resource(target);
+  const { dialect, model } = context;
+  const { parent } = model.resource(target);
   if (parent === undefined) return [sql`${column(alias, remote)} = ${key}`];
-  const belongs = sql`${column(alias, '_parent')} = ${key}`;
+  const beside = holder === undefined ? [] : besideRow(dialect, model.layout(target), alias, holder);
+  const belongs = [sql`${column(alias, '_parent')} = ${key}`, ...beside];
   return parent.kind === 'fixed'
-    ? [belongs]
-    : [belongs, sql`${column(alias, '_parent_resource')} = ${bind(owner)}`];
+    ? belongs
+    : [...belongs, sql`${column(alias, '_parent_resource')} = ${bind(owner)}`];
 }

@@ -4,7 +4,7 @@ import type { Scope } from '../../query/tree.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import type { Dialect } from './dialect.ts';
-import { bind, column, integer, join, type Sql, sql } from './fragment.ts';
+import { all, bind, column, integer, join, type Sql, sql } from './fragment.ts';
 
 /** What a scope of the query tree stands for in the statement. */
 export type ScopeBinding =
@@ -49,6 +49,19 @@ export function recordOf(context: Context, scope: Scope): { alias: string; resou
   if (binding?.kind !== 'record') throw new Error(`Scope ${scope} is no record`);
   return binding;
 }
+
+/** What leads to where a row of `alias` lies that belongs to the row of another alias. */
+export function besideRow(dialect: Dialect, layout: ResourceLayout, alias: string, other: string): Sql[] {
+  const same = dialect.sameSystem?.(layout, alias, other);
+  return same === undefined ? [] : [same];
+}
+
+/** The row of one of a layout's two tables that is of the same record as one of the other. */
+export const sameRow = (dialect: Dialect, layout: ResourceLayout, alias: string, other: string): Sql =>
+  all([
+    sql`${column(alias, '_key')} = ${column(other, '_key')}`,
+    ...besideRow(dialect, layout, alias, other),
+  ]);
 
 /** The rows of a table that the role may see (I4). Stands in every statement that reads records. */
 export function visibleRows(rows: RowScope, layout: ResourceLayout, alias: string): Sql[] {

@@ -39,6 +39,11 @@ export interface Dialect {
    * text, and perhaps others. Absent, or undefined, without an index of the resource's words.
    */
   readonly withWords?: (layout: ResourceLayout, alias: string, query: WordQuery) => Sql | undefined;
+  /**
+   * "Of the same originating system as the row of another alias", for an alias of a layout's table whose rows are
+   * looked for where that row lies. Absent, or undefined, where that leads nowhere nearer.
+   */
+  readonly sameSystem?: (layout: ResourceLayout, alias: string, other: string) => Sql | undefined;
   /** Whether a place lies in a polygon, its border included; null when a coordinate is. */
   readonly within: (latitude: Sql, longitude: Sql, polygon: readonly Point[]) => Sql;
   /** A condition that few rows satisfy, told to an engine that would not think so. */

@@ -4,7 +4,7 @@ import type { ResoShape } from '../read.ts';
 import { label } from '../text/encode.ts';
 import { childOf } from './collection.ts';
 import { condition } from './condition.ts';
-import { visibleRows, withScope } from './context.ts';
+import { sameRow, visibleRows, withScope } from './context.ts';
 import { placeOf, valueAt } from './fields.ts';
 import { all, bind, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
 import { isWhole, resoText, type TextSource } from './reso-text.ts';
@@ -60,7 +60,7 @@ function targetRows(source: TextSource, expansion: Expansion, whole: boolean): T
   });
   const textsFrom = sql`${name(layout.textsTable)} ${name(texts)}`;
   const columnsFrom = sql`${name(layout.columnsTable)} ${name(columns)}`;
-  const both = sql`${textsFrom} JOIN ${columnsFrom} ON ${column(columns, '_key')} = ${column(texts, '_key')}`;
+  const both = sql`${textsFrom} JOIN ${columnsFrom} ON ${sameRow(context.dialect, layout, columns, texts)}`;
   const from = isOneTable(layout) || !whole ? columnsFrom : needsColumns ? both : textsFrom;
   const filters = query.filter === undefined ? [] : [condition(inner, query.filter, false)];
   if (query.search !== undefined) filters.push(searchCondition(inner, source.view, layout, query.search));
@@ -77,8 +77,16 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   const { navigation, query, give } = expansion;
   const rows = targetRows(source, expansion, isWhole(shape));
   const main = rows.source.alias;
-  const owner = column(ownerAlias(source), '_key');
-  const belongs = childOf(context, navigation.target, navigation.remote, main, navigation.resource, owner);
+  const owner = ownerAlias(source);
+  const belongs = childOf(
+    context,
+    navigation.target,
+    navigation.remote,
+    main,
+    navigation.resource,
+    column(owner, '_key'),
+    owner,
+  );
   const where = all([...belongs, ...rows.conditions]);
   const count = sql`(SELECT count(*) FROM ${rows.from} WHERE ${where})`;
   const countMember = [constantText(`,"${expansion.name}@odata.count":`), count];

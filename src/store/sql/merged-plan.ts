@@ -70,7 +70,7 @@ function imagesText(context: Context, { images }: MergedSource, files: FileAddre
     constantText('}'),
   ];
   const where = all([
-    ...childOf(context, target, images.remote, alias, images.resource, column('r', '_key')),
+    ...childOf(context, target, images.remote, alias, images.resource, column('r', '_key'), 'r'),
     ...visibleRows(rows, layout, alias),
   ]);
   const order = sql`${dialect.order(column(alias, '_rank'), false)}, ${column(alias, '_key')}`;

@@ -119,9 +119,9 @@ function partList(source: TextSource, part: NativePart): Sql {
   const resource = RESOURCE_OF_PART[part];
   const layout = context.model.layout(resource);
   const alias = context.alias();
-  const owner = column(recordOf(context, 0).alias, '_key');
+  const owner = recordOf(context, 0).alias;
   const where = all([
-    ...childOf(context, resource, 'ListingKey', alias, 'Property', owner),
+    ...childOf(context, resource, 'ListingKey', alias, 'Property', column(owner, '_key'), owner),
     ...partConditions(part, alias),
     ...visibleRows(context.rows, layout, alias),
   ]);

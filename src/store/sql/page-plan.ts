@@ -4,7 +4,7 @@ import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest } from '.
 import { type Base, baseOf } from './base.ts';
 import { childOf } from './collection.ts';
 import { condition } from './condition.ts';
-import { type Context, type ContextSource, makeContext, visibleRows } from './context.ts';
+import { type Context, type ContextSource, makeContext, sameRow, visibleRows } from './context.ts';
 import type { Dialect } from './dialect.ts';
 import { fileAddress } from './file-address.ts';
 import { all, bind, column, integer, join, name, render, type Sql, slot, sql } from './fragment.ts';
@@ -69,10 +69,13 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const { query, position, limit } = request;
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
-  const { from, main, text } = base(planner, request, 'by-key');
+  const { from, main, keyed, text } = base(planner, request, 'by-key');
   const visible = visibleRows(query.view.scope, layout, main);
   const key = column(main, '_key');
-  const after = 'key' in position ? [sql`${key} > ${bind(position.key)}`] : [];
+  // Two tables in many parts may be merged: then each must begin at the key.
+  const begins = dialect.sameSystem === undefined ? [main] : keyed;
+  const after =
+    'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
   const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key} LIMIT ${bind(limit)}`;
   const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body, count(*) AS n, max(k) AS last FROM (${rows}) q`;
   const next = column('r', '_key');
@@ -170,7 +173,7 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const joined =
     one || query.order.length === 0
       ? texts
-      : sql`${texts} JOIN ${name(layout.columnsTable)} r ON r._key = t._key`;
+      : sql`${texts} JOIN ${name(layout.columnsTable)} r ON ${sameRow(planner.dialect, layout, 'r', 't')}`;
   const main = one ? 'r' : 't';
   const match = sql`${column(main, '_id')} = j.value`;
   const visible = visibleRows(query.view.scope, layout, main);

@@ -26,7 +26,7 @@ export type PlacedChild =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * @param system of the parent; undefined while the parent is not stored
+ * @param system of the parent, which is the child's, too; undefined while the parent is not stored
  */
 export function placeChild(
   child: PreparedRecord,
@@ -46,7 +46,7 @@ export function placeChild(
     stored,
     parent: parent.key,
     parentResource: parent.resource,
-    system: system ?? own ?? null,
+    system: system === undefined ? (own ?? null) : system,
     kind: child.kind,
     hash: child.hash,
     values,

@@ -144,10 +144,10 @@ const systemOf = ({ record }: PreparedRecord): string | null =>
   textOf(record.values.OriginatingSystemID) ?? null;
 
 /** The originating system of what is under a record: what is part of another is of that one's. */
-const systemBelow = ({ prepared, stored }: Outcome): string | null =>
+const systemBelow = ({ prepared, stored }: Outcome): string | null | undefined =>
   prepared.record.resource.parent === undefined && !prepared.record.onlyChildren
     ? systemOf(prepared)
-    : (stored?.system ?? null);
+    : stored?.system;
 
 function navigationsOf(outcomes: readonly Outcome[]): Navigation[] {
   const navigations = new Map<string, Navigation>();
@@ -220,7 +220,7 @@ function compareOne(
     }
     const previous = row ?? elsewhere.get(child.record.key);
     const parent = { resource: resource.name, key };
-    const conflict = conflictWith(transaction, previous, { OriginatingSystemID: system });
+    const conflict = conflictWith(transaction, previous, { OriginatingSystemID: system ?? null });
     const placed = conflict === undefined ? placeChild(child, parent, system, previous) : undefined;
     if (placed?.ok !== true) {
       const reason = conflict ?? placed?.reason ?? '';

@@ -162,7 +162,7 @@ export function copyContract(engine: Engine): void {
     assert.equal(store.secret, world.store.secret);
     assert.equal((await store.keys.find('hash'))?.id, 'k');
     const status = await store.status();
-    const own = { store: '', engine: '', layout: 0, bytes: 0 };
+    const own = { store: '', engine: '', layout: 0, bytes: 0, partitions: undefined };
     assert.deepEqual({ ...status, ...own }, { ...(await world.store.status()), ...own });
     await copy.write('Property', listing('new'));
     assert.equal(await world.record('Property', 'new'), undefined);

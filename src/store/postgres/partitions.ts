@@ -1,0 +1,150 @@
+import type { ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import type { RowToPut } from '../write/transaction.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Listings and what is part of a record are many, so their tables may be laid apart by originating system. Agents,
+ * offices and all else stay whole: pages of listings look each of their agents up.
+ */
+export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
+  resource.name === 'Property' || systemSource === 'parent';
+
+/**
+ * Systems that one transaction makes partitions for: each takes a dozen locks a table, of which a server has not many
+ * thousands.
+ */
+const MOST_AT_ONCE = 10;
+
+/** More systems come for the first time than one transaction makes partitions for. */
+export class TooManySystems extends Error {}
+
+/** The number of what has no system. */
+const WITHOUT = 0;
+
+/** Names of systems may be anything, so partitions bear numbers (`plat_partitions`). */
+function partitionOf(table: string, number: number): string {
+  const end = `_p${number}`;
+  return `${table.slice(0, 63 - end.length)}${end}`;
+}
+
+/**
+ * A partition is made beside its table, which is then locked against other changes of its form, and neither against
+ * reading nor writing (SHARE UPDATE EXCLUSIVE). There is no partition for all else, which would be locked, too, and
+ * looked through.
+ */
+function creation({ client }: Session, table: string, number: number, system: string | null): string {
+  const partition = partitionOf(table, number);
+  const value = system === null ? 'NULL' : client.escapeLiteral(system);
+  return `CREATE TABLE "${partition}" (LIKE "${table}" INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION);
+    ALTER TABLE "${table}" ATTACH PARTITION "${partition}" FOR VALUES IN (${value})`;
+}
+
+/** The systems that have partitions, with their numbers; undefined in a store whose tables are whole. */
+export async function readSystems(session: Session): Promise<ReadonlyMap<string, number> | undefined> {
+  const kept = await session.rows("SELECT 1 FROM plat_meta WHERE name = 'partitions'", []);
+  if (kept.length === 0) return undefined;
+  const rows = await session.rows('SELECT system, number FROM plat_partitions ORDER BY number', []);
+  return new Map(rows.map((row) => [String(row.system), Number(row.number)]));
+}
+
+type Systems = ReadonlyMap<string, number> | undefined;
+type Table = { readonly name: string; readonly isPartitioned: boolean };
+
+/** Makes the partitions of a new table, if it has any. */
+export async function partitionTable(
+  session: Session,
+  { name, isPartitioned }: Table,
+  systems: Systems,
+): Promise<void> {
+  if (!isPartitioned || systems === undefined) return;
+  await session.run(creation(session, name, WITHOUT, null));
+  for (const [system, number] of systems) await session.run(creation(session, name, number, system));
+}
+
+/** Names of the partitions of a table. */
+export const partitionsOf = ({ name, isPartitioned }: Table, systems: Systems): string[] =>
+  isPartitioned && systems !== undefined
+    ? [WITHOUT, ...systems.values()].map((number) => partitionOf(name, number))
+    : [];
+
+/**
+ * Makes the partitions of systems that have none yet, of all tables.
+ * @throws TooManySystems
+ */
+export async function makePartitions(session: Session, systems: readonly string[]): Promise<void> {
+  if (systems.length === 0) return;
+  const known = await session.rows('SELECT system FROM plat_partitions WHERE system = ANY($1::text[])', [
+    systems,
+  ]);
+  const fresh = systems.filter((system) => !known.some((row) => row.system === system));
+  if (fresh.length === 0) return;
+  if (fresh.length > MOST_AT_ONCE) throw new TooManySystems();
+  const tables = await session.rows(
+    `SELECT relname AS name FROM pg_class
+     WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace ORDER BY relname`,
+    [],
+  );
+  for (const system of fresh) {
+    const [row] = await session.rows(
+      `INSERT INTO plat_partitions SELECT $1, coalesce(max(number), ${WITHOUT}) + 1 FROM plat_partitions RETURNING number`,
+      [system],
+    );
+    for (const { name } of tables) {
+      await session.run(creation(session, String(name), Number(row?.number), system));
+    }
+  }
+}
+
+/** The same systems, each once, as many at a time as one transaction takes. */
+export function* systemsAtOnce(systems: Iterable<string>): Iterable<string[]> {
+  const all = [...new Set(systems)];
+  for (let at = 0; at < all.length; at += MOST_AT_ONCE) yield all.slice(at, at + MOST_AT_ONCE);
+}
+
+/** Rows on their way into a partitioned store. */
+export type Placing = (layout: ResourceLayout, rows: readonly RowToPut[]) => Promise<readonly RowToPut[]>;
+
+/**
+ * What a row is part of and the row itself lie in partitions of the same system, since that is where it is looked for:
+ * a row whose parent is stored is of its parent's system.
+ */
+export function placing(session: Session, model: StoreModel): Placing {
+  const made = new Set<string>();
+  return async (layout, rows) => {
+    const placed = isPartitioned(layout) ? await underParents(session, model, layout, rows) : rows;
+    const systems = new Set(
+      placed.flatMap(({ system }) => (system === null || made.has(system) ? [] : system)),
+    );
+    await makePartitions(session, [...systems]);
+    for (const system of systems) made.add(system);
+    return placed;
+  };
+}
+
+async function underParents(
+  session: Session,
+  model: StoreModel,
+  { resource }: ResourceLayout,
+  rows: readonly RowToPut[],
+): Promise<readonly RowToPut[]> {
+  if (resource.parent === undefined) return rows;
+  const found = new Map<string, string | null>();
+  const idOf = (owner: string | null, key: string | null): string => `${owner}\u0000${key}`;
+  for (const [owner, group] of Map.groupBy(rows, (row) => row.parentResource)) {
+    if (owner === null || !model.dictionary.resources.has(owner) || !model.stores(owner)) continue;
+    const keys = [...new Set(group.map(({ parent }) => parent))];
+    const { columnsTable } = model.layout(owner);
+    const parents = await session.rows(
+      `SELECT _key, _system FROM "${columnsTable}" WHERE _key = ANY($1::text[])`,
+      [keys],
+    );
+    for (const { _key, _system } of parents) {
+      found.set(idOf(owner, String(_key)), typeof _system === 'string' ? _system : null);
+    }
+  }
+  return rows.map((row) => {
+    const system = found.get(idOf(row.parentResource, row.parent));
+    return system === undefined || system === row.system ? row : { ...row, system };
+  });
+}
