@@ -2,26 +2,24 @@
  * Several processes and a standby (docs/scaling.md): `npx node bench/processes.ts [--listings 3000]`.
  * Wall times say little where all share the cores, so it tells what each part used of a processor for a request.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Client } from 'pg';
 import { openStore } from '../src/open-store.ts';
 import type { Shared } from '../src/store/shared.ts';
-import { type PostgresServer, runOn, startServer } from '../test/support/postgres-server.ts';
+import { runOn, startServer } from '../test/support/postgres-server.ts';
 import { makeKey } from '../test/support/service.ts';
 import { marketConfig, writeMarket } from './support/market-files.ts';
 import { importFile } from './support/market-store.ts';
 import { type Running, startPlat } from './support/process.ts';
+import { postmasterOf, usedBy } from './support/server-usage.ts';
 import { FREE_PORTS } from './support/service.ts';
 
 const { values } = parseArgs({ options: { listings: { type: 'string', default: '3000' } } });
 const listings = Number(values.listings);
 
 const REQUESTS = 120;
-/** Milliseconds of a tick of the kernel's account of processes. */
-const TICK = 10;
 
 const folder = mkdtempSync(join(tmpdir(), 'plat-bench-'));
 const config = join(folder, 'plat.config.json');
@@ -35,31 +33,8 @@ const store = await openStore(path);
 const token = await makeKey(store, 'replication', { role: 'idx' });
 const standby = await primary.standby();
 
-/** What the processes of a server have used of a processor since they started, in milliseconds. */
-async function usedBy(server: PostgresServer): Promise<number> {
-  const client = new Client({ connectionString: server.address('market') });
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  const parent = fieldsOf(String(rows[0]?.pid))[1];
-  const own = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && fieldsOf(name)[1] === parent);
-  const ticks = [
-    ...own.flatMap((name) => fieldsOf(name).slice(11, 13)),
-    ...fieldsOf(parent ?? '').slice(11, 15),
-  ];
-  await client.end();
-  return ticks.reduce((sum, text) => sum + Number(text), 0) * TICK;
-}
-
-/** The fields of a process from its state on (proc(5)); none of one that has just ended. */
-function fieldsOf(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-  } catch {
-    return [];
-  }
-}
+const ofPrimary = await postmasterOf(primary.address('market'));
+const ofStandby = await postmasterOf(standby.address('market'));
 
 interface Service {
   readonly process: Running;
@@ -109,7 +84,7 @@ async function measure(count: number, readStores: readonly string[]): Promise<vo
   };
   const used = async (): Promise<number[]> => {
     const own = await Promise.all(services.map(({ process }) => process.used()));
-    return [own.reduce((sum, { cpu }) => sum + cpu, 0), await usedBy(primary), await usedBy(standby)];
+    return [own.reduce((sum, { cpu }) => sum + cpu, 0), usedBy(ofPrimary), usedBy(ofStandby)];
   };
   for (const [title, wanted] of Object.entries(PATHS)) {
     for (let index = 0; index < 5 * count; index++) await ask(wanted(index), index);
@@ -120,9 +95,9 @@ async function measure(count: number, readStores: readonly string[]): Promise<vo
     await Promise.all([0, 1, 2, 3].map(walker));
     const wall = (performance.now() - started) / REQUESTS;
     const each = (await used()).map((after, index) => (after - (before[index] ?? 0)) / REQUESTS);
-    const [own = 0, ofPrimary = 0, ofStandby = 0] = each.map((milliseconds) => milliseconds.toFixed(1));
+    const [own = 0, first = 0, second = 0] = each.map((milliseconds) => milliseconds.toFixed(1));
     console.log(
-      `| ${count} | ${readStores.length > 0 ? 'yes' : 'no'} | ${title} | ${own} | ${ofPrimary} | ${ofStandby} | ${wall.toFixed(1)} |`,
+      `| ${count} | ${readStores.length > 0 ? 'yes' : 'no'} | ${title} | ${own} | ${first} | ${second} | ${wall.toFixed(1)} |`,
     );
   }
   for (const { process } of services) await process.stop();

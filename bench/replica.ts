@@ -1,10 +1,10 @@
 /** A whole replica of the market, made by `plat replicate` over sockets: records a second, and memory at the most. */
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+
+import type { MarketStore } from './support/market-store.ts';
 import { type Measurement, megabytes } from './support/measure.ts';
 import { startPlat } from './support/process.ts';
 import { type RunningService, startService } from './support/service.ts';
-import type { BenchContext, Subject } from './support/subject.ts';
+import type { Subject } from './support/subject.ts';
 
 export const replica: Subject = {
   title: 'replica, per listing with its children',
@@ -24,21 +24,23 @@ export const replica: Subject = {
 
 /** The download with its first sweep; and an update with a sweep over a copy that is whole. */
 async function copyTwice(
-  { folder, listings }: BenchContext,
+  { engine, listings }: MarketStore,
   service: RunningService,
   kind: 'reso' | 'native',
   more: readonly string[],
 ): Promise<Measurement[]> {
-  const path = join(folder, `replica-${kind}.db`);
+  const path = await engine.newStore(`replica-${kind}`);
   const run = async (name: string, args: readonly string[]): Promise<Measurement> => {
+    const before = engine.used();
     const { wall, cpu, peak } = await startPlat([
       ...['replicate', '--from', service[kind], '--interface', kind, '--token', service.tokens.private],
       ...['--store', path, ...more, ...args],
     ]).ended;
+    const server = engine.used() - before;
     const seconds = wall / 1000;
     const rate = Math.round(listings / seconds).toLocaleString('en');
-    const gave = `${listings} in ${seconds.toFixed(1)} s, ${rate} listings/s, memory ${megabytes(peak)}, store ${megabytes(statSync(path).size)}`;
-    return { name, wall: wall / listings, cpu: cpu / listings, gave };
+    const gave = `${listings} in ${seconds.toFixed(1)} s, ${rate} listings/s, memory ${megabytes(peak)}, store ${megabytes(await engine.size(path))}`;
+    return { name, wall: wall / listings, cpu: cpu / listings, server: server / listings, gave };
   };
   return [
     await run(`${kind}, download`, []),

@@ -1,9 +1,10 @@
 /** Memory of the service while four clients walk all listings at once. */
 import { type Asking, makeClient, nextLinkOf } from './support/client.ts';
+import type { MarketStore } from './support/market-store.ts';
 import { type Measurement, megabytes } from './support/measure.ts';
 import { PAGE } from './support/reads.ts';
 import { startService } from './support/service.ts';
-import type { BenchContext, Subject } from './support/subject.ts';
+import type { Subject } from './support/subject.ts';
 
 const CLIENTS = 4;
 
@@ -19,13 +20,14 @@ export const serviceMemory: Subject = {
 };
 
 /** @param gzip the links of an unpacked walk are followed */
-async function walkAtOnce(context: BenchContext, name: string, gzip: boolean): Promise<Measurement> {
+async function walkAtOnce(context: MarketStore, name: string, gzip: boolean): Promise<Measurement> {
   const { process, reso, tokens } = await startService(context);
   const client = makeClient();
   const asking = { token: tokens.private };
   const first = `${reso}Property?$count=true&$top=${PAGE}`;
   const links = gzip ? await linksFrom(`${first}&$select=ListingKey`, asking) : undefined;
   const before = await process.used();
+  const server = context.engine.used();
   const start = performance.now();
   let pages = 0;
   const walk = async (): Promise<void> => {
@@ -39,10 +41,11 @@ async function walkAtOnce(context: BenchContext, name: string, gzip: boolean): P
   await Promise.all(Array.from({ length: CLIENTS }, walk));
   const wall = performance.now() - start;
   const { cpu } = await process.used();
+  const ofServer = context.engine.used() - server;
   client.close();
   const { peak } = await process.stop();
   const gave = `${pages} pages, memory ${megabytes(before.memory)} before, ${megabytes(peak)} at the most`;
-  return { name, wall: wall / pages, cpu: (cpu - before.cpu) / pages, gave };
+  return { name, wall: wall / pages, cpu: (cpu - before.cpu) / pages, server: ofServer / pages, gave };
 }
 
 /** The addresses of the pages after the first, of full records. */

@@ -11,14 +11,15 @@ import {
   skipTokenOf,
 } from './support/client.ts';
 import { type Case, interleave } from './support/interleave.ts';
+import type { MarketStore } from './support/market-store.ts';
 import { LATE } from './support/market-store.ts';
 import { megabytes } from './support/measure.ts';
 import { PAGE } from './support/reads.ts';
 import { type RunningService, startFloor, startService } from './support/service.ts';
-import type { BenchContext, Subject } from './support/subject.ts';
+import type { Subject } from './support/subject.ts';
 
 const SENT = 'prepared bytes of such a page, bare HTTP';
-const SELECTED = 'texts of such a page, one prepared statement';
+const SELECTED = 'texts of such a page, one prepared statement of a file';
 
 /** Pages whose texts the floor of the engine holds. */
 const FLOOR_PAGES = 10;
@@ -32,7 +33,7 @@ export const servicePages: Subject = {
     const floor = await makeFloors(context, service, client);
     try {
       const cases = [...floor.cases, ...walks(service, client), window(context, service, client)];
-      return await interleave(cases, Math.ceil(context.listings / PAGE));
+      return await interleave(cases, Math.ceil(context.listings / PAGE), context.engine.used);
     } finally {
       client.close();
       floor.close();
@@ -104,7 +105,7 @@ function nextOf(start: string, answer: Answer): string | undefined {
 
 /** An update of all that changed lately; each one another window, so that none is found by the one before. */
 function window(
-  { lately }: BenchContext,
+  { lately }: MarketStore,
   { process: by, reso, tokens }: RunningService,
   client: Client,
 ): Case {
@@ -123,10 +124,10 @@ function window(
 }
 
 /** The same pages without a service, and without a server. */
-async function makeFloors({ folder }: BenchContext, { reso, tokens }: RunningService, client: Client) {
+async function makeFloors({ folder, engine }: MarketStore, { reso, tokens }: RunningService, client: Client) {
   const token = tokens.private;
   const file = join(folder, 'page.json');
-  const database = new DatabaseSync(join(folder, 'pages.db'));
+  const database = new DatabaseSync(join(folder, `pages-${engine.name}.db`));
   database.exec('PRAGMA page_size = 32768; PRAGMA journal_mode = WAL;');
   database.exec('CREATE TABLE pages (key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; BEGIN');
   const insert = database.prepare('INSERT INTO pages VALUES (?, ?)');

@@ -47,6 +47,7 @@ export const serviceRecords: Subject = {
           requests('8 at once', by, 8, reso),
         ],
         ROUNDS,
+        context.engine.used,
       );
       const walk = `${service.reso}Property?$count=true&$top=${PAGE}`;
       const walker = startHelper('./walker.ts', [walk, service.tokens.private]);
@@ -57,6 +58,7 @@ export const serviceRecords: Subject = {
           requests('8 at once, while another client walks full pages', by, 8, reso),
         ],
         ROUNDS,
+        context.engine.used,
       );
       await walker.stop();
       return [...alone, ...beside] satisfies Measurement[];

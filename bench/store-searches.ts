@@ -3,7 +3,7 @@
 import { IDX } from '../test/support/views.ts';
 import { operations, TIME } from '../test/support/world.ts';
 import { CONCATENATED, STRINGIFIED } from './floors.ts';
-import { measure, megabytes } from './support/measure.ts';
+import { megabytes } from './support/measure.ts';
 import { reads } from './support/reads.ts';
 import type { Subject } from './support/subject.ts';
 
@@ -12,7 +12,7 @@ export const storeSearches: Subject = {
   floors: [CONCATENATED, STRINGIFIED],
   async run(context) {
     const { store, clock, lately } = context;
-    const { request, page, found, counted } = reads(context);
+    const { request, measure, page, found, counted } = reads(context);
     const keys = await operations(store, clock).keys('Property', '$select=ListingKey', {
       viewer: IDX,
       limit: 5000,

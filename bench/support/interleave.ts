@@ -20,14 +20,22 @@ export interface Outcome {
 /** Rounds that are not counted: connections are made, statements prepared, code compiled. */
 const WARM_UP = 2;
 
-/** Runs all cases in each round; wall times are medians over the rounds, CPU times means. */
-export async function interleave(cases: readonly Case[], rounds: number): Promise<Measurement[]> {
-  const figures = cases.map(() => ({ walls: [0].slice(1), cpu: 0, gave: '' }));
+/**
+ * Runs all cases in each round; wall times are medians over the rounds, CPU times means.
+ * @param used what a server has used so far
+ */
+export async function interleave(
+  cases: readonly Case[],
+  rounds: number,
+  used: () => number,
+): Promise<Measurement[]> {
+  const figures = cases.map(() => ({ walls: [0].slice(1), cpu: 0, server: 0, gave: '' }));
   for (let round = 0; round < rounds + WARM_UP; round++) {
     for (const [index, { by, call }] of cases.entries()) {
       const figure = figures[index];
       if (figure === undefined) continue;
       const before = await cpuOf(by);
+      const server = used();
       const start = performance.now();
       const { gave, done = 1 } = await call(round);
       const wall = performance.now() - start;
@@ -36,11 +44,12 @@ export async function interleave(cases: readonly Case[], rounds: number): Promis
       if (round < WARM_UP) continue;
       figure.walls.push(wall / done);
       figure.cpu += cpu / done;
+      figure.server += (used() - server) / done;
     }
   }
   return cases.map(({ name }, index) => {
-    const { walls = [], cpu = 0, gave = '' } = figures[index] ?? {};
-    return { name, wall: median(walls), cpu: cpu / rounds, gave };
+    const { walls = [], cpu = 0, server = 0, gave = '' } = figures[index] ?? {};
+    return { name, wall: median(walls), cpu: cpu / rounds, server: server / rounds, gave };
   });
 }
 

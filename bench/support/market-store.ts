@@ -1,62 +1,68 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type TestClock, testClock } from '../../test/support/clock.ts';
+import type { BenchEngine } from './engine.ts';
 import { type MarketFile, marketConfig, writeMarket } from './market-files.ts';
 import { startPlat, type Usage } from './process.ts';
 
 /** Listings that are stored last, for windows of what changed lately. */
 export const LATE = 1000;
 
-/** A file, and what importing it took as a process. */
+/** A market as files, with the configuration that it needs. */
+export interface Market {
+  /** Where all files of the benchmark lie. */
+  readonly folder: string;
+  readonly config: string;
+  readonly files: readonly MarketFile[];
+  readonly listings: number;
+}
+
+/** A file, and what importing it took: of the process, and of the server beside it. */
 export interface Imported {
   readonly file: MarketFile;
   readonly usage: Usage;
+  readonly server: number;
 }
 
-export interface MarketStore {
+export interface MarketStore extends Market {
+  readonly engine: BenchEngine;
   readonly store: Store;
-  /** Where the store and all files of the benchmark lie. */
-  readonly folder: string;
+  /** Its address. */
   readonly path: string;
-  /** The configuration that it was made with. */
-  readonly config: string;
   readonly clock: TestClock;
   readonly imported: readonly Imported[];
   /** A moment before the last listings were stored, and after all others. */
   readonly lately: string;
-  dispose(): Promise<void>;
 }
 
-/** A store of a market in a folder of its own, made by `plat import`. */
-export async function makeMarketStore(
-  listings: number,
-  onProgress: (text: string) => void,
-): Promise<MarketStore> {
-  const folder = mkdtempSync(join(tmpdir(), 'plat-bench-'));
-  const path = join(folder, 'market.db');
+export function makeMarket(folder: string, listings: number): Market {
   const config = join(folder, 'plat.config.json');
   writeFileSync(config, JSON.stringify(marketConfig()));
-  const files = writeMarket(folder, listings, LATE);
-  onProgress(`wrote ${files.length} files`);
+  return { folder, config, files: writeMarket(folder, listings, LATE), listings };
+}
+
+/** A store of a market, made by `plat import`. */
+export async function makeMarketStore(
+  market: Market,
+  engine: BenchEngine,
+  onProgress: (text: string) => void,
+): Promise<MarketStore> {
+  const { config, files } = market;
+  const path = await engine.newStore('market');
   const imported: Imported[] = [];
   let lately = '';
   for (const file of files) {
     lately = new Date().toISOString();
-    imported.push({ file, usage: await importFile({ path, config }, file) });
-    onProgress(`imported ${file.records} of ${file.resource}`);
+    const before = engine.used();
+    const usage = await importFile({ path, config }, file);
+    imported.push({ file, usage, server: engine.used() - before });
+    onProgress(`imported ${file.records} of ${file.resource} (${engine.name})`);
   }
+  await engine.settle(path);
   const clock = testClock(new Date().toISOString());
-  const store = await openSqliteStore({ path, clock, pageReaders: 1, searchReaders: 1 });
-  return {
-    ...{ store, folder, path, config, clock, imported, lately },
-    async dispose() {
-      await store.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
+  const store = await engine.open(path, clock);
+  return { ...market, engine, store, path, clock, imported, lately };
 }
 
 /** @param of a store that is made if there is none */

@@ -1,17 +1,20 @@
 import { SELECT_ALL } from '../../src/query/request.ts';
 import type { NativeListingShape, Page, PageRequest } from '../../src/store/read.ts';
 import { operations, type ReadWish, TIME } from '../../test/support/world.ts';
-import { type Effort, type Measurement, measure, megabytes } from './measure.ts';
-import type { BenchContext } from './subject.ts';
+import type { MarketStore } from './market-store.ts';
+import { type Measurement, measure as measureCalls, megabytes } from './measure.ts';
 
 export const PAGE = 1000;
 
 /** Short ways to measure reads of a store. */
-export function reads({ store, clock }: BenchContext) {
+export function reads({ store, clock, engine }: MarketStore) {
   const { request } = operations(store, clock);
+  const measure = (name: string, call: () => Promise<string>): Promise<Measurement> =>
+    measureCalls(name, call, engine.used);
   const middle = middleKey({ store, clock });
   return {
     request,
+    measure,
     /** A page of 1000 in the middle of the keys. */
     async page(name: string, resource: string, options: string, wish: ReadWish = {}): Promise<Measurement> {
       const position = { kind: 'after-key', key: await middle(resource) } as const;
@@ -21,9 +24,9 @@ export function reads({ store, clock }: BenchContext) {
     async pageOf(name: string, asked: PageRequest): Promise<Measurement> {
       return measure(name, async () => told(await store.page(asked, TIME)));
     },
-    async found(name: string, resource: string, options: string, wish: ReadWish = {}, effort?: Effort) {
+    async found(name: string, resource: string, options: string, wish: ReadWish = {}) {
       const { query } = await request(resource, options, wish);
-      return measure(name, async () => `${(await store.ids(query, TIME)).length} ids`, effort);
+      return measure(name, async () => `${(await store.ids(query, TIME)).length} ids`);
     },
     async counted(name: string, resource: string, options: string, wish: ReadWish = {}) {
       const { query } = await request(resource, options, wish);
@@ -46,7 +49,7 @@ function told({ body, rows, release }: Page): string {
 }
 
 /** The key in the middle of a resource's, so that a page by key is not at the beginning of the tables. */
-function middleKey({ store, clock }: Pick<BenchContext, 'store' | 'clock'>) {
+function middleKey({ store, clock }: Pick<MarketStore, 'store' | 'clock'>) {
   const known = new Map<string, string>();
   return async (resource: string): Promise<string> => {
     const found = known.get(resource);

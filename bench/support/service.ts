@@ -1,6 +1,6 @@
 import { createKey } from '../../src/cli/commands/keys.ts';
+import type { MarketStore } from './market-store.ts';
 import { type Running, startHelper, startPlat } from './process.ts';
-import type { BenchContext } from './subject.ts';
 
 /** A service in a process of its own, and keys to it. */
 export interface RunningService {
@@ -18,7 +18,7 @@ export const FREE_PORTS = ['api', 'replication', 'floorplans', 'admin'].flatMap(
 ]);
 
 /** Starts `plat serve` on free ports. */
-export async function startService({ store, path, config }: BenchContext): Promise<RunningService> {
+export async function startService({ store, path, config }: MarketStore): Promise<RunningService> {
   const token = async (role: string): Promise<string> => {
     const wanted = { name: 'bench', kind: 'replication', role, systems: [], expiresAt: null } as const;
     return (await createKey(store, wanted)).token;

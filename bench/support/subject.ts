@@ -1,14 +1,10 @@
 import type { MarketStore } from './market-store.ts';
 import type { Measurement } from './measure.ts';
 
-export interface BenchContext extends MarketStore {
-  readonly listings: number;
-}
-
 /** One file of the benchmark. Add it to the list in main.ts. */
 export interface Subject {
   readonly title: string;
   /** The measurements, its own or those of the first subject, that all of its own are compared to. */
   readonly floors: readonly string[];
-  run(context: BenchContext): Promise<readonly Measurement[]>;
+  run(context: MarketStore): Promise<readonly Measurement[]>;
 }

@@ -18,10 +18,11 @@ const ratio = (value: number, floor: number): string => {
   return times.toFixed(times < 10 ? 2 : 0);
 };
 
+const letterOf = (index: number): string => String.fromCharCode(65 + index);
+
 /** A section as a Markdown table, with what its ratios are to beneath it; ratios are of wall times. */
 export function renderSection({ title, measurements, floors }: Section): string {
-  const letters = floors.map((_, index) => String.fromCharCode(65 + index));
-  const head = [title, 'wall ms', 'CPU ms', ...letters.map((letter) => `× ${letter}`), 'gives'];
+  const head = [title, 'wall ms', 'CPU ms', ...floors.map((_, index) => `× ${letterOf(index)}`), 'gives'];
   const rows = measurements.map(({ name, wall, cpu, gave }) => [
     name,
     milliseconds(wall),
@@ -29,7 +30,35 @@ export function renderSection({ title, measurements, floors }: Section): string 
     ...floors.map((floor) => ratio(wall, floor.wall)),
     gave,
   ]);
-  const isText = (column: number): boolean => column === 0 || column === head.length - 1;
+  return [...tableOf(head, rows, 1), ...legendOf(floors)].join('\n');
+}
+
+/** The same measurements of a file and of a server, side by side. The ratios are to the floors of each, and of both. */
+export function renderTwo(file: Section, server: Section): string {
+  const letters = file.floors.map((_, index) => letterOf(index));
+  const head = [
+    file.title,
+    ...['file: wall ms', 'CPU ms', ...letters.map((letter) => `× ${letter}`)],
+    ...['server: wall ms', 'CPU ms of plat', 'of the server', ...letters.map((letter) => `× ${letter}`)],
+    ...['server ÷ file', 'file gives', 'server gives'],
+  ];
+  const rows = file.measurements.map((one) => {
+    const other = server.measurements.find(({ name }) => name === one.name);
+    if (other === undefined) throw new Error(`${one.name} was not measured on the server`);
+    return [
+      ...[one.name, milliseconds(one.wall), milliseconds(one.cpu)],
+      ...file.floors.map((floor) => ratio(one.wall, floor.wall)),
+      ...[milliseconds(other.wall), milliseconds(other.cpu), milliseconds(other.server)],
+      ...server.floors.map((floor) => ratio(other.wall, floor.wall)),
+      ...[ratio(other.wall, one.wall), one.gave, other.gave],
+    ];
+  });
+  return [...tableOf(head, rows, 2), ...legendOf(file.floors)].join('\n');
+}
+
+/** @param last columns of text at the end; so is the first */
+function tableOf(head: readonly string[], rows: readonly (readonly string[])[], last: number): string[] {
+  const isText = (column: number): boolean => column === 0 || column >= head.length - last;
   const widths = head.map((cell, column) =>
     Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -39,7 +68,10 @@ export function renderSection({ title, measurements, floors }: Section): string 
   const rule = widths.map((width, column) =>
     isText(column) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`,
   );
-  const legend = floors.map(({ name }, index) => `${letters[index]}: ${name}`).join('; ');
-  const beneath = floors.length === 0 ? [] : ['', `Ratios to ${legend}.`];
-  return [line(head), `|${rule.join('|')}|`, ...rows.map(line), ...beneath].join('\n');
+  return [line(head), `|${rule.join('|')}|`, ...rows.map(line)];
+}
+
+function legendOf(floors: readonly Floor[]): string[] {
+  const legend = floors.map(({ name }, index) => `${letterOf(index)}: ${name}`).join('; ');
+  return floors.length === 0 ? [] : ['', `Ratios to ${legend}.`];
 }

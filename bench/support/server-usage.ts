@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Client } from 'pg';
+
+/** Milliseconds of a tick of the kernel's account of processes. */
+const TICK = 10;
+
+/** The process that a server's others come from. */
+export async function postmasterOf(address: string): Promise<string> {
+  const client = new Client({ connectionString: address });
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  await client.end();
+  return fieldsOf(String(rows[0]?.pid))[1] ?? '';
+}
+
+/** What the processes of a server have used of a processor since they started, in milliseconds. */
+export function usedBy(postmaster: string): number {
+  const own = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && fieldsOf(name)[1] === postmaster);
+  const ticks = [
+    ...own.flatMap((name) => fieldsOf(name).slice(11, 13)),
+    ...fieldsOf(postmaster).slice(11, 15),
+  ];
+  return ticks.reduce((sum, text) => sum + Number(text), 0) * TICK;
+}
+
+/** The fields of a process from its state on (proc(5)); none of one that has just ended. */
+function fieldsOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+  } catch {
+    return [];
+  }
+}
