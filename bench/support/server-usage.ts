@@ -9,8 +9,10 @@ export async function postmasterOf(address: string): Promise<string> {
   const client = new Client({ connectionString: address });
   await client.connect();
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const [, parent] = fieldsOf(String(rows[0]?.pid));
   await client.end();
-  return fieldsOf(String(rows[0]?.pid))[1] ?? '';
+  if (parent === undefined) throw new Error('The server is not on this machine');
+  return parent;
 }
 
 /** What the processes of a server have used of a processor since they started, in milliseconds. */
