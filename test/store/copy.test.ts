@@ -1,5 +1,6 @@
 /** A store that moves from one engine to the other and back is the same store. */
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { suite, type TestContext, test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
 import type { ErrorCode } from '../../src/errors/index.ts';
@@ -8,6 +9,7 @@ import { copyStore } from '../../src/store/copy-store.ts';
 import { NO_USE } from '../../src/store/key-store.ts';
 import type { RawTables } from '../../src/store/raw-tables.ts';
 import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import type { PartitionField } from '../../src/store/store.ts';
 import { listing } from '../support/builders.ts';
 import { testClock } from '../support/clock.ts';
 import { postgresServer, runOn } from '../support/postgres-server.ts';
@@ -45,10 +47,19 @@ async function database(t: TestContext): Promise<string> {
 const PLACES = {
   sqlite: async () => temporaryFile(),
   postgres: database,
+  partitions: database,
 } as const;
+type Place = keyof typeof PLACES;
 
-async function fill(address: string): Promise<void> {
-  const store = await openStore(address, { create: settings });
+const partitionsOf = (place: Place): PartitionField | undefined =>
+  place === 'partitions' ? 'OriginatingSystemID' : undefined;
+
+async function fill(place: Place, address: string): Promise<void> {
+  const partitions = partitionsOf(place);
+  const store = await openStore(address, {
+    create: settings,
+    ...(partitions === undefined ? {} : { partitions }),
+  });
   const { write } = operations(store, testClock());
   for (const [resource, records] of Map.groupBy(
     marketRecords({ seed: 7, listings: 10 }),
@@ -77,14 +88,14 @@ async function seen(address: string) {
     keys: await store.keys.list(),
     ledger: await store.ledger.state('feed'),
     secret: store.secret,
-    status: { ...(await store.status()), store: '', engine: '', layout: 0, bytes: 0 },
+    status: { ...(await store.status()), store: '', engine: '', layout: 0, bytes: 0, partitions: undefined },
   };
   await store.close();
   return found;
 }
 
-async function copied(from: string, to: string) {
-  const [source, target] = [await openTables(from, false), await openTables(to, true)];
+async function copied(from: string, to: string, place: Place = 'postgres') {
+  const [source, target] = [await openTables(from, false), await openTables(to, true, partitionsOf(place))];
   try {
     return await copyStore(source, target, none);
   } finally {
@@ -98,11 +109,13 @@ suite('copies of stores', () => {
     ['sqlite', 'postgres'],
     ['postgres', 'sqlite'],
     ['sqlite', 'sqlite'],
+    ['sqlite', 'partitions'],
+    ['partitions', 'postgres'],
   ] as const) {
     test(`from ${from} to ${to}: everything is the same, and the copy goes its own way`, async (t) => {
       const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
-      await fill(here);
-      const report = await copied(here, there);
+      await fill(from, here);
+      const report = await copied(here, there, to);
       assert.equal(report.written, report.rows);
       assert.equal(report.removed, 0);
       const expected = await seen(here);
@@ -110,6 +123,7 @@ suite('copies of stores', () => {
       const store = await openStore(there);
       const told = await operations(store, testClock()).write('Property', listing('new'));
       assert.equal(told.inserted, 1);
+      assert.equal((await store.status()).partitions?.by, partitionsOf(to));
       assert.ok(Date.parse(told.stamp) >= Date.parse(expected.status.lastStamp));
       await store.close();
       assert.deepEqual(await seen(here), expected);
@@ -117,8 +131,11 @@ suite('copies of stores', () => {
 
     test(`from ${from} to ${to}: a copy that breaks off goes on, and what changed meanwhile comes along`, async (t) => {
       const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
-      await fill(here);
-      const [source, target] = [await openTables(here, false), await openTables(there, true)];
+      await fill(from, here);
+      const [source, target] = [
+        await openTables(here, false),
+        await openTables(there, true, partitionsOf(to)),
+      ];
       let changes = 0;
       const breaking: RawTables = {
         ...target,
@@ -134,7 +151,7 @@ suite('copies of stores', () => {
       const gone = await operations(store, testClock()).keys('Office');
       await store.remove('Office', gone.slice(0, 2));
       await store.close();
-      const report = await copied(here, there);
+      const report = await copied(here, there, to);
       assert.ok(report.written < report.rows && report.removed >= 0, JSON.stringify(report));
       assert.deepEqual(await seen(there), await seen(here));
     });
@@ -142,7 +159,7 @@ suite('copies of stores', () => {
 
   test('a store is not written over, and a database of somebody else neither', async (t) => {
     const here = await PLACES.sqlite();
-    await fill(here);
+    await fill('sqlite', here);
     const there = await database(t);
     await copied(here, there);
     const name = there.replace(/\?.*/, '');
@@ -156,9 +173,45 @@ suite('copies of stores', () => {
     await assert.rejects(copied(await database(t), await PLACES.sqlite()), missing);
   });
 
+  test('a copy that was begun without partitions does not go on with them', async (t) => {
+    const here = await PLACES.sqlite();
+    await fill('sqlite', here);
+    const there = await database(t);
+    const [source, target] = [await openTables(here, false), await openTables(there, true)];
+    await target.prepare(await source.model(), await source.tables());
+    await source.close();
+    await target.close();
+    await assert.rejects(copied(here, there, 'partitions'), {
+      code: 'usage' satisfies ErrorCode,
+      message: `The copy into ${there.replace(/\?.*/, '')} was begun without partitions.`,
+    });
+  });
+
+  test('what is part of a record lies with it, also where the source had it elsewhere', async (t) => {
+    const here = await PLACES.sqlite();
+    const store = await openStore(here, { create: settings });
+    const media = [{ MediaKey: 'M', MediaCategory: 'Photo', MediaURL: 'https://images.example/M.jpg' }];
+    await operations(store, testClock()).write('Property', listing('A', { Media: media }));
+    await store.close();
+    const file = new DatabaseSync(here);
+    file.exec("UPDATE media_records SET _system = 'X'");
+    file.exec("UPDATE plat_counters SET system = 'X' WHERE resource = 'Media'");
+    file.close();
+    const there = await database(t);
+    await copied(here, there, 'partitions');
+    const copy = await openStore(there);
+    const { rows, count } = operations(copy, testClock());
+    assert.deepEqual(await rows('Property', '$select=ListingKey&$expand=Media($select=MediaKey)'), [
+      { ListingKey: 'A', Media: [{ MediaKey: 'M' }] },
+    ]);
+    assert.equal(await count('Media'), 1);
+    assert.equal(await count('Media', '', { role: 'idx', systems: ['X'] }), 0);
+    await copy.close();
+  });
+
   test('a source that never comes to rest is told', async () => {
     const here = await PLACES.sqlite();
-    await fill(here);
+    await fill('sqlite', here);
     const [source, target] = [await openTables(here, false), await openTables(await PLACES.sqlite(), true)];
     let moves = 0;
     const restless = { ...source, position: async () => String(++moves) };

@@ -160,7 +160,7 @@ const listed = (values: readonly string[]): Sql =>
   sql`SELECT value COLLATE "C" FROM json_array_elements_text(${bind(JSON.stringify(values))}::json)`;
 
 /** Layouts of the resources whose records can be part of one of `resource`. */
-function childLayouts(model: StoreModel, resource: string): ResourceLayout[] {
+export function childLayouts(model: StoreModel, resource: string): ResourceLayout[] {
   const targets = [...model.resource(resource).navigations.values()]
     .filter(({ collection }) => collection)
     .map(({ target }) => target)

@@ -3,8 +3,10 @@ import type { StoreModel } from '../model.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
 import type { PartitionField } from '../store.ts';
 import { postgresAddress } from './address.ts';
+import { alignSystems } from './align-systems.ts';
 import { connectPool } from './connect.ts';
 import { copyIn } from './copy-in.ts';
+import { counters } from './counters.ts';
 import { makeFunctions } from './create.ts';
 import { translateError } from './errors.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
@@ -65,6 +67,9 @@ export async function postgresTables(text: string, partitions?: PartitionField):
         await makeFunctions(session, await readServer(session, address.name));
         for (const layout of storedLayouts(model)) {
           await recreateView(session, model, layout, columns.get(layout.viewName) ?? []);
+        }
+        if ((await readSystems(session)) !== undefined) {
+          await alignSystems({ session, model, counters: counters(session), source: null });
         }
         await writeMeta(session, CURRENT_LAYOUT);
       }),
