@@ -4,6 +4,7 @@ import type { RowToPut } from '../write/transaction.ts';
 import { encode } from './codec.ts';
 import { type Cell, cellOf, copyIn } from './copy-in.ts';
 import { type Bits, type Court, judgeChildren, rowsJudge } from './judge.ts';
+import type { Tombstones } from './tombstones.ts';
 
 /** What a row that is taken out leaves behind. */
 interface Taken {
@@ -28,7 +29,7 @@ export interface RowPutter {
   take(keys: readonly string[]): Promise<ReadonlyMap<string, Taken>>;
 }
 
-export function rowPutter(court: Court, layout: ResourceLayout): RowPutter {
+export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombstones): RowPutter {
   const { session, counters, model } = court;
   const { columnsTable, textsTable, resource } = layout;
   const one = isOneTable(layout);
@@ -68,7 +69,7 @@ export function rowPutter(court: Court, layout: ResourceLayout): RowPutter {
       const others = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...texts.columns];
       await copyIn(session, textsTable, others, textCells(placed));
     }
-    await unbury(rows.filter(({ stored }) => stored === undefined).map(({ key }) => key));
+    await graves.unbury(rows.filter(({ stored }) => stored === undefined).map(({ key }) => key));
     await judgeChildren(
       court,
       resource.name,
@@ -126,15 +127,6 @@ export function rowPutter(court: Court, layout: ResourceLayout): RowPutter {
       dormant: dormant.map((name) => cellOf(row[name])),
     });
     return new Map(rows.map((row) => [String(row._key), taken(row)]));
-  }
-
-  /** A record that comes again leaves its tombstone. */
-  async function unbury(keys: readonly string[]): Promise<void> {
-    if (keys.length === 0) return;
-    await session.run('DELETE FROM plat_tombstones WHERE resource = $1 AND key = ANY($2::text[])', [
-      resource.name,
-      keys,
-    ]);
   }
 
   async function takeIds(count: number): Promise<() => number> {

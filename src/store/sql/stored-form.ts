@@ -1,0 +1,70 @@
+import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
+import { MEDIA_KINDS, type MediaKind } from '../record/media.ts';
+import { isStamp, STAMPED_FIELDS } from '../record/stamps.ts';
+import type { StoredRow } from '../write/transaction.ts';
+
+/** How a write reads stored records, whichever engine holds them: what it compares, or the whole content. */
+export interface StoredForm<T> {
+  /** `SELECT … FROM … r` of what a write compares. */
+  readonly rows: string;
+  /** The same of the whole content. */
+  readonly contents: string;
+  row(raw: Readonly<Record<string, T>>): StoredRow;
+  content(raw: Readonly<Record<string, T>>): FieldValues;
+}
+
+/** @param decode the value of a field from its column, as the engine gives it */
+export function storedForm<T>(
+  layout: ResourceLayout,
+  decode: (field: Field, raw: T | undefined) => FieldValue,
+): StoredForm<T> {
+  const { columnsTable, resource } = layout;
+  const typed = typedFields(layout);
+  // Fields that a write compares, so that it need not read the whole record.
+  const watched = typed.filter(
+    (field) => field.class === 'open' || isStamp(field) || STAMPED_FIELDS.includes(field.name),
+  );
+  const keys = resource.parent === undefined ? ['_key'] : ['_key', '_parent', '_parent_resource'];
+  const own = ['_id', '_system', '_kind', '_hash', '_source', '_visible'];
+  const select = (columns: readonly string[], fields: readonly Field[]): string =>
+    `SELECT ${[...columns, ...fields.map(({ name }) => name)].map((name) => `r."${name}"`).join(', ')} FROM "${columnsTable}" r`;
+
+  const valuesOf = (fields: readonly Field[], raw: Readonly<Record<string, T>>): FieldValues => {
+    const values: Record<string, FieldValue> = {};
+    for (const field of resource.fields.values()) {
+      const column = ownColumn(resource, field);
+      const value = column === undefined ? null : textOf(raw[column]);
+      if (value !== null && value !== '') values[field.name] = value;
+    }
+    for (const field of fields) {
+      const value = decode(field, raw[field.name]);
+      if (value !== null) values[field.name] = value;
+    }
+    return values;
+  };
+
+  return {
+    rows: select([...keys, ...own], watched),
+    contents: select(keys, typed),
+    row: (raw) => ({
+      key: String(raw._key),
+      id: Number(raw._id),
+      parent: textOf(raw._parent),
+      parentResource: textOf(raw._parent_resource),
+      system: textOf(raw._system),
+      kind: kindOf(raw._kind),
+      hash: String(raw._hash),
+      source: textOf(raw._source),
+      visible: Number(raw._visible),
+      values: valuesOf(watched, raw),
+    }),
+    content: (raw) => valuesOf(typed, raw),
+  };
+}
+
+const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+
+function kindOf(raw: unknown): MediaKind | null {
+  return MEDIA_KINDS.find((kind) => kind === raw) ?? null;
+}

@@ -1,0 +1,150 @@
+import { isOneTable, type ResourceLayout, typedFields } from '../layout/index.ts';
+import { placeOf, textColumns } from '../text/text-columns.ts';
+import type { RowToPut, StoredRow } from '../write/transaction.ts';
+import { encode } from './codec.ts';
+import { type Bits, type Court, judgeChildren, rowJudge } from './judge.ts';
+import type { Tombstones } from './tombstones.ts';
+import { wordWriter } from './word-index.ts';
+
+/** How a row is counted. */
+interface Standing {
+  readonly visible: number;
+  readonly system: string | null;
+}
+
+/** Puts rows of one resource in, and takes them out. */
+export interface RowPutter {
+  put(rows: readonly RowToPut[]): void;
+  take(rows: readonly StoredRow[]): ReadonlyMap<string, Standing>;
+}
+
+/** The columns by which a row is found. The parent is part of a child's primary key. */
+export const isThisRow = ({ resource }: ResourceLayout): string =>
+  resource.parent === undefined ? '_key = ?' : '_parent = ? AND _key = ?';
+
+/** The values of these columns. */
+export const placeInTable = (
+  { resource }: ResourceLayout,
+  { parent, key }: Pick<StoredRow, 'parent' | 'key'>,
+): (string | null)[] => (resource.parent === undefined ? [key] : [parent, key]);
+
+export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombstones): RowPutter {
+  const { connection, counters } = court;
+  const { columnsTable, textsTable, resource } = layout;
+  const one = isOneTable(layout);
+  const child = resource.parent !== undefined;
+  const typed = typedFields(layout);
+  let putRow: ((row: RowToPut, id: number) => Bits) | undefined;
+
+  return {
+    put(rows) {
+      if (rows.length === 0) return;
+      const ids = takeIds(rows.filter(({ stored }) => stored === undefined).length);
+      putRow ??= makePutRow();
+      const seenOtherwise: string[] = [];
+      for (const row of rows) {
+        const { stored } = row;
+        const before = stored === undefined ? undefined : standingOf(stored);
+        if (stored !== undefined && child && stored.parent !== row.parent) deleteRow(stored);
+        if (stored === undefined) graves.unbury(row.key);
+        const { visible } = putRow(row, stored?.id ?? ids.next());
+        if (before?.visible === visible && before.system === row.system) continue;
+        seenOtherwise.push(row.key);
+        if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
+        counters.add(resource.name, visible, row.system, 1);
+      }
+      judgeChildren(court, resource.name, seenOtherwise);
+      counters.flush();
+    },
+    take(rows) {
+      const standing = new Map(rows.map((row) => [row.key, standingOf(row) ?? row]));
+      rows.forEach(deleteRow);
+      return standing;
+    },
+  };
+
+  /** How a stored row is counted now: a change of its parent may have moved it since it was found. */
+  function standingOf(row: StoredRow): Standing | undefined {
+    const found = connection
+      .prepare(`SELECT _visible, _system FROM "${columnsTable}" WHERE ${isThisRow(layout)}`)
+      .get(...placeInTable(layout, row));
+    return found === undefined
+      ? undefined
+      : { visible: Number(found._visible), system: textOf(found._system) };
+  }
+
+  function deleteRow(row: StoredRow): void {
+    for (const table of one ? [columnsTable] : [columnsTable, textsTable]) {
+      connection
+        .prepare(`DELETE FROM "${table}" WHERE ${isThisRow(layout)}`)
+        .run(...placeInTable(layout, row));
+    }
+  }
+
+  /** Writes a record, judged on the way by the rule of every role. */
+  function makePutRow(): (row: RowToPut, id: number) => Bits {
+    const judge = rowJudge(court, layout);
+    const texts = textColumns(court.model, layout);
+    const insert = insertOf([
+      ...(child ? ['_key', '_parent', '_parent_resource'] : ['_key']),
+      ...['_id', '_system', '_visible', '_shown', '_kind', '_rank', '_file', '_hash', '_audience', '_source'],
+      ...typed.map((field) => field.name),
+      ...(one ? texts.columns : []),
+    ]);
+    const insertTexts = one ? undefined : textsInsert(texts.columns);
+    const insertWords = wordWriter(connection, layout, typed);
+    return (row, id) => {
+      const bits = judge(row);
+      const { rank, file } = placeOf(row);
+      const place = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
+      const source = court.source ?? row.stored?.source ?? null;
+      const own = [row.kind, rank, file, row.hash, row.audience ?? null, source];
+      const columns = typed.map((field) => encode(field, row.values[field.name]));
+      const ready = texts.values(row);
+      const seen = [id, row.system, bits.visible, bits.shown];
+      insert.run(...place, ...seen, ...own, ...columns, ...(one ? ready : []));
+      insertTexts?.(row, id, bits, ready);
+      insertWords?.(id, row.key, columns);
+      return bits;
+    };
+  }
+
+  function insertOf(columns: readonly string[]) {
+    const updates = columns.filter((name) => !['_key', '_parent', '_id'].includes(name));
+    return connection.prepare(
+      `INSERT INTO "${columnsTable}" (${columns.map((name) => `"${name}"`).join(', ')})
+       VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT ${child ? '(_parent, _key)' : '(_key)'}
+       DO UPDATE SET ${updates.map((name) => `"${name}" = excluded."${name}"`).join(', ')}`,
+    );
+  }
+
+  /** The texts of listings have a table of their own, which carries the links to their agents, too. */
+  function textsInsert(columns: readonly string[]) {
+    const links = layout.links.map(({ field }) => field);
+    const names = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...columns];
+    const statement = connection.prepare(
+      `INSERT OR REPLACE INTO "${textsTable}" (${names.map((name) => `"${name}"`).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    );
+    return (
+      row: RowToPut,
+      id: number,
+      { visible, shown }: Bits,
+      ready: readonly (string | number | null)[],
+    ) => {
+      const linked = links.map((link) => textOf(row.values[link]));
+      statement.run(row.key, id, row.system, visible, shown, ...linked, ...ready);
+    };
+  }
+
+  function takeIds(count: number): { next: () => number } {
+    const row = connection
+      .prepare(
+        'INSERT INTO plat_sequence VALUES (?1, 1 + ?2) ON CONFLICT DO UPDATE SET next = next + ?2 RETURNING next',
+      )
+      .get(resource.name, count);
+    let next = Number(row?.next ?? 1) - count;
+    return { next: () => next++ };
+  }
+}
+
+const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);

@@ -1,0 +1,46 @@
+import type { FieldValues } from '../../dictionary/index.ts';
+import type { ResourceLayout } from '../layout/index.ts';
+import { storedForm } from '../sql/stored-form.ts';
+import type { StoredRow } from '../write/transaction.ts';
+import { decode } from './codec.ts';
+import type { Connection, Raw } from './connection.ts';
+
+/** What a transaction finds of one resource. */
+export interface StoredRows {
+  find(keys: readonly string[]): Map<string, StoredRow>;
+  all(): StoredRow[];
+  /** Rows in the order of their keys. */
+  after(key: string, limit: number): StoredRow[];
+  children(parentResource: string, parents: readonly string[]): Map<string, StoredRow[]>;
+  load(rows: readonly StoredRow[]): Map<string, FieldValues>;
+}
+
+export function storedRows(connection: Connection, layout: ResourceLayout): StoredRows {
+  const form = storedForm<Raw>(layout, decode);
+  const select = (rest: string, ...values: readonly string[]): StoredRow[] =>
+    connection
+      .prepare(`${form.rows} ${rest}`)
+      .all(...values)
+      .map(form.row);
+  return {
+    find(keys) {
+      const rows = select('WHERE r._key IN (SELECT value FROM json_each(?))', JSON.stringify(keys));
+      return new Map(rows.map((row) => [row.key, row]));
+    },
+    all: () => select(''),
+    after: (key, limit) => select(`WHERE r._key > ? ORDER BY r._key LIMIT ${limit}`, key),
+    children(parentResource, parents) {
+      if (parents.length === 0) return new Map();
+      const rows = select('WHERE r._parent IN (SELECT value FROM json_each(?))', JSON.stringify(parents));
+      const own = rows.filter((row) => row.parentResource === parentResource);
+      return Map.groupBy(own, (row) => row.parent ?? '');
+    },
+    load(rows) {
+      const keys = JSON.stringify(rows.map(({ key }) => key));
+      const found = connection
+        .prepare(`${form.contents} WHERE r._key IN (SELECT value FROM json_each(?))`)
+        .all(keys);
+      return new Map(found.map((row) => [String(row._key), form.content(row)]));
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { Connection } from './connection.ts';
+
+/** What is left of the deleted records of one resource. */
+export interface Tombstones {
+  bury(key: string, system: string | null): void;
+  /** A record that comes again leaves its tombstone. */
+  unbury(key: string): void;
+}
+
+/** @param stamp of the transaction */
+export function tombstones(connection: Connection, resource: string, stamp: string): Tombstones {
+  let hasSome: boolean | undefined;
+  return {
+    bury(key, system) {
+      hasSome = true;
+      connection
+        .prepare(
+          'INSERT INTO plat_tombstones VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET system = excluded.system, deleted_at = excluded.deleted_at',
+        )
+        .run(resource, key, system, stamp);
+    },
+    unbury(key) {
+      hasSome ??=
+        connection.prepare('SELECT 1 FROM plat_tombstones WHERE resource = ?').get(resource) !== undefined;
+      if (!hasSome) return;
+      connection.prepare('DELETE FROM plat_tombstones WHERE resource = ? AND key = ?').run(resource, key);
+    },
+  };
+}
