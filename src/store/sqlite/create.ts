@@ -15,7 +15,7 @@ import { newSecret, Writer } from './writer.ts';
 /** "plat" in the header of the file, so that a store is told from any other database. */
 const APPLICATION_ID = 0x706c6174;
 /** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 /** A usual record fits into a page without overflow (docs/performance.md). */
 const PAGE_SIZE = 32_768;
 
@@ -30,8 +30,12 @@ export const markStore = (database: DatabaseSync): void =>
 export const isMarked = (database: DatabaseSync): boolean =>
   Number(database.prepare('PRAGMA application_id').get()?.application_id) === APPLICATION_ID;
 
+/** The layout of a file's tables; 0 while they are being made. */
+export const layoutOf = (database: DatabaseSync): number =>
+  Number(database.prepare('PRAGMA user_version').get()?.user_version);
+
 /** What lies at a path. */
-export type Found = 'nothing' | 'empty' | 'store';
+export type Found = 'nothing' | 'empty' | 'older store' | 'store';
 
 /** @throws PlatError when the file is no store of plat, or of a layout that this plat does not know */
 export function inspect(path: string): Found {
@@ -39,7 +43,7 @@ export function inspect(path: string): Found {
   const database = new DatabaseSync(path, { readOnly: false, timeout: 5000 });
   try {
     const applicationId = Number(database.prepare('PRAGMA application_id').get()?.application_id);
-    const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+    const version = layoutOf(database);
     const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
     if (applicationId !== APPLICATION_ID) {
       if (tables === 0) return 'empty';
@@ -48,7 +52,8 @@ export function inspect(path: string): Found {
     if (version > LAYOUT_VERSION) {
       throw platError('storeTooNew', { store: path, found: version, known: LAYOUT_VERSION });
     }
-    return tables === 0 || version === 0 ? 'empty' : 'store';
+    if (tables === 0 || version === 0) return 'empty';
+    return version < LAYOUT_VERSION ? 'older store' : 'store';
   } finally {
     database.close();
   }
@@ -65,8 +70,7 @@ export async function createStore(
   startFile(database);
   database.exec('BEGIN IMMEDIATE');
   try {
-    const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
-    if (version > 0) {
+    if (layoutOf(database) > 0) {
       database.exec('ROLLBACK');
       return;
     }

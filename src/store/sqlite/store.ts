@@ -36,6 +36,7 @@ import { sqliteKeys } from './keys.ts';
 import { sqliteLedger } from './ledger.ts';
 import { LOCK_TIMEOUT } from './lock.ts';
 import { readMeta } from './meta.ts';
+import { migrateStore } from './migrate.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
 import { readStatus } from './status.ts';
@@ -70,7 +71,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const clock = steadyClock(options.clock ?? systemClock);
   try {
     const found = inspect(path);
-    if (found !== 'store') {
+    if (found === 'older store') await migrateStore(path, clock);
+    else if (found !== 'store') {
       if (create === undefined) throw platError('storeMissing', { store: path });
       const connection = connect({ path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 });
       await createStore(connection, create, clock);

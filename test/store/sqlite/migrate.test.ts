@@ -1,0 +1,65 @@
+/** A file that was made before an index was is given it when it is opened. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { openStore } from '../../../src/open-store.ts';
+import { listing } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { temporaryFile } from '../../support/temporary.ts';
+import { operations } from '../../support/world.ts';
+
+const WORDS = 'property_records_words';
+
+/** A file of layout 1 with a listing, as it was before words were indexed. */
+async function oldFile(): Promise<string> {
+  const path = temporaryFile();
+  const store = await openStore(path, { create: 'authority' });
+  await operations(store, testClock()).write('Property', listing('A', { PublicRemarks: 'A bright kitchen' }));
+  await store.close();
+  const file = new DatabaseSync(path);
+  file.exec(`DROP TRIGGER ${WORDS}_gone; DROP TABLE ${WORDS}; PRAGMA user_version = 1`);
+  file.close();
+  return path;
+}
+
+function layoutOf(path: string): unknown {
+  const file = new DatabaseSync(path, { readOnly: true });
+  try {
+    return file.prepare('PRAGMA user_version').get()?.user_version;
+  } finally {
+    file.close();
+  }
+}
+
+async function opened(t: TestContext, path: string) {
+  const store = await openStore(path);
+  t.after(() => store.close());
+  return { store, ...operations(store, testClock()) };
+}
+
+test('words of a file from before their index are found, those that were there and those that come', async (t) => {
+  const path = await oldFile();
+  const [first, second] = await Promise.all([opened(t, path), opened(t, path)]);
+  assert.equal(layoutOf(path), 2);
+  for (const { keys } of [first, second]) assert.deepEqual(await keys('Property', '$search=kitchen'), ['A']);
+  await first.write('Property', listing('B', { PublicRemarks: 'Kitchen and hall' }));
+  await second.store.remove('Property', ['A']);
+  for (const { keys } of [first, second]) assert.deepEqual(await keys('Property', '$search=kitchen'), ['B']);
+  assert.equal((await first.store.status()).layout, 2);
+});
+
+test('a file that cannot be brought up stays as it was, and is when the reason is gone', async (t) => {
+  const path = await oldFile();
+  const file = new DatabaseSync(path);
+  // A table of somebody else's is where the index comes.
+  file.exec(`CREATE TABLE ${WORDS}_data (id INTEGER)`);
+  await assert.rejects(
+    openStore(path),
+    /already another table or index|already exists|vtable constructor failed/,
+  );
+  assert.equal(layoutOf(path), 1);
+  file.exec(`DROP TABLE ${WORDS}_data`);
+  file.close();
+  const { keys } = await opened(t, path);
+  assert.deepEqual(await keys('Property', '$search=kitchen'), ['A']);
+});
