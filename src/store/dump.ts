@@ -1,4 +1,5 @@
 import type { StoreModel } from './model.ts';
+import type { Columns } from './raw-tables.ts';
 
 /** A value of a row, in whatever engine. */
 export type Cell = string | number | boolean | null;
@@ -6,7 +7,8 @@ export type Cell = string | number | boolean | null;
 /** Rows of one table, some at a time. */
 export interface DumpedRows {
   readonly table: string;
-  readonly columns: readonly string[];
+  readonly columns: Columns;
+  /** Their values, in the order of the columns. */
   readonly rows: readonly (readonly Cell[])[];
 }
 

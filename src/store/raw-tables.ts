@@ -3,12 +3,19 @@ import type { StoreModel } from './model.ts';
 /** A value of a row, in whatever engine; truth values are 1 and 0. */
 export type Cell = string | number | null;
 
+/** What the values of a column are. */
+export type ColumnKind = 'text' | 'number' | 'boolean';
+
+/** The columns of a table in their order, with what they hold: no declaration tells it of fields that were dropped. */
+export type Columns = ReadonlyMap<string, ColumnKind>;
+
 /** A table of a store, which has the same name and the same columns in every engine. */
 export interface RawTable {
   readonly name: string;
   /** Columns by which its rows are told apart and stand in order. */
   readonly key: readonly string[];
   readonly columns: readonly string[];
+  readonly kinds: Columns;
 }
 
 export type RawRow = readonly Cell[];

@@ -157,6 +157,46 @@ suite('copies of stores', () => {
     });
   }
 
+  for (const [from, to] of [
+    ['sqlite', 'postgres'],
+    ['postgres', 'sqlite'],
+    ['partitions', 'sqlite'],
+  ] as const) {
+    test(`from ${from} to ${to}: a field that was dropped comes back with its values, of its kind`, async (t) => {
+      const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
+      const partitions = partitionsOf(from);
+      const store = await openStore(here, {
+        create: settings,
+        ...(partitions === undefined ? {} : { partitions }),
+      });
+      const values = [
+        { Winter_GeneratorSwitchYN: true, Winter_HeatingCost: 12.5, OfficeUse_KeySafe: '1' },
+        { Winter_GeneratorSwitchYN: false, Winter_HeatingCost: 0, OfficeUse_KeySafe: 'true' },
+      ];
+      const { write } = operations(store, testClock());
+      await write('Property', ...values.map((each, index) => listing(`k${index}`, each)));
+      await store.configure((now) => ({ ...now, declarations: {} }));
+      await store.close();
+      await copied(here, there, to);
+      const backup = temporaryFile();
+      const whole = await openStore(there);
+      await whole.backup(backup);
+      await whole.close();
+      for (const address of [there, backup]) {
+        const copy = await openStore(address);
+        await copy.configure((now) => ({ ...now, declarations: settings.declarations }));
+        const { rows, keys } = operations(copy, testClock());
+        const found = await rows('Property', `$select=${Object.keys(values[0] ?? {})}`);
+        assert.deepEqual(found, values, address);
+        assert.deepEqual(
+          await keys('Property', '$filter=Winter_GeneratorSwitchYN eq true and Winter_HeatingCost gt 12'),
+          ['k0'],
+        );
+        await copy.close();
+      }
+    });
+  }
+
   test('a store is not written over, and a database of somebody else neither', async (t) => {
     const here = await PLACES.sqlite();
     await fill('sqlite', here);

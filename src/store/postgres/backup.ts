@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { DUMPED_TABLES, type DumpedRows, type StoreDump } from '../dump.ts';
 import type { StoreModel } from '../model.ts';
-import { OWN_META } from '../raw-tables.ts';
+import { type Columns, OWN_META } from '../raw-tables.ts';
+import { readColumns } from './columns.ts';
 import { cellOf } from './copy-in.ts';
-import { readCatalog } from './extend.ts';
 import { readModel } from './meta.ts';
 import { type Session, withSession } from './session.ts';
 
@@ -26,15 +26,16 @@ export function dumpStore(pool: Pool, write: (dump: StoreDump) => Promise<void>)
 async function* allRows(session: Session, model: StoreModel): AsyncIterable<DumpedRows> {
   const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
   const tables = layouts.flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
-  const { columns: known } = await readCatalog(session);
+  const known = await readColumns(session);
   for (const table of new Set([...DUMPED_TABLES, ...tables])) {
-    const columns = known.get(table) ?? [];
+    const columns: Columns = known.get(table) ?? new Map();
+    const names = [...columns.keys()];
     await session.run(`DECLARE rows NO SCROLL CURSOR FOR SELECT * FROM "${table}"`);
     for (;;) {
       const rows = await session.rows(`FETCH ${ROWS} FROM rows`);
       if (rows.length === 0) break;
       const kept = table === 'plat_meta' ? rows.filter(({ name }) => !OWN_META.includes(String(name))) : rows;
-      yield { table, columns, rows: kept.map((row) => columns.map((column) => cellOf(row[column]))) };
+      yield { table, columns, rows: kept.map((row) => names.map((name) => cellOf(row[name]))) };
     }
     await session.run('CLOSE rows');
   }

@@ -1,9 +1,18 @@
 import { platError } from '../../errors/index.ts';
 import type { StoreModel } from '../model.ts';
-import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
+import {
+  type Cell,
+  type Columns,
+  OWN_META,
+  type RawRow,
+  type RawTable,
+  type RawTables,
+  tableKeys,
+} from '../raw-tables.ts';
 import type { PartitionField } from '../store.ts';
 import { postgresAddress } from './address.ts';
 import { alignSystems } from './align-systems.ts';
+import { addColumns, readColumns } from './columns.ts';
 import { connectPool } from './connect.ts';
 import { copyIn } from './copy-in.ts';
 import { counters } from './counters.ts';
@@ -103,10 +112,10 @@ const inTransaction = (on: On, work: (session: Session) => Promise<void>): Promi
 const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 async function tablesOf(session: Session, model: StoreModel): Promise<RawTable[]> {
-  const { columns } = await readCatalog(session);
+  const tables = await readColumns(session);
   return [...tableKeys(model)].map(([name, key]) => {
-    const others = (columns.get(name) ?? []).filter((column) => !key.includes(column));
-    return { name, key, columns: [...key, ...others] };
+    const kinds: Columns = tables.get(name) ?? new Map();
+    return { name, key, columns: [...new Set([...key, ...kinds.keys()])], kinds };
   });
 }
 
@@ -151,13 +160,8 @@ async function prepare(
     throw platError('usage', { reason: `The copy into ${store} was begun without partitions.` });
   }
   await extendTables(session, before, storedLayouts(model));
-  const { columns: known } = await readCatalog(session);
-  for (const { name, columns } of tables) {
-    // Columns of fields that are not declared any more: their values stay, should they come back.
-    for (const column of columns.filter((each) => !known.get(name)?.includes(each))) {
-      await session.run(`ALTER TABLE "${name}" ADD "${column}" text COLLATE "C"`);
-    }
-  }
+  const known = await readColumns(session);
+  for (const { name, kinds } of tables) await addColumns(session, name, known.get(name), kinds);
 }
 
 /** The originating systems of rows. */

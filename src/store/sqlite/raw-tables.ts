@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { platError } from '../../errors/index.ts';
 import type { StoreModel } from '../model.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
+import { addColumns, columnsOf } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMarked, markStore, startFile } from './create.ts';
 import { readModel } from './meta.ts';
@@ -35,11 +36,10 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     model: async () => readModel(database),
     tables: async () => {
       const keys = tableKeys(readModel(database));
-      return [...keys].map(([name, key]) => ({
-        name,
-        key,
-        columns: [...key, ...columnsOf(database, name).filter((column) => !key.includes(column))],
-      }));
+      return [...keys].map(([name, key]) => {
+        const kinds = columnsOf(database, name);
+        return { name, key, columns: [...new Set([...key, ...kinds.keys()])], kinds };
+      });
     },
     rows: async (table, after, limit) => readRows(connection, table, after, limit),
     prepare: async (model, tables) => prepare(database, path, model, tables),
@@ -57,12 +57,6 @@ export function sqliteTables(path: string, create: boolean): RawTables {
 
 const layoutsOf = (model: StoreModel) =>
   [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
-
-const columnsOf = (database: DatabaseSync, table: string): string[] =>
-  database
-    .prepare('SELECT name FROM pragma_table_info(?)')
-    .all(table)
-    .map((row) => String(row.name));
 
 const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 const places = (names: readonly string[]): string => names.map(() => '?').join(', ');
@@ -88,19 +82,13 @@ const cellOf = (raw: unknown): Cell => (typeof raw === 'string' || typeof raw ==
 
 function prepare(database: DatabaseSync, path: string, model: StoreModel, tables: readonly RawTable[]): void {
   database.exec('BEGIN IMMEDIATE');
-  if (columnsOf(database, 'plat_meta').length === 0) {
+  if (columnsOf(database, 'plat_meta').size === 0) {
     const others = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
     if (others > 0) throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
     database.exec(OWN_TABLES);
   }
   for (const layout of layoutsOf(model)) extendTables(database, layout);
-  for (const { name, columns } of tables) {
-    const known = new Set(columnsOf(database, name));
-    // Columns of fields that are not declared any more: their values stay, should they come back.
-    for (const column of columns.filter((each) => !known.has(each))) {
-      database.exec(`ALTER TABLE "${name}" ADD COLUMN "${column}"`);
-    }
-  }
+  for (const { name, kinds } of tables) addColumns(database, name, kinds);
   database.exec('COMMIT');
 }
 

@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Cell, StoreDump } from '../dump.ts';
+import { addColumns } from './columns.ts';
 import { connect } from './connection.ts';
 import { markStore, startFile } from './create.ts';
 import { extendTables, OWN_TABLES } from './tables.ts';
@@ -20,9 +20,10 @@ export async function restoreStore(path: string, { model, rows }: StoreDump): Pr
     const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
     for (const layout of layouts) extendTables(database, layout);
     for await (const { table, columns, rows: some } of rows) {
-      addMissing(database, table, columns);
-      const names = columns.map((name) => `"${name}"`).join(', ');
-      const places = columns.map(() => '?').join(', ');
+      addColumns(database, table, columns);
+      const listed = [...columns.keys()];
+      const names = listed.map((name) => `"${name}"`).join(', ');
+      const places = listed.map(() => '?').join(', ');
       const insert = connection.prepare(`INSERT INTO "${table}" (${names}) VALUES (${places})`);
       for (const row of some) insert.run(...row.map(storable));
     }
@@ -38,12 +39,3 @@ export async function restoreStore(path: string, { model, rows }: StoreDump): Pr
 }
 
 const storable = (cell: Cell): string | number | null => (typeof cell === 'boolean' ? Number(cell) : cell);
-
-/** Columns of fields that are not declared any more: their values stay, should they come back. */
-function addMissing(database: DatabaseSync, table: string, columns: readonly string[]): void {
-  const rows = database.prepare('SELECT name FROM pragma_table_info(?)').all(table);
-  const known = new Set(rows.map((row) => row.name));
-  for (const name of columns.filter((column) => !known.has(column))) {
-    database.exec(`ALTER TABLE "${table}" ADD COLUMN "${name}"`);
-  }
-}

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Field } from '../../dictionary/index.ts';
 import { isOneTable, type ResourceLayout, snakeCase, typedFields } from '../layout/index.ts';
+import { columnsOf, columnType } from './columns.ts';
 import { extendWords } from './word-index.ts';
 
 /** plat's own tables, which hold no records. */
@@ -85,25 +85,16 @@ const mediaIndexes = (columns: string): string => `
     CREATE INDEX "${columns}_plans_of" ON "${columns}" (_parent, _key) WHERE _kind = 'plan';
     CREATE INDEX "${columns}_file" ON "${columns}" (_file) WHERE _file IS NOT NULL;`;
 
-/** Numbers and truth values are kept as the numbers they are; all else is text. */
-const affinity = (field: Field): string =>
-  !field.collection && ['integer', 'decimal', 'boolean'].includes(field.type.kind) ? 'NUMERIC' : 'TEXT';
-
-function existingColumns(database: DatabaseSync, table: string): Set<string> {
-  const rows = database.prepare(`SELECT name FROM pragma_table_info(?)`).all(table);
-  return new Set(rows.map((row) => String(row.name)));
-}
-
 /** Adds what a newer profile needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
 export function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
-  if (existingColumns(database, layout.columnsTable).size === 0) database.exec(tablesOf(layout));
-  const columns = existingColumns(database, layout.columnsTable);
+  if (columnsOf(database, layout.columnsTable).size === 0) database.exec(tablesOf(layout));
+  const columns = columnsOf(database, layout.columnsTable);
   for (const field of typedFields(layout)) {
     if (!columns.has(field.name)) {
-      database.exec(`ALTER TABLE "${layout.columnsTable}" ADD COLUMN "${field.name}" ${affinity(field)}`);
+      database.exec(`ALTER TABLE "${layout.columnsTable}" ADD COLUMN "${field.name}" ${columnType(field)}`);
     }
   }
-  const texts = existingColumns(database, layout.textsTable);
+  const texts = columnsOf(database, layout.textsTable);
   for (const { field } of layout.links) {
     if (!texts.has(field)) database.exec(`ALTER TABLE "${layout.textsTable}" ADD COLUMN "${field}" TEXT`);
   }
