@@ -1,13 +1,40 @@
-/** An import that is killed at any moment and run again ends with every record once, in a sound database. */
+/** An import that is killed at any moment and run again ends with every record once, in a sound store. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { bareDatabase } from '../support/postgres-engine.ts';
 import { type Place, place } from './run.ts';
 
 const FULL = process.env.PLAT_FULL === '1';
 const [RECORDS, KILLS] = FULL ? [50_000, 20] : [5000, 2];
+
+/** Within how many milliseconds an import is killed, where a new store lies, and what shows that it is sound. */
+const ENGINES = {
+  sqlite: {
+    reach: FULL ? 6000 : 700,
+    address: async (): Promise<string> => 'm.db',
+    sound: async (at: Place): Promise<void> => {
+      if (existsSync(at.path('m.db'))) assertSound(at.path('m.db'));
+    },
+  },
+  postgres: {
+    reach: FULL ? 9000 : 1500,
+    address: async (t: TestContext): Promise<string> => {
+      const { address, drop } = await bareDatabase();
+      t.after(drop);
+      return address;
+    },
+    // Counters, columns and texts are of the same transactions.
+    sound: async (at: Place, store: string): Promise<void> => {
+      const { code } = await at.run(['status', '--store', store]);
+      if (code !== 0) return; // killed before it made a store
+      for (const resource of ['Property', 'Media'])
+        assert.equal((await at.exported(store, resource)).length, await rowsOf(at, store, resource));
+    },
+  },
+} as const;
 
 const record = (key: number, price: number): unknown => ({
   ListingKey: String(key).padStart(6, '0'),
@@ -27,8 +54,8 @@ function* fractions(): Generator<number, never> {
 }
 
 /** Starts an import and kills it after a while. @returns whether it was still at work */
-async function kill(at: Place, file: string, milliseconds: number): Promise<boolean> {
-  const { child, ended } = at.start(['import', '--store', 'm.db', file]);
+async function kill(at: Place, store: string, file: string, milliseconds: number): Promise<boolean> {
+  const { child, ended } = at.start(['import', '--store', store, file]);
   await setTimeout(milliseconds);
   child.kill('SIGKILL');
   return (await ended).code === null;
@@ -40,45 +67,50 @@ function assertSound(path: string): void {
   database.close();
 }
 
-async function rowsOf(at: Place, resource: string): Promise<number> {
+async function rowsOf(at: Place, store: string, resource: string): Promise<number> {
   const { resources }: { resources: { resource: string; rows: number }[] } = JSON.parse(
-    await at.done(['status', '--store', 'm.db', '--json']),
+    await at.done(['status', '--store', store, '--json']),
   );
   return resources.find((each) => each.resource === resource)?.rows ?? 0;
 }
 
-test(`import of ${RECORDS} records, killed at ${KILLS} moments and run again: every record once`, async (t) => {
-  const at = place(t);
-  at.file('new.ndjson', market(1));
-  at.file('changed.ndjson', market(1_000_000));
-  const moments = fractions();
-  const reach = FULL ? 6000 : 700;
-  let hits = 0;
-  for (let tries = 0; hits < KILLS; tries++) {
-    assert.ok(tries < 10 * KILLS, 'the imports are over before they are killed');
-    const file = hits < KILLS / 2 ? 'new.ndjson' : 'changed.ndjson';
-    if (!(await kill(at, file, 300 + moments.next().value * reach))) continue;
-    hits++;
-    if (existsSync(at.path('m.db'))) assertSound(at.path('m.db'));
-  }
-  await at.done(['import', '--store', 'm.db', 'changed.ndjson']);
-  assertSound(at.path('m.db'));
-  const found = (await at.exported('m.db', 'Property')).map(({ ListingKey, ListPrice }) => [
-    ListingKey,
-    ListPrice,
-  ]);
-  assert.deepEqual(
-    found,
-    Array.from({ length: RECORDS }, (_, key) => [String(key).padStart(6, '0'), 1_000_000 + key]),
-  );
-  const media = (await at.exported('m.db', 'Media')).map(({ MediaKey }) => MediaKey);
-  assert.deepEqual(media, Array.from({ length: RECORDS }, (_, key) => `M${key}`).toSorted());
-  assert.deepEqual([await rowsOf(at, 'Property'), await rowsOf(at, 'Media')], [RECORDS, RECORDS]);
-  assert.match(
-    await at.done(['import', '--store', 'm.db', 'changed.ndjson']),
-    new RegExp(`Property 0 new, 0 changed, ${RECORDS} as they were`),
-  );
-});
+for (const [engine, { reach, address, sound }] of Object.entries(ENGINES)) {
+  test(`import of ${RECORDS} records into ${engine}, killed at ${KILLS} moments and run again: every record once`, async (t) => {
+    const at = place(t);
+    const store = await address(t);
+    at.file('new.ndjson', market(1));
+    at.file('changed.ndjson', market(1_000_000));
+    const moments = fractions();
+    let hits = 0;
+    for (let tries = 0; hits < KILLS; tries++) {
+      assert.ok(tries < 10 * KILLS, 'the imports are over before they are killed');
+      const file = hits < KILLS / 2 ? 'new.ndjson' : 'changed.ndjson';
+      if (!(await kill(at, store, file, 300 + moments.next().value * reach))) continue;
+      hits++;
+      await sound(at, store);
+    }
+    await at.done(['import', '--store', store, 'changed.ndjson']);
+    await sound(at, store);
+    const found = (await at.exported(store, 'Property')).map(({ ListingKey, ListPrice }) => [
+      ListingKey,
+      ListPrice,
+    ]);
+    assert.deepEqual(
+      found,
+      Array.from({ length: RECORDS }, (_, key) => [String(key).padStart(6, '0'), 1_000_000 + key]),
+    );
+    const media = (await at.exported(store, 'Media')).map(({ MediaKey }) => MediaKey);
+    assert.deepEqual(media, Array.from({ length: RECORDS }, (_, key) => `M${key}`).toSorted());
+    assert.deepEqual(
+      [await rowsOf(at, store, 'Property'), await rowsOf(at, store, 'Media')],
+      [RECORDS, RECORDS],
+    );
+    assert.match(
+      await at.done(['import', '--store', store, 'changed.ndjson']),
+      new RegExp(`Property 0 new, 0 changed, ${RECORDS} as they were`),
+    );
+  });
+}
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} ends an import cleanly: what it tells is what is stored`, async (t) => {

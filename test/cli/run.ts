@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openStore } from '../../src/open-store.ts';
 import type { Scope } from '../support/engine.ts';
 import { temporaryFile } from '../support/temporary.ts';
 import { type Json, objectOf } from '../support/world.ts';
@@ -44,7 +44,7 @@ export interface Place {
   run(args: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Runs what must end well, and gives its stdout. */
   done(args: readonly string[], options?: RunOptions): Promise<string>;
-  /** What a store holds of a resource, as `plat export` would tell it. */
+  /** What a store, in the folder or on a server, holds of a resource, as `plat export` would tell it. */
   exported(store: string, resource: string): Promise<Json[]>;
 }
 
@@ -103,7 +103,7 @@ export function place(scope: Scope): Place {
     run,
     done,
     async exported(store, resource) {
-      const opened = await openSqliteStore({ path: join(folder, store) });
+      const opened = await openStore(store.startsWith('postgres:') ? store : resolve(folder, store));
       try {
         const lines = await Array.fromAsync(opened.export(resource));
         return lines.map((line) => objectOf(line));

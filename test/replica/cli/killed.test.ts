@@ -1,22 +1,45 @@
-/** Processes that are killed at any moment: what the next one makes of it is equal to the source. */
+/** Processes that are killed at any moment, and a database that restarts: what comes of it is equal to the source. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { makeRandom } from '../../../src/demo/random.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { PlatError } from '../../../src/errors/index.ts';
+import { openStore } from '../../../src/open-store.ts';
 import { type Place, place } from '../../cli/run.ts';
 import { listing } from '../../support/builders.ts';
-import { from, type Market, makeMarketFile, openDoor, serve } from '../support/real-feed.ts';
+import { bareDatabase } from '../../support/postgres-engine.ts';
+import { postgresServer, runOn } from '../../support/postgres-server.ts';
+import { from, lineOf, type Market, makeMarket, openDoor, serve } from '../support/real-feed.ts';
 
-/** Kills of the replicator, and of the service: 30 and 10 in all, a tenth of that in `npm test`. */
+/** Kills of the replicator, and of the service: 30 and 10 in all on each engine; about a tenth in `npm test`. */
 const isFull = process.env.PLAT_FULL === '1';
+const ALL = { replicators: 15, services: 5 } as const;
 const KILLS = {
-  reso: isFull ? { replicators: 15, services: 5 } : { replicators: 2, services: 1 },
-  native: isFull ? { replicators: 15, services: 5 } : { replicators: 1, services: 0 },
+  sqlite: { reso: { replicators: 2, services: 1 }, native: { replicators: 1, services: 0 } },
+  postgres: { reso: { replicators: 1, services: 1 }, native: undefined },
 } as const;
+const RESTARTS = isFull ? 10 : 2;
 const LISTINGS = 120;
 /** Requests of a whole run with pages of this size. */
 const PAGE = 12;
 const REQUESTS = 30;
+
+/** Where the source and its replica lie. */
+interface Stores {
+  readonly market: string;
+  readonly replica: string;
+}
+
+const ENGINES = {
+  sqlite: async (_: TestContext, at: Place): Promise<Stores> => ({
+    market: at.path('market.db'),
+    replica: at.path('replica.db'),
+  }),
+  postgres: async (t: TestContext): Promise<Stores> => {
+    const [market, replica] = [await bareDatabase(), await bareDatabase()];
+    t.after(() => Promise.all([market.drop(), replica.drop()]));
+    return { market: market.address, replica: replica.address };
+  },
+} as const;
 
 /** Some change at the source: a price, a new listing, one that goes. */
 async function changeSource({ store, write, keys }: Market, random: () => number): Promise<void> {
@@ -28,82 +51,157 @@ async function changeSource({ store, write, keys }: Market, random: () => number
 }
 
 /** The lease of a dead process ends by itself; a test has no minute to wait. */
-async function endLease(at: Place): Promise<void> {
-  const store = await openSqliteStore({ path: at.path('replica.db') }).catch(() => undefined);
+async function endLease(replica: string): Promise<void> {
+  const store = await openStore(replica).catch(() => undefined);
   if (store === undefined) return; // killed before it made a store
   const holder = await store.ledger.leaseHolder('feed');
   if (holder !== undefined) await store.ledger.releaseLease('feed', holder.holder);
   await store.close();
 }
 
-for (const kind of ['reso', 'native'] as const) {
-  test(`${kind}: SIGKILL of the replicator and of the service at random moments; plat verify finds nothing`, async (t) => {
-    const { replicators, services } = KILLS[kind];
-    const chance = makeRandom(kind === 'reso' ? 1 : 2, 'kills').unit;
-    const at = place(t);
-    const market = await makeMarketFile(t, at, LISTINGS);
-    const door = await openDoor(t);
-    let service = await serve(at, 'market.db');
-    door.target = service.addresses.replication ?? '';
-    const options = [...from(door.origin, kind, market.token), '--page-size', String(PAGE)];
-    const run = ['replicate', ...options, '--purge-every', '1s', '--force'];
-
-    let replicatorKills = 0;
-    let serviceKills = 0;
-    while (replicatorKills + serviceKills < replicators + services) {
-      const killsService = serviceKills < services && replicatorKills >= replicators / 2;
-      const moment = 1 + Math.floor(chance() * REQUESTS);
-      const part = chance();
-      const child = at.start(run);
-      let first = 0;
-      let isDone = false;
-      const strike = (): void => {
-        isDone = true;
-        if (!killsService) {
-          child.child.kill('SIGKILL');
-          return;
-        }
-        service.process.child.kill('SIGKILL');
-      };
-      const isMoment = (count: number): boolean => !isDone && count - first + 1 === moment;
-      door.before = (count) => {
-        first ||= count;
-        if (isMoment(count) && part < 0.3) strike();
-        return 'pass';
-      };
-      door.during = (count, what) => {
-        if (isMoment(count) && what === (part < 0.6 ? 'begun' : 'whole')) strike();
-      };
-      if (killsService) {
-        void service.process.ended.then(async () => {
-          service = await serve(at, 'market.db');
-          door.target = service.addresses.replication ?? '';
-        });
-      }
-      const { code, err } = await child.ended;
-      door.before = () => 'pass';
-      door.during = () => undefined;
-      if (isDone && killsService) {
-        serviceKills++;
-        assert.equal(code, 0, `the run outlives the service: ${err}`);
-      } else if (isDone) replicatorKills++;
-      else assert.equal(code, 0, err);
-      await endLease(at);
-      await changeSource(market, chance);
-    }
-
-    await at.done(run);
-    const verified = await at.run(['verify', ...options, '--json']);
-    assert.equal(verified.code, 0, verified.out);
-    const { equal, resources } = JSON.parse(verified.out);
-    assert.equal(equal, true);
-    const counts = resources.map(({ resource, atSource, stored }: Record<string, unknown>) => [
-      resource,
-      atSource,
-      stored,
-    ]);
-    const keys = (await at.exported('replica.db', 'Property')).map(({ ListingKey }) => String(ListingKey));
-    assert.deepEqual(keys.toSorted(), await market.keys());
-    assert.deepEqual(counts[0], ['Property', keys.length, keys.length]);
-  });
+async function assertEqual(
+  at: Place,
+  options: readonly string[],
+  replica: string,
+  market: Market,
+): Promise<void> {
+  const verified = await at.run(['verify', ...options, '--json']);
+  assert.equal(verified.code, 0, verified.out);
+  const { equal, resources } = JSON.parse(verified.out);
+  assert.equal(equal, true);
+  const counts = resources.map(({ resource, atSource, stored }: Record<string, unknown>) => [
+    resource,
+    atSource,
+    stored,
+  ]);
+  const keys = (await at.exported(replica, 'Property')).map(({ ListingKey }) => String(ListingKey));
+  assert.deepEqual(keys.toSorted(), await market.keys());
+  assert.deepEqual(counts[0], ['Property', keys.length, keys.length]);
 }
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  for (const kind of ['reso', 'native'] as const) {
+    const kills = isFull ? ALL : KILLS[engine][kind];
+    if (kills === undefined) continue;
+    const { replicators, services } = kills;
+    test(`${kind} on ${engine}: SIGKILL of the replicator and of the service at random moments; plat verify finds nothing`, async (t) => {
+      const chance = makeRandom(kind === 'reso' ? 1 : 2, `kills ${engine}`).unit;
+      const at = place(t);
+      const stores = await ENGINES[engine](t, at);
+      const market = await makeMarket(t, stores.market, LISTINGS);
+      const door = await openDoor(t);
+      let service = await serve(at, stores.market);
+      door.target = service.addresses.replication ?? '';
+      const options = [...from(door.origin, kind, market.token, stores.replica), '--page-size', String(PAGE)];
+      const run = ['replicate', ...options, '--purge-every', '1s', '--force'];
+
+      let replicatorKills = 0;
+      let serviceKills = 0;
+      while (replicatorKills + serviceKills < replicators + services) {
+        const killsService = serviceKills < services && replicatorKills >= replicators / 2;
+        const moment = 1 + Math.floor(chance() * REQUESTS);
+        const part = chance();
+        const child = at.start(run);
+        let first = 0;
+        let isDone = false;
+        const strike = (): void => {
+          isDone = true;
+          if (!killsService) {
+            child.child.kill('SIGKILL');
+            return;
+          }
+          service.process.child.kill('SIGKILL');
+        };
+        const isMoment = (count: number): boolean => !isDone && count - first + 1 === moment;
+        door.before = (count) => {
+          first ||= count;
+          if (isMoment(count) && part < 0.3) strike();
+          return 'pass';
+        };
+        door.during = (count, what) => {
+          if (isMoment(count) && what === (part < 0.6 ? 'begun' : 'whole')) strike();
+        };
+        if (killsService) {
+          void service.process.ended.then(async () => {
+            service = await serve(at, stores.market);
+            door.target = service.addresses.replication ?? '';
+          });
+        }
+        const { code, err } = await child.ended;
+        door.before = () => 'pass';
+        door.during = () => undefined;
+        if (isDone && killsService) {
+          serviceKills++;
+          assert.equal(code, 0, `the run outlives the service: ${err}`);
+        } else if (isDone) replicatorKills++;
+        else assert.equal(code, 0, err);
+        await endLease(stores.replica);
+        await changeSource(market, chance);
+      }
+
+      await at.done(run);
+      await assertEqual(at, options, stores.replica, market);
+    });
+  }
+}
+
+/** Once more, for as long as the store cannot be reached. */
+async function insist<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PlatError) || error.code !== 'storeUnavailable') throw error;
+    }
+  }
+}
+
+test('the database restarts at random moments under a service and a watch: both go on by themselves; plat verify finds nothing', async (t) => {
+  const chance = makeRandom(3, 'restarts').unit;
+  const at = place(t);
+  const server = await postgresServer();
+  const stores = await ENGINES.postgres(t);
+  // What the server has confirmed is to outlive it; the other tests' stores are thrown away with it.
+  for (const { pathname } of [stores.market, stores.replica].map((address) => new URL(address)))
+    await runOn(
+      server.address('postgres'),
+      `ALTER DATABASE ${pathname.slice(1)} SET synchronous_commit = on`,
+    );
+  const market = await makeMarket(t, stores.market, LISTINGS);
+  const door = await openDoor(t);
+  const service = await serve(at, stores.market);
+  door.target = service.addresses.replication ?? '';
+  const options = [...from(door.origin, 'reso', market.token, stores.replica), '--page-size', String(PAGE)];
+  const often = ['--update-every', '1s', '--purge-every', '1s', '--accounts-every', '1s'];
+  const watching = at.start(['replicate', ...options, '--force', '--watch', ...often]);
+  let failures = 0;
+  watching.child.stderr?.on('data', (part: string) => {
+    failures += [...part.matchAll(/"kind":"(?:retry|failed)"/g)].length;
+  });
+  for (let restarts = 0; restarts < RESTARTS; restarts++) {
+    const moment = 1 + Math.floor(chance() * REQUESTS);
+    const part = chance() < 0.5 ? 'begun' : 'whole';
+    let first = 0;
+    await new Promise<void>((resolve) => {
+      door.during = (count, what) => {
+        first ||= count;
+        if (count - first + 1 >= moment && what === part) resolve();
+      };
+    });
+    door.during = () => undefined;
+    await server.stop('crash');
+    await server.start();
+    await insist(() => changeSource(market, chance));
+    await lineOf(
+      watching,
+      ({ kind, step, state, resource }) =>
+        [kind, step, state, resource].join() === 'step,update,done,Property',
+    );
+  }
+  assert.ok(failures > 0, 'the restarts were noticed');
+  watching.child.kill('SIGTERM');
+  const { code, err } = await watching.ended;
+  assert.equal(code, 0, err);
+  await at.done(['replicate', ...options, '--force', '--purge-every', '1s']);
+  await assertEqual(at, options, stores.replica, market);
+});

@@ -6,7 +6,7 @@ import { place } from '../../cli/run.ts';
 import { listing } from '../../support/builders.ts';
 import { makeKey } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
-import { from, lineOf, makeMarketFile, serve } from '../support/real-feed.ts';
+import { from, lineOf, makeMarket, serve } from '../support/real-feed.ts';
 
 const LISTINGS = 40;
 
@@ -17,7 +17,7 @@ async function get(url: string, token = ''): Promise<[number, string]> {
 
 test('a watch: one at a time, served at the same time, probes and metrics, ended cleanly by SIGTERM', async (t) => {
   const at = place(t);
-  const market = await makeMarketFile(t, at, LISTINGS);
+  const market = await makeMarket(t, at.path('market.db'), LISTINGS);
   const feed = await serve(at, 'market.db');
   const options = from(feed.addresses.replication ?? '', 'reso', market.token);
   const watching = at.start([

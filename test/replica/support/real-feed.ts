@@ -1,10 +1,10 @@
-/** A market in a file, served by a process of its own behind a door that a test holds. */
+/** A market, served by a process of its own behind a door that a test holds. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../../src/demo/index.ts';
+import { openStore } from '../../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Place, Running } from '../../cli/run.ts';
 import { testClock } from '../../support/clock.ts';
@@ -24,10 +24,9 @@ export interface Market {
   keys(): Promise<string[]>;
 }
 
-/** Makes a market in `market.db` and a key that sees all of it. */
-export async function makeMarketFile(scope: Scope, at: Place, listings: number): Promise<Market> {
-  const store = await openSqliteStore({
-    path: at.path('market.db'),
+/** Makes a market and a key that sees all of it. @param address of the store */
+export async function makeMarket(scope: Scope, address: string, listings: number): Promise<Market> {
+  const store = await openStore(address, {
     create: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } },
   });
   scope.after(() => store.close());
@@ -125,7 +124,12 @@ export function lineOf(running: Running, wanted: (line: Json) => boolean): Promi
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
 /** The options of a copy of the feed behind a door. */
-export const from = (origin: string, kind: 'reso' | 'native', token: string): string[] => [
+export const from = (
+  origin: string,
+  kind: 'reso' | 'native',
+  token: string,
+  store = 'replica.db',
+): string[] => [
   '--from',
   `${origin}${kind === 'reso' ? '/Reso/OData' : '/v1'}`,
   '--interface',
@@ -135,5 +139,5 @@ export const from = (origin: string, kind: 'reso' | 'native', token: string): st
   '--source',
   'feed',
   '--store',
-  'replica.db',
+  store,
 ];
