@@ -1,13 +1,10 @@
 /** The server engine with its large tables laid apart: what partitions have to do with, or with PLAT_FULL=1 all. */
 import { suite } from 'node:test';
 import { postgresEngine } from '../support/postgres-engine.ts';
-import { childrenContract } from './contract/children.ts';
 import { copyContract } from './contract/copies.ts';
 import { deleteContract } from './contract/deletes.ts';
 import { expansionContract } from './contract/expansions.ts';
-import { fieldsInUseContract } from './contract/fields-in-use.ts';
 import { storeContract } from './contract/index.ts';
-import { listContract } from './contract/lists.ts';
 import { orphanContract } from './contract/orphans.ts';
 import { pagingContract } from './contract/paging.ts';
 import { parentContract } from './contract/parents.ts';
@@ -17,12 +14,9 @@ import { systemContract } from './contract/systems.ts';
 const engine = postgresEngine('OriginatingSystemID');
 
 const SHARE = {
-  children: childrenContract,
   copies: copyContract,
   deletes: deleteContract,
   expansions: expansionContract,
-  'fields in use': fieldsInUseContract,
-  lists: listContract,
   orphans: orphanContract,
   paging: pagingContract,
   parents: parentContract,

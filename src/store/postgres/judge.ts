@@ -22,6 +22,8 @@ export interface Court {
   readonly counters: Counters;
   /** The source of the records that are written; null in an authority. */
   readonly source: string | null;
+  /** Whether tables have many parts, so that it is dear to look for something to change in them. */
+  readonly isPartitioned?: boolean;
 }
 
 /** Outcomes that a transaction remembers, by the values that decide. */
@@ -151,8 +153,17 @@ export async function judgeChildren(
   const system = sql`(SELECT p._system FROM ${owner} p WHERE p._key = r._parent)`;
   for (const layout of childLayouts(court.model, parentResource)) {
     const under = sql`r._parent IN (${list}) AND r._parent_resource = ${bind(parentResource)}`;
+    if (court.isPartitioned === true && !(await hasRows(court, layout, under))) continue;
     await judgeChildren(court, layout.resource.name, await rejudge(court, layout, under, system));
   }
+}
+
+async function hasRows({ session }: Court, { columnsTable }: ResourceLayout, where: Sql): Promise<boolean> {
+  const statement = render(
+    sql`SELECT 1 FROM ${name(columnsTable)} r WHERE ${where} LIMIT 1`,
+    postgresDialect.placeholder,
+  );
+  return (await session.rows(statement.text, bindings(statement))).length > 0;
 }
 
 /** Texts as the rows of a subquery. */

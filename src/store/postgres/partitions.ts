@@ -11,13 +11,20 @@ export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boole
   resource.name === 'Property' || systemSource === 'parent';
 
 /**
- * Systems that one transaction makes partitions for: each takes a dozen locks a table, of which a server has not many
- * thousands.
+ * Systems that one transaction makes partitions for: each takes a dozen locks a table, of which a server may have no
+ * more than some thousands.
  */
 const MOST_AT_ONCE = 10;
 
-/** More systems come for the first time than one transaction makes partitions for. */
-export class TooManySystems extends Error {}
+/** Records are of systems that have no partitions yet. */
+export class NewSystems extends Error {
+  readonly systems: readonly string[];
+
+  constructor(systems: readonly string[]) {
+    super('Some systems have no partitions yet');
+    this.systems = systems;
+  }
+}
 
 /** The number of what has no system. */
 const WITHOUT = 0;
@@ -68,18 +75,17 @@ export const partitionsOf = ({ name, isPartitioned }: Table, systems: Systems): 
     ? [WITHOUT, ...systems.values()].map((number) => partitionOf(name, number))
     : [];
 
-/**
- * Makes the partitions of systems that have none yet, of all tables.
- * @throws TooManySystems
- */
+async function withoutPartitions(session: Session, systems: readonly string[]): Promise<string[]> {
+  if (systems.length === 0) return [];
+  const text = 'SELECT system FROM plat_partitions WHERE system = ANY($1::text[])';
+  const known = new Set((await session.rows(text, [systems])).map(({ system }) => system));
+  return systems.filter((system) => !known.has(system));
+}
+
+/** Makes the partitions of systems that have none yet, of all tables, under the write lock. */
 export async function makePartitions(session: Session, systems: readonly string[]): Promise<void> {
-  if (systems.length === 0) return;
-  const known = await session.rows('SELECT system FROM plat_partitions WHERE system = ANY($1::text[])', [
-    systems,
-  ]);
-  const fresh = systems.filter((system) => !known.some((row) => row.system === system));
+  const fresh = await withoutPartitions(session, systems);
   if (fresh.length === 0) return;
-  if (fresh.length > MOST_AT_ONCE) throw new TooManySystems();
   const tables = await session.rows(
     `SELECT relname AS name FROM pg_class
      WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace ORDER BY relname`,
@@ -102,7 +108,10 @@ export function* systemsAtOnce(systems: Iterable<string>): Iterable<string[]> {
   for (let at = 0; at < all.length; at += MOST_AT_ONCE) yield all.slice(at, at + MOST_AT_ONCE);
 }
 
-/** Rows on their way into a partitioned store. */
+/**
+ * Rows on their way into a partitioned store.
+ * @throws NewSystems
+ */
 export type Placing = (layout: ResourceLayout, rows: readonly RowToPut[]) => Promise<readonly RowToPut[]>;
 
 /**
@@ -110,14 +119,15 @@ export type Placing = (layout: ResourceLayout, rows: readonly RowToPut[]) => Pro
  * a row whose parent is stored is of its parent's system.
  */
 export function placing(session: Session, model: StoreModel): Placing {
-  const made = new Set<string>();
+  const known = new Set<string>();
   return async (layout, rows) => {
     const placed = isPartitioned(layout) ? await underParents(session, model, layout, rows) : rows;
     const systems = new Set(
-      placed.flatMap(({ system }) => (system === null || made.has(system) ? [] : system)),
+      placed.flatMap(({ system }) => (system === null || known.has(system) ? [] : system)),
     );
-    await makePartitions(session, [...systems]);
-    for (const system of systems) made.add(system);
+    const fresh = await withoutPartitions(session, [...systems]);
+    if (fresh.length > 0) throw new NewSystems(fresh);
+    for (const system of systems) known.add(system);
     return placed;
   };
 }

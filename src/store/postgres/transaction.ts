@@ -22,7 +22,7 @@ export function postgresTransaction(
   source: string | null,
   place?: Placing,
 ): PostgresTransaction {
-  const court = { session, model, counters: counters(session), source };
+  const court = { session, model, counters: counters(session), source, isPartitioned: place !== undefined };
   const writers = new Map<string, TableWriter>();
   const table = (resource: string): TableWriter => {
     const known = writers.get(resource);

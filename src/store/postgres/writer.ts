@@ -11,7 +11,7 @@ import { counters } from './counters.ts';
 import { judgeAll } from './judge.ts';
 import { Undo, underLock } from './lock.ts';
 import { readMeta, readModel, readProfile, writeMeta, writeProfile } from './meta.ts';
-import { placing, TooManySystems } from './partitions.ts';
+import { makePartitions, NewSystems, placing, systemsAtOnce } from './partitions.ts';
 import { type Session, withSession } from './session.ts';
 import { readState, type StampClock, type State } from './stamp-clock.ts';
 import { postgresTransaction } from './transaction.ts';
@@ -49,12 +49,30 @@ export class Writer {
 
   /**
    * Runs `work` under the write lock with the next stamp, and commits. The stamp is taken when the lock is held and
-   * never runs backwards, so stamps are in the order of commits (I2).
+   * never runs backwards, so stamps are in the order of commits (I2). Partitions for new systems are made before, in
+   * transactions of their own, since they may take their time.
    */
-  attempt<T>(
+  async attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
     source: string | null = null,
+  ): Promise<Attempt<T>> {
+    for (;;) {
+      try {
+        return await this.#attempt(model, work, source);
+      } catch (error) {
+        if (!(error instanceof NewSystems)) throw error;
+        for (const systems of systemsAtOnce(error.systems)) {
+          await this.locked((session) => makePartitions(session, systems));
+        }
+      }
+    }
+  }
+
+  #attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+    source: string | null,
   ): Promise<Attempt<T>> {
     return this.locked<Attempt<T>>(async (session) => {
       const started = performance.now();
@@ -62,14 +80,7 @@ export class Writer {
       if (state.generation !== model.generation) return { kind: 'outdated' };
       const stamp = nextStamp(state);
       const place = state.isPartitioned ? placing(session, model) : undefined;
-      const transaction = postgresTransaction(session, model, stamp, source, place);
-      let result: T;
-      try {
-        result = await work(transaction);
-      } catch (error) {
-        if (error instanceof TooManySystems) return new Undo<Attempt<T>>({ kind: 'too-long' });
-        throw error;
-      }
+      const result = await work(postgresTransaction(session, model, stamp, source, place));
       await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
       if (performance.now() - started <= LONGEST_TRANSACTION) return { kind: 'done', result };
       return new Undo<Attempt<T>>({ kind: 'too-long' });
