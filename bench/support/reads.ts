@@ -42,10 +42,11 @@ export const nativeShape = (expansions: NativeListingShape['expansions'] = []): 
   expansions,
 });
 
-function told({ body, rows, release }: Page): string {
-  const text = `${rows} rows, ${megabytes(body.byteLength)}`;
+async function told({ body, rest, rows, release }: Page): Promise<string> {
+  let length = body.byteLength;
+  if (rest !== undefined) for await (const part of rest) length += part.byteLength;
   release?.();
-  return text;
+  return `${rows} rows, ${megabytes(length)}`;
 }
 
 /** The key in the middle of a resource's, so that a page by key is not at the beginning of the tables. */

@@ -1,6 +1,6 @@
 import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../store/model.ts';
-import type { Page } from '../store/read.ts';
+import type { Page, Rest } from '../store/read.ts';
 import type { Surface } from './surface.ts';
 import type { Timings } from './timings.ts';
 
@@ -28,11 +28,23 @@ export interface Session {
   readonly now: number;
 }
 
+/** What a body is made of: what is there, or what still comes from the store. */
+export type Part = string | Uint8Array | Rest;
+
+export const isRest = (part: Part): part is Rest => typeof part === 'object' && Symbol.asyncIterator in part;
+
+export const bytesOf = (part: Part): number =>
+  typeof part === 'string' ? Buffer.byteLength(part) : part.length;
+
+/** The parts of a page's body. */
+export const partsOf = ({ body, rest }: Page): readonly (Uint8Array | Rest)[] =>
+  rest === undefined ? [body] : [body, rest];
+
 /** An answer. The parts of the body are written one after the other, without being put together first. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: readonly (string | Uint8Array)[];
+  readonly body: readonly Part[];
   /** To be called once the body has been written: its memory is used again. */
   readonly release?: (() => void) | undefined;
   /** Records in the body, for the account of the key. */

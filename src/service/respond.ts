@@ -9,7 +9,7 @@ import { type AdminContext, admin, isOpenAdminPath } from './admin/router.ts';
 import type { ServiceContext } from './context.ts';
 import { isNativePath, nativeError } from './envelope/native-error.ts';
 import { resoError } from './envelope/reso-error.ts';
-import type { Exchange, Reply, Session } from './exchange.ts';
+import { bytesOf, type Exchange, type Reply, type Session } from './exchange.ts';
 import { type FileContext, servedFile } from './files/served-file.ts';
 import { ALLOWED } from './http/methods.ts';
 import { negotiateVersion, ODATA_VERSION } from './http/odata-version.ts';
@@ -125,13 +125,15 @@ async function answer(
       const serve = route.kind === 'reso' ? reso : native;
       const note = (use: RequestUse): Promise<void> =>
         responder.usage.note(session.key.id, use, options.clock.now());
+      let reply: Reply | undefined;
       try {
-        const reply = await serve(context, exchange, session, route.path);
+        reply = await serve(context, exchange, session, route.path);
         const { rows = 0, window, walk, body } = reply;
-        const bytes = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+        const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
         await note(exchange.method === 'HEAD' ? NOTHING : { rows, bytes, window, walk });
         return reply;
       } catch (error) {
+        reply?.release?.();
         await note(NOTHING);
         throw error;
       }

@@ -145,14 +145,25 @@ export interface LastRow {
   readonly values: readonly BoundValue[];
 }
 
+/**
+ * The end of an answer, which comes from the store as fast as it is taken. It is read once. Whoever takes it holds what
+ * it comes from, so it is taken soon, or the page is released.
+ */
+export interface Rest extends AsyncIterable<Uint8Array> {
+  /** Bytes of all of it. */
+  readonly length: number;
+}
+
 export interface Page {
-  /** JSON texts of the records, joined by commas. */
+  /** JSON texts of the records, joined by commas: all of them, or the first. */
   readonly body: Uint8Array;
+  /** What follows the body, where the page is large and the engine can read it while it is sent. */
+  readonly rest?: Rest;
   readonly rows: number;
   readonly more: boolean;
   /** Absent when the page has no row. */
   readonly last?: LastRow;
-  /** To be called once the body is not needed any more: its memory is used again. */
+  /** To be called once body and rest are not needed any more: their memory, and where they come from, is used again. */
   readonly release?: () => void;
   /** For a page of a list: how many of its ids are behind it now. */
   readonly consumed?: number;

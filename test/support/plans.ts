@@ -29,7 +29,7 @@ export async function plannedBy(world: World): Promise<Planned> {
 function statementsOf(plan: PagePlan): Record<string, Statement> {
   switch (plan.kind) {
     case 'range':
-      return { page: plan.page, more: plan.more };
+      return plan.more === undefined ? { page: plan.page } : { page: plan.page, more: plan.more };
     case 'search':
       return {
         ...Object.fromEntries(plan.find.map((find, index) => [`find ${index}`, find])),

@@ -1,5 +1,5 @@
 import { LAYOUT_VERSION } from '../../src/store/postgres/layout-version.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import { restoreStore as writeBackup } from '../../src/store/sqlite/restore.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';

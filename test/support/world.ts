@@ -67,7 +67,7 @@ export interface NativeWish {
   readonly select?: readonly string[];
 }
 
-export interface ReadPage extends Omit<Page, 'body' | 'release'> {
+export interface ReadPage extends Omit<Page, 'body' | 'rest' | 'release'> {
   readonly records: Json[];
 }
 
@@ -189,9 +189,12 @@ export function nativeShape(
 }
 
 /** The records of a page, each parsed; that they are strict JSON is part of every test that reads. */
-export function readPage({ body, release, ...page }: Page): ReadPage {
-  const records: unknown = JSON.parse(`[${decode(body)}]`);
+export async function readPage({ body, rest, release, ...page }: Page): Promise<ReadPage> {
+  const parts = [body];
+  if (rest !== undefined) for await (const part of rest) parts.push(part);
+  const records: unknown = JSON.parse(`[${decode(Buffer.concat(parts))}]`);
   release?.();
+  assert.equal(sizeOf(parts), body.length + (rest?.length ?? 0));
   assert.ok(Array.isArray(records));
   const objects = records.map((record: unknown) => {
     assert.ok(isJson(record));
@@ -200,6 +203,8 @@ export function readPage({ body, release, ...page }: Page): ReadPage {
   assert.equal(objects.length, page.rows);
   return { ...page, records: objects };
 }
+
+const sizeOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
 const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 

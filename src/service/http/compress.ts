@@ -9,8 +9,11 @@ const LARGEST_PIECE = 512 * 1024;
 /** About how much of a body is left. */
 const SHARE = 4;
 
-/** Levels that keep a page well below the time it takes to read it; more would cost more than it saves. */
-function compressor(encoding: Encoding, size: number): Transform {
+/**
+ * Levels that keep a page well below the time it takes to read it; more would cost more than it saves.
+ * @param size bytes of what is to be compressed
+ */
+export function compressor(encoding: Encoding, size: number): Transform {
   const chunkSize = Math.min(LARGEST_PIECE, Math.max(SMALLEST, Math.ceil(size / SHARE)));
   switch (encoding) {
     case 'gzip':

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
-import type { Reply } from '../exchange.ts';
+import { bytesOf, isRest, type Part, type Reply } from '../exchange.ts';
 import { chooseEncoding } from './accept.ts';
 import { compressBody } from './compress.ts';
+import { type Held, sendAsRead } from './send-as-read.ts';
 
 /** Headers that every response has. */
 export interface Common {
@@ -33,14 +34,14 @@ const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 interface Asked {
   readonly method: string;
   readonly acceptEncoding: string | undefined;
-  /** Counts the bytes that wait until the client takes them. */
-  readonly held: { heldBytes: number };
+  readonly held: Held;
 }
 
 /**
  * Writes a reply: head and parts one after the other, as they are or in the encoding that the client asked for.
  * Resolves when all is written, or the client is gone; the reply's memory is given back then.
  * @returns bytes of the body that were sent
+ * @throws what a part that still comes from the store fails with: then the response has begun, and cannot be ended well
  */
 export async function send(
   response: ServerResponse,
@@ -61,32 +62,58 @@ async function write(
   common: Common,
   request: Asked,
 ): Promise<number> {
-  const parts = reply.body.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
   const type = reply.headers['content-type'] ?? '';
   const encoding = COMPRESSIBLE.test(type) ? chooseEncoding(request.acceptEncoding) : undefined;
-  const compressed = await compressBody(encoding, parts);
-  const body: readonly Uint8Array[] = compressed ?? parts;
-  const length = body.reduce((sum, part) => sum + part.length, 0);
+  const size = reply.body.reduce((sum, part) => sum + bytesOf(part), 0);
+  const whole = wholeOf(reply.body);
+  const compressed = whole === undefined ? undefined : await compressBody(encoding, whole);
+  const encoded = compressed !== undefined || (whole === undefined && encoding !== undefined);
+  const body = compressed ?? whole;
+  // Of what is compressed on its way, nobody knows the length.
+  const length =
+    body === undefined ? (encoded ? undefined : size) : body.reduce((sum, part) => sum + part.length, 0);
   const empty = reply.status === 204 || reply.status === 304;
   response.sendDate = false;
   response.writeHead(reply.status, {
     ...commonHeaders(common),
-    ...(compressed === undefined || encoding === undefined ? {} : { 'content-encoding': encoding }),
-    ...(empty ? {} : { 'content-length': String(length) }),
+    ...(encoded && encoding !== undefined ? { 'content-encoding': encoding } : {}),
+    ...(empty || length === undefined ? {} : { 'content-length': String(length) }),
     ...reply.headers,
   });
   const sends = request.method !== 'HEAD' && !empty;
-  const { held } = request;
+  if (sends && body === undefined) {
+    return sendAsRead(
+      response,
+      reply.body,
+      encoding === undefined ? undefined : { encoding, size },
+      request.held,
+    );
+  }
+  return sendWhole(response, sends ? (body ?? []) : [], request.held);
+}
+
+/** The parts as bytes; undefined when some still come from the store. */
+function wholeOf(parts: readonly Part[]): readonly Uint8Array[] | undefined {
+  const whole: Uint8Array[] = [];
+  for (const part of parts) {
+    if (isRest(part)) return undefined;
+    whole.push(typeof part === 'string' ? Buffer.from(part) : part);
+  }
+  return whole;
+}
+
+async function sendWhole(response: ServerResponse, body: readonly Uint8Array[], held: Held): Promise<number> {
+  const length = body.reduce((sum, part) => sum + part.length, 0);
   held.heldBytes += length;
   const written = whenWritten(response).finally(() => {
     held.heldBytes -= length;
   });
   response.cork();
-  if (sends) for (const part of body) response.write(part);
+  for (const part of body) response.write(part);
   response.end();
   response.uncork();
   await written;
-  return sends ? length : 0;
+  return length;
 }
 
 /** Resolves when the response has been handed to the system, or never will be. */

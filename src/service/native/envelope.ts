@@ -1,4 +1,4 @@
-import { JSON_TYPE, type Reply } from '../exchange.ts';
+import { JSON_TYPE, type Part, type Reply } from '../exchange.ts';
 
 /** What stands beside the results (reference: native-v1, Envelope and Parameters). */
 export interface Beside {
@@ -16,7 +16,7 @@ export interface Pagination {
 
 /** A success in the native envelope: the results are always a list. */
 export function success(
-  results: readonly (string | Uint8Array)[],
+  results: readonly Part[],
   rows: number,
   beside: Beside = {},
   headers: Readonly<Record<string, string>> = {},

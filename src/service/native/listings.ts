@@ -8,7 +8,7 @@ import {
 } from '../../query/native/index.ts';
 import type { RecordQuery } from '../../store/read.ts';
 import { asking, signingFor } from '../context.ts';
-import { type Reply, walkStep } from '../exchange.ts';
+import { partsOf, type Reply, walkStep } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
 import { readPage } from '../paging/page-reader.ts';
 import type { PageAnswer } from '../paging/page-wish.ts';
@@ -44,7 +44,10 @@ export async function listings(request: NativeExchange): Promise<Reply> {
   const size = asked.limit ?? usual;
   const query: RecordQuery = { ...asking(session), resource, filter: asked.filter, order: asked.order };
   const { position } = asked;
+  const counts = asked.pagination !== 'none';
   exchange.timings.start('store');
+  // Whatever else is asked of the store comes first: a page that is still being read holds what it is read with.
+  const left = counts && position.kind === 'token' ? await rowsAfter(request, query, position.token) : 0;
   const answer = await readPage(context, {
     keyId: session.key.id,
     query,
@@ -58,20 +61,18 @@ export async function listings(request: NativeExchange): Promise<Reply> {
       expansions: asked.expansions,
     },
     files: signingFor(context, exchange, session),
-    counts: asked.pagination !== 'none',
+    counts,
   });
   exchange.timings.start('encode');
   const { page, count } = answer;
   const beside = {
     skipToken: skipTokenOf(asked, answer),
     pagination:
-      count === undefined
-        ? undefined
-        : pagination(count, size, await placeOf(request, query, asked, count, size)),
+      count === undefined ? undefined : pagination(count, size, placeOf(position, count - left, size)),
   };
   const window = windowOf(asked.filter);
   return {
-    ...success([page.body], page.rows, beside, indexHeaders(answer)),
+    ...success(partsOf(page), page.rows, beside, indexHeaders(answer)),
     release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(asked) ? walkStep(tokenOf(position), offsetOf(position, size), page) : undefined,
@@ -110,14 +111,18 @@ function skipTokenOf({ order, position }: NativeRequest, { page }: PageAnswer): 
   return tokenOf(position);
 }
 
+/** How many rows come after a token; of an empty one, all. */
+async function rowsAfter({ context }: NativeExchange, query: RecordQuery, token: string): Promise<number> {
+  const after = token === '' ? {} : { after: { key: token, values: [] } };
+  return context.store.count({ ...query, ...after }, context.read);
+}
+
 /** The page or offset that `Pagination` tells. After a token it is the page that the first row would be on. */
-async function placeOf(
-  { context }: NativeExchange,
-  query: RecordQuery,
-  { position }: NativeRequest,
-  total: number,
+function placeOf(
+  position: NativeRequest['position'],
+  before: number,
   size: number,
-): Promise<{ page: number } | { offset: number }> {
+): { page: number } | { offset: number } {
   switch (position.kind) {
     case 'offset':
       return { offset: position.offset };
@@ -125,12 +130,8 @@ async function placeOf(
       return { page: position.page };
     case 'start':
       return { page: 1 };
-    case 'token': {
-      const after = { key: position.token, values: [] };
-      const left =
-        position.token === '' ? total : await context.store.count({ ...query, after }, context.read);
-      return { page: Math.floor(Math.max(0, total - left) / size) + 1 };
-    }
+    case 'token':
+      return { page: Math.floor(Math.max(0, before) / size) + 1 };
   }
 }
 

@@ -4,7 +4,7 @@ import { bindParameters } from '../../query/native/index.ts';
 import type { RecordQuery } from '../../store/read.ts';
 import type { NativePart } from '../../store/text/native-parts.ts';
 import { asking, signingFor } from '../context.ts';
-import type { Reply } from '../exchange.ts';
+import { partsOf, type Reply } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
 import { pagination, success } from './envelope.ts';
 import { listingResource, offsetOf, taggedResult } from './listings.ts';
@@ -55,7 +55,7 @@ export async function parts(request: NativeExchange, key: string, part: NativePa
       ? { offset: position.offset }
       : { page: position.kind === 'page' ? position.page : 1 };
   const shown = count === undefined ? undefined : pagination(count, asked.limit ?? Math.max(1, count), where);
-  return { ...success([page.body], page.rows, { pagination: shown }), release: page.release };
+  return { ...success(partsOf(page), page.rows, { pagination: shown }), release: page.release };
 }
 
 /** `/v1/listings/<key>/photos/<id>` and its like. */

@@ -79,8 +79,9 @@ async function cutPage(
   const readIds = (first: number, length: number, most: number): Promise<Page> =>
     store.listPage({ query, ids: list.subarray(first, first + length), limit: most, shape, files }, read);
   for (let first = start; first < list.length; first += limit + SPARE) {
-    const page = await readIds(first, limit + SPARE, limit);
+    let page = await readIds(first, limit + SPARE, limit);
     if (page.rows === 0) continue;
+    if (!page.more && first + limit + SPARE < list.length) page = await withRest(page);
     let more = page.more;
     for (let next = first + limit + SPARE; !more && next < list.length; next += SPARE) {
       more = (await readIds(next, SPARE, 1)).rows > 0;
@@ -88,4 +89,12 @@ async function cutPage(
     return { ...page, more, consumed: first - start + (page.consumed ?? 0) };
   }
   return NO_ROWS;
+}
+
+/** A page that is read to its end, before anything else is asked of the store. */
+async function withRest({ rest, body, ...page }: Page): Promise<Page> {
+  if (rest === undefined) return { ...page, body };
+  const parts = [body];
+  for await (const part of rest) parts.push(part);
+  return { ...page, body: Buffer.concat(parts) };
 }

@@ -17,8 +17,9 @@ export function readPage(source: PageSource, wish: PageWish): Promise<PageAnswer
 async function readDirect({ store, read }: PageSource, wish: PageWish): Promise<PageAnswer> {
   const { query, limit, shape, files } = wish;
   const position = positionOf(wish);
-  const page = limit === 0 ? NO_ROWS : await store.page({ query, position, limit, shape, files }, read);
+  // Counted first: a page that is still being read holds what it is read with.
   const count = wish.counts ? await store.count(query, read) : undefined;
+  const page = limit === 0 ? NO_ROWS : await store.page({ query, position, limit, shape, files }, read);
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
   return { page, count, next, index: NO_INDEX, openWindow: false };
 }

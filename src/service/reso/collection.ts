@@ -2,7 +2,7 @@ import { platError } from '../../errors/index.ts';
 import { bindCollection, type ResourcePath } from '../../query/odata/index.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { asking, signingFor } from '../context.ts';
-import { type Reply, walkStep } from '../exchange.ts';
+import { partsOf, type Reply, walkStep } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
 import type { PageAnswer } from '../paging/page-wish.ts';
 import { windowOf, windowText } from '../paging/window.ts';
@@ -71,7 +71,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
       ...preferenceHeaders(preferences, size.applied),
       ...indexHeaders(answer),
     },
-    body: [`${JSON.stringify(head).slice(0, -1)},"value":[`, page.body, tail],
+    body: [`${JSON.stringify(head).slice(0, -1)},"value":[`, ...partsOf(page), tail],
     rows: page.rows,
     release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),

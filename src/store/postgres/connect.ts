@@ -1,28 +1,50 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { platError } from '../../errors/index.ts';
 import type { PostgresAddress } from './address.ts';
+import { SILENT } from './silence.ts';
 
-/** How long a free connection is waited for, in milliseconds. */
-export const CONNECT_PATIENCE = 5000;
+/** How long a server is waited for, in milliseconds. */
+export interface Patience {
+  /** For a connection, free or new. */
+  readonly connect: number;
+  /** For what every request asks beside: its key, the state of the store. */
+  readonly small: number;
+  /** For statements of a write transaction. */
+  readonly write: number;
+  /** For what goes through whole tables, or makes indexes. */
+  readonly large: number;
+}
+
+export const PATIENCE: Patience = { connect: 5000, small: 10_000, write: 60_000, large: 3_600_000 };
 
 /** Milliseconds after which a connection that nobody needs is closed. */
 const IDLE = 60_000;
+
+/** Milliseconds of silence after which a host is asked whether it is still there. */
+const KEEP_ALIVE = 30_000;
 
 export interface PoolOptions {
   readonly most: number;
   /** Whether statements are sent without waiting for the answers of those before. */
   readonly pipeline: boolean;
+  /** Milliseconds that the server gives a statement which is not given its own time; absent: as many as it takes. */
+  readonly statement?: number;
+  /** How long a connection is waited for, free or new, in milliseconds. */
+  readonly connect?: number;
 }
 
 /** A pool of connections whose statements find the tables and functions of one store. */
-export function connectPool(address: PostgresAddress, { most, pipeline }: PoolOptions): Pool {
+export function connectPool(address: PostgresAddress, options: PoolOptions): Pool {
+  const { most, pipeline, statement = 0, connect = PATIENCE.connect } = options;
   const config: PoolConfig = {
     connectionString: address.connectionString,
     max: most,
     pipeline,
-    connectionTimeoutMillis: CONNECT_PATIENCE,
+    connectionTimeoutMillis: connect,
     idleTimeoutMillis: IDLE,
+    statement_timeout: statement,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE,
     fallback_application_name: 'plat',
     // Statements of plat are wide and short: compiling them takes longer than running them.
     options: `-c search_path=${address.schema},pg_catalog -c jit=off -c extra_float_digits=1`,
@@ -34,6 +56,12 @@ export function connectPool(address: PostgresAddress, { most, pipeline }: PoolOp
   // One that is lost between two statements tells with the next.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+/** How long a statement on a connection of the pool may keep silent, in milliseconds. */
+export function patienceOf(pool: Pool): number {
+  const { statement_timeout: limit } = pool.options;
+  return typeof limit === 'number' && limit > 0 ? limit + SILENT : Number.POSITIVE_INFINITY;
 }
 
 /** Requests that may wait for a connection; more are refused, so that a crowd is told to come back. */

@@ -10,6 +10,7 @@ import {
   type Sql,
   sql,
 } from '../sql/fragment.ts';
+import { answerSql, pageSql } from './answer-sql.ts';
 import { isPartitioned } from './partitions.ts';
 import { serverPattern } from './pattern/index.ts';
 
@@ -224,7 +225,8 @@ export const postgresDialect: Dialect = {
   literal,
   json,
   joined: (text) => sql`string_agg(${text}, ',')`,
-  bytes: (text) => text,
+  answer: answerSql,
+  page: (rows, follows) => ({ page: pageSql(rows, follows) }),
   members: (collection, alias) =>
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
   list: (values, alias) =>

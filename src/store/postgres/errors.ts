@@ -1,4 +1,5 @@
 import { PlatError, platError } from '../../errors/index.ts';
+import { LARGEST_ANSWER } from '../largest-answer.ts';
 import { LeaseLost } from '../ledger.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
 
@@ -51,6 +52,8 @@ export function translateError(error: unknown, store: string, seconds: number): 
       return platError('queryTimedOut', { seconds }, cause);
     case '22003': // numeric_value_out_of_range
       return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
+    case '54000': // program_limit_exceeded
+      return seconds > 0 ? platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause) : error;
     case '53300': // too_many_connections
       return platError('overloaded', { seconds: AGAIN }, { ...cause, retryAfter: AGAIN });
     case LOCK_NOT_AVAILABLE:

@@ -1,21 +1,31 @@
 import type { Pool } from 'pg';
 import type { PostgresAddress } from './address.ts';
-import { connectPool } from './connect.ts';
+import { connectPool, type Patience } from './connect.ts';
 
-/** Pages and all that is small; and searches apart from them, so that these never hold them up. */
+/** Pages, and searches apart from them, so that these never hold them up. */
 export type Lane = 'pages' | 'searches';
 
 /** The connections by which a process reads from a server. */
 export interface Lanes extends Readonly<Record<Lane, Pool>> {
+  /** For what every request asks beside: a page that is being sent holds its connection, and must not wait for another. */
+  readonly small: Pool;
   end(): Promise<void>;
 }
 
-export function connectLanes(address: PostgresAddress): Lanes {
+/** Small statements follow each other without waiting, so a few connections do for any number of them. */
+const SMALL = 2;
+
+export function connectLanes(address: PostgresAddress, { small, large, connect }: Patience): Lanes {
   const most = Math.max(1, Math.floor(address.connections / 3));
-  const searches = connectPool(address, { most, pipeline: true });
-  const pages = connectPool(address, { most: address.connections - most, pipeline: true });
-  const end = async (): Promise<void> => {
-    await Promise.all([pages.end(), searches.end()]);
+  const lane = (connections: number, statement: number): Pool =>
+    connectPool(address, { most: connections, pipeline: true, statement, connect });
+  const pools = {
+    pages: lane(address.connections - most, large),
+    searches: lane(most, large),
+    small: lane(SMALL, small),
   };
-  return { pages, searches, end };
+  const end = async (): Promise<void> => {
+    await Promise.all(Object.values(pools).map((pool) => pool.end()));
+  };
+  return { ...pools, end };
 }

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { PlatError, platError } from '../../errors/index.ts';
 import type { ReadStoreState } from '../store.ts';
 import type { PostgresAddress } from './address.ts';
+import { PATIENCE, type Patience } from './connect.ts';
 import { isGone } from './errors.ts';
 import { connectLanes, type Lane, type Lanes } from './lanes.ts';
 import type { Snapshot } from './reader.ts';
@@ -30,8 +31,6 @@ interface ReadServer {
 /** How often a server is looked at while a reading waits for it, and while it is left out; milliseconds. */
 const LOOK_EVERY = 5;
 const LOOK_AGAIN = 1000;
-/** How much longer than a reading may take its answer is waited for; then the server is not there. */
-const SILENT = 1000;
 
 const LOOK = `SELECT (SELECT value FROM plat_meta WHERE name = 'changes') AS changes,
   (SELECT value FROM plat_meta WHERE name = 'secret') AS secret`;
@@ -43,19 +42,24 @@ const LOOK = `SELECT (SELECT value FROM plat_meta WHERE name = 'changes') AS cha
  */
 export class ReadServers {
   readonly #servers: readonly ReadServer[];
-  readonly #patience: number;
+  readonly #lag: number;
   readonly #secret: string;
 
   /**
-   * @param patience how long a reading waits for a server that is behind, in milliseconds
+   * @param lag how long a reading waits for a server that is behind, in milliseconds
    * @param secret of the store, by which its copies are known
    */
-  constructor(addresses: readonly PostgresAddress[], patience: number, secret: string) {
-    this.#patience = patience;
+  constructor(
+    addresses: readonly PostgresAddress[],
+    lag: number,
+    secret: string,
+    patience: Patience = PATIENCE,
+  ) {
+    this.#lag = lag;
     this.#secret = secret;
     this.#servers = addresses.map((address) => ({
       name: address.name,
-      lanes: connectLanes(address),
+      lanes: connectLanes(address, patience),
       changes: -1,
       leftOut: undefined,
       looking: undefined,
@@ -89,28 +93,27 @@ export class ReadServers {
 
   /**
    * Reads from a server that is far enough.
-   * @param milliseconds that a reading may take by the server's own account
    * @returns undefined when there is none: then the primary is to be read
    */
   async read<T>(
     lane: Lane,
     needed: Needed,
-    milliseconds: number,
     attempt: (pool: Pool) => Promise<Snapshot<T>>,
   ): Promise<Snapshot<T> | undefined> {
     for (const server of this.#inTurn(lane, needed)) {
       if (!(await this.#reaches(server, needed))) continue;
       try {
-        const snapshot = await within(milliseconds + SILENT, attempt(server.lanes[lane]));
+        const snapshot = await attempt(server.lanes[lane]);
         if (snapshot.changes >= needed.changes && snapshot.generation >= needed.generation) {
           server.reads++;
           return snapshot;
         }
+        snapshot.leave?.();
         // Another server answers at this address than the one that was looked at.
         server.changes = snapshot.changes;
       } catch (error) {
         if (isOverloaded(error)) continue;
-        if (!isGone(error) && !(error instanceof Silence)) throw error;
+        if (!isGone(error)) throw error;
         server.leftOut = performance.now();
       }
     }
@@ -143,7 +146,7 @@ export class ReadServers {
   }
 
   async #catchesUp(server: ReadServer, changes: number): Promise<boolean> {
-    const deadline = performance.now() + this.#patience;
+    const deadline = performance.now() + this.#lag;
     while (server.changes < changes) {
       const left = deadline - performance.now();
       if (left <= 0) return false;
@@ -175,7 +178,7 @@ export class ReadServers {
   }
 
   async #lookNow(server: ReadServer): Promise<void> {
-    const [row] = await withSession(server.lanes.pages, ({ rows }) => rows(LOOK, []));
+    const [row] = await withSession(server.lanes.small, ({ rows }) => rows(LOOK, []));
     if (row?.secret !== this.#secret) throw new NoCopy();
     server.changes = Number(row.changes ?? 0);
   }
@@ -183,19 +186,6 @@ export class ReadServers {
 
 /** All connections to the server are in use; others may have free ones. */
 const isOverloaded = (error: unknown): boolean => error instanceof PlatError && error.code === 'overloaded';
-
-/** A server that has not answered, nor ended the reading itself when its time was up. */
-class Silence extends Error {}
-
-function within<T>(milliseconds: number, reading: Promise<T>): Promise<T> {
-  const silence = new AbortController();
-  const { signal } = silence;
-  const silent = setTimeout(milliseconds, undefined, { signal }).then(() => {
-    throw new Silence();
-  });
-  silent.catch(() => undefined);
-  return Promise.race([reading, silent]).finally(() => silence.abort());
-}
 
 /** A server that answers, but holds another store. */
 class NoCopy extends Error {}

@@ -1,11 +1,12 @@
-import type { QueryResult } from 'pg';
+import type { QueryConfig, QueryResult } from 'pg';
 import type { Page } from '../read.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../sql/plan.ts';
+import { type Answer, readAnswer, readWhole } from './answer.ts';
 import { cellOf } from './copy-in.ts';
 import { keepPrepared } from './prepared.ts';
 import { bindings, type Row, type Session, type Slots } from './session.ts';
 
-const EMPTY_BODY = new Uint8Array(0);
+const NO_ROWS: Page = { body: new Uint8Array(0), rows: 0, more: false };
 
 /**
  * Whether the server keeps a statement prepared: those of pages, records and lists come again and again; where a
@@ -13,16 +14,19 @@ const EMPTY_BODY = new Uint8Array(0);
  */
 type Kept = 'kept' | 'once';
 
+function asked({ client }: Session, statement: PlannedStatement, kept: Kept, slots: Slots = {}): QueryConfig {
+  const { text } = statement;
+  const values = bindings(statement, slots);
+  return kept === 'kept' ? { name: keepPrepared(client, text), text, values } : { text, values };
+}
+
 async function ask(
-  { client }: Session,
+  session: Session,
   statement: PlannedStatement,
   kept: Kept,
   slots: Slots = {},
 ): Promise<readonly Row[]> {
-  const { text } = statement;
-  const values = bindings(statement, slots);
-  const named = kept === 'kept' ? { name: keepPrepared(client, text), text, values } : { text, values };
-  const result: QueryResult<Row> = await client.query<Row>(named);
+  const result: QueryResult<Row> = await session.client.query<Row>(asked(session, statement, kept, slots));
   return result.rows;
 }
 
@@ -36,14 +40,12 @@ export async function readIds(session: Session, statement: PlannedStatement): Pr
   return Uint32Array.from(rows, (row) => Number(row.id));
 }
 
-export async function readBody(
+export function readBody(
   session: Session,
   statement: PlannedStatement,
   kept: Kept,
-  slots: Slots = {},
 ): Promise<Uint8Array | undefined> {
-  const [row] = await ask(session, statement, kept, slots);
-  return typeof row?.body === 'string' ? Buffer.from(row.body) : undefined;
+  return readWhole(session, asked(session, statement, kept));
 }
 
 /** Reads a page on one snapshot. */
@@ -59,13 +61,10 @@ export function readPage(session: Session, plan: PagePlan): Promise<Page> {
 }
 
 async function rangePage(session: Session, plan: PagePlan & { kind: 'range' }): Promise<Page> {
-  const [row] = await ask(session, plan.page, 'kept');
-  const rows = Number(row?.n ?? 0);
-  if (rows === 0) return { body: EMPTY_BODY, rows: 0, more: false };
-  const key = String(row?.last);
-  const follows = await ask(session, plan.more, 'kept', { 'last-key': key });
-  const body = typeof row?.body === 'string' ? Buffer.from(row.body) : EMPTY_BODY;
-  return { body, rows, more: follows.length > 0, last: { key, values: [] } };
+  const { first, ...answer } = await readAnswer(session, asked(session, plan.page, 'kept'));
+  if (first === undefined) return NO_ROWS;
+  const last = { key: String(first.last), values: [] };
+  return { ...answer, rows: Number(first.n), more: first.more === true, last };
 }
 
 async function searchPage(session: Session, plan: PagePlan & { kind: 'search' }): Promise<Page> {
@@ -77,10 +76,10 @@ async function searchPage(session: Session, plan: PagePlan & { kind: 'search' })
   }
   const page = found.slice(0, plan.limit);
   const last = page.at(-1);
-  if (last === undefined) return { body: EMPTY_BODY, rows: 0, more: found.length > 0 };
+  if (last === undefined) return { ...NO_ROWS, more: found.length > 0 };
   const [, key, ...values] = last;
-  const body = await bodyOf(session, plan.body, page);
-  return { body, rows: page.length, more: found.length > plan.limit, last: { key, values } };
+  const answer = await answerOf(session, plan.body, page);
+  return { ...answer, rows: page.length, more: found.length > plan.limit, last: { key, values } };
 }
 
 /** A row of a find statement comes as an object whose members are in the order of its columns. */
@@ -89,13 +88,17 @@ function foundRow(row: Row): FoundRow {
   return [Number(id), String(key), ...values.map(cellOf)];
 }
 
-async function bodyOf(
+async function answerOf(
   session: Session,
   statement: PlannedStatement,
   rows: readonly FoundRow[],
-): Promise<Uint8Array> {
+): Promise<Omit<Answer, 'first'>> {
   const ids = JSON.stringify(rows.map(([id]) => id));
-  return (await readBody(session, statement, 'kept', { ids, limit: rows.length })) ?? EMPTY_BODY;
+  const { first: _, ...answer } = await readAnswer(
+    session,
+    asked(session, statement, 'kept', { ids, limit: rows.length }),
+  );
+  return answer;
 }
 
 /** Ids that are looked up at once, beyond those of the page: some rows may be gone by now. */
@@ -117,13 +120,13 @@ async function listPage(session: Session, plan: PagePlan & { kind: 'list' }): Pr
   }
   const page = found.slice(0, limit);
   const last = page.at(-1);
-  if (last === undefined) return { body: EMPTY_BODY, rows: 0, more: found.length > 0 };
+  if (last === undefined) return { ...NO_ROWS, more: found.length > 0 };
   const [, key, ...values] = last.row;
-  const body = await bodyOf(
+  const answer = await answerOf(
     session,
     plan.body,
     page.map(({ row }) => row),
   );
   const more = found.length > limit;
-  return { body, rows: page.length, more, last: { key, values }, consumed: last.position + 1 };
+  return { ...answer, rows: page.length, more, last: { key, values }, consumed: last.position + 1 };
 }

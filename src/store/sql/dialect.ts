@@ -15,8 +15,13 @@ export interface Dialect {
   readonly json: (type: ValueType | 'collection', value: Sql) => Sql;
   /** Texts joined by commas, in the order of the rows. */
   readonly joined: (text: Sql) => Sql;
-  /** The JSON text of a page, as the engine's driver gives bytes. */
-  readonly bytes: (text: Sql) => Sql;
+  /** A statement that gives the texts `x` of rows as the engine's reader takes them: joined, or row by row. */
+  readonly answer: (rows: Sql) => Sql;
+  /**
+   * The same for rows with their keys `k`, with their number and the last key; whether a row follows, which a statement
+   * of its own may have to tell.
+   */
+  readonly page: (rows: Sql, follows: (last: Sql) => Sql) => { readonly page: Sql; readonly more?: Sql };
   /** A table `alias(value)` of the members of a multi-valued column. */
   readonly members: (collection: Sql, alias: string) => Sql;
   /** A table `alias(value, position)` of a bound JSON list. */

@@ -18,8 +18,7 @@ export function planMerged(planner: Planner, request: MergedRequest): PlannedSta
   );
   const order = join([...terms, sql`k`, sql`u`], ', ');
   const rows = sql`SELECT x FROM (${join(sources, ' UNION ALL ')}) m ORDER BY ${order} LIMIT ${bind(request.limit)} OFFSET ${bind(request.skip)}`;
-  const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body FROM (${rows}) q`;
-  return render(page, dialect.placeholder);
+  return render(dialect.answer(rows), dialect.placeholder);
 }
 
 function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {

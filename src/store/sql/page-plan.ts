@@ -77,11 +77,13 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const after =
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
   const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key} LIMIT ${bind(limit)}`;
-  const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body, count(*) AS n, max(k) AS last FROM (${rows}) q`;
-  const next = column('r', '_key');
-  const follows = all([...visibleRows(query.view.scope, layout, 'r'), sql`${next} > ${slot('last-key')}`]);
-  const more = sql`SELECT 1 AS more FROM ${name(layout.columnsTable)} r WHERE ${follows} LIMIT 1`;
-  return { kind: 'range', page: planned(planner, page), more: planned(planner, more) };
+  const follows = (last: Sql): Sql => {
+    const later = all([...visibleRows(query.view.scope, layout, 'r'), sql`${column('r', '_key')} > ${last}`]);
+    return sql`SELECT 1 AS more FROM ${name(layout.columnsTable)} r WHERE ${later} LIMIT 1`;
+  };
+  const { page, more } = dialect.page(rows, follows);
+  const plan = { kind: 'range', page: planned(planner, page) } as const;
+  return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
 
 /** The rows that a query asks for, without order: from its columns, under alias `r`. */
@@ -156,8 +158,7 @@ function planBody(planner: Planner, request: PageRequest | ListPageRequest): Pla
   const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
   const rows = sql`SELECT ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])} ORDER BY ${column('j', 'position')} LIMIT ${slot('limit')}`;
-  const page = sql`SELECT ${dialect.bytes(dialect.joined(sql`x`))} AS body FROM (${rows}) q`;
-  return planned(planner, page);
+  return planned(planner, dialect.answer(rows));
 }
 
 /** A page of a list that was found before. */
@@ -193,7 +194,7 @@ export function planRecord(planner: Planner, request: RecordRequest): PlannedSta
     ...visibleRows(query.view.scope, layout, main),
     ...membership(context, query, main),
   ];
-  return planned(planner, sql`SELECT ${dialect.bytes(text)} AS body FROM ${from} WHERE ${all(conditions)}`);
+  return planned(planner, dialect.answer(sql`SELECT ${text} AS x FROM ${from} WHERE ${all(conditions)}`));
 }
 
 /** How many records match: counted as they are written, as far as nothing but the role and the systems decides. */

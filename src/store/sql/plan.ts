@@ -4,13 +4,13 @@ export type PlannedStatement = Statement;
 
 /**
  * How a page is read, as data that can be sent to another thread. All statements of a plan run on one snapshot.
- * - `range`: one statement gives body, row count and last key; another tells whether a row follows.
+ * - `range`: one statement gives body, row count and last key; it tells whether a row follows, or another does.
  * - `search`: statements that give ids, keys and order values, run until `limit + 1` rows are found; then one
  *   gives the body for the ids.
  * - `list`: the body for ids that are known, of which some rows may be gone.
  */
 export type PagePlan =
-  | { readonly kind: 'range'; readonly page: PlannedStatement; readonly more: PlannedStatement }
+  | { readonly kind: 'range'; readonly page: PlannedStatement; readonly more?: PlannedStatement }
   | {
       readonly kind: 'search';
       readonly find: readonly PlannedStatement[];

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { LARGEST_ANSWER } from '../largest-answer.ts';
 import type { BoundValue, Slot, Statement } from '../sql/fragment.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
 
@@ -18,12 +19,6 @@ export interface ConnectionOptions {
 const PREPARED = 400;
 const PREPARED_LENGTH = 2_000_000;
 
-/**
- * Megabytes of the largest value that a reader makes. The engine joins a page in memory, and expansions inside
- * expansions multiply; 1000 listings with all of their parts are 30.
- */
-export const LARGEST_ANSWER = 256;
-
 /** One connection of one thread, with its prepared statements. */
 export interface Connection {
   readonly database: DatabaseSync;
@@ -37,6 +32,7 @@ export function connect(options: ConnectionOptions): Connection {
     readOnly: options.readOnly,
     timeout: options.busyTimeout,
     enableForeignKeyConstraints: false,
+    // The engine joins a page in memory.
     ...(options.readOnly ? { limits: { length: LARGEST_ANSWER * 1_000_000 } } : {}),
   });
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);

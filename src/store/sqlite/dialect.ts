@@ -1,6 +1,6 @@
 import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import { type BoundValue, bind, join, name, type Sql, sql } from '../sql/fragment.ts';
+import { type BoundValue, bind, join, name, type Sql, slot, sql } from '../sql/fragment.ts';
 import { withWords } from './word-index.ts';
 
 /** Characters that trim takes away: all that Unicode calls white space. */
@@ -164,6 +164,9 @@ function globPart(part: LikePart): string {
   }
 }
 
+/** The texts of an answer in one value, which the driver gives as bytes. */
+const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
+
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   placeholder: () => '?',
@@ -171,7 +174,11 @@ export const sqliteDialect: Dialect = {
   literal,
   json,
   joined: (text) => sql`group_concat(${text}, ',')`,
-  bytes: (text) => sql`CAST(${text} AS BLOB)`,
+  answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,
+  page: (rows, follows) => ({
+    page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows}) q`,
+    more: follows(slot('last-key')),
+  }),
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
   list: (values, alias) => sql`(SELECT value, key AS position FROM json_each(${values})) ${name(alias)}`,
   noLimit: sql` LIMIT -1`,

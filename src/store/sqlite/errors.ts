@@ -1,5 +1,5 @@
 import { PlatError, platError } from '../../errors/index.ts';
-import { LARGEST_ANSWER } from './connection.ts';
+import { LARGEST_ANSWER } from '../largest-answer.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
 
 /** SQLite's primary result codes that users can meet. */

@@ -68,7 +68,8 @@ function rangePage(connection: Connection, plan: PagePlan & { kind: 'range' }): 
   const rows = Number(row?.n ?? 0);
   if (rows === 0) return { body: EMPTY_BODY, rows: 0, more: false };
   const key = String(row?.last);
-  const follows = connection.prepare(plan.more.text).get(...bindings(plan.more, { 'last-key': key }));
+  const { more } = plan;
+  const follows = more && connection.prepare(more.text).get(...bindings(more, { 'last-key': key }));
   return { body: bytesOf(row?.body), rows, more: follows !== undefined, last: { key, values: [] } };
 }
 

@@ -1,4 +1,4 @@
-import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';

@@ -4,6 +4,7 @@ import { RateLimiter } from '../../../src/service/access/rate-limiter.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
 import type { ServiceContext } from '../../../src/service/context.ts';
+import { isRest } from '../../../src/service/exchange.ts';
 import { FilterIndexCache } from '../../../src/service/filter-index/cache.ts';
 import { commonHeaders } from '../../../src/service/http/send.ts';
 import { makeMetrics } from '../../../src/service/metrics.ts';
@@ -80,7 +81,12 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       timings: makeTimings(),
     };
     const reply = await respond(responder, exchange);
-    const body = Buffer.concat(reply.body.map((part) => Buffer.from(part)));
+    const pieces: Uint8Array[] = [];
+    for (const part of reply.body) {
+      if (isRest(part)) for await (const piece of part) pieces.push(piece);
+      else pieces.push(Buffer.from(part));
+    }
+    const body = Buffer.concat(pieces);
     reply.release?.();
     const common = commonHeaders({ requestId: exchange.id, now: await store.now() });
     return {

@@ -28,13 +28,13 @@ export function fileContract(engine: Engine): void {
       M6: `https://other.example/media/${signed("it's.jpg")}/it's.jpg`,
     };
     const request = { query, position: { kind: 'start' }, limit: 10, shape, files: signing } as const;
-    const selected = readPage(await world.store.page(request, TIME));
+    const selected = await readPage(await world.store.page(request, TIME));
     assert.deepEqual(
       selected.records,
       Object.entries(expected).map(([MediaKey, MediaURL]) => ({ MediaKey, MediaURL })),
     );
     const whole = await world.request('Media');
-    const full = readPage(await world.store.page({ ...whole, files: signing }, TIME));
+    const full = await readPage(await world.store.page({ ...whole, files: signing }, TIME));
     assert.deepEqual(
       full.records.map((record) => pick(record, 'MediaKey', 'MediaURL')),
       selected.records,
@@ -43,7 +43,7 @@ export function fileContract(engine: Engine): void {
       'Property',
       '$select=ListingKey&$expand=Media($select=MediaKey,MediaURL),Rooms',
     );
-    const nested = readPage(await world.store.page({ ...expanded, files: signing }, TIME));
+    const nested = await readPage(await world.store.page({ ...expanded, files: signing }, TIME));
     assert.deepEqual(nested.records, [{ ListingKey: 'A', Media: selected.records, Rooms: [] }]);
     assert.notEqual(files.base, signing.base);
     assert.match(signed('x'), /^vow\.1900000000\.[0-9a-f]{32}$/);

@@ -14,7 +14,7 @@ async function ids(world: World, options = '', viewer: Viewer = PRIVATE): Promis
 async function listPage(world: World, list: Uint32Array, limit: number, options = '', viewer = PRIVATE) {
   const { query, shape, files } = await world.request('Property', options, { viewer });
   const page = await world.store.listPage({ query, ids: list, limit, shape, files }, TIME);
-  const { records, rows, more, last, consumed } = readPage(page);
+  const { records, rows, more, last, consumed } = await readPage(page);
   assert.equal(rows, records.length);
   return { keys: records.map(({ ListingKey }) => ListingKey).join(''), more, last, consumed };
 }
@@ -134,7 +134,9 @@ export function listContract(engine: Engine): void {
     const { query, shape, files } = await world.request('Media', '$select=MediaKey&$orderby=MediaKey desc');
     const found = await world.store.ids(query, TIME);
     await world.store.remove('Media', ['M2']);
-    const page = readPage(await world.store.listPage({ query, ids: found, limit: 1, shape, files }, TIME));
+    const page = await readPage(
+      await world.store.listPage({ query, ids: found, limit: 1, shape, files }, TIME),
+    );
     assert.deepEqual([page.records, page.consumed, page.more], [[{ MediaKey: 'M3' }], 1, true]);
   });
 }

@@ -198,7 +198,7 @@ describe('servers behind one address', () => {
     await servers.open();
     let asked = 0;
     const read = (changes: number, generation: number) =>
-      servers.read('pages', { changes: 1, generation: 5 }, 1000, async () => {
+      servers.read('pages', { changes: 1, generation: 5 }, async () => {
         asked++;
         return { changes, generation, result: 'rows' };
       });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { SharedLimiter } from '../../../src/service/access/shared-limiter.ts';
 import { FilterIndexCache } from '../../../src/service/filter-index/cache.ts';
 import { systemClock } from '../../../src/store/clock.ts';
-import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import type { KeptList, Loan, Shared } from '../../../src/store/shared.ts';
 import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';

@@ -76,7 +76,7 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
       return [planRecord(planner, { ...request, key: '4711' })];
     case 'page': {
       const plan = planPage(planner, request);
-      if (plan.kind === 'range') return [plan.page, plan.more];
+      if (plan.kind === 'range') return plan.more === undefined ? [plan.page] : [plan.page, plan.more];
       return plan.kind === 'search' ? plan.find : [plan.find];
     }
   }

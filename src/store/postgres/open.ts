@@ -1,0 +1,81 @@
+import type { Clock } from '../clock.ts';
+import type { StoreDump } from '../dump.ts';
+import type { StoreSettings } from '../settings.ts';
+import type { PartitionField, Store } from '../store.ts';
+import { type PostgresAddress, postgresAddress } from './address.ts';
+import { connectPool, PATIENCE, type Patience } from './connect.ts';
+import { prepareStore } from './create.ts';
+import { partitionedDialect, postgresDialect } from './dialect.ts';
+import { translateError } from './errors.ts';
+import { connectLanes } from './lanes.ts';
+import { readMeta } from './meta.ts';
+import { ReadServers } from './read-servers.ts';
+import { withSession } from './session.ts';
+import { type StampClock, stampClock } from './stamp-clock.ts';
+import { PostgresStore } from './store.ts';
+import { Writer } from './writer.ts';
+
+export interface PostgresStoreOptions {
+  /** `postgres://…` (address.ts). */
+  readonly address: string;
+  /** What a new store is made with; absent: there must be one. */
+  readonly create?: StoreSettings;
+  /** By what the large tables of a new store are laid apart; one that is there must be so. */
+  readonly partitions?: PartitionField;
+  /** The clock that stamps; absent: the server's own, which all processes share. */
+  readonly clock?: Clock;
+  /** Servers that follow this one, to be read from in its place. */
+  readonly readStores?: ReadStoreOptions;
+  /** How long the server is waited for; each has its usual value. */
+  readonly patience?: Partial<Patience>;
+  /** Writes a whole store to a new file, in the form of the embedded engine. */
+  readonly writeBackup: (file: string, dump: StoreDump) => Promise<void>;
+}
+
+export interface ReadStoreOptions {
+  /** `postgres://…`, of streaming standbys or other live copies. */
+  readonly addresses: readonly string[];
+  /** How long a reading waits for one that is behind, in milliseconds; then it is left out until it keeps up. */
+  readonly lag: number;
+}
+
+/** Opens (or makes) the store on a server. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const address = postgresAddress(options.address);
+  const clock = stampClock(options.clock);
+  const patience = { ...PATIENCE, ...options.patience };
+  const { write: statement, connect } = patience;
+  const writing = connectPool(address, { most: 1, pipeline: false, statement, connect });
+  try {
+    await prepare(address, options, clock);
+    const writer = new Writer(writing, clock);
+    const model = await writer.readModel();
+    const { secret, partitions } = await withSession(writing, readMeta);
+    const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
+    const { addresses = [], lag = 0 } = options.readStores ?? {};
+    const readServers = new ReadServers(addresses.map(postgresAddress), lag, secret, patience);
+    await readServers.open();
+    const lanes = connectLanes(address, patience);
+    const { writeBackup } = options;
+    return new PostgresStore(clock, model, {
+      ...{ address, secret, dialect, writing, writer, lanes, readServers, writeBackup },
+    });
+  } catch (error) {
+    await writing.end();
+    throw translateError(error, address.name, 0);
+  }
+}
+
+/** On a connection of its own, on which a migration takes as long as it needs. */
+async function prepare(
+  address: PostgresAddress,
+  options: PostgresStoreOptions,
+  clock: StampClock,
+): Promise<void> {
+  const pool = connectPool(address, { most: 1, pipeline: false });
+  try {
+    await prepareStore(pool, address, options, clock);
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,55 @@
+import type { Client } from 'pg';
+
+/**
+ * How much longer than the server may take the client waits for a sign of it, in milliseconds. Packets that are dropped
+ * and processes that stand still end no connection.
+ */
+export const SILENT = 1000;
+
+/** A server that neither answered nor ended a statement when its time was up. */
+class Silence extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** Ends a connection on which nothing is heard any more; whoever waits for it is told. */
+export interface Watch {
+  /** The time begins anew. */
+  again(): void;
+  end(): void;
+}
+
+/** Of a connection on which any time may pass. */
+export const NO_WATCH: Watch = { again: () => undefined, end: () => undefined };
+
+/**
+ * @param milliseconds without a byte of the server, whether it sends none or nobody reads what it sends; infinite where a
+ * statement may take any time
+ */
+export function watch({ connection }: Client, milliseconds: number): Watch {
+  if (milliseconds === Number.POSITIVE_INFINITY) return NO_WATCH;
+  const { stream } = connection;
+  let heard = false;
+  let ended = false;
+  const timer = setTimeout(() => {
+    heard = false;
+    // What came while this process was busy is heard first.
+    setImmediate(() => {
+      if (ended) return;
+      if (heard) timer.refresh();
+      else stream.destroy(new Silence(`Nothing was heard from the server for ${milliseconds} ms`));
+    });
+  }, milliseconds);
+  const hear = (): void => {
+    heard = true;
+    timer.refresh();
+  };
+  stream.on('data', hear);
+  return {
+    again: hear,
+    end() {
+      ended = true;
+      stream.off('data', hear);
+      clearTimeout(timer);
+    },
+  };
+}
