@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { verifyReplica } from '../../replica/run/verify-replica.ts';
-import type { Verified } from '../../replica/verify/verify.ts';
+import { isEqual, type Verified } from '../../replica/verify/verify.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
 import { EXIT, print, table } from '../output.ts';
@@ -48,9 +48,6 @@ export function addVerifyCommand(program: Command): void {
     });
 }
 
-const isEqual = (results: readonly Verified[]): boolean =>
-  results.every(({ differences }) => differences.length === 0);
-
 function text(results: readonly Verified[]): string {
   const head = ['resource', 'at the source', 'stored', 'compared', 'pending', 'differ'];
   const rows = results.map((each) => [
@@ -61,10 +58,14 @@ function text(results: readonly Verified[]): string {
     String(each.pending),
     String(each.differences.length),
   ]);
+  const incomplete = results.flatMap((each) =>
+    each.incomplete === undefined ? [] : [`${each.resource}: the copy is not complete: ${each.incomplete}`],
+  );
   const differences = results.flatMap((each) => each.differences);
   const lines = differences
     .slice(0, TOLD)
     .map(({ resource, key, kind, fields }) => `${resource} ${key}: ${[kind, ...fields].join(', ')}`);
   const more = differences.length > TOLD ? [`and ${differences.length - TOLD} more (--json has all)`] : [];
-  return [table([head, ...rows]), ...(lines.length > 0 ? ['', ...lines, ...more] : [])].join('\n');
+  const told = [...incomplete, ...lines, ...more];
+  return [table([head, ...rows]), ...(told.length > 0 ? ['', ...told] : [])].join('\n');
 }

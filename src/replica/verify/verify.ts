@@ -1,6 +1,6 @@
 import { SOURCE_STAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
-import { resourcesIn } from '../copy/collections.ts';
+import { collectionOf, resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { type Intake, readPage } from '../copy/intake.ts';
 import { pagesFrom } from '../copy/walk.ts';
@@ -8,6 +8,7 @@ import { RECORD } from '../copy/wanted.ts';
 import type { Place, SourceItem, SourcePage } from '../source/source.ts';
 import { wantedApart } from '../steps/children.ts';
 import { differingFields } from './compare.ts';
+import { completeUpTo, whyIncomplete } from './complete.ts';
 
 /** A record that is not the same on both sides. */
 export interface Difference {
@@ -28,7 +29,13 @@ export interface Verified {
   /** Changed at the source after the cursor; the next update brings them. */
   readonly pending: number;
   readonly differences: readonly Difference[];
+  /** Why the copy is not complete; absent when it is. One that is not complete equals nothing, whatever it holds. */
+  readonly incomplete?: string;
 }
+
+/** Whether a comparison proves the copy equal. What is pending is no difference; an incomplete copy is. */
+export const isEqual = (results: readonly Verified[]): boolean =>
+  results.every(({ differences, incomplete }) => differences.length === 0 && incomplete === undefined);
 
 export interface VerifyOptions {
   /** How many records of each resource have their content compared; absent: all. */
@@ -58,6 +65,9 @@ export async function verifyCollection(
     if (sample === undefined) return feed.page(collection, { kind: 'all' }, place);
     return { ...(await feed.keys(collection, place)), items: [], broken: [], masked: [], open: [] };
   };
+  // Before the walk: what a run completes meanwhile was pending when it was compared.
+  const cursor = completeUpTo(copy, collection);
+  const incomplete = cursor === undefined ? { incomplete: whyIncomplete(copy, collection) } : {};
   let done = 0;
   for await (const page of pagesFrom(fetch, undefined, sizeOf(collection))) {
     for (const { resource, key } of page.keys) {
@@ -79,6 +89,7 @@ export async function verifyCollection(
       compared: tally.compared.get(resource) ?? 0,
       pending: tally.pending.get(resource) ?? 0,
       differences: tally.differences.filter((each) => each.resource === resource),
+      ...incomplete,
     });
   }
   return results;
@@ -162,15 +173,9 @@ async function lookAgain(copy: Copy, resource: string, keys: readonly string[], 
 }
 
 /** Whether the source changed a record after what the copy is complete up to. */
-function isPending({ book, feed, settings }: Copy, { resource, values }: ParsedRecord): boolean {
-  const load = book.load(resource.name);
-  const sweep = book.sweep('accounts');
-  const cursor =
-    load.kind === 'current' || load.kind === 'updating'
-      ? load.cursor
-      : sweep.kind === 'idle'
-        ? sweep.last?.begun
-        : undefined;
+function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
+  const { feed, settings } = copy;
+  const cursor = completeUpTo(copy, collectionOf(feed.capabilities, resource.name));
   if (cursor === undefined) return true;
   return [
     feed.windowField(resource.name),

@@ -60,6 +60,22 @@ test('a purge of too much ends with 3 and deletes nothing, --force deletes', asy
   assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), keysUpTo(4, 7));
 });
 
+test('verify of a copy whose download did not end exits with 3 and says so', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, { Property: listings(12, clock) }, { page: 4 });
+  const at = place(t);
+  server.intercept = ({ query }) =>
+    query.get('$skiptoken') === '8' ? { status: 403, body: 'No' } : undefined;
+  assert.equal((await at.run(['replicate', ...options(server.root), '--step', 'initial'])).code, 1);
+  server.intercept = () => undefined;
+  const verified = await at.run(['verify', ...options(server.root)]);
+  assert.equal(verified.code, 3);
+  assert.match(
+    verified.out,
+    /^Property: the copy is not complete: its download is not at its end \(initial\)$/m,
+  );
+});
+
 test('quarantine list and retry; a record that was mended by a retry is stored', async (t) => {
   const clock = now();
   const wrong = (number: number): Json =>

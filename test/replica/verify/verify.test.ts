@@ -1,6 +1,7 @@
 /** The proof that a copy is equal: finds each kind of planted difference, and nothing where there is none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isEqual } from '../../../src/replica/verify/verify.ts';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
 import { SECOND, testClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
@@ -240,4 +241,40 @@ test('a copy that was never made cannot be verified', async (t) => {
     code: 'usage',
     message: `${replica.store.name} holds no copy of feed.`,
   });
+});
+
+test('a copy whose download is not at its end is not equal, though all that is missing is pending', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(12, clock) }, { page: 4 });
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  const stop = new AbortController();
+  const onEvent = ({ kind }: { kind: string }): void => {
+    if (kind === 'page') stop.abort();
+  };
+  assert.equal(await replica.replicate({ signal: stop.signal, onEvent }), 'stopped');
+  const unfinished = await replica.verify();
+  assert.deepEqual(
+    unfinished.map(({ differences, incomplete }) => [differences.length, incomplete]),
+    [[0, 'its download is not at its end (initial)']],
+  );
+  assert.equal(isEqual(unfinished), false);
+  await replica.replicate();
+  const finished = await replica.verify();
+  assert.deepEqual([finished[0]?.incomplete, isEqual(finished)], [undefined, true]);
+});
+
+test('accounts whose first sweep is not at its end are not equal', async (t) => {
+  const { replica } = await copied(t, 'native');
+  const { sweep } = Object(await replica.store.ledger.state(SOURCE))['sweep accounts'];
+  const walking = { kind: 'walking', sweep, base: sweep, begun: '', keys: 0, digest: '', round: 1 };
+  await replica.store.ledger.commit(SOURCE, { state: { 'sweep accounts': walking } });
+  assert.deepEqual(
+    (await replica.verify()).map(({ resource, incomplete }) => [resource, incomplete]),
+    [
+      ['Property', undefined],
+      ['Member', 'its sweep is not at its end (walking)'],
+      ['Office', 'its sweep is not at its end (walking)'],
+    ],
+  );
 });
