@@ -380,6 +380,17 @@ test('redirects to other hosts: the token is never sent there, and the error nam
   assert.deepEqual(await replica.keys('Property'), keysUpTo(4), 'what came before is stored');
 });
 
+test('INCIDENT a link of sub-data took the token to another host: odd links reach nobody', async (t) => {
+  const { server, replica } = await bad(t, 2);
+  const other = await odataServer(t, testClock(), {});
+  const link = `x:@${new URL(other.origin).host}/steal`;
+  server.intercept = ({ path }) =>
+    path.endsWith('/Media') ? json({ value: [{ MediaKey: 'm' }], '@odata.nextLink': link }) : undefined;
+  await replica.replicate().catch(() => undefined);
+  assert.ok(server.seen.some(({ path }) => path.endsWith('/Media')));
+  assert.equal(other.seen.length, 0);
+});
+
 test('a key that is revoked during the download: the error says so at once, and what came is stored', async (t) => {
   const { server, replica } = await bad(t);
   server.intercept = (seen) =>

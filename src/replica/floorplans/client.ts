@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { fetch, type Response } from 'undici';
 import { platError } from '../../errors/index.ts';
 import type { Clock } from '../../store/clock.ts';
+import { addressAt } from '../http/address.ts';
 
 /** A floor plan media record as the service gave it. */
 export interface FloorPlanRecord {
@@ -52,7 +53,7 @@ export async function* floorPlans(
     yield* page.value;
     skip += page.value.length;
     const next = page['@odata.nextLink'];
-    if (next !== undefined) url = sameOrigin(source, new URL(next, url));
+    if (next !== undefined) url = addressAt(new URL(root), next, url);
     else url = page.value.length === PAGE ? first(skip) : undefined;
   }
 }
@@ -60,11 +61,6 @@ export async function* floorPlans(
 interface MediaPage {
   readonly value: readonly FloorPlanRecord[];
   readonly '@odata.nextLink'?: string;
-}
-
-/** A link to another host is taken to this service's own address; the token goes nowhere else. */
-function sameOrigin({ root }: FloorPlanSource, link: URL): string {
-  return new URL(link.pathname + link.search, new URL(root).origin).href;
 }
 
 async function readPage(source: FloorPlanSource, url: string): Promise<MediaPage> {

@@ -1,5 +1,6 @@
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
+import { addressAt, assertOrigin, redirected } from './address.ts';
 import type { Allowance } from './allowance.ts';
 import { type BackoffOptions, waitAfter } from './backoff.ts';
 import { blockedUntil } from './budget.ts';
@@ -54,11 +55,9 @@ export class SourceClient {
     this.#options = options;
   }
 
-  /** An address of the source, whatever origin a link names (a proxy in between may not know its own). */
+  /** An address of the source, whatever origin a link names. @throws RequestFailure `rejected` */
   resolve(link: string): string {
-    const { root } = this.#options;
-    const url = new URL(link, root);
-    return `${root.origin}${url.pathname}${url.search}`;
+    return addressAt(this.#options.root, link);
   }
 
   /**
@@ -88,10 +87,11 @@ export class SourceClient {
   }
 
   async #once(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
-    const { token, environment, timeout, allowance, signal } = this.#options;
+    const { root, token, environment, timeout, allowance, signal } = this.#options;
     let address = url;
     for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
       await this.#pause();
+      assertOrigin(root, address);
       const response = await environment.transport({
         url: address,
         headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
@@ -109,21 +109,9 @@ export class SourceClient {
       if (response.status < 300 || response.status >= 400 || location === undefined) {
         throw failureOf(response.status, response.headers, text, now);
       }
-      address = this.#redirected(address, location);
+      address = redirected(root, address, location);
     }
     throw new RequestFailure('rejected', `${url} redirects more than ${REDIRECTS} times`);
-  }
-
-  /** The token is for one origin; a redirect to another is followed by nobody. */
-  #redirected(from: string, location: string): string {
-    const target = new URL(location, from);
-    if (target.origin !== this.#options.root.origin) {
-      throw new RequestFailure(
-        'refused',
-        `The source redirects to ${target.origin}, which is not where the token is for`,
-      );
-    }
-    return target.href;
   }
 
   async #pause(): Promise<void> {
