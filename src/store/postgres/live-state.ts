@@ -2,11 +2,14 @@ import { dayFrom } from '../../dictionary/index.ts';
 import type { StoreModel } from '../model.ts';
 import type { Horizon } from '../store.ts';
 import { ChangePosition } from './change-position.ts';
+import { translateError } from './errors.ts';
 import type { Session } from './session.ts';
 import { readState, type StampClock, type State } from './stamp-clock.ts';
 
 /** Where the state of a store is learnt. */
 export interface StateSource {
+  /** Of the store, for messages. */
+  readonly name: string;
   readonly clock: StampClock;
   /** Small statements on the server that is written to. */
   readonly rows: Session['rows'];
@@ -50,7 +53,10 @@ export class LiveState {
   /** What the server that is written to says of the store just now. */
   async ask(): Promise<State> {
     const asked = performance.now();
-    const state = await readState(this.#source.rows, this.#source.clock);
+    const { name, rows, clock } = this.#source;
+    const state = await readState(rows, clock).catch((error: unknown) => {
+      throw translateError(error, name, 0);
+    });
     this.#position.told(state.changes, asked, performance.now());
     return state;
   }

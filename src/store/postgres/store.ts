@@ -82,7 +82,7 @@ export class PostgresStore implements Store {
     const rows = rowsOf(lanes.small, name);
     const readModel = () => next(() => writer.readModel());
     const startDay = () => next(() => writer.startDay());
-    this.#state = new LiveState({ clock, rows, readModel, startDay }, model);
+    this.#state = new LiveState({ name, clock, rows, readModel, startDay }, model);
     this.#reads = new Reads({ name, dialect, state: this.#state, lanes, readServers });
     this.keys = postgresKeys(rows, locked);
     this.shared = postgresShared(rows);
