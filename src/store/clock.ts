@@ -8,12 +8,23 @@ export interface Clock {
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
+/** The longest wait of a timer, in milliseconds; a longer one would end at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** A sleep of any length, of as many waits of a timer as it takes. */
+export const sleepBy =
+  (timer: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>): Clock['sleep'] =>
+  async (milliseconds, signal) => {
+    for (let left = milliseconds; left > 0 && !signal?.aborted; left -= LONGEST_TIMER) {
+      await timer(Math.min(left, LONGEST_TIMER), signal).catch((error: unknown) => {
+        if (!signal?.aborted) throw error;
+      });
+    }
+  };
+
 export const systemClock: Clock = {
   now: Date.now,
-  sleep: (milliseconds, signal) =>
-    setTimeout(milliseconds, undefined, { signal }).catch((error: unknown) => {
-      if (!signal?.aborted) throw error;
-    }),
+  sleep: sleepBy((milliseconds, signal) => setTimeout(milliseconds, undefined, { signal })),
 };
 
 /** The same clock, but one that never goes back while the process runs, also when it is set back. */

@@ -1,0 +1,52 @@
+/** Waiting by the real clock: as long as was said, in waits that a timer can take. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sleepBy, systemClock } from '../../src/store/clock.ts';
+
+const DAY = 86_400_000;
+const LONGEST = 2_147_483_647;
+
+function waits(milliseconds: number, stopAfter = Number.POSITIVE_INFINITY): Promise<number[]> {
+  const waited: number[] = [];
+  const stop = new AbortController();
+  const sleep = sleepBy(async (wait) => {
+    waited.push(wait);
+    if (waited.length >= stopAfter) stop.abort();
+  });
+  return sleep(milliseconds, stop.signal).then(() => waited);
+}
+
+test('INCIDENT a wait of 30 days ended at once: it is as many waits of a timer as it takes', async () => {
+  assert.deepEqual(await waits(30 * DAY), [LONGEST, 30 * DAY - LONGEST]);
+  assert.deepEqual(await waits(LONGEST), [LONGEST]);
+  assert.deepEqual(await waits(LONGEST + 1), [LONGEST, 1]);
+});
+
+test('a wait of nothing is none', async () => {
+  assert.deepEqual(await waits(0), []);
+  assert.deepEqual(await waits(-5), []);
+});
+
+test('a wait without end is ended by its signal', async () =>
+  assert.deepEqual(await waits(Number.POSITIVE_INFINITY, 3), [LONGEST, LONGEST, LONGEST]));
+
+test('what a timer throws without having been stopped is told', async () => {
+  const failing = sleepBy(() => Promise.reject(new Error('no timer')));
+  await assert.rejects(failing(5), { message: 'no timer' });
+});
+
+test('the real clock sleeps for 30 days until its signal comes, and no timer is warned of', async (t) => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  t.after(() => process.off('warning', note));
+  const stop = new AbortController();
+  let isAwake = false;
+  const slept = systemClock.sleep(30 * DAY, stop.signal).then(() => {
+    isAwake = true;
+  });
+  await systemClock.sleep(2); // a timer that is too long for its kind ends after one millisecond
+  assert.deepEqual([isAwake, warnings], [false, []]);
+  stop.abort();
+  await slept;
+});
