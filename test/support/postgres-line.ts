@@ -7,10 +7,12 @@ import { temporaryFile } from './temporary.ts';
 export interface Line {
   /** Where the process finds the database. */
   readonly address: string;
-  /** Asked with every part that the process sends. False: it has died, with the part sent or not. */
-  passes: () => boolean;
-  /** Ends the process's connections and takes no more. Resolves when the server has ended its side of each. */
-  cut(): Promise<void>;
+  /** Asked with every part that the process sends; where it does not pass, it is sent or not. */
+  passes: () => 'passes' | 'cut' | 'dead';
+  /** Resolves when the server has ended its side of all connections that were cut. */
+  settled(): Promise<unknown>;
+  /** Cuts all connections and takes no more. Resolves when the server has ended its side of each. */
+  end(): Promise<unknown>;
   close(): void;
 }
 
@@ -24,57 +26,62 @@ export async function openLine(address: string): Promise<Line> {
   const folder = temporaryFile('');
   mkdirSync(folder);
   url.searchParams.set('host', folder);
-  const pairs = new Set<readonly [Socket, Socket]>();
-  const endings: Promise<void>[] = [];
-  let isCut = false;
-  let parts = 0;
+  const pairs = new Map<Socket, { readonly far: Socket; readonly ended: Promise<void> }>();
+  const endings = new Set<Promise<void>>();
+  let isOver = false;
+  let deaths = 0;
 
-  const hangUp = (): void => {
-    isCut = true;
-    for (const [near, far] of pairs) {
+  const cut = (): void => {
+    for (const [near, { far, ended }] of pairs) {
+      endings.add(ended);
       near.destroy();
       // The server reads that nobody is there any more once it has done what it was told before.
       far.end();
     }
     pairs.clear();
   };
+  const settled = (): Promise<unknown> => Promise.all(endings);
   const server = createServer((near) => {
-    const far = connect(target);
-    const pair = [near, far] as const;
     near.on('error', () => undefined);
-    far.on('error', () => near.destroy());
-    if (isCut) {
+    if (isOver) {
       near.destroy();
-      far.destroy();
       return;
     }
-    pairs.add(pair);
-    endings.push(new Promise((resolve) => far.once('close', () => resolve())));
-    near.on('data', (part) => {
-      if (isCut) return;
-      const lives = line.passes();
-      // Every other death comes after the part is on its way.
-      if (lives || ++parts % 2 === 0) far.write(part);
-      if (!lives) hangUp();
-    });
-    near.on('close', () => far.end());
+    const far = connect(target);
+    const ended = new Promise<void>((resolve) => far.once('close', () => resolve()));
+    pairs.set(near, { far, ended });
+    far.on('error', () => near.destroy());
     // Read to its end in any case, which is how its end is seen.
     far.on('data', (part) => (near.destroyed ? false : near.write(part)));
     far.on('close', () => {
       near.destroySoon();
-      pairs.delete(pair);
+      pairs.delete(near);
+      endings.delete(ended);
+    });
+    near.on('close', () => far.end());
+    near.on('data', (part) => {
+      if (near.destroyed) return;
+      const passage = line.passes();
+      // Every other time the end comes after the part is on its way.
+      if (passage === 'passes' || ++deaths % 2 === 0) far.write(part);
+      if (passage === 'passes') return;
+      isOver ||= passage === 'dead';
+      cut();
     });
   });
   await new Promise<void>((resolve) => server.listen(join(folder, SOCKET), resolve));
+  const end = (): Promise<unknown> => {
+    isOver = true;
+    cut();
+    return settled();
+  };
   const line: Line = {
     address: url.href,
-    passes: () => true,
-    cut: async () => {
-      hangUp();
-      await Promise.all(endings);
-    },
+    passes: () => 'passes',
+    settled,
+    end,
     close: () => {
-      hangUp();
+      void end();
       server.close();
     },
   };

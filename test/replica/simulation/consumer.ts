@@ -30,6 +30,8 @@ export interface Consumer {
 export interface Errand {
   readonly name: string;
   readonly fate: Fate;
+  /** When its connections to the replica's database are cut, where it has any. */
+  readonly cuts?: readonly number[];
   readonly options: Partial<ReplicateOptions>;
   readonly mutant?: Mutant | undefined;
 }
@@ -40,10 +42,10 @@ const SOURCE = 'feed';
 /** Starts a process of the consumer. */
 export async function startConsumer(
   stage: Stage,
-  { name, fate, options, mutant }: Errand,
+  { name, fate, cuts = [], options, mutant }: Errand,
 ): Promise<Consumer> {
   const { plan, time, replica, commits, network, random, log } = stage;
-  const mortal = new Mortal(fate, time);
+  const mortal = new Mortal(fate, time, cuts);
   const clock = time.clock(plan.ahead);
   const store = await replica.enter(clock, mortal);
   const watched = commits.watch(store.ledger, name, options.force === true);
@@ -96,7 +98,10 @@ async function* pieces(body: AsyncIterable<Uint8Array>, mortal: Mortal): AsyncGe
 /** Whether a failure is one that a consumer tells of while its source or its machine does such things. */
 export function isExpected(error: unknown): boolean {
   if (error instanceof LeaseLost) return true;
-  if (error instanceof PlatError) return error.code === 'failed' && /lease ends in/.test(error.message);
+  if (error instanceof PlatError) {
+    const isHeld = error.code === 'failed' && /lease ends in/.test(error.message);
+    return isHeld || error.code === 'storeUnavailable';
+  }
   if (!(error instanceof RequestFailure)) return false;
   if (error.kind === 'refused') return error.message.includes('elsewhere.test');
   return error.kind === 'transient';

@@ -10,6 +10,9 @@ export type Fate =
   /** It stands still, as a machine that is suspended, and goes on as if nothing had been. */
   | { readonly kind: 'held-up'; readonly step: number; readonly milliseconds: number };
 
+/** What becomes of a process at a moment inside of the store's own work; `cut`: it lives, its connections do not. */
+export type Passage = 'passes' | 'cut' | 'dead';
+
 export class Killed extends Error {
   override readonly name = 'Killed';
 }
@@ -21,15 +24,19 @@ export class Killed extends Error {
 export class Mortal {
   readonly #fate: Fate;
   readonly #time: VirtualTime;
+  readonly #cuts: readonly number[];
   readonly #ending = Promise.withResolvers<void>();
   readonly #standing = Promise.withResolvers<void>();
   #steps = 0;
+  #moments = 0;
   #until = 0;
   #dead = false;
 
-  constructor(fate: Fate, time: VirtualTime) {
+  /** @param cuts moments inside of the store's work at which its connections are cut */
+  constructor(fate: Fate, time: VirtualTime, cuts: readonly number[]) {
     this.#fate = fate;
     this.#time = time;
+    this.#cuts = cuts;
   }
 
   /** Resolves when the process dies. */
@@ -65,10 +72,12 @@ export class Mortal {
     return this.#dead;
   }
 
-  /** A moment inside of the store's own work. @returns whether the process lives on */
-  passes(): boolean {
+  /** A moment inside of the store's own work. */
+  passes(): Passage {
     this.#count();
-    return !this.#dead;
+    this.#moments++;
+    if (this.#dead) return 'dead';
+    return this.#cuts.includes(this.#moments) ? 'cut' : 'passes';
   }
 
   async #gate(): Promise<void> {
@@ -97,7 +106,7 @@ export class Mortal {
 export function pulsing({ now, sleep }: Clock, mortal: Mortal): Clock {
   return {
     now: () => {
-      if (!mortal.passes()) throw new Killed('The process was killed');
+      if (mortal.passes() === 'dead') throw new Killed('The process was killed');
       return now();
     },
     sleep,

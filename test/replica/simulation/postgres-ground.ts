@@ -32,11 +32,9 @@ export function postgresGround(): Ground {
           scope.after(line.close);
           const store = await open(line.address, on);
           line.passes = () => mortal.passes();
-          void mortal.death.then(() => during(line.cut()));
-          // Until the server has given up what a dead process was doing, it may still be done.
-          return watchedStore(store, (call) =>
-            during(call.finally(() => (mortal.isDead ? line.cut() : undefined))),
-          );
+          void mortal.death.then(() => during(line.end()));
+          // Until the server has given up what was under way on a connection that is gone, it may still be done.
+          return watchedStore(store, (call) => during(call.finally(() => line.settled())));
         },
       };
     },

@@ -1,6 +1,5 @@
-import type { Random } from '../../../src/demo/random.ts';
-import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
-import { type Consumer, type End, isExpected, type Mutant, startConsumer } from './consumer.ts';
+import { makeRandom, type Random } from '../../../src/demo/random.ts';
+import { type Consumer, type End, type Errand, isExpected, type Mutant, startConsumer } from './consumer.ts';
 import { differences } from './equality.ts';
 import type { Ground } from './ground.ts';
 import type { Fate } from './mortal.ts';
@@ -102,10 +101,18 @@ function drawPause(random: Random): number {
   ]);
 }
 
+/** Now and then the database cuts what a process has open; drawn apart, since only some engines have connections. */
+function drawCuts({ seed, faults }: Plan, number: number): number[] {
+  const random = makeRandom(seed, `cuts ${number}`);
+  const count = faults > 0 && random.chance(0.5) ? random.integer(1, 3) : 0;
+  return Array.from({ length: count }, () => Math.ceil(Math.exp(random.between(0, Math.log(1500)))));
+}
+
 function drawErrand(
   { plan, random, time }: Stage,
   number: number,
-): { name: string; fate: Fate; options: Partial<ReplicateOptions> } {
+): Pick<Errand, 'name' | 'fate' | 'options' | 'cuts'> {
+  const cuts = drawCuts(plan, number);
   const name = `process ${number}`;
   const step = random.chance(0.5)
     ? random.integer(1, 500)
@@ -115,12 +122,18 @@ function drawErrand(
     : { kind: 'killed', step };
   const fate = random.chance(plan.mortality) ? unlucky : ({ kind: 'lives' } as const);
   const kind = random.chance(plan.watches) ? 'watch' : random.pick(['once', 'once', 'once', 'step']);
-  if (kind === 'once') return { name, fate, options: { purgeEvery: random.pick([0, 6 * HOUR]) } };
-  if (kind === 'step') return { name, fate, options: { step: random.pick(['initial', 'update', 'purge']) } };
+  if (kind === 'once') return { name, fate, cuts, options: { purgeEvery: random.pick([0, 6 * HOUR]) } };
+  if (kind === 'step')
+    return { name, fate, cuts, options: { step: random.pick(['initial', 'update', 'purge']) } };
   const stop = new AbortController();
   void time.sleep(random.integer(1, 45) * MINUTE).then(() => stop.abort());
   const every = { updateEvery: random.integer(1, 15) * MINUTE, purgeEvery: random.integer(5, 60) * MINUTE };
-  return { name, fate, options: { watch: true, signal: stop.signal, accountsEvery: 20 * MINUTE, ...every } };
+  return {
+    name,
+    fate,
+    cuts,
+    options: { watch: true, signal: stop.signal, accountsEvery: 20 * MINUTE, ...every },
+  };
 }
 
 function endOf({ end, mortal }: Consumer): Promise<End> {
