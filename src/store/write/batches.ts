@@ -70,8 +70,10 @@ export async function writeInBatches(
   if (waiting.length === 0 && finish !== undefined) waiting.push([]);
   let tries = 0;
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-    const fresh = unknownFields(model, batch);
-    if (fresh.length > 0) model = await writer.learn(fresh);
+    if (unknownFields(model, batch).length > 0) {
+      // With those of the batches that follow: to bring fields into use takes longer than to store a batch.
+      model = await writer.learn(unknownFields(model, [batch, ...waiting].flat()));
+    }
     const prepared = batch.map((record) => prepareRecord(record, model));
     const isLast = waiting.length === 0;
     const work = async (transaction: WriteTransaction): Promise<WriteReport> => {
