@@ -9,6 +9,7 @@ import {
 } from '../../demo/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Service } from '../../service/service.ts';
+import type { StoreModel } from '../../store/model.ts';
 import { parseRecord } from '../../store/record/parse-record.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
@@ -105,24 +106,25 @@ async function storeMarket(
   let done = 0;
   let batch: ParsedRecord[] = [];
   let resource = '';
+  let model = await store.model();
   const flush = async (): Promise<void> => {
     if (batch.length > 0) await store.write(resource, batch);
     done += batch.length;
     batch = [];
     progress.update(done, `${done} records`);
     await setImmediate(); // lets signals in
+    model = await store.model();
   };
   for (const record of marketRecords(options)) {
     if (signal.aborted) return;
     if (record.resource !== resource || batch.length >= BATCH) await flush();
     resource = record.resource;
-    batch.push(await parsed(store, record));
+    batch.push(parsed(model, record));
   }
   await flush();
 }
 
-async function parsed(store: Store, { resource, record }: MarketRecord): Promise<ParsedRecord> {
-  const model = await store.model();
+function parsed(model: StoreModel, { resource, record }: MarketRecord): ParsedRecord {
   const result = parseRecord(model.resource(resource), record, model);
   if (!result.ok)
     throw new Error(`The market made a wrong ${resource}: ${result.invalid.reasons.join('; ')}`);
