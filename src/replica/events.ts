@@ -21,7 +21,7 @@ export type ReplicaEvent =
   | { readonly kind: 'retry'; readonly reason: string; readonly attempt: number; readonly wait: number }
   | { readonly kind: 'waiting'; readonly reason: string; readonly wait: number }
   | { readonly kind: 'page-size'; readonly size: number }
-  /** A position was not good any more; the walk begins again. */
+  /** A position was not good any more, or the walk ended too soon; it begins again. */
   | {
       readonly kind: 'again';
       readonly resource: string;
@@ -37,8 +37,16 @@ export type ReplicaEvent =
     }
   | { readonly kind: 'deleted'; readonly resource: string; readonly keys: readonly string[] }
   | { readonly kind: 'guarded'; readonly resource: string; readonly rows: number; readonly of: number }
-  /** No two walks by offset agreed, so nothing was deleted. */
-  | { readonly kind: 'unsure'; readonly resource: string }
+  /** What the source gave does not tell what is gone, so nothing was deleted. */
+  | { readonly kind: 'unsure'; readonly resource: string; readonly reason: string }
+  /** Walks end before the number of records that the source announces, always at the same place: taken for the whole. */
+  | {
+      readonly kind: 'short';
+      readonly resource: string;
+      readonly step: StepName;
+      readonly rows: number;
+      readonly announced: number;
+    }
   | { readonly kind: 'refresh'; readonly reason: string }
   /** A cycle of a watching consumer failed; it goes on after a while. */
   | { readonly kind: 'failed'; readonly reason: string; readonly wait: number }

@@ -15,9 +15,12 @@ export interface LoadStates {
     readonly since: string;
     readonly position?: Position;
     readonly rows: number;
+    /** The least number of rows that the source announced during this walk: some may go or come behind it. */
     readonly total?: number;
     /** How often the walk was begun: a link may die. */
     readonly round: number;
+    /** Where the walk before this one ended, if that was too soon. */
+    readonly previous?: WalkEnd;
   };
   /** The listings are there; their sub-data follows in requests of its own. */
   readonly filling: { readonly kind: 'filling'; readonly since: string };
@@ -35,6 +38,12 @@ export interface LoadStates {
   };
 }
 
+/** What a walk came to: how many rows it gave, and the key of the last. */
+export interface WalkEnd {
+  readonly rows: number;
+  readonly end: string;
+}
+
 export type LoadState = LoadStates[keyof LoadStates];
 
 export interface LoadEvents {
@@ -47,6 +56,8 @@ export interface LoadEvents {
   };
   /** The last page; `fills` when sub-data has to follow. */
   readonly end: { readonly kind: 'end'; readonly fills: boolean };
+  /** The last page, and fewer rows than the source announced: everything is walked once more. */
+  readonly short: { readonly kind: 'short' } & WalkEnd;
   /** The last page of a window, but not of the last field. */
   readonly nextPass: { readonly kind: 'nextPass'; readonly rows: number };
   readonly filled: { readonly kind: 'filled' };
@@ -66,13 +77,25 @@ type LoadCell<S extends keyof LoadStates, E extends keyof LoadEvents> = (
 type LoadRow<S extends keyof LoadStates> = { readonly [E in keyof LoadEvents]: LoadCell<S, E> };
 type LoadTable = { readonly [S in keyof LoadStates]: LoadRow<S> };
 
-const anew = (since: string, round = 1): LoadState => ({ kind: 'initial', since, rows: 0, round });
+const anew = (since: string, round = 1): LoadStates['initial'] => ({
+  kind: 'initial',
+  since,
+  rows: 0,
+  round,
+});
+
+/** The lesser of the numbers of rows that were announced, if any was. */
+export function least(before: number | undefined, announced: number | undefined): number | undefined {
+  if (before === undefined || announced === undefined) return before ?? announced;
+  return Math.min(before, announced);
+}
 
 const LOAD: LoadTable = {
   new: {
     begin: (_, { since }) => anew(since),
     page: impossible,
     end: impossible,
+    short: impossible,
     nextPass: impossible,
     filled: impossible,
     window: impossible,
@@ -81,15 +104,14 @@ const LOAD: LoadTable = {
   },
   initial: {
     begin: impossible,
-    page: ({ since, rows, round }, { next, rows: more, total }) => ({
-      kind: 'initial',
-      since,
+    page: (state, { next, rows: more, total }) => ({
+      ...state,
       position: next,
-      rows: rows + more,
-      ...(total === undefined ? {} : { total }),
-      round,
+      rows: state.rows + more,
+      ...(total === undefined ? {} : { total: Math.min(state.total ?? total, total) }),
     }),
     end: ({ since }, { fills }) => (fills ? { kind: 'filling', since } : { kind: 'current', cursor: since }),
+    short: ({ since, round }, { rows, end }) => ({ ...anew(since, round + 1), previous: { rows, end } }),
     nextPass: impossible,
     filled: impossible,
     window: impossible,
@@ -100,6 +122,7 @@ const LOAD: LoadTable = {
     begin: impossible,
     page: impossible,
     end: impossible,
+    short: impossible,
     nextPass: impossible,
     filled: ({ since }) => ({ kind: 'current', cursor: since }),
     window: impossible,
@@ -110,6 +133,7 @@ const LOAD: LoadTable = {
     begin: impossible,
     page: impossible,
     end: impossible,
+    short: impossible,
     nextPass: impossible,
     filled: impossible,
     window: ({ cursor }, { upper }) => ({ kind: 'updating', cursor, upper, pass: 0, rows: 0 }),
@@ -120,6 +144,7 @@ const LOAD: LoadTable = {
     begin: impossible,
     page: (state, { next, rows: more }) => ({ ...state, position: next, rows: state.rows + more }),
     end: ({ upper }) => ({ kind: 'current', cursor: upper, lastUpper: upper }),
+    short: impossible,
     nextPass: ({ cursor, upper, pass, rows }, { rows: more }) => ({
       kind: 'updating',
       cursor,

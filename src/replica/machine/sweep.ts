@@ -18,7 +18,10 @@ export interface SweepStates {
     readonly begun: string;
     readonly position?: Position;
     readonly keys: number;
+    /** The least number of keys that the source announced during this walk. */
     readonly total?: number;
+    /** A row came without its key, so this walk does not tell what is gone. */
+    readonly keyless?: boolean;
     /** Of all keys so far, in their order. */
     readonly digest: string;
     /** Digest of the walk before this one, where two have to agree. */
@@ -58,7 +61,7 @@ export interface SweepOutcome {
   readonly begun: string;
   readonly keys: number;
   readonly deleted: number;
-  /** No two walks agreed, so nothing was deleted. */
+  /** What the source gave does not tell what is gone, so nothing was deleted. */
   readonly unsure: boolean;
 }
 
@@ -72,12 +75,13 @@ export interface SweepEvents {
     readonly keys: number;
     readonly digest: string;
     readonly total?: number;
+    readonly keyless: boolean;
   };
   /** The last page. */
   readonly end: { readonly kind: 'end'; readonly keys: number };
   /** The last page of a walk that another one has to agree with. */
   readonly agree: { readonly kind: 'agree'; readonly digest: string };
-  /** The last page, and no two walks agreed. */
+  /** The last page; no two walks agreed, or a row came without its key. */
   readonly unsure: { readonly kind: 'unsure'; readonly keys: number };
   /** A link died; the walk begins again. */
   readonly lost: { readonly kind: 'lost' };
@@ -123,12 +127,13 @@ const SWEEP: SweepTable = {
   idle: { ...never, begin: ({ sweep }, { at }) => begun(sweep + 1, at) },
   walking: {
     ...never,
-    page: (state, { next, keys, digest, total }) => ({
+    page: (state, { next, keys, digest, total, keyless }) => ({
       ...state,
       position: next,
       keys: state.keys + keys,
       digest,
-      ...(total === undefined ? {} : { total }),
+      ...(total === undefined ? {} : { total: Math.min(state.total ?? total, total) }),
+      ...(keyless ? { keyless } : {}),
     }),
     end: (state, { keys }) => ({
       kind: 'deleting',

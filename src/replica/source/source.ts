@@ -68,6 +68,8 @@ export interface SourcePage {
 export interface KeyPage {
   readonly weight: number;
   readonly keys: readonly SourceKey[];
+  /** Rows of the page that have no key. */
+  readonly keyless: number;
   readonly next?: Position | undefined;
   readonly serverTime: number;
   readonly total?: number | undefined;

@@ -5,6 +5,7 @@ import { contradicts, NO_MASKS, withPage } from '../copy/masks.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { type LoadEvent, least, type WalkEnd } from '../machine/load.ts';
 import { FOREIGN_EDGES, PLAT_EDGES, type SourcePage, type WindowEdges } from '../source/source.ts';
 import { fetchApart, wantedApart, wantedOfNew } from './children.ts';
 
@@ -61,28 +62,54 @@ async function walk(copy: Copy, resource: string): Promise<void> {
   if (begun.kind !== 'initial') return;
   const fetch = (place: Parameters<typeof feed.page>[2]) => feed.page(resource, { kind: 'all' }, place);
   let done = begun.rows;
+  let announced = begun.total;
+  let end = '';
   for await (const page of pagesFrom(fetch, begun.position, sizeOf(resource))) {
     const rows = Math.max(page.items.length + page.broken.length, page.keys.length);
+    announced = least(announced, page.total);
+    end = page.keys.at(-1)?.key ?? end;
+    const walked = { rows: done + rows, end };
+    const missed = page.next === undefined ? shortOf(walked.rows, announced) : undefined;
+    const isAgain = missed !== undefined && begun.round < MOST_ROUNDS && !isSame(walked, begun.previous);
     await storePage(copy, page, () => ({
       want: wantedOfNew(copy, resource, page),
       state: masksAfter(copy, page),
       load: {
         resource,
-        event:
-          page.next === undefined
-            ? { kind: 'end', fills: wantedApart(copy.feed.capabilities, resource).length > 0 }
-            : {
-                kind: 'page',
-                next: page.next,
-                rows,
-                ...(page.total === undefined ? {} : { total: page.total }),
-              },
+        event: isAgain ? { kind: 'short', ...walked } : eventOf(copy, resource, page, rows),
       },
     }));
     done += rows;
     tell({ kind: 'page', resource, step: 'initial', rows, done, total: page.total });
+    if (missed === undefined) continue;
+    const short = { resource, step: 'initial' } as const;
+    tell(
+      isAgain
+        ? { kind: 'again', ...short, reason: tooShort(missed) }
+        : { kind: 'short', ...short, ...missed },
+    );
   }
 }
+
+function eventOf({ feed }: Copy, resource: string, { next, total }: SourcePage, rows: number): LoadEvent {
+  if (next === undefined) return { kind: 'end', fills: wantedApart(feed.capabilities, resource).length > 0 };
+  return { kind: 'page', next, rows, ...(total === undefined ? {} : { total }) };
+}
+
+const isSame = (one: WalkEnd, other: WalkEnd | undefined): boolean =>
+  one.rows === other?.rows && one.end === other.end;
+
+interface Missed {
+  readonly rows: number;
+  readonly announced: number;
+}
+
+/** What a walk that has ended gave, and what was announced, where that was more. */
+export const shortOf = (rows: number, announced: number | undefined): Missed | undefined =>
+  announced !== undefined && rows < announced ? { rows, announced } : undefined;
+
+export const tooShort = ({ rows, announced }: Missed): string =>
+  `The walk ended after ${rows} of ${announced} records`;
 
 /** What a page tells of masks, to be kept with it. */
 export function masksAfter({ book }: Copy, page: SourcePage): NonNullable<BookChange['state']> {

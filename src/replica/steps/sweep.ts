@@ -6,10 +6,13 @@ import type { Copy } from '../copy/copy.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RECORD } from '../copy/wanted.ts';
+import type { ReplicaEvent } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { least } from '../machine/load.ts';
 import type { SweepEvent } from '../machine/sweep.ts';
 import { ACCOUNTS, type KeyPage, type Place, type SourceKey, type SourcePage } from '../source/source.ts';
 import { fetchApart } from './children.ts';
+import { shortOf, tooShort } from './download.ts';
 import { deleteUnseen } from './purge.ts';
 
 /** Walks of one sweep; an offset misses rows, and two walks in a row have to agree (trap 4). */
@@ -49,7 +52,6 @@ export async function sweep(copy: Copy, collection: string): Promise<SweepResult
         }
         await book.commit({ sweep: { collection, event: { kind: 'done' } } });
         tell({ kind: 'step', resource: collection, step: 'sweep', state: 'done' });
-        if (state.unsure) tell({ kind: 'unsure', resource: collection });
         return state.unsure ? 'unsure' : 'done';
       }
       case 'idle':
@@ -92,7 +94,7 @@ async function walk(copy: Copy, collection: string): Promise<void> {
   )) {
     for (const { resource, key } of page.keys)
       digest = hash('sha256', `${digest} ${resource} ${key}`, 'base64url');
-    const event = eventOf(copy, collection, page, digest);
+    const { event, also } = eventOf(copy, collection, page, digest);
     await keep(copy, page, { sweep: { collection, event } });
     done += page.keys.length;
     tell({
@@ -103,6 +105,7 @@ async function walk(copy: Copy, collection: string): Promise<void> {
       done,
       total: page.total,
     });
+    if (also !== undefined) tell(also);
   }
 }
 
@@ -135,16 +138,50 @@ function grouped(keys: readonly SourceKey[]): Map<string, string[]> {
   return groups;
 }
 
-/** What the page means for the sweep. A walk by links or tokens is whole by itself; one by offset is not. */
-function eventOf({ book, feed }: Copy, collection: string, page: SweptPage, digest: string): SweepEvent {
+interface Meaning {
+  readonly event: SweepEvent;
+  /** What else is told of it. */
+  readonly also?: ReplicaEvent;
+}
+
+/**
+ * What the page means for the sweep. A walk by links or tokens that gave as many keys as were announced is whole by
+ * itself; one by offset, or one that ended before, is not: two of them in a row have to be the same.
+ */
+function eventOf({ book, feed }: Copy, collection: string, page: SweptPage, digest: string): Meaning {
+  const state = book.sweep(collection);
+  if (state.kind !== 'walking') throw new Error(`A page of keys came while the sweep was ${state.kind}`);
   const keys = page.keys.length;
+  const keyless = 'keyless' in page && page.keyless > 0;
   if (page.next !== undefined) {
     const { next, total } = page;
-    return { kind: 'page', next, keys, digest, ...(total === undefined ? {} : { total }) };
+    return {
+      event: { kind: 'page', next, keys, digest, keyless, ...(total === undefined ? {} : { total }) },
+    };
   }
-  if (feed.capabilities.pagesByLink && collection !== ACCOUNTS) return { kind: 'end', keys };
-  const state = book.sweep(collection);
-  const [previous, round] = state.kind === 'walking' ? [state.previous, state.round] : [undefined, 0];
-  if (previous === digest) return { kind: 'end', keys };
-  return round >= MOST_ROUNDS ? { kind: 'unsure', keys } : { kind: 'agree', digest };
+  const common = { resource: collection, step: 'sweep' } as const;
+  // Not every account is a person or an office, so their number tells nothing.
+  const announced = collection === ACCOUNTS ? undefined : least(state.total, page.total);
+  const missed = shortOf(state.keys + keys, announced);
+  if (keyless || state.keyless === true) {
+    const reason = 'a row came without its key';
+    return { event: { kind: 'unsure', keys }, also: { kind: 'unsure', resource: collection, reason } };
+  }
+  if (feed.capabilities.pagesByLink && collection !== ACCOUNTS && missed === undefined) {
+    return { event: { kind: 'end', keys } };
+  }
+  if (state.previous === digest) {
+    return {
+      event: { kind: 'end', keys },
+      ...(missed === undefined ? {} : { also: { kind: 'short', ...common, ...missed } }),
+    };
+  }
+  if (state.round >= MOST_ROUNDS) {
+    const reason = `no two of ${MOST_ROUNDS} walks were the same`;
+    return { event: { kind: 'unsure', keys }, also: { kind: 'unsure', resource: collection, reason } };
+  }
+  return {
+    event: { kind: 'agree', digest },
+    ...(missed === undefined ? {} : { also: { kind: 'again', ...common, reason: tooShort(missed) } }),
+  };
 }

@@ -19,6 +19,7 @@ const EVENTS = {
   begin: { kind: 'begin', since: 'N' },
   page: { kind: 'page', next: TOKEN, rows: 5, total: 100 },
   end: { kind: 'end', fills: false },
+  short: { kind: 'short', rows: 12, end: 'K' },
   nextPass: { kind: 'nextPass', rows: 5 },
   filled: { kind: 'filled' },
   window: { kind: 'window', upper: 'V' },
@@ -34,7 +35,8 @@ const FOLLOWS: {
 } = {
   new: { begin: ANEW, refresh: ANEW },
   initial: {
-    page: { kind: 'initial', since: 'S', position: TOKEN, rows: 15, total: 100, round: 2 },
+    page: { kind: 'initial', since: 'S', position: TOKEN, rows: 15, total: 99, round: 2 },
+    short: { kind: 'initial', since: 'S', rows: 0, round: 3, previous: { rows: 12, end: 'K' } },
     end: { kind: 'current', cursor: 'S' },
     lost: { kind: 'initial', since: 'S', rows: 0, round: 3 },
     refresh: ANEW,

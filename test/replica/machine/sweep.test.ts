@@ -18,7 +18,14 @@ const STATES = {
 
 const EVENTS = {
   begin: { kind: 'begin', at: 'N' },
-  page: { kind: 'page', next: { kind: 'skip', skip: 2000 }, keys: 10, digest: 'e', total: 50 },
+  page: {
+    kind: 'page',
+    next: { kind: 'skip', skip: 2000 },
+    keys: 10,
+    digest: 'e',
+    total: 50,
+    keyless: false,
+  },
   end: { kind: 'end', keys: 3 },
   agree: { kind: 'agree', digest: 'e' },
   unsure: { kind: 'unsure', keys: 3 },

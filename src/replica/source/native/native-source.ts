@@ -163,7 +163,9 @@ export function nativeSource(options: NativeSourceOptions): Source {
       const answer = await list(collectionOf(resource), query, rest.attempts);
       const { serverTime, total, weight } = answer;
       const keys = keysOf(resource, answer.results);
-      return { keys, next: nextOf(resource, answer, position), serverTime, total, weight };
+      const keyless = answer.results.filter((result) => !isObject(result) || typeof result.Id !== 'string');
+      const next = nextOf(resource, answer, position);
+      return { keys, keyless: keyless.length, next, serverTime, total, weight };
     },
     async some(resource, keys, attempts) {
       if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, [], attempts));

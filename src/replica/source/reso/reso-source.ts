@@ -15,7 +15,7 @@ import type {
   SourceKey,
   SourcePage,
 } from '../source.ts';
-import { type ListAnswer, linkOf, readList, total } from './list-answer.ts';
+import { type ListAnswer, linkOf, readList } from './list-answer.ts';
 import { encodeOption, filterOf, quoted, withTop } from './options.ts';
 
 export interface ResoSourceOptions {
@@ -79,14 +79,13 @@ export function resoSource(options: ResoSourceOptions): Source {
   function nextOf(
     page: Readonly<Record<string, unknown>>,
     rows: number,
-    { position, size }: Place,
+    { position }: Place,
   ): Position | undefined {
     const link = linkOf(page, root);
     if (link !== undefined) return { kind: 'link', url: client.resolve(link) };
     if (topMeans !== 'offset' || position?.kind === 'link') return undefined;
-    // A server may give fewer than asked and still have more; only an empty page is the end.
-    if (rows === 0 || (rows < size && counts && rows + skipped(position) >= total(page))) return undefined;
-    return { kind: 'skip', skip: skipped(position) + rows };
+    // A server may give fewer than asked and still have more, and count the page alone; only an empty page is the end.
+    return rows === 0 ? undefined : { kind: 'skip', skip: skipped(position) + rows };
   }
 
   return {
@@ -104,7 +103,9 @@ export function resoSource(options: ResoSourceOptions): Source {
     async keys(name, place) {
       const query = [`$select=${resourceOf(name).key}`, ...(counts ? ['$count=true'] : [])];
       const { page, values, facts } = await read(name, query, place);
-      return { keys: keysOf(name, values), next: nextOf(page, values.length, place), ...facts };
+      const keys = keysOf(name, values);
+      const keyless = values.length - keys.length;
+      return { keys, keyless, next: nextOf(page, values.length, place), ...facts };
     },
     async some(name, keys, attempts) {
       if (capabilities.asksForMany) {
