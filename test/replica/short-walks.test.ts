@@ -1,0 +1,145 @@
+/** Walks that give less than the source announced, and rows without a key: nothing is deleted for them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testClock } from '../support/clock.ts';
+import type { Scope } from '../support/engine.ts';
+import { keyOf, keysUpTo, listings, take } from './support/feed.ts';
+import { json, type Reply, type Seen } from './support/loopback.ts';
+import { type ODataServer, odataServer, type Traits } from './support/odata-server.ts';
+import { makeReplica, type TestReplica } from './support/replica.ts';
+
+interface Scene {
+  readonly server: ODataServer;
+  readonly replica: TestReplica;
+}
+
+/** Twelve listings in pages of four, announced as twelve. */
+async function scene(scope: Scope, traits: Partial<Traits> = {}): Promise<Scene> {
+  const clock = testClock();
+  const records = { Property: listings(12, clock) };
+  const server = await odataServer(scope, clock, records, { page: 4, counts: true, ...traits });
+  const resources = ['Property'];
+  return {
+    server,
+    replica: await makeReplica(scope, { from: server.root, interface: 'reso', clock, resources }),
+  };
+}
+
+const isPage = ({ path, query }: Seen): boolean =>
+  path === '/odata/Property' && query.get('$top') !== '1' && !query.has('$filter');
+const isKeys = (seen: Seen): boolean => isPage(seen) && seen.query.has('$select');
+const isDownload = (seen: Seen): boolean => isPage(seen) && !seen.query.has('$select');
+
+/** The page after the fourth record, as the last one of a walk: it links to nothing. */
+const cutShort = ({ records }: ODataServer): Reply =>
+  json({ '@odata.count': 12, value: (records.get('Property') ?? []).slice(4, 8) });
+const isSecond = ({ query }: Seen): boolean => query.get('$skiptoken') === '4';
+
+const walks = ({ server }: Scene, is: (seen: Seen) => boolean): number =>
+  server.seen.filter((seen) => is(seen) && !seen.query.has('$skiptoken') && !seen.query.has('$skip')).length;
+
+test('a page of keys with a row that has none never leads to a deletion', async (t) => {
+  const { server, replica } = await scene(t);
+  await replica.replicate({ step: 'initial' });
+  server.intercept = (seen) =>
+    isKeys(seen) && isSecond(seen) ? json({ '@odata.count': 1, value: [{ ListingKey: null }] }) : undefined;
+  assert.equal(await replica.replicate({ step: 'purge', force: true }), 'unsure');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  assert.deepEqual(replica.told('unsure'), [{ resource: 'Property', reason: 'a row came without its key' }]);
+  assert.equal((await replica.status()).lastPurge, undefined, 'it stays due');
+});
+
+test('a walk of keys that ends before the announced number is walked again, and nothing is deleted', async (t) => {
+  const { server, replica } = await scene(t);
+  await replica.replicate({ step: 'initial' });
+  let cuts = 0;
+  server.intercept = (seen) =>
+    isKeys(seen) && isSecond(seen) && cuts++ === 0 ? cutShort(server) : undefined;
+  assert.equal(await replica.replicate({ step: 'purge', force: true }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  assert.deepEqual(replica.told('again'), [
+    { resource: 'Property', step: 'sweep', reason: 'The walk ended after 8 of 12 records' },
+  ]);
+  assert.deepEqual(replica.told('short'), []);
+});
+
+test('two walks of keys that end at the same place are the whole: a wrong count does not stop the purge for ever', async (t) => {
+  const { server, replica } = await scene(t);
+  await replica.replicate({ step: 'initial' });
+  server.intercept = (seen) => (isKeys(seen) && isSecond(seen) ? cutShort(server) : undefined);
+  assert.equal(await replica.replicate({ step: 'purge', force: true }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(8));
+  assert.deepEqual(replica.told('short'), [{ resource: 'Property', step: 'sweep', rows: 8, announced: 12 }]);
+});
+
+test('a download that ends before the announced number is walked again', async (t) => {
+  const at = await scene(t);
+  const { server, replica } = at;
+  let cuts = 0;
+  server.intercept = (seen) =>
+    isDownload(seen) && isSecond(seen) && cuts++ === 0 ? cutShort(server) : undefined;
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  assert.deepEqual(replica.told('again'), [
+    { resource: 'Property', step: 'initial', reason: 'The walk ended after 8 of 12 records' },
+  ]);
+  assert.equal(walks(at, isDownload), 2);
+});
+
+test('a download that ends twice at the same place is taken for the whole, and that is told', async (t) => {
+  const at = await scene(t);
+  const { server, replica } = at;
+  server.intercept = (seen) => (isPage(seen) && isSecond(seen) ? cutShort(server) : undefined);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(8));
+  assert.deepEqual(replica.told('short'), [
+    { resource: 'Property', step: 'initial', rows: 8, announced: 12 },
+    { resource: 'Property', step: 'sweep', rows: 8, announced: 12 },
+  ]);
+  assert.equal(walks(at, isDownload), 2);
+});
+
+test('records that go or come behind a walk are no reason for another one', async (t) => {
+  const at = await scene(t);
+  const { server, replica } = at;
+  const list = server.records.get('Property') ?? [];
+  server.intercept = (seen) => {
+    if (isDownload(seen) && isSecond(seen)) take(list, keyOf(11), keyOf(12));
+    return undefined;
+  };
+  await replica.replicate({ step: 'initial' });
+  let before: string | null | undefined;
+  server.intercept = (seen) => {
+    // One more with a key that the walk has left behind.
+    if (isKeys(seen) && isSecond(seen) && before === undefined) {
+      before = seen.query.get('$skiptoken');
+      const [first = {}] = list;
+      list.push({ ...first, ListingKey: '0001' });
+      return json({ '@odata.count': 11, value: keysUpTo(6, 5).map((ListingKey) => ({ ListingKey })) });
+    }
+    return undefined;
+  };
+  assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+  assert.deepEqual([walks(at, isDownload), walks(at, isKeys)], [1, 1]);
+  assert.deepEqual([replica.told('again'), replica.told('short')], [[], []]);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(10));
+});
+
+test('a server by offset that counts its page alone is read to its end', async (t) => {
+  const { server, replica } = await scene(t, { links: 'none', page: 5 });
+  server.intercept = (seen) => {
+    if (!isPage(seen) || !seen.query.has('$count')) return undefined;
+    const from = Number(seen.query.get('$skip') ?? 0);
+    const value = (server.records.get('Property') ?? []).slice(from, from + 5);
+    return json({ '@odata.count': value.length, value });
+  };
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  assert.deepEqual(replica.told('short'), []);
+});
+
+test('a source that announces nothing is walked once', async (t) => {
+  const at = await scene(t, { counts: false });
+  await at.replica.replicate();
+  assert.deepEqual([walks(at, isDownload), walks(at, isKeys)], [1, 1]);
+});
