@@ -79,11 +79,14 @@ test('INCIDENT rate windows forgotten at restart: the next run goes on counting'
   await replica.replicate({ limits });
   const used = server.seen.length;
   const { use } = await replica.store.ledger.state(budgetName('secret'));
-  assert.equal(readUse(use).hour.requests, used);
+  assert.deepEqual(
+    readUse(use).hour.used.map(([requests]) => requests),
+    [used],
+  );
   clock.advance(60 * SECOND);
   await replica.replicate({ limits });
   const waits = replica.told('waiting');
-  assert.deepEqual(waits, [{ reason: 'the rate limit of the source', wait: HOUR - 60 * SECOND }]);
+  assert.deepEqual(waits, [{ reason: 'the rate limit of the source', wait: HOUR }]);
   assert.ok(used < 20 && server.seen.length > 20);
 });
 

@@ -1,10 +1,15 @@
 /**
- * What a source lets one token do, learned from its answers and from the configuration. The windows are kept in the
- * store, so that no restart forgets them and two processes with one token share them.
+ * What a source lets one token do, learned from its answers and from the configuration. What was used is kept in the
+ * store, so that no restart forgets it and two processes with one token share it.
  */
 import { isObject } from '../json.ts';
+import { NOTHING_IN_WINDOW, type RateWindow, readWindow, untilLess, used } from './rate-window.ts';
+import { LONGEST_BLOCK } from './told-limits.ts';
 
-/** Requests and bytes in windows of seconds, an hour and a day. Absent: no limit is known. */
+/**
+ * Requests and bytes of content in any second, any hour and any day, wherever it begins. Absent: no limit is known. A
+ * request is sent while the bytes are below their limit; what its answer has above it was not to be known.
+ */
 export interface BudgetLimits {
   readonly requestsPerSecond?: number;
   readonly requestsPerHour?: number;
@@ -13,11 +18,11 @@ export interface BudgetLimits {
   readonly bytesPerDay?: number;
 }
 
-/** What was used, by the beginning of each window (milliseconds since 1970). */
+/** What was used. Moments are milliseconds since 1970. */
 export interface BudgetUse {
   readonly lastSent: number;
-  readonly hour: { readonly start: number; readonly requests: number; readonly bytes: number };
-  readonly day: { readonly start: number; readonly requests: number; readonly bytes: number };
+  readonly hour: RateWindow;
+  readonly day: RateWindow;
   /** The source said to send nothing before this moment. */
   readonly blockedUntil: number;
 }
@@ -27,100 +32,54 @@ const DAY = 86_400_000;
 
 export const NOTHING_USED: BudgetUse = {
   lastSent: 0,
-  hour: { start: 0, requests: 0, bytes: 0 },
-  day: { start: 0, requests: 0, bytes: 0 },
+  hour: NOTHING_IN_WINDOW,
+  day: NOTHING_IN_WINDOW,
   blockedUntil: 0,
 };
 
-function current<W extends { start: number; requests: number; bytes: number }>(
-  window: W,
-  length: number,
-  now: number,
-) {
-  return now - window.start < length ? window : { start: now, requests: 0, bytes: 0 };
-}
-
 /** The use after a request that is sent now. */
 export function spend(use: BudgetUse, now: number): BudgetUse {
-  const hour = current(use.hour, HOUR, now);
-  const day = current(use.day, DAY, now);
   return {
     lastSent: now,
-    hour: { ...hour, requests: hour.requests + 1 },
-    day: { ...day, requests: day.requests + 1 },
+    hour: used(use.hour, HOUR, now, 1, 0),
+    day: used(use.day, DAY, now, 1, 0),
     blockedUntil: use.blockedUntil,
   };
 }
 
 /** The use after an answer. */
 export function receive(use: BudgetUse, bytes: number, blocked: number, now: number): BudgetUse {
-  const hour = current(use.hour, HOUR, now);
-  const day = current(use.day, DAY, now);
   return {
     lastSent: use.lastSent,
-    hour: { ...hour, bytes: hour.bytes + bytes },
-    day: { ...day, bytes: day.bytes + bytes },
-    blockedUntil: Math.max(use.blockedUntil, blocked),
+    hour: used(use.hour, HOUR, now, 0, bytes),
+    day: used(use.day, DAY, now, 0, bytes),
+    blockedUntil: Math.max(stillBlocked(use, now), blocked),
   };
 }
 
+/** No block is learned that is longer than a day: what lies much further off was learned by another clock. */
+const stillBlocked = ({ blockedUntil }: BudgetUse, now: number): number =>
+  blockedUntil - now > 2 * LONGEST_BLOCK ? 0 : blockedUntil;
+
 /** Milliseconds until a request may be sent. */
 export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): number {
-  const waits = [use.blockedUntil - now];
-  if (limits.requestsPerSecond !== undefined)
-    waits.push(use.lastSent + 1000 / limits.requestsPerSecond - now);
-  const hour = current(use.hour, HOUR, now);
-  const day = current(use.day, DAY, now);
-  const full = (used: number, limit: number | undefined): boolean => limit !== undefined && used >= limit;
-  if (full(hour.requests, limits.requestsPerHour) || full(hour.bytes, limits.bytesPerHour)) {
-    waits.push(hour.start + HOUR - now);
-  }
-  if (full(day.requests, limits.requestsPerDay) || full(day.bytes, limits.bytesPerDay)) {
-    waits.push(day.start + DAY - now);
-  }
-  return Math.max(0, ...waits);
-}
-
-/** What feeds put before `-Remaining` and `-Reset`; one of them tells of two windows. */
-const FAMILIES = ['ratelimit', 'x-ratelimit', 'application-ratelimit', 'burst-ratelimit'];
-
-/**
- * When nothing is left of a window that an answer tells of: the moment it ends, the latest of several. Reads the IETF
- * header in its two forms (`"name";r=0;t=20` and `remaining=0, reset=20`) and the ones that feeds use.
- */
-export function blockedUntil(headers: Readonly<Record<string, string>>, now: number): number {
-  const field = headers.ratelimit ?? '';
-  const told = [/\br(?:emaining)?=(\d+)/, /\b(?:t|reset)=(\d+)/].map((pattern) => pattern.exec(field)?.[1]);
+  const second = 1000 / (limits.requestsPerSecond ?? Number.POSITIVE_INFINITY);
   return Math.max(
-    endOf(told[0], told[1], now),
-    ...FAMILIES.map((name) => endOf(headers[`${name}-remaining`], headers[`${name}-reset`], now)),
+    0,
+    stillBlocked(use, now) - now,
+    second === 0 ? 0 : Math.min(second, use.lastSent + second - now),
+    untilLess(use.hour, HOUR, now, { requests: limits.requestsPerHour, bytes: limits.bytesPerHour }),
+    untilLess(use.day, DAY, now, { requests: limits.requestsPerDay, bytes: limits.bytesPerDay }),
   );
-}
-
-function endOf(left: string | undefined, end: string | undefined, now: number): number {
-  const remaining = number(left);
-  const reset = number(end);
-  if (remaining === undefined || remaining > 0 || reset === undefined) return 0;
-  // Some services give a moment in seconds since 1970, others the seconds that are left.
-  return reset > 1_000_000_000 ? reset * 1000 : now + reset * 1000;
-}
-
-function number(text: string | undefined): number | undefined {
-  const value = Number(text ?? Number.NaN);
-  return Number.isFinite(value) ? value : undefined;
 }
 
 /** What was kept of the use, if it was. */
 export function readUse(value: unknown): BudgetUse {
   if (!isObject(value)) return NOTHING_USED;
-  const window = (given: unknown): BudgetUse['hour'] => {
-    const { start, requests, bytes } = isObject(given) ? given : {};
-    return { start: Number(start ?? 0), requests: Number(requests ?? 0), bytes: Number(bytes ?? 0) };
-  };
   return {
     lastSent: Number(value.lastSent ?? 0),
-    hour: window(value.hour),
-    day: window(value.day),
+    hour: readWindow(value.hour),
+    day: readWindow(value.day),
     blockedUntil: Number(value.blockedUntil ?? 0),
   };
 }

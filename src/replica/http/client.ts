@@ -3,8 +3,8 @@ import type { Listener } from '../events.ts';
 import { addressAt, assertOrigin, redirected } from './address.ts';
 import type { Allowance } from './allowance.ts';
 import { type BackoffOptions, waitAfter } from './backoff.ts';
-import { blockedUntil } from './budget.ts';
-import { asFailure, failureOf, RequestFailure, throttledUntil } from './failure.ts';
+import { asFailure, failureOf, RequestFailure } from './failure.ts';
+import { blockedUntil, LONGEST_BLOCK, throttledUntil } from './told-limits.ts';
 import type { TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
@@ -87,7 +87,7 @@ export class SourceClient {
   }
 
   async #once(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
-    const { root, token, environment, timeout, allowance, signal } = this.#options;
+    const { root, token, environment, timeout, signal } = this.#options;
     let address = url;
     for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
       await this.#pause();
@@ -98,11 +98,14 @@ export class SourceClient {
         timeout,
         signal,
       });
-      const text = await this.#read(response);
+      const content = { bytes: 0 };
+      let text: string;
+      try {
+        text = await this.#read(response, content);
+      } finally {
+        await this.#note(response, content.bytes);
+      }
       const now = environment.clock.now();
-      const { status, headers: told } = response;
-      const blocked = Math.max(blockedUntil(told, now), throttledUntil(status, told, now));
-      await allowance.note(text.length, blocked, now);
       if (response.status >= 200 && response.status < 300)
         return { text, headers: response.headers, url: address };
       const location = response.headers.location;
@@ -112,6 +115,20 @@ export class SourceClient {
       address = redirected(root, address, location);
     }
     throw new RequestFailure('rejected', `${url} redirects more than ${REDIRECTS} times`);
+  }
+
+  /** Notes what an answer weighed, and what it tells of the limits of its source. */
+  async #note({ status, headers }: TransportResponse, bytes: number): Promise<void> {
+    const { environment, allowance, listener } = this.#options;
+    const now = environment.clock.now();
+    const asked = Math.max(blockedUntil(headers, now), throttledUntil(status, headers, now));
+    const until = Math.min(asked, now + LONGEST_BLOCK);
+    if (asked > until) {
+      const days = Math.round((asked - now) / LONGEST_BLOCK);
+      const reason = `the source wants nothing for ${days} days; one is the longest that is waited`;
+      listener({ kind: 'waiting', reason, wait: LONGEST_BLOCK });
+    }
+    await allowance.note(bytes, until, now);
   }
 
   async #pause(): Promise<void> {
@@ -126,21 +143,21 @@ export class SourceClient {
     }
   }
 
-  async #read(response: TransportResponse): Promise<string> {
+  async #read(response: TransportResponse, content: { bytes: number }): Promise<string> {
     const { largest } = this.#options;
     const declared = Number(response.headers['content-length'] ?? Number.NaN);
     const encoded = response.headers['content-encoding'] !== undefined;
     const isTooLarge = !encoded && declared > largest;
     const decoder = new TextDecoder();
     const parts: string[] = [];
-    let read = 0;
     for await (const chunk of response.body) {
-      read += chunk.length;
-      if (isTooLarge || read > largest) throw tooLarge(response, isTooLarge ? declared : read, largest);
+      content.bytes += chunk.length;
+      if (isTooLarge || content.bytes > largest)
+        throw tooLarge(response, isTooLarge ? declared : content.bytes, largest);
       parts.push(decoder.decode(chunk, { stream: true }));
     }
-    if (!encoded && Number.isFinite(declared) && read < declared) {
-      throw new RequestFailure('transient', `The answer ended after ${read} of ${declared} bytes`);
+    if (!encoded && Number.isFinite(declared) && content.bytes < declared) {
+      throw new RequestFailure('transient', `The answer ended after ${content.bytes} of ${declared} bytes`);
     }
     parts.push(decoder.decode());
     return parts.join('');

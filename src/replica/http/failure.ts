@@ -1,3 +1,5 @@
+import { LONGEST_BLOCK, retryAfter } from './told-limits.ts';
+
 /**
  * What can go wrong with a request, by what to do about it.
  * - `transient`: ask again, later.
@@ -65,10 +67,11 @@ export function failureOf(
 ): RequestFailure {
   const { code, message } = explanation(text);
   const told = `${status}${code === undefined ? '' : ` (code ${code})`}: ${message}`;
+  const wait = retryAfter(headers, now);
   const facts = {
     status,
     ...(code === undefined ? {} : { code }),
-    ...(headers['retry-after'] === undefined ? {} : { retryAfter: retryAfter(headers['retry-after'], now) }),
+    ...(wait === undefined ? {} : { retryAfter: Math.min(wait, LONGEST_BLOCK) }),
   };
   if (status === 401 || status === 403 || (code !== undefined && REFUSALS.has(code))) {
     return new RequestFailure('refused', told, facts);
@@ -91,22 +94,4 @@ function explanation(text: string): { code?: number; message: string } {
     // No JSON: the text itself is told.
   }
   return { message: text.slice(0, TOLD) };
-}
-
-/** The moment before which a source that has had too much of a token wants nothing more of it, whatever is asked. */
-export function throttledUntil(
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  now: number,
-): number {
-  const header = headers['retry-after'];
-  return status === 429 && header !== undefined ? now + retryAfter(header, now) : 0;
-}
-
-/** Seconds, or a date (RFC 9110, 10.2.3); in milliseconds from now. */
-function retryAfter(header: string, now: number): number {
-  const seconds = Number(header);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
 }

@@ -1,21 +1,24 @@
 /** What a token may use: windows of requests and bytes, and what a source's headers tell. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { budgetName, sharedAllowance } from '../../../src/replica/http/allowance.ts';
 import {
   type BudgetUse,
-  blockedUntil,
   NOTHING_USED,
   readUse,
   receive,
   spend,
   waitFor,
 } from '../../../src/replica/http/budget.ts';
+import { blockedUntil, retryAfter, throttledUntil } from '../../../src/replica/http/told-limits.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
 
 const NOW = 1_800_000_000_000;
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const sent = (times: number, from: BudgetUse = NOTHING_USED): BudgetUse =>
   Array.from({ length: times }).reduce<BudgetUse>((use) => spend(use, NOW), from);
@@ -28,27 +31,86 @@ test('requests a second: the next one waits for its share of it', () => {
   assert.equal(waitFor({ requestsPerSecond: 2 }, sent(1), NOW + 500), 0);
 });
 
-test('requests an hour: the window that is full ends an hour after it began', () => {
+test('requests an hour: each counts for an hour, from the end of the minute it was sent in', () => {
   assert.equal(waitFor({ requestsPerHour: 3 }, sent(2), NOW), 0);
-  assert.equal(waitFor({ requestsPerHour: 3 }, sent(3), NOW + 1000), HOUR - 1000);
-  assert.equal(waitFor({ requestsPerHour: 3 }, sent(3), NOW + HOUR), 0);
+  assert.equal(waitFor({ requestsPerHour: 3 }, sent(3), NOW + 1000), HOUR + MINUTE - 1000);
+  assert.equal(waitFor({ requestsPerHour: 3 }, sent(3), NOW + HOUR + MINUTE - 1), 1);
+  assert.equal(waitFor({ requestsPerHour: 3 }, sent(3), NOW + HOUR + MINUTE), 0);
 });
 
-test('requests a day', () => {
-  assert.equal(waitFor({ requestsPerDay: 3 }, sent(3), NOW + HOUR), 23 * HOUR);
+test('requests a day: each counts for a day, from the end of its 24 minutes', () => {
+  assert.equal(waitFor({ requestsPerDay: 3 }, sent(3), NOW + HOUR), 23 * HOUR + 24 * MINUTE);
+  assert.equal(waitFor({ requestsPerDay: 3 }, sent(3), NOW + DAY + 24 * MINUTE), 0);
+});
+
+test('of what was used at different times, no more is waited for than makes room', () => {
+  const later = spend(spend(sent(1), NOW + 10 * MINUTE), NOW + 20 * MINUTE);
+  assert.equal(waitFor({ requestsPerHour: 3 }, later, NOW + 30 * MINUTE), 31 * MINUTE);
+  assert.equal(waitFor({ requestsPerHour: 2 }, later, NOW + 30 * MINUTE), 41 * MINUTE);
 });
 
 test('bytes an hour and a day count what came', () => {
   const use = receive(sent(1), 4000, 0, NOW);
   assert.equal(waitFor({ bytesPerHour: 4001 }, use, NOW), 0);
-  assert.equal(waitFor({ bytesPerHour: 4000 }, use, NOW), HOUR);
-  assert.equal(waitFor({ bytesPerDay: 4000 }, use, NOW), 24 * HOUR);
+  assert.equal(waitFor({ bytesPerHour: 4000 }, use, NOW), HOUR + MINUTE);
+  assert.equal(waitFor({ bytesPerDay: 4000 }, use, NOW), DAY + 24 * MINUTE);
+});
+
+/** Moments at which requests are sent by somebody who asks at these intervals and waits as long as is said. */
+function sending(intervals: readonly number[], requestsPerHour: number): number[] {
+  let use = NOTHING_USED;
+  let now = NOW;
+  return intervals.map((interval) => {
+    now += interval;
+    for (let wait = 1; wait > 0; now += wait) wait = waitFor({ requestsPerHour }, use, now);
+    use = readUse(JSON.parse(JSON.stringify(spend(use, now))));
+    return now;
+  });
+}
+
+test('INCIDENT 199 requests in one second of a limit of 100 an hour: no hour, wherever it begins, has more', () => {
+  const intervals = fc.array(fc.oneof(fc.nat(1000), fc.nat(20 * MINUTE), fc.nat(3 * HOUR)), {
+    minLength: 20,
+    maxLength: 120,
+  });
+  fc.assert(
+    fc.property(intervals, fc.integer({ min: 1, max: 12 }), (given, limit) => {
+      const moments = sending(given, limit);
+      for (const [at, moment] of moments.entries()) {
+        const before = moments[at - limit] ?? Number.NEGATIVE_INFINITY;
+        assert.ok(moment - before > HOUR, `${limit + 1} requests within ${moment - before} ms`);
+      }
+    }),
+    { seed: 26, numRuns: 200 },
+  );
+});
+
+test('a limit is used up: whoever asks without a pause sends it whole in every hour and minute', () => {
+  const moments = sending(Array(300).fill(0), 100);
+  assert.equal(moments.at(-1), NOW + 2 * (HOUR + MINUTE));
+});
+
+test('what is kept of the use stays small, however much was sent', () => {
+  let use = NOTHING_USED;
+  for (let minute = 0; minute < 3000; minute++) {
+    use = receive(spend(use, NOW + minute * MINUTE), 1_000_000, 0, NOW + minute * MINUTE);
+  }
+  assert.deepEqual([use.hour.used.length, use.day.used.length], [61, 61]);
+  assert.ok(JSON.stringify(use).length < 2000);
+});
+
+test('a clock that was set back by years delays by one window, not by years', () => {
+  const use = { ...sent(5, NOTHING_USED), blockedUntil: NOW + 5000 };
+  const before = NOW - 3650 * DAY;
+  assert.equal(waitFor({ requestsPerHour: 5 }, use, before), HOUR + MINUTE);
+  assert.equal(waitFor({ requestsPerSecond: 1 }, use, before), 1000);
+  assert.equal(waitFor({}, use, before), 0, 'a block so far off was learned by another clock');
 });
 
 test('the longest of several waits counts', () => {
   const use = receive(sent(5), 10, NOW + 7000, NOW);
   assert.equal(waitFor({ requestsPerSecond: 1 }, use, NOW), 7000);
-  assert.equal(waitFor({ requestsPerSecond: 1, requestsPerHour: 5 }, use, NOW), HOUR);
+  assert.equal(waitFor({ requestsPerSecond: 1, requestsPerHour: 5 }, use, NOW), HOUR + MINUTE);
 });
 
 test('a source that blocked longer is not unblocked by an earlier moment', () => {
@@ -93,11 +155,58 @@ const HEADERS: readonly [string, Record<string, string>, number][] = [
     },
     NOW + 7000,
   ],
+  [
+    'INCIDENT a moment in milliseconds blocked until the year 58,000',
+    { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1800000100000' },
+    NOW + 100_000,
+  ],
+  [
+    'a moment is on the clock of the source, which its Date tells',
+    {
+      date: new Date(NOW + 5 * HOUR).toUTCString(),
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(NOW / 1000 + 5 * 3600 + 60),
+    },
+    NOW + 60_000,
+  ],
+  [
+    'a moment that has passed',
+    { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1799999000' },
+    NOW - 1_000_000,
+  ],
+  ['an empty number', { 'ratelimit-remaining': '', 'ratelimit-reset': '20' }, 0],
   ['no moment', { 'ratelimit-remaining': '0' }, 0],
   ['what is no number', { 'ratelimit-remaining': 'none', 'ratelimit-reset': '20' }, 0],
 ];
 for (const [name, headers, expected] of HEADERS) {
   test(`headers: ${name}`, () => assert.equal(blockedUntil(headers, NOW), expected));
+}
+
+const RETRY_AFTER: readonly [string, Record<string, string>, number | undefined][] = [
+  ['none', {}, undefined],
+  ['seconds', { 'retry-after': '120' }, 120_000],
+  [
+    'a date, where the source tells no time of its own',
+    { 'retry-after': new Date(NOW + 300_000).toUTCString() },
+    300_000,
+  ],
+  [
+    'a date on the clock of the source, which is an hour ahead',
+    {
+      'retry-after': new Date(NOW + HOUR + 300_000).toUTCString(),
+      date: new Date(NOW + HOUR).toUTCString(),
+    },
+    300_000,
+  ],
+  ['a date that has passed', { 'retry-after': new Date(NOW - 5000).toUTCString() }, 0],
+  ['what is neither', { 'retry-after': 'soon' }, 0],
+];
+for (const [name, headers, expected] of RETRY_AFTER) {
+  test(`Retry-After: ${name}`, () => {
+    assert.equal(retryAfter(headers, NOW), expected);
+    assert.equal(throttledUntil(429, headers, NOW), expected === undefined ? 0 : NOW + expected);
+    assert.equal(throttledUntil(503, headers, NOW), 0);
+  });
 }
 
 test('what was kept is read back, and what is no use is nothing used', () => {
@@ -113,9 +222,9 @@ test('INCIDENT rate windows forgotten at restart: a second process with the toke
   assert.deepEqual([await first.take(NOW), await first.take(NOW)], [0, 0]);
   const second = sharedAllowance((await again()).ledger, 'secret', limits);
   assert.equal(await second.take(NOW + 1000), 0);
-  assert.equal(await second.take(NOW + 2000), HOUR - 2000);
-  assert.equal(await first.take(NOW + 2000), HOUR - 2000, 'both share one budget');
-  assert.equal(await second.take(NOW + HOUR), 0);
+  assert.equal(await second.take(NOW + 2000), HOUR + MINUTE - 2000);
+  assert.equal(await first.take(NOW + 2000), HOUR + MINUTE - 2000, 'both share one budget');
+  assert.equal(await second.take(NOW + HOUR + MINUTE), 0);
 });
 
 test('what one process was told to wait, the other waits, too', async (t) => {

@@ -365,6 +365,52 @@ test('what an answer tells of the limit is noted, also when it is an error', asy
   assert.deepEqual(blocked, [Date.parse('2026-06-01T12:01:00Z'), 0]);
 });
 
+const LONG_BLOCKS: readonly [string, number, Record<string, string>][] = [
+  ['429 with a Retry-After of 30 days', 429, { 'retry-after': '2592000' }],
+  ['an end of the window in 30 days', 503, { 'ratelimit-remaining': '0', 'ratelimit-reset': '2592000' }],
+];
+for (const [name, status, headers] of LONG_BLOCKS) {
+  test(`no block is longer than a day, and a longer one is told: ${name}`, async (t) => {
+    const server = await listen(t, (_, count) => (count < 2 ? { status, headers, body: 'no' } : FINE));
+    const blocked: number[] = [];
+    const asked = clientOf(t, server.origin, {
+      allowance: { take: async () => 0, note: async (_, until) => void blocked.push(until) },
+    });
+    assert.equal(await asked.text('x'), 'fine');
+    assert.deepEqual(blocked, [Date.parse('2026-06-02T12:00:00Z'), 0]);
+    assert.deepEqual(asked.events[0], {
+      kind: 'waiting',
+      reason: 'the source wants nothing for 30 days; one is the longest that is waited',
+      wait: 86_400_000,
+    });
+  });
+}
+
+test('a Retry-After of 30 days is waited for a day', async (t) => {
+  const server = await listen(t, (_, count) => (count < 2 ? busy({ 'retry-after': '2592000' }) : FINE));
+  const asked = clientOf(t, server.origin);
+  await asked.text('x');
+  assert.deepEqual(asked.slept, [86_400_500]);
+});
+
+test('bytes are bytes of content: of letters that take two, of what was compressed, of what was too large', async (t) => {
+  const replies: readonly Reply[] = [
+    { body: 'häuser' },
+    { headers: { 'content-encoding': 'gzip' }, body: gzipSync('x'.repeat(10_000)) },
+    { headers: { 'transfer-encoding': 'chunked' }, body: LARGE },
+  ];
+  const server = await listen(t, (_, count) => replies[count - 1] ?? FINE);
+  const noted: number[] = [];
+  const asked = clientOf(t, server.origin, {
+    allowance: { take: async () => 0, note: async (bytes) => void noted.push(bytes) },
+  });
+  await asked.text('x');
+  await asked.text('x');
+  assert.equal((await asked.fault('x'))[0], 'too-large');
+  assert.deepEqual(noted.slice(0, 2), [7, 10_000]);
+  assert.ok((noted[2] ?? 0) > 1_000_000 && (noted[2] ?? 0) < 2_000_000);
+});
+
 test('INCIDENT retries hammered a throttled token: after a 429 nobody with this token asks before its time', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const server = await listen(t, (_, count) =>
