@@ -22,6 +22,8 @@ import { DEFAULT_RESOURCES, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 /** Milliseconds without a byte after which a request has failed. */
 const TIMEOUT = 60_000;
+/** Milliseconds for the whole of an answer, however it drips. */
+const LONGEST = 300_000;
 /** A source's name stands in messages, addresses and SQL views. */
 const NAME = /^[\w.-]{1,100}$/;
 
@@ -74,6 +76,7 @@ export function clientOf({ store, environment, onEvent, signal, ...options }: Se
     allowance: sharedAllowance(store.ledger, options.token, options.limits ?? {}),
     largest: LARGEST_ANSWER,
     timeout: TIMEOUT,
+    longest: LONGEST,
     signal,
   });
 }

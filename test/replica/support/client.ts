@@ -37,6 +37,7 @@ export function clientOf(scope: Scope, origin: string, options: Partial<ClientOp
     allowance: UNLIMITED,
     largest: 1_000_000,
     timeout: 10_000,
+    longest: 300_000,
     signal: new AbortController().signal,
     ...options,
   });
