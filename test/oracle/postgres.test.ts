@@ -4,3 +4,8 @@ import { odataOracle } from './odata-suite.ts';
 
 odataOracle(postgresEngine());
 nativeOracle(postgresEngine());
+
+if (process.env.PLAT_FULL === '1') {
+  odataOracle(postgresEngine('OriginatingSystemID'));
+  nativeOracle(postgresEngine('OriginatingSystemID'));
+}

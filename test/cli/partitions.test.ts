@@ -1,0 +1,27 @@
+/** A store that is laid apart as the configuration says, from the command that makes it on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listing } from '../support/builders.ts';
+import { bareDatabase } from '../support/postgres-engine.ts';
+import { place } from './run.ts';
+
+test('import and copy make a store with partitions where the configuration asks for them, and status tells it', async (t) => {
+  const at = place(t);
+  const [first, second] = [await bareDatabase(), await bareDatabase()];
+  t.after(() => Promise.all([first.drop(), second.drop()]));
+  const records = ['X', 'Y', 'X'].map((system, index) =>
+    listing(`L${index}`, { OriginatingSystemID: system }),
+  );
+  at.file('l.ndjson', records);
+  const config = at.file('partitions.json', JSON.stringify({ partitions: 'OriginatingSystemID' }));
+  await at.done(['import', '--store', first.address, '--config', config, 'l.ndjson']);
+  await at.done(['copy', '--from', first.address, '--to', second.address, '--config', config]);
+  for (const { address } of [first, second]) {
+    const told = await at.done(['status', '--store', address]);
+    assert.match(told, /^in partitions by OriginatingSystemID, of 2 originating systems$/m);
+  }
+  assert.deepEqual(
+    (await at.exported(second.address, 'Property')).map(({ ListingKey }) => ListingKey),
+    ['L0', 'L1', 'L2'],
+  );
+});
