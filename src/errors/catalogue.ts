@@ -216,6 +216,12 @@ export const catalogue = {
     native: 1510,
     message: () => 'The store cannot be reached at the moment.',
   }),
+  writeUnknown: entry({
+    status: 503,
+    native: 1510,
+    message: () =>
+      'The store was lost while it committed: whether the write is stored is not known. Repeat it; what is stored already is not stored twice.',
+  }),
   internal: entry<{ requestId: string }>({
     status: 500,
     native: 1510,

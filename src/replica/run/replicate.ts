@@ -22,6 +22,7 @@ export type ReplicateResult =
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'storeBusy',
   'storeUnavailable',
+  'writeUnknown',
   'overloaded',
   'queryTimedOut',
 ]);

@@ -49,7 +49,9 @@ export function translateError(error: unknown, store: string, seconds: number): 
   if (isUnavailable(error)) return platError('storeUnavailable', {}, { ...cause, retryAfter: AGAIN });
   switch (codeOf(error)) {
     case '57014': // query_canceled
-      return platError('queryTimedOut', { seconds }, cause);
+      return seconds > 0
+        ? platError('queryTimedOut', { seconds }, cause)
+        : platError('storeBusy', { store }, { ...cause, retryAfter: 1 });
     case '22003': // numeric_value_out_of_range
       return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
     case '54000': // program_limit_exceeded

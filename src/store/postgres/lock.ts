@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { platError } from '../../errors/index.ts';
 import { isUnavailable } from './errors.ts';
 import { LOCK_CLASS } from './functions.ts';
 import { LAYOUT_VERSION, mustKnow } from './layout-version.ts';
@@ -16,6 +17,9 @@ const BEGIN = `BEGIN; SET LOCAL lock_timeout = ${PATIENCE};
   SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
     max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer FROM plat_meta`;
 
+/** Seconds after which a write that may be lost can be repeated. */
+const COME_BACK = 5;
+
 /** Work that wants its transaction undone, without an error. */
 export class Undo<T> {
   readonly result: T;
@@ -31,6 +35,7 @@ const TRIES = 3;
  * Runs `work` under the write lock of the store, and commits. An error undoes everything, and so does `Undo`.
  * @param known the newest layout that `work` can write
  * @throws LayoutTooNew
+ * @throws PlatError `writeUnknown`
  */
 export async function underLock<T>(
   pool: Pool,
@@ -45,8 +50,12 @@ export async function underLock<T>(
           await begin(session, known);
           hasBegun = true;
           const result = await work(session);
-          await session.run(result instanceof Undo ? 'ROLLBACK' : 'COMMIT');
-          return result instanceof Undo ? result.result : result;
+          if (!(result instanceof Undo)) {
+            await commit(session);
+            return result;
+          }
+          await session.run('ROLLBACK');
+          return result.result;
         } catch (error) {
           // Where the connection is lost, the server has rolled back already.
           await session.run('ROLLBACK').catch(() => undefined);
@@ -56,6 +65,17 @@ export async function underLock<T>(
     } catch (error) {
       if (hasBegun || tries >= TRIES || !isUnavailable(error)) throw error;
     }
+  }
+}
+
+/** @throws PlatError `writeUnknown` when the server is lost before it says that it has committed */
+async function commit(session: Session): Promise<void> {
+  try {
+    await session.run('COMMIT');
+  } catch (error) {
+    throw isUnavailable(error)
+      ? platError('writeUnknown', {}, { cause: error, retryAfter: COME_BACK })
+      : error;
   }
 }
 

@@ -3,7 +3,7 @@ import type { BoundValue, Slot, Statement } from '../sql/fragment.ts';
 import { patienceOf, takeConnection } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 import { isFull, keepPrepared } from './prepared.ts';
-import { NO_WATCH, type Watch, watch } from './silence.ts';
+import { NO_WATCH, SILENT, type Watch, watch } from './silence.ts';
 
 /** A row as the driver gives it: numbers, texts, truth values, or bytes where bytes were asked for. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -77,6 +77,12 @@ export async function withSession<T>(
     watching.end();
     client.release(lost || isFull(client));
   }
+}
+
+/** Gives a transaction more time for each of its statements, in milliseconds. */
+export async function allow({ run, watch }: Session, milliseconds: number): Promise<void> {
+  await run(`SET LOCAL statement_timeout = ${milliseconds}`);
+  watch.allow(milliseconds + SILENT);
 }
 
 /** What the slots of a planned statement stand for. */

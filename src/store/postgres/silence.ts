@@ -4,7 +4,7 @@ import type { Client } from 'pg';
  * How much longer than the server may take the client waits for a sign of it, in milliseconds. Packets that are dropped
  * and processes that stand still end no connection.
  */
-export const SILENT = 1000;
+export const SILENT = 2000;
 
 /** A server that neither answered nor ended a statement when its time was up. */
 class Silence extends Error {
@@ -15,11 +15,13 @@ class Silence extends Error {
 export interface Watch {
   /** The time begins anew. */
   again(): void;
+  /** It begins anew, and is another. */
+  allow(milliseconds: number): void;
   end(): void;
 }
 
 /** Of a connection on which any time may pass. */
-export const NO_WATCH: Watch = { again: () => undefined, end: () => undefined };
+export const NO_WATCH: Watch = { again: () => undefined, allow: () => undefined, end: () => undefined };
 
 /**
  * @param milliseconds without a byte of the server, whether it sends none or nobody reads what it sends; infinite where a
@@ -30,15 +32,17 @@ export function watch({ connection }: Client, milliseconds: number): Watch {
   const { stream } = connection;
   let heard = false;
   let ended = false;
-  const timer = setTimeout(() => {
-    heard = false;
-    // What came while this process was busy is heard first.
-    setImmediate(() => {
-      if (ended) return;
-      if (heard) timer.refresh();
-      else stream.destroy(new Silence(`Nothing was heard from the server for ${milliseconds} ms`));
-    });
-  }, milliseconds);
+  const start = (limit: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      heard = false;
+      // What came while this process was busy is heard first.
+      setImmediate(() => {
+        if (ended) return;
+        if (heard) timer.refresh();
+        else stream.destroy(new Silence(`Nothing was heard from the server for ${limit} ms`));
+      });
+    }, limit);
+  let timer = start(milliseconds);
   const hear = (): void => {
     heard = true;
     timer.refresh();
@@ -46,6 +50,10 @@ export function watch({ connection }: Client, milliseconds: number): Watch {
   stream.on('data', hear);
   return {
     again: hear,
+    allow(limit) {
+      clearTimeout(timer);
+      timer = start(limit);
+    },
     end() {
       ended = true;
       stream.off('data', hear);

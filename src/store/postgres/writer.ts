@@ -7,12 +7,13 @@ import type { Attempt } from '../write/batches.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../write/change-settings.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import { applyModel } from './apply-model.ts';
+import { PATIENCE } from './connect.ts';
 import { counters } from './counters.ts';
 import { judgeAll } from './judge.ts';
 import { Undo, underLock } from './lock.ts';
 import { readMeta, readModel, readProfile, writeMeta, writeProfile } from './meta.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from './partitions.ts';
-import { type Session, withSession } from './session.ts';
+import { allow, type Session, withSession } from './session.ts';
 import { readState, type StampClock, type State } from './stamp-clock.ts';
 import { postgresTransaction } from './transaction.ts';
 
@@ -63,7 +64,10 @@ export class Writer {
       } catch (error) {
         if (!(error instanceof NewSystems)) throw error;
         for (const systems of systemsAtOnce(error.systems)) {
-          await this.locked((session) => makePartitions(session, systems));
+          await this.locked(async (session) => {
+            await allow(session, PATIENCE.large);
+            await makePartitions(session, systems);
+          });
         }
       }
     }
@@ -103,6 +107,7 @@ export class Writer {
     change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
   ): Promise<StoreModel> {
     return this.locked(async (session) => {
+      await allow(session, PATIENCE.large);
       const current = await readModel(session);
       const { settings, profile } = change(current);
       if (settings === current.settings && profile === current.profile) return current;
@@ -127,6 +132,7 @@ export class Writer {
   /** Judges all rows by the rules of a new UTC day. Another process may have done it already. */
   startDay(): Promise<StoreModel> {
     return this.locked(async (session) => {
+      await allow(session, PATIENCE.large);
       const { generation, settings, day, changes } = await readMeta(session);
       const today = dayFrom((await readState(session.rows, this.#clock)).moment);
       const profile = await readProfile(session);

@@ -194,7 +194,10 @@ export function planRecord(planner: Planner, request: RecordRequest): PlannedSta
     ...visibleRows(query.view.scope, layout, main),
     ...membership(context, query, main),
   ];
-  return planned(planner, dialect.answer(sql`SELECT ${text} AS x FROM ${from} WHERE ${all(conditions)}`));
+  return planned(
+    planner,
+    dialect.answer(sql`SELECT ${text} AS x FROM ${from} WHERE ${all(conditions)} LIMIT 1`),
+  );
 }
 
 /** How many records match: counted as they are written, as far as nothing but the role and the systems decides. */

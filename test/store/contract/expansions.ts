@@ -1,10 +1,11 @@
 /** Expanded navigations: to children, to agents and offices, nested, narrowed, counted and as references. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ErrorCode } from '../../../src/errors/index.ts';
 import { listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { IDX } from '../../support/views.ts';
-import { type Json, makeWorld, type ReadWish, ROOT, type World } from '../../support/world.ts';
+import { type Json, makeWorld, type ReadWish, ROOT, TIME, type World } from '../../support/world.ts';
 
 async function populate(world: World): Promise<void> {
   await world.write('OUID', {
@@ -217,5 +218,31 @@ export function expansionContract(engine: Engine): void {
     assert.equal((await world.record('Media', 'M1', '', { under }))?.MediaKey, 'M1');
     assert.equal(await world.record('Media', 'M0', '', { under }), undefined);
     assert.deepEqual(await world.keys('Media', '', { under: { navigation, key: 'none' } }), []);
+  });
+
+  test('expansions inside expansions that multiply beyond the largest answer are refused', async (t) => {
+    const world = await makeWorld(engine, t);
+    const rooms = (key: string) => Array.from({ length: 18 }, (_, index) => room(`${key}-${index}`));
+    const PublicRemarks = 'A house with a view. '.repeat(190);
+    const keys = Array.from({ length: 15 }, (_, index) => `L${index}`);
+    await world.write('Property', ...keys.map((key) => listing(key, { PublicRemarks, Rooms: rooms(key) })));
+    // A listing inside has its remarks 256 times, which is a megabyte.
+    const names = ['PublicRemarks', ...Array.from({ length: 8 }, (_, index) => `X${index}`)];
+    const doubled = names.slice(1).map((as, index) => `concat(${names[index]},${names[index]}) as ${as}`);
+    const large = `$select=X7;$compute=${doubled.join()}`;
+    const inside = (listings: string) => `$expand=Rooms($select=RoomKey;$expand=Listing(${listings}))`;
+    const refused = {
+      code: 'answerTooLarge' satisfies ErrorCode,
+      status: 503,
+      message:
+        'What is asked for is larger than 256 MB. Ask for fewer records at a time, or for fewer expansions.',
+    };
+    await assert.rejects(world.page('Property', inside(large)), refused);
+    const request = await world.request('Property', `${inside(large)}&$top=2`);
+    const { body, rest, release, rows } = await world.store.page(request, TIME);
+    release?.();
+    assert.equal(rows, 2);
+    assert.ok(body.length + (rest?.length ?? 0) > 2 * 18 * 256 * PublicRemarks.length);
+    assert.deepEqual(await world.keys('Property', '$top=1'), ['L0']);
   });
 }
