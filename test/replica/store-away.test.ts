@@ -50,6 +50,16 @@ test('a run waits for a store that is away for a while, and loses nothing', asyn
   );
 });
 
+test('what fails while the use of a token is noted is the store, and no request', async (t) => {
+  const { replica } = await world(t, 20);
+  let notes = 0;
+  const store = storeAway(replica, (call) => call === 'exchange' && ++notes === 10);
+  assert.equal(await replica.replicate({ store, pageSize: 4, limits: { requestsPerHour: 1000 } }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
+  assert.deepEqual(replica.told('retry'), []);
+  assert.deepEqual(replica.told('failed'), [{ reason: away.message, wait: 1000 }]);
+});
+
 test('a run gives up after ten failures, a watch never', async (t) => {
   const { replica, clock } = await world(t, 3);
   let isAway = false;

@@ -1,3 +1,4 @@
+import { PlatError } from '../../errors/index.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { addressAt, assertOrigin, redirected } from './address.ts';
@@ -66,6 +67,7 @@ export class SourceClient {
    * Gets an address of the source and reads the answer. What cannot be read counts as a failure like any other: a
    * source that is being restarted gives pages of HTML and texts that break off.
    * @throws RequestFailure `refused`, `rejected` or `too-large` at once; `transient` after all attempts; `stopped`
+   * @throws PlatError of the store that keeps what the token has used
    */
   async get<T>(url: string, read: (answer: Answer) => T, wish: Wish = {}): Promise<T> {
     const { backoff, environment, listener, signal } = this.#options;
@@ -77,6 +79,8 @@ export class SourceClient {
         return result;
       } catch (error) {
         if (signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
+        // The store that keeps the use of the token: the source has answered, or was not asked.
+        if (error instanceof PlatError) throw error;
         const failure = asFailure(error);
         if (failure.kind !== 'transient') throw failure;
         this.#failuresInARow++;

@@ -100,7 +100,7 @@ export function isExpected(error: unknown): boolean {
   if (error instanceof LeaseLost) return true;
   if (error instanceof PlatError) {
     const isHeld = error.code === 'failed' && /lease ends in/.test(error.message);
-    return isHeld || error.code === 'storeUnavailable';
+    return isHeld || error.code === 'storeUnavailable' || error.code === 'writeUnknown';
   }
   if (!(error instanceof RequestFailure)) return false;
   if (error.kind === 'refused') return error.message.includes('elsewhere.test');
