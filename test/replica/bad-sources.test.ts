@@ -227,6 +227,40 @@ test('endless nextLinks: the same records for ever, under ever new links', async
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12), 'what came is stored');
 });
 
+test('endless nextLinks: two pages in turn, under ever new links, are found at the third', async (t) => {
+  const { server, replica } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  let page = 0;
+  server.intercept = (seen) => {
+    if (pageOf(seen) === undefined) return undefined;
+    const value = list.slice(0, 12).filter((_, at) => at % 2 === page % 2);
+    return json({ value, '@odata.nextLink': `Property?$skiptoken=${++page}` });
+  };
+  await assert.rejects(
+    replica.replicate(),
+    failed(
+      'transient',
+      'The walk was lost 5 times: The source gave the same page twice: the walk would not end',
+    ),
+  );
+  assert.equal(page, 15);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12), 'what came is stored');
+});
+
+test('endless links of sub-data: each list is given up, and the listings are stored', async (t) => {
+  const { server, replica } = await bad(t, 3);
+  let page = 0;
+  server.intercept = ({ path, url }) => {
+    if (!path.endsWith('/Media')) return undefined;
+    const [first = ''] = url.split('?');
+    const value = [{ MediaKey: `m${++page}`, MediaURL: 'https://media.example/1.jpeg' }];
+    return json({ value, '@odata.nextLink': `${first}?$skiptoken=${page}` });
+  };
+  await replica.replicate({ resources: ['Property'] }).catch(() => undefined);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
+  assert.ok(page > 250 && page < 3 * 4 * 260, `${page} pages`);
+});
+
 test('the same link twice', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];

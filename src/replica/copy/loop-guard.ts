@@ -1,8 +1,9 @@
+import { Digests } from '../digests.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { Position, SourceKey } from '../source/source.ts';
 
-/** Pages without a record, one after the other, after which a walk is taken to have no end. */
-const EMPTY_PAGES = 100;
+/** Pages without a new record, one after the other, after which a walk is taken to have no end. */
+const IDLE_PAGES = 100;
 /** How many times more records than announced may come. */
 const TOO_MANY = 3;
 /** Below this no number of records is suspicious. */
@@ -15,13 +16,14 @@ interface GuardedPage {
 }
 
 /**
- * Ends a walk that goes round in circles: the same link or token twice, the same page twice, pages of nothing, or many
- * times the number of records that the source announced.
+ * Ends a walk that goes round in circles: the same link or token twice, a page twice however many others came between,
+ * pages of nothing new, or many times the number of records that the source announced. A page of one record may come
+ * again: its token may count as its own.
  */
 export class LoopGuard {
-  readonly #places = new Set<string>();
-  #previous = '';
-  #empty = 0;
+  readonly #places = new Digests();
+  readonly #pages = new Digests();
+  #idle = 0;
   #rows = 0;
   #announced = 0;
 
@@ -30,13 +32,16 @@ export class LoopGuard {
     if (next === undefined) return;
     if (position !== undefined) this.#places.add(nameOf(position));
     const place = nameOf(next);
-    if (this.#places.has(place)) throw loop(`The source gave ${place} twice`);
-    this.#places.add(place);
-    const content = keys.map(({ resource, key }) => `${resource} ${key}`).join('\n');
-    if (keys.length > 1 && content === this.#previous) throw loop('The source gave the same page twice');
-    this.#previous = content;
-    this.#empty = keys.length === 0 ? this.#empty + 1 : 0;
-    if (this.#empty >= EMPTY_PAGES) throw loop(`The source gave ${EMPTY_PAGES} pages without a record`);
+    if (!this.#places.add(place)) throw loop(`The source gave ${place} twice`);
+    // In another order they are the same records.
+    const names = keys.map(({ resource, key }) => `${resource} ${key}`).toSorted();
+    const isNew = keys.length > 0 && this.#pages.add(names.join('\n'));
+    if (keys.length > 1 && !isNew) throw loop('The source gave the same page twice');
+    this.#idle = isNew ? 0 : this.#idle + 1;
+    if (this.#idle >= IDLE_PAGES) {
+      const what = keys.length === 0 ? 'a record' : 'a new record';
+      throw loop(`The source gave ${IDLE_PAGES} pages without ${what}`);
+    }
     this.#rows += keys.length;
     this.#announced = Math.max(this.#announced, total ?? Number.POSITIVE_INFINITY);
     if (this.#rows > SUSPICIOUS && this.#rows > TOO_MANY * this.#announced) {

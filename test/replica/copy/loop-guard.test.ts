@@ -47,6 +47,54 @@ test('the same page under another link', () => {
   );
 });
 
+test('INCIDENT two pages in turn, under ever new links, were followed for ever: a page is known after any other', () => {
+  const guard = new LoopGuard();
+  guard.check(undefined, { next: link(2), keys: keys('1', '2') });
+  guard.check(link(2), { next: link(3), keys: keys('3', '4') });
+  assert.throws(
+    () => guard.check(link(3), { next: link(4), keys: keys('1', '2') }),
+    rejected('The source gave the same page twice: the walk would not end'),
+  );
+});
+
+test('a circle of a thousand pages ends when it closes', () => {
+  const guard = new LoopGuard();
+  const page = (number: number): void =>
+    guard.check(link(number), {
+      next: link(number + 1),
+      keys: keys(`${number % 1000}-a`, `${number % 1000}-b`),
+    });
+  for (let number = 0; number < 1000; number++) page(number);
+  assert.throws(() => page(1000), rejected('The source gave the same page twice: the walk would not end'));
+});
+
+test('the same records in another order are the same page', () => {
+  const guard = new LoopGuard();
+  guard.check(undefined, { next: link(2), keys: keys('1', '2') });
+  assert.throws(
+    () => guard.check(link(2), { next: link(3), keys: keys('2', '1') }),
+    rejected('The source gave the same page twice: the walk would not end'),
+  );
+});
+
+test('a record at the edge of two pages comes twice, and that is no loop', () => {
+  const guard = new LoopGuard();
+  guard.check(undefined, { next: link(2), keys: keys('1', '2') });
+  guard.check(link(2), { next: link(3), keys: keys('2', '3') });
+  guard.check(link(3), { next: link(4), keys: keys('3', '4') });
+});
+
+test('pages of one record in turn, for ever: a hundred that are not new', () => {
+  const guard = new LoopGuard();
+  const page = (number: number): void =>
+    guard.check(link(number), { next: link(number + 1), keys: keys(`${number % 3}`) });
+  for (let number = 0; number < 102; number++) page(number);
+  assert.throws(
+    () => page(102),
+    rejected('The source gave 100 pages without a new record: the walk would not end'),
+  );
+});
+
 test('one record twice may be the token that counts as its own (trap 5b)', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: link(2), keys: keys('1') });

@@ -17,6 +17,7 @@ import type {
 } from '../source.ts';
 import { type ListAnswer, linkOf, readList } from './list-answer.ts';
 import { encodeOption, filterOf, quoted, withTop } from './options.ts';
+import { ShortList } from './short-list.ts';
 
 export interface ResoSourceOptions {
   readonly client: SourceClient;
@@ -133,10 +134,15 @@ export function resoSource(options: ResoSourceOptions): Source {
     attempts: number | undefined,
   ): Promise<SourcePage> {
     const pages: SourcePage[] = [];
+    const list = new ShortList(`${root}${name}`);
     let position: Position | undefined;
     do {
       const place = { position, size, ...attemptsOf(attempts) };
       const { page, values, facts } = await read(name, query, place);
+      if (!list.add(values)) {
+        if (position?.kind === 'link') list.repeated();
+        break; // a server that knows no $skip here
+      }
       pages.push({ ...itemsOf(name, values), ...facts, ...UNMASKED });
       const next = values.length === 0 ? undefined : nextOf(page, values.length, place);
       // As many as were asked for: a server that pages by offset need not be asked whether there are more.
@@ -205,23 +211,19 @@ export function resoSource(options: ResoSourceOptions): Source {
     let serverTime = 0;
     let weight = 0;
     for (const collection of collections) {
-      const values: unknown[] = [];
       const first = `${root}Property(${encodeURIComponent(quoted(key))})/${collection}`;
-      const visited = new Set<string>();
-      let before = '';
+      const list = new ShortList(first);
       for (let url: string | undefined = first; url !== undefined; ) {
-        if (visited.has(url)) throw new RequestFailure('rejected', `${url} links to itself`);
-        visited.add(url);
         const answer: ListAnswer = await client.get(url, readList, attemptsOf(attempts));
-        const content = JSON.stringify(answer.values);
-        if (content === before) break; // a server that knows no $skip here
-        before = content;
-        values.push(...answer.values);
         serverTime = answer.facts.serverTime;
         weight += answer.facts.weight;
-        url = linkOf(answer.page, root) ?? (mayGoOn(answer) ? `${first}?$skip=${values.length}` : undefined);
+        const isNew = list.add(answer.values);
+        const link = linkOf(answer.page, root);
+        if (link !== undefined && !isNew) list.repeated();
+        if (!isNew) break; // a server that knows no $skip here
+        url = link ?? (mayGoOn(answer) ? `${first}?$skip=${list.values.length}` : undefined);
       }
-      json[collection] = values;
+      json[collection] = list.values;
     }
     const items = [{ resource: 'Property', json, onlyChildren: true }];
     return { items, broken: [], keys: [{ resource: 'Property', key }], serverTime, weight, ...UNMASKED };
