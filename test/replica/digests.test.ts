@@ -1,0 +1,13 @@
+/** Remembering what was seen, in little memory. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Digests } from '../../src/replica/digests.ts';
+
+test('each of a hundred thousand texts is new once', () => {
+  const digests = new Digests();
+  const texts = Array.from({ length: 100_000 }, (_, at) => `page ${at}`);
+  assert.equal(texts.filter((text) => digests.add(text)).length, texts.length);
+  assert.equal(texts.filter((text) => digests.add(text)).length, 0);
+  assert.equal(digests.add(''), true);
+  assert.equal(digests.add(''), false);
+});
