@@ -25,6 +25,7 @@ interface ReplicateSettings extends SourceSettings {
   readonly media: 'records' | 'files';
   readonly mediaFolder?: string;
   readonly force?: boolean;
+  readonly mediaPrivateHosts?: boolean;
   readonly adminPort: number;
   readonly adminHost: string;
   readonly requestsPerSecond?: number;
@@ -78,6 +79,7 @@ export function addReplicateCommand(program: Command): void {
     .addOption(
       option('--admin-port <port>', 'of probes and metrics while watching; 0 picks a free one')
         .argParser(wholeNumber(0, 65_535))
+    .addOption(option('--media-private-hosts', 'fetch files of private networks, too'))
         .default(8084),
     )
     .addOption(option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'));
@@ -114,7 +116,10 @@ export function addReplicateCommand(program: Command): void {
         signal: shutdown.signal,
         watch: settings.watch === true,
         ...(settings.media === 'files'
-          ? { mediaFolder: settings.mediaFolder ?? besideStore(settings.store) }
+          ? {
+              mediaFolder: settings.mediaFolder ?? besideStore(settings.store),
+              mediaPrivateHosts: settings.mediaPrivateHosts === true,
+            }
           : {}),
         onEvent: (event) => {
           screen.show(event);

@@ -1,6 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
+import type { Reach } from '../http/transport.ts';
 import type { MediaFolder } from '../media/folder.ts';
 import type { Source } from '../source/source.ts';
 import type { Book } from './book.ts';
@@ -39,6 +40,8 @@ export interface Copy {
   readonly signal: AbortSignal;
   /** Where the files of media are kept; absent: records only. */
   readonly files?: MediaFolder;
+  /** Where these files may lie; absent: on the public internet. */
+  readonly filesReach?: Reach;
   /** Each collection's, since they differ in what a page of them weighs. */
   readonly sizeOf: (collection: string) => PageSize;
 }

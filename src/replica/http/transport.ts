@@ -1,6 +1,10 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { Agent, request } from 'undici';
+import { RequestFailure } from './failure.ts';
+import { assertReach, publicLookup, type Reach } from './reach.ts';
+
+export type { Reach } from './reach.ts';
 
 /** One request to a source. Redirects are not followed: where a token goes is decided above. */
 export interface TransportRequest {
@@ -9,6 +13,8 @@ export interface TransportRequest {
   /** Milliseconds until the head of the answer, and between two pieces of its body. */
   readonly timeout: number;
   readonly signal: AbortSignal;
+  /** Default: `any`. Addresses that a stranger wrote are asked for with `public`. */
+  readonly reach?: Reach;
 }
 
 export interface TransportResponse {
@@ -28,19 +34,28 @@ const CONNECT_TIMEOUT = 10_000;
 
 /** The real network. */
 export function networkTransport(): Transport & { close(): Promise<void> } {
-  const agent = new Agent({ connections: CONNECTIONS, connectTimeout: CONNECT_TIMEOUT });
+  const common = { connections: CONNECTIONS, connectTimeout: CONNECT_TIMEOUT };
+  // Connections are kept, so those that may lead anywhere are never those of a request that may not.
+  const agents = {
+    any: new Agent(common),
+    public: new Agent({ ...common, connect: { lookup: publicLookup } }),
+  };
   const transport = async ({
     url,
     headers,
     timeout,
     signal,
+    reach = 'any',
   }: TransportRequest): Promise<TransportResponse> => {
+    assertReach(url, reach);
     const response = await request(url, {
-      dispatcher: agent,
+      dispatcher: agents[reach],
       headers: { 'accept-encoding': 'zstd, gzip', ...headers },
       headersTimeout: timeout,
       bodyTimeout: timeout,
       signal,
+    }).catch((error: unknown) => {
+      throw error instanceof Error && error.cause instanceof RequestFailure ? error.cause : error;
     });
     const plain: Record<string, string> = {};
     for (const [name, value] of Object.entries(response.headers)) {
@@ -52,7 +67,11 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
       body: decoded(response.body, plain['content-encoding']),
     };
   };
-  return Object.assign(transport, { close: () => agent.close() });
+  return Object.assign(transport, {
+    close: async () => {
+      await Promise.all([agents.any.close(), agents.public.close()]);
+    },
+  });
 }
 
 function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {

@@ -1,37 +1,79 @@
 import type { Environment } from '../environment.ts';
-import { failureOf, RequestFailure } from '../http/failure.ts';
-import type { TransportResponse } from '../http/transport.ts';
+import { asFailure, failureOf, RequestFailure } from '../http/failure.ts';
+import type { Reach, TransportResponse } from '../http/transport.ts';
+import { tooLarge } from './folder.ts';
+import { watchPace } from './pace.ts';
 
 const REDIRECTS = 5;
+/** Milliseconds until the head of an answer, and between two pieces of its body. */
 const TIMEOUT = 30_000;
-/** Characters of an error's body that are read. */
+/** Characters of an error's body, and of an address, that are told. */
 const TOLD = 300;
 
+export interface FileWish {
+  readonly address: string;
+  readonly signal: AbortSignal;
+  readonly reach: Reach;
+  /** Bytes. */
+  readonly largest: number;
+}
+
 /**
- * The file of an address. No token goes with it: media lie with anybody.
- * @throws RequestFailure, or whatever the network throws
+ * The file of an address, given to whoever takes it. No token goes with it: media lie with anybody.
+ * @throws RequestFailure for everything that is wrong with the address or its host; whatever `take` throws
  */
-export async function fetchFile(
+export async function fetchFile<T>(
+  environment: Environment,
+  wish: FileWish,
+  take: (content: AsyncIterable<Uint8Array>, type: string) => Promise<T>,
+): Promise<T> {
+  const pace = watchPace(environment.clock, wish.signal);
+  try {
+    const { body, headers } = await answerOf(environment, { ...wish, signal: pace.signal });
+    return await take(pace.counted(body), headers['content-type'] ?? 'application/octet-stream');
+  } catch (error) {
+    throw pace.tooSlow() ?? error;
+  } finally {
+    pace.end();
+  }
+}
+
+/** The answer that has the file, at the end of all redirects. */
+async function answerOf(
   { transport, clock }: Environment,
-  address: string,
-  signal: AbortSignal,
-): Promise<{ readonly body: AsyncIterable<Uint8Array>; readonly type: string }> {
+  { address, signal, reach, largest }: FileWish,
+): Promise<TransportResponse> {
   let url = address;
   for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
-    if (!/^https?:/i.test(url)) throw new RequestFailure('rejected', `${url} is no address of a file`);
-    const response = await transport({ url, headers: {}, timeout: TIMEOUT, signal });
-    const { status, headers, body } = response;
-    if (status >= 200 && status < 300) {
-      return { body, type: headers['content-type'] ?? 'application/octet-stream' };
+    if (!URL.canParse(url) || !/^https?:/i.test(url)) {
+      throw new RequestFailure('rejected', `${shown(url)} is no address of a file`);
     }
-    const text = await beginningOf(response);
-    if (status < 300 || status >= 400 || headers.location === undefined) {
+    const response = await asked(transport({ url, headers: {}, timeout: TIMEOUT, signal, reach }));
+    const { status, headers } = response;
+    // No part was asked for, so 206 is not the file; 203 is one that a proxy has changed.
+    if (status === 200 || status === 203) {
+      if (Number(headers['content-length'] ?? 0) <= largest) return response;
+      await asked(beginningOf(response));
+      throw tooLarge(largest);
+    }
+    const text = await asked(beginningOf(response));
+    const { location } = headers;
+    if (status < 300 || status >= 400 || location === undefined) {
       throw failureOf(status, headers, text, clock.now());
     }
-    url = new URL(headers.location, url).href;
+    url = URL.canParse(location, url) ? new URL(location, url).href : location;
   }
-  throw new RequestFailure('rejected', `${address} redirects more than ${REDIRECTS} times`);
+  throw new RequestFailure('rejected', `${shown(address)} redirects more than ${REDIRECTS} times`);
 }
+
+/** What the network throws, as a failure of the request. */
+const asked = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw asFailure(error);
+  });
+
+/** An address without what is signed in it. */
+const shown = (url: string): string => url.replace(/[?#].*$/s, '').slice(0, TOLD);
 
 async function beginningOf({ body }: TransportResponse): Promise<string> {
   const decoder = new TextDecoder();

@@ -1,67 +1,72 @@
-import type { FieldValues } from '../../dictionary/index.ts';
+import { PlatError } from '../../errors/index.ts';
+import { LeaseLost } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import { FILES } from '../copy/files-wanted.ts';
-import { storePage } from '../copy/store-page.ts';
-import { asFailure, RequestFailure } from '../http/failure.ts';
-import { fetchFile } from './fetch-file.ts';
-import { endingOf, type MediaFile, type MediaFolder } from './folder.ts';
+import { RequestFailure } from '../http/failure.ts';
+import { fetchOne, line, renew } from './fetch-one.ts';
+import { type FileRun, type Job, reconcile } from './file-run.ts';
+import type { MediaFolder } from './folder.ts';
+import { HostLines } from './hosts.ts';
 
-/** Listings that are looked at together, and files that are fetched at once. */
+/** Listings that are looked at together, files in line, and files that are fetched at once. */
 const LISTINGS = 50;
-const AT_ONCE = 4;
-const LARGEST_FILE = 200 * 1024 * 1024;
-/** Failures of a host after which it is left alone until the next run. */
-const HOST_PATIENCE = 5;
-const FIRST_WAIT = 15 * 60_000;
-const LONGEST_WAIT = 24 * 3_600_000;
+const IN_LINE = 2000;
+const AT_ONCE = 8;
 
-interface Run {
-  readonly copy: Copy;
-  readonly folder: MediaFolder;
-  readonly failuresOfHost: Map<string, number>;
-}
-
-/** Media of one listing whose file is to be fetched. */
-interface Job {
-  readonly mediaKey: string;
-  readonly listingKey: string;
-  readonly url: string;
-  readonly version: string;
-  readonly failures: number;
+/** What is at work in a round. */
+interface Work {
+  readonly run: FileRun;
+  readonly busy: Set<Promise<void>>;
+  /** Whether listings are asked for anew; one request at a time, while others gather. */
+  isRenewing: boolean;
+  /** Why the round cannot go on. */
+  broken: { readonly error: unknown } | undefined;
+  /** Told: so many listings are done. */
+  readonly done: (listings: number) => void;
 }
 
 /**
  * Brings the files of the media records: of listings that are new or changed, and away with those of listings that are
- * gone. A file that cannot be fetched is tried again later, and nothing waits for it.
+ * gone. A file that cannot be fetched is tried again later, and nothing waits for it, or for its host.
+ * @throws RequestFailure `stopped`, with everything noted that came until then; `transient` when the folder takes no
+ * files
  */
 export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void> {
-  const { name, store, tell, signal } = copy;
+  const { name, store, tell } = copy;
   await wantAll(copy);
   const total = await store.ledger.wantedCount(name, 'Property', FILES);
   if (total === 0) return;
   tell({ kind: 'step', resource: 'Media', step: 'media', state: 'begun' });
-  const run: Run = { copy, folder, failuresOfHost: new Map() };
   let done = 0;
-  for (let after = ''; ; ) {
-    const keys = await store.ledger.wanted(name, 'Property', FILES, after, LISTINGS);
-    const last = keys.at(-1);
-    if (last === undefined) break;
-    after = last;
-    const whole: string[] = [];
-    const jobs: Job[] = [];
-    for (const key of keys) {
-      const due = await reconcile(run, key);
-      jobs.push(...due.jobs);
-      if (due.jobs.length === 0 && due.waiting === 0) whole.push(key);
-    }
-    const failed = new Set(await fetchAll(run, jobs));
-    const waiting = new Set(jobs.map(({ listingKey }) => listingKey));
-    whole.push(...[...waiting].filter((key) => !failed.has(key)));
-    await copy.book.commit({ got: [{ resource: 'Property', keys: whole, why: FILES }] });
-    done += keys.length;
-    tell({ kind: 'page', resource: 'Media', step: 'media', rows: keys.length, done, total });
-    if (signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
+  const stop = new AbortController();
+  const run: FileRun = {
+    copy,
+    folder,
+    hosts: new HostLines<Job>(),
+    signal: AbortSignal.any([copy.signal, stop.signal]),
+    expired: [],
+    left: new Map(),
+    finished: [],
+  };
+  const work: Work = {
+    run,
+    busy: new Set(),
+    isRenewing: false,
+    broken: undefined,
+    done: (rows) => {
+      done += rows;
+      if (rows > 0) tell({ kind: 'page', resource: 'Media', step: 'media', rows, done, total });
+    },
+  };
+  try {
+    await walk(work);
+  } finally {
+    // Nobody writes into a folder that is closed.
+    stop.abort();
+    await Promise.allSettled(work.busy);
   }
+  await settle(work);
+  if (copy.signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
   tell({ kind: 'step', resource: 'Media', step: 'media', state: 'done' });
 }
 
@@ -78,106 +83,85 @@ async function wantAll({ book, name, store }: Copy): Promise<void> {
   await book.commit({ state: { media: FILES } });
 }
 
-/** Compares a listing's media with the files that are here, and lets go of those that belong to none. */
-async function reconcile(
-  { copy, folder }: Run,
-  listingKey: string,
-): Promise<{ jobs: Job[]; waiting: number }> {
-  const records = await copy.store.contents('Media', { parent: listingKey, parentResource: 'Property' });
-  const known = folder.ofListing(listingKey);
-  const jobs: Job[] = [];
-  let waiting = 0;
-  for (const record of records) {
-    const { MediaKey: mediaKey, MediaURL: url } = record;
-    if (typeof mediaKey !== 'string' || typeof url !== 'string' || url === '') continue;
-    const file = known.get(mediaKey);
-    known.delete(mediaKey);
-    const version = versionOf(record);
-    if (file?.version === version && (await folder.has(file))) continue;
-    if (file !== undefined && file.notBefore > copy.environment.clock.now()) waiting++;
-    else jobs.push({ mediaKey, listingKey, url, version, failures: file?.failures ?? 0 });
-  }
-  for (const mediaKey of known.keys()) await folder.forget(mediaKey);
-  return { jobs, waiting };
-}
-
-/** What tells one version of a file from the next: an address without its signature does, where no stamp is given. */
-function versionOf({ MediaURL, MediaModificationTimestamp, ModificationTimestamp }: FieldValues): string {
-  const stamp = MediaModificationTimestamp ?? ModificationTimestamp;
-  if (typeof stamp === 'string') return stamp;
-  return String(MediaURL).replace(/[?#].*$/, '');
-}
-
-/** @returns the listings of which a file is missing still */
-async function fetchAll(run: Run, jobs: readonly Job[]): Promise<string[]> {
-  const waiting = [...jobs];
-  const failed: string[] = [];
-  const work = async (): Promise<void> => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      if (!(await fetchOne(run, job))) failed.push(job.listingKey);
+/** Looks at the listings in the order of their keys, and fetches meanwhile. */
+async function walk(work: Work): Promise<void> {
+  const { run, busy } = work;
+  const { copy, hosts, finished, expired } = run;
+  let after = '';
+  let isThrough = false;
+  while (!copy.signal.aborted) {
+    if (!isThrough && hosts.waiting < IN_LINE) {
+      const keys = await copy.store.ledger.wanted(copy.name, 'Property', FILES, after, LISTINGS);
+      after = keys.at(-1) ?? after;
+      isThrough = keys.length === 0;
+      await look(work, keys);
     }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return failed;
-}
-
-async function fetchOne(run: Run, job: Job): Promise<boolean> {
-  const { copy, folder, failuresOfHost } = run;
-  const { mediaKey, listingKey, version } = job;
-  const host = URL.canParse(job.url) ? new URL(job.url).host : job.url;
-  try {
-    if ((failuresOfHost.get(host) ?? 0) >= HOST_PATIENCE) {
-      throw new RequestFailure('transient', `${host} failed ${HOST_PATIENCE} times`);
-    }
-    const { body, type } = await open(run, job);
-    const kept = await folder.keep(body, endingOf(type), LARGEST_FILE);
-    await folder.note({ mediaKey, listingKey, version, ...kept, type, failures: 0, notBefore: 0 });
-    // Another record may have let go of the same content meanwhile.
-    if (!(await folder.has({ ...kept, type }))) throw new Error('The file was taken away again');
-    failuresOfHost.delete(host);
-    copy.tell({ kind: 'media', key: mediaKey, state: 'stored' });
-    return true;
-  } catch (error) {
-    const failure = asFailure(error);
-    if (copy.signal.aborted) throw failure;
-    if (failure.status === undefined) failuresOfHost.set(host, (failuresOfHost.get(host) ?? 0) + 1);
-    await noteFailure(run, job, failure.message);
-    copy.tell({ kind: 'media', key: mediaKey, state: 'failed', reason: failure.message });
-    return false;
+    begin(work);
+    if (finished.length >= LISTINGS) await settle(work);
+    if (work.broken !== undefined) throw asFolderFailure(work.broken.error, run.folder.path);
+    if (!isThrough && hosts.waiting < IN_LINE) continue;
+    if (busy.size === 0 && hosts.waiting === 0 && expired.length === 0) return;
+    await nextEnd(work);
   }
 }
 
-/** The file of a job; an address that has expired is asked for anew, with its listing. */
-async function open({ copy }: Run, job: Job): Promise<{ body: AsyncIterable<Uint8Array>; type: string }> {
-  const { environment, feed, signal, store } = copy;
-  try {
-    return await fetchFile(environment, job.url, signal);
-  } catch (error) {
-    const failure = asFailure(error);
-    const hasExpired = failure.status !== undefined && failure.status >= 400 && failure.status < 500;
-    if (!hasExpired || failure.status === 429) throw failure;
-    await copy.book.inTurn('Property', async () =>
-      storePage(copy, await feed.some('Property', [job.listingKey]), () => ({})),
-    );
-    const [record] = await store.contents('Media', { key: job.mediaKey });
-    const url = record?.MediaURL;
-    if (typeof url !== 'string' || url === job.url) throw failure;
-    return fetchFile(environment, url, signal);
-  }
+async function look({ run, done }: Work, keys: readonly string[]): Promise<void> {
+  const jobs = await reconcile(run, keys);
+  for (const { listingKey } of jobs) run.left.set(listingKey, (run.left.get(listingKey) ?? 0) + 1);
+  done(keys.filter((key) => !run.left.has(key)).length);
+  for (const job of jobs) line(run, job);
 }
 
-async function noteFailure({ copy, folder }: Run, job: Job, reason: string): Promise<void> {
-  const failures = job.failures + 1;
-  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (failures - 1));
-  const before: MediaFile | undefined = folder.ofListing(job.listingKey).get(job.mediaKey);
-  await folder.note({
-    mediaKey: job.mediaKey,
-    listingKey: job.listingKey,
-    // The file of the version before is kept until there is a new one.
-    ...(before?.sha256 === undefined ? {} : before),
-    version: before?.sha256 === undefined ? job.version : before.version,
-    failures,
-    notBefore: copy.environment.clock.now() + wait,
-    reason,
-  });
+/** Begins whatever has a place now. */
+function begin(work: Work): void {
+  const { run } = work;
+  const { clock } = run.copy.environment;
+  while (run.hosts.running < AT_ONCE) {
+    const taken = run.hosts.take(clock.now());
+    if (taken === undefined) break;
+    keepBusy(work, fetchOne(run, taken.host, taken.job));
+  }
+  if (work.isRenewing || run.expired.length === 0) return;
+  work.isRenewing = true;
+  keepBusy(
+    work,
+    renew(run).finally(() => {
+      work.isRenewing = false;
+    }),
+  );
+}
+
+function keepBusy(work: Work, task: Promise<void>): void {
+  const busy: Promise<void> = task
+    .catch((error: unknown) => {
+      work.broken ??= { error };
+    })
+    .finally(() => work.busy.delete(busy));
+  work.busy.add(busy);
+}
+
+/** Waits until something ended, or a host may be asked again. */
+async function nextEnd({ run, busy }: Work): Promise<void> {
+  const { clock } = run.copy.environment;
+  const awake = new AbortController();
+  const wait = run.hosts.running < AT_ONCE ? run.hosts.readyIn(clock.now()) : undefined;
+  const sleeping =
+    wait === undefined ? [] : [clock.sleep(wait, AbortSignal.any([run.copy.signal, awake.signal]))];
+  await Promise.race([...busy, ...sleeping]);
+  awake.abort();
+}
+
+/** Notes the listings whose files are all here; of the others they are wanted still. */
+async function settle({ run, done }: Work): Promise<void> {
+  const keys = run.finished.splice(0);
+  if (keys.length === 0) return;
+  await reconcile(run, keys);
+  done(keys.length);
+}
+
+/** A full disk ends the round, not a watch: it is tried again after a while. */
+function asFolderFailure(error: unknown, path: string): unknown {
+  const isOurs = error instanceof PlatError || error instanceof LeaseLost || error instanceof RequestFailure;
+  if (isOurs || !(error instanceof Error) || !('code' in error)) return error;
+  return new RequestFailure('transient', `${path} takes no files: ${error.message}`, { cause: error });
 }

@@ -1,10 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { createWriteStream, rmSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { RequestFailure } from '../http/failure.ts';
+import { endingOf } from './ending.ts';
 
 /** The file of a media record. Moments are milliseconds since 1970. */
 export interface MediaFile {
@@ -43,10 +45,19 @@ export class MediaFolder {
     this.#index = index;
   }
 
+  /**
+   * Only the process that holds the lease of the source may open its folder: what a process that died was writing is
+   * removed, and no other one that writes for the same source is alive. Files of other sources are let be.
+   */
   static async open(path: string, source: string): Promise<MediaFolder> {
-    await mkdir(join(path, 'partial'), { recursive: true });
+    const partial = join(path, 'partial');
+    await mkdir(partial, { recursive: true });
+    for (const name of await readdir(partial)) {
+      if (name.startsWith(ownerMark(source))) await rm(join(partial, name), { force: true });
+    }
     const index = new DatabaseSync(join(path, 'index.db'), { timeout: 10_000 });
-    index.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    // As durable as the store, which holds the file for fetched once this says so.
+    index.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     index.exec(LAYOUT);
     return new MediaFolder(path, source, index);
   }
@@ -61,27 +72,28 @@ export class MediaFolder {
 
   /**
    * Takes in the content of a file, whole or not at all.
-   * @param largest bytes; a larger one is an error
+   * @param largest bytes
+   * @throws RequestFailure for a file that is empty or larger; what the content throws; what the file system throws
    */
   async keep(
     content: AsyncIterable<Uint8Array>,
     ending: string,
     largest: number,
   ): Promise<{ sha256: string; bytes: number }> {
-    const partial = join(this.path, 'partial', randomUUID());
+    const partial = join(this.path, 'partial', `${ownerMark(this.#source)}${randomUUID()}`);
     const hash = createHash('sha256');
     let bytes = 0;
     async function* counted(): AsyncIterable<Uint8Array> {
       for await (const chunk of content) {
         bytes += chunk.length;
-        if (bytes > largest) throw new Error(`The file is larger than ${largest} bytes`);
+        if (bytes > largest) throw tooLarge(largest);
         hash.update(chunk);
         yield chunk;
       }
     }
     try {
-      await pipeline(Readable.from(counted()), createWriteStream(partial));
-      if (bytes === 0) throw new Error('The file is empty');
+      await pipeline(Readable.from(counted()), createWriteStream(partial, { flush: true }));
+      if (bytes === 0) throw new RequestFailure('rejected', 'The file is empty');
       const sha256 = hash.digest('hex');
       const path = this.pathOf(sha256, ending);
       await mkdir(join(this.path, sha256.slice(0, 2)), { recursive: true });
@@ -97,40 +109,40 @@ export class MediaFolder {
     return join(this.path, sha256.slice(0, 2), `${sha256}.${ending}`);
   }
 
-  /** Whether a file is where the index says. */
-  async has({ sha256, type }: Pick<MediaFile, 'sha256' | 'type'>): Promise<boolean> {
+  /** Whether a file is where the index says, and whole. */
+  async has({ sha256, bytes, type }: Pick<MediaFile, 'sha256' | 'bytes' | 'type'>): Promise<boolean> {
     if (sha256 === undefined) return false;
     return stat(this.pathOf(sha256, endingOf(type))).then(
-      () => true,
+      ({ size }) => size === bytes,
       () => false,
     );
   }
 
   /** Notes what is known of a media record's file. What it had before goes, unless another record has it, too. */
-  async note(file: MediaFile): Promise<void> {
-    const before = this.#row(file.mediaKey);
-    this.#index
-      .prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-      .run(
-        this.#source,
-        file.mediaKey,
-        file.listingKey,
-        file.version,
-        file.sha256 ?? null,
-        file.bytes ?? null,
-        file.type ?? null,
-        file.failures,
-        file.notBefore,
-        file.reason ?? null,
-      );
-    if (before !== undefined && before.sha256 !== file.sha256) await this.#drop(before);
+  note(file: MediaFile): void {
+    this.#inPlaceOf(file.mediaKey, () =>
+      this.#index
+        .prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+        .run(
+          this.#source,
+          file.mediaKey,
+          file.listingKey,
+          file.version,
+          file.sha256 ?? null,
+          file.bytes ?? null,
+          file.type ?? null,
+          file.failures,
+          file.notBefore,
+          file.reason ?? null,
+        ),
+    );
   }
 
   /** The media record is gone. */
-  async forget(mediaKey: string): Promise<void> {
-    const before = this.#row(mediaKey);
-    this.#index.prepare('DELETE FROM files WHERE source = ? AND media_key = ?').run(this.#source, mediaKey);
-    if (before !== undefined) await this.#drop(before);
+  forget(mediaKey: string): void {
+    this.#inPlaceOf(mediaKey, () =>
+      this.#index.prepare('DELETE FROM files WHERE source = ? AND media_key = ?').run(this.#source, mediaKey),
+    );
   }
 
   close(): void {
@@ -144,20 +156,41 @@ export class MediaFolder {
     return row === undefined ? undefined : fileOf(row);
   }
 
-  async #drop({ sha256, type }: MediaFile): Promise<void> {
+  /**
+   * Changes what is known of a media record, and lets go of the content that nobody has any more. In one transaction,
+   * so that no process notes a content while another removes it; the file goes first, for a process that is killed in
+   * between comes back to a row, never to a file without one.
+   */
+  #inPlaceOf(mediaKey: string, change: () => void): void {
+    this.#index.exec('BEGIN IMMEDIATE');
+    try {
+      const before = this.#row(mediaKey);
+      change();
+      if (before !== undefined) this.#drop(before);
+      this.#index.exec('COMMIT');
+    } catch (error) {
+      this.#index.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #drop({ sha256, type }: MediaFile): void {
     if (sha256 === undefined) return;
-    const other = this.#index
-      .prepare('SELECT 1 FROM files WHERE sha256 = ? AND type IS ? LIMIT 1')
-      .get(sha256, type ?? null);
-    if (other === undefined) await rm(this.pathOf(sha256, endingOf(type)), { force: true });
+    // Types that differ may share a name: `image/jpeg` and `image/jpeg; charset=binary`.
+    const ending = endingOf(type);
+    const others = this.#index.prepare('SELECT DISTINCT type FROM files WHERE sha256 = ?').all(sha256);
+    const isShared = others.some(
+      (row) => endingOf(typeof row.type === 'string' ? row.type : undefined) === ending,
+    );
+    if (!isShared) rmSync(this.pathOf(sha256, ending), { force: true });
   }
 }
 
-/** What a file's name ends with, from its media type. */
-export function endingOf(type: string | undefined): string {
-  const [, subtype = 'bin'] = /^[\w-]+\/([\w.+-]+)/.exec(type ?? '') ?? [];
-  return subtype.replace(/\+.*$/, '').replace(/[^\w-]/g, '_');
-}
+/** What the names of a source's unfinished files begin with; no name of a source has an `@`. */
+const ownerMark = (source: string): string => `${source}@`;
+
+export const tooLarge = (largest: number): RequestFailure =>
+  new RequestFailure('too-large', `The file is larger than ${largest} bytes`);
 
 function fileOf(row: Record<string, unknown>): MediaFile {
   const text = (name: string): string | undefined => {

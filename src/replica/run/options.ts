@@ -42,6 +42,8 @@ export interface ReplicateOptions {
   readonly mediaFolder?: string;
   readonly onEvent?: Listener;
   readonly signal?: AbortSignal;
+  /** Whether files may lie in private networks though the source does not. */
+  readonly mediaPrivateHosts?: boolean;
   /** Clock, randomness and network; the real ones if it is not given. */
   readonly environment?: Environment;
 }

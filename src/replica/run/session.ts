@@ -9,6 +9,7 @@ import type { Listener } from '../events.ts';
 import { sharedAllowance } from '../http/allowance.ts';
 import { USUAL_BACKOFF } from '../http/backoff.ts';
 import { SourceClient } from '../http/client.ts';
+import { isOwnHost } from '../http/reach.ts';
 import { MediaFolder } from '../media/folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
@@ -114,7 +115,9 @@ export async function openCopy(options: SessionOptions, { name, lease }: Hold): 
   const { drift = 'evolve', alsoWindow = [], purgeShare = PURGE_SHARE } = options;
   const settings = { drift, alsoWindow, purgeShare, force };
   const common = { name, feed, store, book, environment, settings, tell, signal, sizeOf };
-  return welcome(files === undefined ? common : { ...common, files });
+  if (files === undefined) return welcome(common);
+  const isOwn = options.mediaPrivateHosts === true || isOwnHost(rootOf(options.from));
+  return welcome({ ...common, files, filesReach: isOwn ? 'any' : 'public' });
 }
 
 /** The same copy with a source that was asked anew, since it shows other fields now. */
