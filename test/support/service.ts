@@ -7,7 +7,7 @@ import { SERVICE_DEFAULTS, type ServiceOptions } from '../../src/service/options
 import { type ListenOptions, type Service, startService } from '../../src/service/service.ts';
 import type { SurfaceName } from '../../src/service/surface.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Scope } from './engine.ts';
+import type { Engine, Scope } from './engine.ts';
 import { sqliteEngine } from './sqlite-engine.ts';
 import { type Json, makeWorld, objectOf, type World, type WorldOptions } from './world.ts';
 
@@ -19,6 +19,8 @@ export interface TestServiceOptions extends WorldOptions {
   readonly listen?: Partial<ListenOptions>;
   /** Threads that read; absent: all reading is on the calling thread. */
   readonly readers?: Parameters<typeof sqliteEngine>[0];
+  /** Absent: the embedded one. */
+  readonly engine?: Engine;
 }
 
 export interface KeyWish {
@@ -56,7 +58,7 @@ const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
 
 export async function startTestService(scope: Scope, options: TestServiceOptions = {}): Promise<TestService> {
   const inner = innermostFirst(scope);
-  const world = await makeWorld(sqliteEngine(options.readers), inner, options);
+  const world = await makeWorld(options.engine ?? sqliteEngine(options.readers), inner, options);
   await options.fill?.(world);
   const { store, clock } = world;
   const given = typeof options.service === 'function' ? options.service(store) : options.service;

@@ -1,0 +1,127 @@
+/** Answers that are sent while they are read: the same as others, and what becomes of them when somebody goes away. */
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { Client } from 'pg';
+import { listing, room } from '../support/builders.ts';
+import { postgresEngine } from '../support/postgres-engine.ts';
+import { postgresServer } from '../support/postgres-server.ts';
+import { startTestService } from '../support/service.ts';
+import type { World } from '../support/world.ts';
+
+const PublicRemarks = 'A house with a view, »café« and more. '.repeat(100);
+
+async function fill(world: World): Promise<void> {
+  const keys = Array.from({ length: 210 }, (_, index) => `L${1000 + index}`);
+  await world.write(
+    'Property',
+    ...keys.map((key, index) => listing(key, { PublicRemarks, ListPrice: index, Rooms: [room(`R${key}`)] })),
+  );
+}
+
+const engine = postgresEngine();
+const service = { trustProxy: true };
+const server = await startTestService({ after }, { fill, engine, service });
+const file = await startTestService({ after }, { fill, service });
+const token = await server.key('replication');
+const fileToken = await file.key('replication');
+/** By which both have the same address. */
+const host = 'feed.example';
+
+const PROPERTY = '/Reso/OData/Property';
+/** One after the other, as a walk asks for them. */
+const PATHS = [
+  `${PROPERTY}?$top=200&$count=true&$expand=Rooms`,
+  `${PROPERTY}?$top=200&$count=true&$expand=Rooms&$skiptoken=L1009`,
+  `${PROPERTY}?$top=200&$orderby=ListPrice desc`,
+  `${PROPERTY}?$top=190&$filter=ListPrice ge 10`,
+  `${PROPERTY}?$top=190&$filter=ListPrice ge 10&$skiptoken=L1012`,
+  '/v1/listings?_limit=200&_expand=Rooms&_pagination=1',
+  '/v1/listings?_limit=200&_skiptoken=L1009&_pagination=1',
+];
+
+test('they are byte for byte what the embedded engine gives, as they are and packed', async () => {
+  for (const path of PATHS) {
+    const given = await file.get('replication', path, { token: fileToken, headers: { host } });
+    const get = (headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+      server.get('replication', path, { token, method, headers: { host, ...headers } });
+    const found = await get();
+    assert.equal(found.status, 200);
+    assert.ok(found.bytes.length > 700_000, `${found.bytes.length} bytes`);
+    assert.equal(found.text, given.text, path);
+    const length = given.headers['content-length'];
+    assert.equal(found.headers['content-length'], length);
+    const head = await get({}, 'HEAD');
+    assert.deepEqual([head.headers['content-length'], head.text], [length, '']);
+    const gzip = await get({ 'accept-encoding': 'gzip' });
+    assert.deepEqual([gzip.headers['content-encoding'], gzip.headers['content-length']], ['gzip', undefined]);
+    assert.equal(gunzipSync(gzip.bytes).toString(), given.text);
+    const zstd = await get({ 'accept-encoding': 'zstd' });
+    assert.equal(zstdDecompressSync(zstd.bytes).toString(), given.text);
+  }
+});
+
+/** Records of a megabyte each, more than the system's buffers hold; they are read on the one connection for searches. */
+const doubled = ['PublicRemarks', ...Array.from({ length: 8 }, (_, index) => `X${index}`)];
+const compute = doubled.slice(1).map((as, index) => `concat(${doubled[index]},${doubled[index]}) as ${as}`);
+const LARGE = `${PROPERTY}?$top=40&$select=ListingKey,X7&$compute=${compute.join()}`.replaceAll(' ', '%20');
+
+/** A connection whose answer has begun, and is not read any further. */
+async function begun(): Promise<{ socket: Socket; first: Buffer }> {
+  const { hostname, port } = new URL(server.addresses.replication);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET ${LARGE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  const first = await new Promise<Buffer>((resolve) => socket.once('data', resolve));
+  socket.pause();
+  assert.match(first.toString('latin1'), /^HTTP\/1.1 200 /);
+  return { socket, first };
+}
+
+/** How many bytes come until the connection is closed, or the promised length is reached; and that length with the head. */
+async function readOn({ socket, first }: { socket: Socket; first: Buffer }) {
+  const head = first.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
+  const promised = head.length + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
+  let bytes = first.length;
+  for await (const chunk of socket) {
+    bytes += chunk.length;
+    if (bytes >= promised) break;
+  }
+  socket.destroy();
+  return { bytes, promised };
+}
+
+let price = 0;
+/** A search that was not made before, on the same connection. */
+const search = () =>
+  server.get('replication', `${PROPERTY}?$top=1&$filter=ListPrice eq ${price++}`, { token });
+
+test('a client that leaves in the middle leaves its connection to others', async () => {
+  const { socket } = await begun();
+  socket.destroy();
+  assert.equal((await search()).status, 200);
+});
+
+test('a client that takes nothing for long holds up nobody, and gets the rest when it does', async () => {
+  const slow = await begun();
+  assert.equal((await search()).status, 200);
+  const { bytes, promised } = await readOn(slow);
+  assert.ok(promised > 30_000_000);
+  assert.equal(bytes, promised);
+});
+
+test('a server that is lost in the middle: the connection ends before the promised length', async () => {
+  const broken = await begun();
+  const { address } = await postgresServer();
+  const client = new Client({ connectionString: address('postgres') });
+  await client.connect();
+  const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ClientWrite'";
+  while ((await client.query(cut)).rows.length === 0);
+  await client.end();
+  const { bytes, promised } = await readOn(broken).catch((error: NodeJS.ErrnoException) => {
+    assert.equal(error.code, 'ECONNRESET');
+    return { bytes: 0, promised: 1 };
+  });
+  assert.ok(bytes < promised);
+  assert.equal((await search()).status, 200);
+});
