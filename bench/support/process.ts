@@ -69,7 +69,9 @@ function startNode(
     texts.output += chunk;
   });
   const ended = endOf(child).then((): Usage => {
-    if (child.exitCode !== 0) throw new Error(`${args.join(' ')} failed: ${texts.errors}`);
+    if (child.exitCode !== 0) {
+      throw new Error(`${args.join(' ')} ended with ${child.exitCode ?? child.signalCode}: ${texts.errors}`);
+    }
     const { cpu, peak }: Usage = JSON.parse(texts.usage);
     return { wall: performance.now() - start, cpu, peak };
   });
