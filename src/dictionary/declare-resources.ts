@@ -57,10 +57,10 @@ function makeResource(
     [key, { ...own, name: key, type: { kind: 'string', maxLength: 255 } }],
     [STAMP, { ...own, name: STAMP, nativeName: STAMP, type: { kind: 'timestamp' } }],
   ]);
-  if (!FIELD_NAME.test(key) || key === STAMP) wrong(`${key} is no name of a key`);
+  if (!FIELD_NAME.test(key) || key in Object.prototype || key === STAMP) wrong(`${key} is no name of a key`);
   for (const { name: field, type, lookup, class: seenBy = OPEN } of fields) {
     if (field === key || field === STAMP) continue;
-    if (!FIELD_NAME.test(field)) wrong(`${field} is no name of a field`);
+    if (!FIELD_NAME.test(field) || field in Object.prototype) wrong(`${field} is no name of a field`);
     const isTaken = [...made.keys()].some((other) => other.toLowerCase() === field.toLowerCase());
     if (isTaken) wrong(`it has the field ${field} twice`);
     const parsed = parseType(type) ?? wrong(`the type ${type} of ${field} is not known`);

@@ -90,6 +90,7 @@ function makeCustomField(
   if (!API_NAME.test(name)) {
     wrong('its name must begin with a letter and hold letters, digits and underscores, at most 128');
   }
+  if (name in Object.prototype) wrong('its name is one that every object in JavaScript has');
   // Engines tell columns apart without regard to case.
   const taken = [...resource.fields.keys(), ...resource.navigations.keys()];
   if (taken.some((other) => other.toLowerCase() === name.toLowerCase())) wrong('the name is taken');

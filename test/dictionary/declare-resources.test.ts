@@ -51,6 +51,7 @@ test('what cannot be a resource is refused with its reason', () => {
     'The resource member: its name must begin with a capital and hold letters and digits, at most 64.',
   );
   refused({ name: 'ROOM' }, 'The resource ROOM: the name is taken.');
+  refused({ key: 'constructor' }, 'The resource Feedback: constructor is no name of a key.');
   refused(
     { key: 'ModificationTimestamp' },
     'The resource Feedback: ModificationTimestamp is no name of a key.',

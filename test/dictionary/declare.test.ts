@@ -93,6 +93,12 @@ describe('declared custom fields', () => {
       refusalOf({ resource: 'Proprety' }),
       'The custom field Winter_SnowRemoval is of resource Proprety, which does not exist.',
     );
+    for (const name of ['constructor', 'toString', 'hasOwnProperty']) {
+      assert.equal(
+        refusalOf({ name }),
+        `The custom field Property.${name}: its name is one that every object in JavaScript has.`,
+      );
+    }
     for (const name of ['', '1st', 'Snow Removal', 'Snow-Removal', '_Snow', 'Schnée', 'A'.repeat(129)]) {
       assert.equal(
         refusalOf({ name }),

@@ -6,16 +6,19 @@ type Json = Readonly<Record<string, unknown>>;
 const MASK = '********';
 
 /** From the types of phones to fields of a Member. */
-const MEMBER_PHONES: Readonly<Record<string, string>> = {
-  Preferred: 'MemberPreferredPhone',
-  Mobile: 'MemberMobilePhone',
-  Direct: 'MemberDirectPhone',
-  Office: 'MemberOfficePhone',
-  Home: 'MemberHomePhone',
-  'Toll Free': 'MemberTollFreePhone',
-  Fax: 'MemberFax',
-};
-const OFFICE_PHONES: Readonly<Record<string, string>> = { Office: 'OfficePhone', Fax: 'OfficeFax' };
+const MEMBER_PHONES: ReadonlyMap<unknown, string> = new Map([
+  ['Preferred', 'MemberPreferredPhone'],
+  ['Mobile', 'MemberMobilePhone'],
+  ['Direct', 'MemberDirectPhone'],
+  ['Office', 'MemberOfficePhone'],
+  ['Home', 'MemberHomePhone'],
+  ['Toll Free', 'MemberTollFreePhone'],
+  ['Fax', 'MemberFax'],
+]);
+const OFFICE_PHONES: ReadonlyMap<unknown, string> = new Map([
+  ['Office', 'OfficePhone'],
+  ['Fax', 'OfficeFax'],
+]);
 
 /**
  * An account as a Member or an Office (reference: native-v1, Accounts).
@@ -76,10 +79,10 @@ function firstOf(list: unknown, name: string): unknown {
   return (entries.find((entry) => entry.Primary === true) ?? entries[0])?.[name];
 }
 
-function phones(list: unknown, fields: Readonly<Record<string, string>>, preferred: string): Json {
+function phones(list: unknown, fields: ReadonlyMap<unknown, string>, preferred: string): Json {
   const found: Record<string, unknown> = {};
   for (const entry of listOf(list)) {
-    const field = fields[String(entry.Type)];
+    const field = fields.get(entry.Type);
     if (field !== undefined) found[field] ??= entry.Number;
   }
   const primary = firstOf(list, 'Number');

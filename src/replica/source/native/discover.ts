@@ -114,13 +114,13 @@ const digests = ({ text, names, view }: ToldFields): Shown => ({
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-const TYPES: Readonly<Record<string, string>> = {
-  Boolean: 'boolean',
-  Integer: 'integer',
-  Decimal: 'decimal(15,4)',
-  Date: 'date',
-  Datetime: 'timestamp',
-};
+const TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['Boolean', 'boolean'],
+  ['Integer', 'integer'],
+  ['Decimal', 'decimal(15,4)'],
+  ['Date', 'date'],
+  ['Datetime', 'timestamp'],
+]);
 
 /** `/v1/customfields`: groups of fields, each with its type. */
 async function customFieldsOf(client: SourceClient, root: string): Promise<ForeignField[]> {
@@ -134,7 +134,7 @@ async function customFieldsOf(client: SourceClient, root: string): Promise<Forei
     .flatMap(({ group, label, field }) => {
       if (!isObject(field)) return [];
       const name = typeof field.FieldName === 'string' ? field.FieldName : apiName(group, label);
-      const type = field.MultiSelect === true ? 'string[]' : (TYPES[String(field.Type)] ?? 'string');
+      const type = field.MultiSelect === true ? 'string[]' : (TYPES.get(field.Type) ?? 'string');
       return [{ resource: 'Property', name, type, group, label }];
     });
 }

@@ -14,20 +14,25 @@ type Json = Readonly<Record<string, unknown>>;
 /** From group and label of a custom field to its API name. */
 export type NameOf = (group: string, label: string) => string;
 
-/** Expansions of a listing, and how one of their records becomes one of the dictionary's. */
-const PARTS: Readonly<Record<string, { readonly collection: string; readonly map: (part: Json) => Json }>> = {
-  Photos: { collection: 'Media', map: photo },
-  FloorPlans: { collection: 'Media', map: floorPlan },
-  Videos: { collection: 'Media', map: video },
-  VirtualTours: { collection: 'Media', map: tour },
-  Documents: { collection: 'Media', map: document },
-  Rooms: { collection: 'Rooms', map: (part) => ({ RoomKey: part.Id, ...labelled(part, ROOM_LABELS) }) },
-  Units: {
-    collection: 'UnitTypes',
-    map: (part) => ({ UnitTypeKey: part.Id, ...labelled(part, UNIT_LABELS) }),
-  },
-  OpenHouses: { collection: 'OpenHouses', map: openHouse },
-};
+/** An expansion of a listing: the collection it belongs to, and how one of its records becomes one of that. */
+interface Part {
+  readonly collection: string;
+  readonly map: (part: Json) => Json;
+}
+
+const PARTS: ReadonlyMap<string, Part> = new Map([
+  ['Photos', { collection: 'Media', map: photo }],
+  ['FloorPlans', { collection: 'Media', map: floorPlan }],
+  ['Videos', { collection: 'Media', map: video }],
+  ['VirtualTours', { collection: 'Media', map: tour }],
+  ['Documents', { collection: 'Media', map: document }],
+  ['Rooms', { collection: 'Rooms', map: (part) => ({ RoomKey: part.Id, ...labelled(part, ROOM_LABELS) }) }],
+  [
+    'Units',
+    { collection: 'UnitTypes', map: (part) => ({ UnitTypeKey: part.Id, ...labelled(part, UNIT_LABELS) }) },
+  ],
+  ['OpenHouses', { collection: 'OpenHouses', map: openHouse }],
+]);
 
 /**
  * A native listing under the dictionary's names. Collections are given as far as the listing was expanded with them.
@@ -40,36 +45,52 @@ export function listingJson(
 ): MappedListing | undefined {
   const { StandardFields: fields } = listing;
   if (!isObject(fields)) return undefined;
-  const json: Record<string, unknown> = {};
+  // A source's names are entries here, never members of an object: some mean something there.
+  const json = new Map<string, unknown>();
   const masked: string[] = [];
-  const collections = new Map<string, Map<unknown, Json>>();
+  const collections = new Map<string, Members>();
   for (const [name, value] of Object.entries(fields)) {
-    const part = PARTS[name];
-    if (part !== undefined && Array.isArray(value)) addPart(collections, part, value.filter(isObject));
+    const part = PARTS.get(name);
+    if (part !== undefined && Array.isArray(value)) addPart(collections, part, value);
     else if (value === MASK) masked.push(name);
-    else json[names.get(name) ?? name] = value;
+    else json.set(names.get(name) ?? name, value);
   }
-  for (const [collection, records] of collections) json[collection] = [...records.values()];
+  for (const [collection, { records, others }] of collections) {
+    json.set(collection, [...records.values(), ...others]);
+  }
   for (const [name, value] of customValues(listing, nameOf)) {
     if (value === MASK) masked.push(name);
-    else json[name] = value;
+    else json.set(name, value);
   }
-  return { json, masked };
+  return { json: Object.fromEntries(json), masked };
+}
+
+/** Members of a collection, by their keys, and what is no record: it is put aside where the listing is read. */
+interface Members {
+  readonly records: Map<unknown, Json>;
+  readonly others: unknown[];
 }
 
 /** A floor plan is a photo, too: the form that says more wins. */
 function addPart(
-  collections: Map<string, Map<unknown, Json>>,
-  { collection, map }: { readonly collection: string; readonly map: (part: Json) => Json },
-  parts: readonly Json[],
+  collections: Map<string, Members>,
+  { collection, map }: Part,
+  parts: readonly unknown[],
 ): void {
-  const records = collections.get(collection) ?? new Map<unknown, Json>();
-  collections.set(collection, records);
+  const members = collections.get(collection) ?? { records: new Map<unknown, Json>(), others: [] };
+  const { records, others } = members;
+  collections.set(collection, members);
   for (const [place, part] of parts.entries()) {
+    if (!isObject(part)) {
+      others.push(part);
+      continue;
+    }
     const mapped = Object.fromEntries(Object.entries(map(part)).filter(([, value]) => value !== undefined));
     // The interface gives media in their order, and no number for it.
     const order = collection === 'Media' ? { Order: place } : {};
-    records.set(part.Id, { ...order, ...records.get(part.Id), ...mapped });
+    // Records without a key are not one record.
+    const key = part.Id ?? part;
+    records.set(key, { ...order, ...records.get(key), ...mapped });
   }
 }
 
@@ -136,10 +157,13 @@ function document(part: Json): Json {
 }
 
 function openHouse(part: Json): Json {
-  const [month, day, year] = typeof part.Date === 'string' ? part.Date.split('/') : [];
+  const [, month = '', day = '', year] =
+    /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(typeof part.Date === 'string' ? part.Date : '') ?? [];
   return {
     OpenHouseKey: part.Id,
-    OpenHouseDate: year === undefined ? undefined : `${year}-${month}-${day}`,
+    // What is no date in the interface's form is given on as it is: as such it is put aside, and told.
+    OpenHouseDate:
+      year === undefined ? part.Date : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
     OpenHouseStartTime: part.OpenHouseStartTimestamp,
     OpenHouseEndTime: part.OpenHouseEndTimestamp,
     OpenHouseRemarks: part.Comments,
