@@ -11,7 +11,7 @@ import { HostLines } from './hosts.ts';
 /** Listings that are looked at together, files in line, and files that are fetched at once. */
 const LISTINGS = 50;
 const IN_LINE = 2000;
-const AT_ONCE = 8;
+const AT_ONCE = 16;
 
 /** What is at work in a round. */
 interface Work {

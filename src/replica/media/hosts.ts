@@ -1,7 +1,7 @@
 /** Files of one host at a time once it has brought one quickly. A host that has not has one, and shares. */
 const AT_ONCE = 4;
 /** Files at a time of all hosts together that have not brought one yet, failed, or are slow. */
-const UNPROVEN = 4;
+const UNPROVEN = 12;
 /** Strikes after which a host is left alone until the next run. */
 const PATIENCE = 5;
 /** A failure that took long costs a place for as long, so two of them are enough. */

@@ -1,0 +1,108 @@
+/** The folder that files of media lie in. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { endingOf } from '../../../src/replica/media/ending.ts';
+import { MediaFolder } from '../../../src/replica/media/folder.ts';
+
+function folderOf(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'plat-folder-'));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function opened(t: TestContext, path: string, source = 'feed'): Promise<MediaFolder> {
+  const folder = await MediaFolder.open(path, source);
+  t.after(() => folder.close());
+  return folder;
+}
+
+async function* content(...pieces: string[]): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) yield Buffer.from(piece);
+}
+
+async function keep(folder: MediaFolder, mediaKey: string, text: string, type: string): Promise<string> {
+  const kept = await folder.keep(content(text), endingOf(type), 1000);
+  folder.note({ mediaKey, listingKey: '1', version: 'v', ...kept, type, failures: 0, notBefore: 0 });
+  return folder.pathOf(kept.sha256, endingOf(type));
+}
+
+test('no media type, however odd, leads out of the folder or makes a name too long', () => {
+  const endings: Record<string, string> = {
+    'image/jpeg': 'jpeg',
+    'image/JPEG; charset=binary': 'jpeg',
+    'image/svg+xml': 'svg',
+    'application/vnd.ms-powerpoint': 'vnd_ms-powerpoint',
+    'image/../../etc/passwd': '__',
+    'image/..\\..\\x': '__',
+    'image/a/b': 'a',
+    'image/\u0000': 'bin',
+    'image/+xml': 'bin',
+    '../../x/y': 'bin',
+    [`image/${'a'.repeat(8000)}`]: 'a'.repeat(20),
+    '': 'bin',
+  };
+  for (const [type, ending] of Object.entries(endings)) assert.equal(endingOf(type), ending, type);
+  assert.equal(endingOf(undefined), 'bin');
+});
+
+test('what a killed process left is removed at the next opening, and what other sources write is not', async (t) => {
+  const path = folderOf(t);
+  await opened(t, path);
+  const partial = join(path, 'partial');
+  for (const name of ['feed@left', 'feed.b@theirs', 'other@theirs'])
+    writeFileSync(join(partial, name), 'half');
+  await opened(t, path);
+  assert.deepEqual(readdirSync(partial).toSorted(), ['feed.b@theirs', 'other@theirs']);
+});
+
+test('an unfinished file bears the mark of its source, and is gone when its content fails', async (t) => {
+  const path = folderOf(t);
+  const folder = await opened(t, path);
+  let during: string[] = [];
+  async function* failing(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('half');
+    await new Promise((resolve) => setImmediate(resolve));
+    during = readdirSync(join(path, 'partial'));
+    throw new Error('cut');
+  }
+  await assert.rejects(folder.keep(failing(), 'jpeg', 1000), { message: 'cut' });
+  assert.match(during.join(), /^feed@[\da-f-]{36}$/);
+  await assert.rejects(folder.keep(content('ten bytes.', '.'), 'jpeg', 10), {
+    kind: 'too-large',
+    message: 'The file is larger than 10 bytes',
+  });
+  await assert.rejects(folder.keep(content(), 'jpeg', 10), {
+    kind: 'rejected',
+    message: 'The file is empty',
+  });
+  assert.deepEqual(readdirSync(join(path, 'partial')), []);
+});
+
+test('a content that several records have goes with the last of them, whatever their types are called', async (t) => {
+  const path = folderOf(t);
+  const [feed, other] = [await opened(t, path), await opened(t, path, 'other')];
+  const file = await keep(feed, 'a', 'shared', 'image/jpeg');
+  assert.equal(await keep(feed, 'b', 'shared', 'image/JPEG; charset=binary'), file);
+  await keep(other, 'a', 'shared', 'image/jpeg');
+  feed.forget('a');
+  assert.equal(existsSync(file), true, 'b has it under another type');
+  feed.forget('b');
+  assert.equal(existsSync(file), true, 'another source has it');
+  other.forget('a');
+  assert.equal(existsSync(file), false);
+});
+
+test('a file that was cut short on the disk is not taken for the file', async (t) => {
+  const folder = await opened(t, folderOf(t));
+  const file = await keep(folder, 'a', 'whole', 'image/jpeg');
+  const [known] = folder.ofListing('1').values();
+  assert.ok(known !== undefined);
+  assert.equal(known.sha256, createHash('sha256').update('whole').digest('hex'));
+  assert.equal(await folder.has(known), true);
+  truncateSync(file, 2);
+  assert.equal(await folder.has(known), false);
+});

@@ -1,0 +1,99 @@
+/** Files in line by their host. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HostLines } from '../../../src/replica/media/hosts.ts';
+
+const MINUTE = 60_000;
+
+function filled(hosts: readonly string[], each = 10): HostLines<string> {
+  const lines = new HostLines<string>();
+  for (const host of hosts) for (let at = 0; at < each; at++) lines.add(host, `${host}${at}`);
+  return lines;
+}
+
+/** Takes all that has a place. */
+function taken(lines: HostLines<string>, now = 0): string[] {
+  const jobs: string[] = [];
+  for (let next = lines.take(now); next !== undefined; next = lines.take(now)) jobs.push(next.job);
+  return jobs;
+}
+
+test('a new host has one place, and four once it brought a file quickly', () => {
+  const lines = filled(['a', 'b']);
+  assert.deepEqual(taken(lines), ['a0', 'b0']);
+  lines.delivered('a', 100);
+  assert.deepEqual(taken(lines), ['a1', 'a2', 'a3', 'a4']);
+  lines.delivered('a', MINUTE);
+  assert.deepEqual(taken(lines), [], 'a host that has become slow has one place again');
+  assert.deepEqual([lines.running, lines.waiting], [4, 14]);
+});
+
+test('hosts that are new, failed or are slow share twelve places, and one that works has its own', () => {
+  const names = Array.from({ length: 20 }, (_, at) => `x${at}-`);
+  const lines = filled(['good', ...names]);
+  lines.take(0);
+  lines.delivered('good', 1);
+  assert.deepEqual(
+    taken(lines).toSorted(),
+    [...names.slice(0, 12).map((name) => `${name}0`), 'good1', 'good2', 'good3', 'good4'].toSorted(),
+  );
+});
+
+test('hosts take turns, and one that failed goes behind the others', () => {
+  const lines = filled(['a', 'b', 'c'], 2);
+  const [first] = [lines.take(0)];
+  assert.equal(first?.job, 'a0');
+  assert.deepEqual(lines.failed('a', { now: 0, took: 1 }), []);
+  assert.deepEqual(taken(lines, 5000), ['b0', 'c0', 'a1']);
+});
+
+test('a host that failed waits 1 s, then 2, 4 and 8; after five failures it is left alone', () => {
+  const lines = filled(['a'], 7);
+  let now = 0;
+  for (const wait of [1000, 2000, 4000, 8000]) {
+    assert.equal(lines.take(now)?.host, 'a');
+    assert.deepEqual(lines.failed('a', { now, took: 1 }), []);
+    assert.equal(lines.readyIn(now), wait);
+    assert.equal(lines.take(now + wait - 1), undefined);
+    now += wait;
+  }
+  lines.take(now);
+  assert.deepEqual(lines.failed('a', { now, took: 1 }), ['a5', 'a6']);
+  assert.deepEqual([lines.isGivenUp('a'), lines.failuresOf('a'), lines.waiting], [true, 5, 0]);
+});
+
+test('a file that came clears what was before it', () => {
+  const lines = filled(['a'], 9);
+  for (let round = 0; round < 3; round++) {
+    const now = round * MINUTE;
+    lines.take(now);
+    lines.failed('a', { now, took: 1 });
+  }
+  lines.take(3 * MINUTE);
+  lines.delivered('a', 1);
+  assert.deepEqual([lines.isGivenUp('a'), lines.failuresOf('a')], [false, 0]);
+});
+
+test('two failures that took long are enough, and so is one wish to be left alone for long', () => {
+  const slow = filled(['a'], 4);
+  slow.take(0);
+  assert.deepEqual(slow.failed('a', { now: 0, took: MINUTE }), []);
+  slow.take(MINUTE);
+  assert.deepEqual(slow.failed('a', { now: MINUTE, took: MINUTE }), ['a2', 'a3']);
+
+  const busy = filled(['a'], 3);
+  busy.take(0);
+  assert.deepEqual(busy.failed('a', { now: 0, took: 1, retryAfter: 30_000 }), []);
+  assert.equal(busy.readyIn(0), 30_000);
+  busy.take(30_000);
+  assert.deepEqual(busy.failed('a', { now: 30_000, took: 1, retryAfter: 3_600_000 }), ['a2']);
+});
+
+test('a file that is not to be had says nothing of its host', () => {
+  const lines = filled(['a'], 8);
+  for (let at = 0; at < 8; at++) {
+    assert.equal(lines.take(0)?.job, `a${at}`);
+    lines.answered('a');
+  }
+  assert.equal(lines.isGivenUp('a'), false);
+});
