@@ -1,4 +1,6 @@
 import { PlatError } from '../errors/index.ts';
+import { RequestFailure } from '../replica/http/failure.ts';
+import { LeaseLost } from '../store/ledger.ts';
 
 /** Exit codes (contract, Command line). */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
@@ -21,14 +23,17 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** Tells an error on stderr and what it means for the exit code. */
+/** Failures that need no trace: what a source says, and that another process has taken over. */
+const isExpected = (error: unknown): boolean => error instanceof RequestFailure || error instanceof LeaseLost;
+
+/** Tells an error on stderr, in one line where it is known what it means, and what it means for the exit code. */
 export function fail(error: unknown): number {
   const system = systemCode(error);
   if (system === 'EPIPE') return EXIT.failed; // nobody reads any more
   const text = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`plat: ${text}\n`);
+  process.stderr.write(`plat: ${isExpected(error) ? text.replace(/[\s\p{Cc}]+/gu, ' ').trim() : text}\n`);
   if (error instanceof PlatError) return error.code === 'usage' ? EXIT.wrongUse : EXIT.failed;
-  if (system === undefined && error instanceof Error && error.stack !== undefined)
+  if (!isExpected(error) && system === undefined && error instanceof Error && error.stack !== undefined)
     process.stderr.write(`${error.stack}\n`);
   return EXIT.failed;
 }
