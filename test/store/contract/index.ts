@@ -25,8 +25,8 @@ import { stampContract } from './stamps.ts';
 import { systemContract } from './systems.ts';
 import { withheldContract } from './withheld.ts';
 
-/** What every engine promises. */
-export function storeContract(engine: Engine): void {
+/** What every engine promises of what is stored. */
+export function writingContract(engine: Engine): void {
   suite(`${engine.name}: records`, () => recordContract(engine));
   suite(`${engine.name}: children`, () => childrenContract(engine));
   suite(`${engine.name}: orphans`, () => orphanContract(engine));
@@ -36,9 +36,16 @@ export function storeContract(engine: Engine): void {
   suite(`${engine.name}: stamps`, () => stampContract(engine));
   suite(`${engine.name}: parents`, () => parentContract(engine));
   suite(`${engine.name}: fields in use`, () => fieldsInUseContract(engine));
+  suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
+  suite(`${engine.name}: keys`, () => keyContract(engine));
+  suite(`${engine.name}: configuration`, () => configureContract(engine));
+  suite(`${engine.name}: copies`, () => copyContract(engine));
+}
+
+/** What every engine promises of what is read. */
+export function readingContract(engine: Engine): void {
   suite(`${engine.name}: roles`, () => roleContract(engine));
   suite(`${engine.name}: withheld addresses`, () => withheldContract(engine));
-  suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
   suite(`${engine.name}: counts`, () => countContract(engine));
   suite(`${engine.name}: paging`, () => pagingContract(engine));
   suite(`${engine.name}: orders`, () => orderContract(engine));
@@ -48,7 +55,10 @@ export function storeContract(engine: Engine): void {
   suite(`${engine.name}: native interface`, () => nativeContract(engine));
   suite(`${engine.name}: merged collections`, () => mergedContract(engine));
   suite(`${engine.name}: served files`, () => fileContract(engine));
-  suite(`${engine.name}: keys`, () => keyContract(engine));
-  suite(`${engine.name}: configuration`, () => configureContract(engine));
-  suite(`${engine.name}: copies`, () => copyContract(engine));
+}
+
+/** What every engine promises. */
+export function storeContract(engine: Engine): void {
+  writingContract(engine);
+  readingContract(engine);
 }

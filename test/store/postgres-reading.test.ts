@@ -1,0 +1,4 @@
+import { postgresEngine } from '../support/postgres-engine.ts';
+import { readingContract } from './contract/index.ts';
+
+readingContract(postgresEngine());

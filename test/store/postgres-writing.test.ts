@@ -1,0 +1,4 @@
+import { postgresEngine } from '../support/postgres-engine.ts';
+import { writingContract } from './contract/index.ts';
+
+writingContract(postgresEngine());

@@ -1,4 +1,0 @@
-import { postgresEngine } from '../support/postgres-engine.ts';
-import { storeContract } from './contract/index.ts';
-
-storeContract(postgresEngine());
