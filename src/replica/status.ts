@@ -45,6 +45,8 @@ export interface CollectionStatus {
 /** Age of the last update, and of the last purge, after which a replica is not ready (reference: consumer, freshness). */
 const UPDATE_LIMIT = 3_600_000;
 const PURGE_LIMIT = 24 * 3_600_000;
+/** How far a cursor may lie ahead of this clock: further, one of the two clocks is wrong. */
+const AHEAD_LIMIT = 3_600_000;
 
 /** The sources of a replica; the accounts of tokens beside them are none. */
 export async function replicaSources(store: Store): Promise<readonly string[]> {
@@ -63,7 +65,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
   for (const collection of capabilities?.resources ?? []) {
     collections.push(await collectionStatus(store, source, collection, state, now, whys));
   }
-  const stale = staleness(schedule, now);
+  const stale = staleness(schedule, now) ?? collections.map((each) => ahead(each, now)).find(isTold);
   return {
     source,
     ...(identity === undefined ? {} : { identity }),
@@ -108,11 +110,21 @@ async function collectionStatus(
 }
 
 /** Why a replica with this schedule is not ready; undefined when it is. */
-export function staleness({ update, purge }: Schedule, now: number): string | undefined {
+export function staleness({ update, purge, downloaded }: Schedule, now: number): string | undefined {
   if (update === undefined) return 'the initial download is not done';
   if (now - update > UPDATE_LIMIT) return `the last update was ${hours(now - update)} ago`;
-  if (purge === undefined) return undefined;
-  return now - purge > PURGE_LIMIT ? `the last purge was ${hours(now - purge)} ago` : undefined;
+  const since = purge ?? downloaded;
+  if (since === undefined || now - since <= PURGE_LIMIT) return undefined;
+  return purge === undefined
+    ? `no purge was done since the download ended ${hours(now - since)} ago`
+    : `the last purge was ${hours(now - since)} ago`;
 }
+
+function ahead({ collection, cursor }: CollectionStatus, now: number): string | undefined {
+  const by = cursor === undefined ? 0 : Date.parse(cursor) - now;
+  return by > AHEAD_LIMIT ? `the cursor of ${collection} lies ${hours(by)} in the future` : undefined;
+}
+
+const isTold = (reason: string | undefined): boolean => reason !== undefined;
 
 const hours = (milliseconds: number): string => `${(milliseconds / 3_600_000).toFixed(1)} hours`;

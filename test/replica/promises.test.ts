@@ -402,7 +402,17 @@ describe('freshness', () => {
     ],
     ['a purge a day ago', { update: now, purge: now - DAY }, undefined],
     ['a purge over a day ago', { update: now, purge: now - 30 * HOUR }, 'the last purge was 30.0 hours ago'],
-    ['no purge yet', { update: now }, undefined],
+    ['no purge yet, the download ended a day ago', { update: now, downloaded: now - DAY }, undefined],
+    [
+      'no purge since the download ended over a day ago',
+      { update: now, downloaded: now - 30 * HOUR },
+      'no purge was done since the download ended 30.0 hours ago',
+    ],
+    [
+      'a purge, and another download since',
+      { update: now, purge: now, downloaded: now - 30 * HOUR },
+      undefined,
+    ],
   ];
   for (const [name, schedule, expected] of CASES) {
     test(name, () => assert.equal(staleness(schedule, now), expected));
@@ -428,6 +438,43 @@ describe('freshness', () => {
     const moments = (name: string): number[] => begun.filter(([each]) => each === name).map(([, at]) => at);
     assert.deepEqual(moments('Property').slice(0, 9), [0, 15, 30, 45, 60, 75, 90, 105, 120]);
     assert.deepEqual(moments('Member').slice(0, 3), [0, 60, 120]);
+  });
+
+  test('a purge that is guarded from the first run on makes the copy unready a day after the download', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(9, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate({ step: 'initial' });
+    take(server.records.get('Property') ?? [], ...keysUpTo(5));
+    for (let hours = 0; hours < 25; hours += 5) {
+      assert.equal(await replica.replicate(), 'guarded');
+      assert.equal((await replica.status()).stale, undefined);
+      clock.advance(5 * HOUR);
+    }
+    await replica.replicate();
+    assert.match(
+      (await replica.status()).stale ?? '',
+      /^no purge was done since the download ended 25\.\d hours ago$/,
+    );
+  });
+
+  test('a watch whose source is down when it begins goes on trying for hours', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(2, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    const upAt = clock.now() + 5 * HOUR;
+    server.intercept = () => (clock.now() < upAt ? { status: 503, body: 'down' } : undefined);
+    const stop = new AbortController();
+    const result = await replica.replicate({
+      watch: true,
+      signal: stop.signal,
+      onEvent: ({ kind, ...facts }) => {
+        if (kind === 'step' && 'step' in facts && facts.step === 'update') stop.abort();
+      },
+    });
+    assert.equal(result, 'stopped');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(2));
+    assert.deepEqual(replica.told('failed')[0]?.reason, '503: down');
   });
 
   test('a watch that fails goes on after a while, and ends when the key is refused', async (t) => {

@@ -17,6 +17,7 @@ interface ReplicateSettings extends SourceSettings {
   readonly once?: boolean;
   readonly watch?: boolean;
   readonly step?: 'initial' | 'update' | 'purge';
+  readonly refresh?: boolean;
   readonly updateEvery: string;
   readonly purgeEvery: string;
   readonly accountsEvery: string;
@@ -24,8 +25,8 @@ interface ReplicateSettings extends SourceSettings {
   readonly purgeShare: number;
   readonly media: 'records' | 'files';
   readonly mediaFolder?: string;
-  readonly force?: boolean;
   readonly mediaPrivateHosts?: boolean;
+  readonly force?: boolean;
   readonly adminPort: number;
   readonly adminHost: string;
   readonly requestsPerSecond?: number;
@@ -56,6 +57,9 @@ export function addReplicateCommand(program: Command): void {
     .addOption(option('--once', 'do what is due and end (the default)').conflicts('watch'))
     .addOption(option('--watch', 'go on until told to end').conflicts('step'))
     .addOption(option('--step <step>', 'one step alone').choices(['initial', 'update', 'purge']))
+    .addOption(
+      option('--refresh', 'read everything again, for what verify found').conflicts(['watch', 'step']),
+    )
     .addOption(option('--update-every <duration>', 'while watching').default('15m'))
     .addOption(option('--purge-every <duration>', 'from one sweep of all keys to the next').default('20h'))
     .addOption(option('--accounts-every <duration>', 'agents and offices, while watching').default('1h'))
@@ -75,11 +79,11 @@ export function addReplicateCommand(program: Command): void {
         .default('records'),
     )
     .addOption(option('--media-folder <dir>', 'where the files go; STORE.media if it is not given'))
+    .addOption(option('--media-private-hosts', 'fetch files of private networks, too'))
     .addOption(option('--force', 'purge however much goes; take the copy over to another address'))
     .addOption(
       option('--admin-port <port>', 'of probes and metrics while watching; 0 picks a free one')
         .argParser(wholeNumber(0, 65_535))
-    .addOption(option('--media-private-hosts', 'fetch files of private networks, too'))
         .default(8084),
     )
     .addOption(option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'));
@@ -92,6 +96,7 @@ export function addReplicateCommand(program: Command): void {
     const settings: ReplicateSettings & { store: string } = command.opts();
     const given = { ...sourceOptions(settings), ...timesOf(settings) };
     const shutdown = onShutdown();
+    const named = command.getOptionValueSource('resources') !== 'default';
     const hasAccounts = given.resources.some((name) => name === 'Member' || name === 'Office');
     const base = {
       ...DEFAULT_SETTINGS,
@@ -112,6 +117,7 @@ export function addReplicateCommand(program: Command): void {
     try {
       const options: ReplicateOptions = {
         ...given,
+        ...(named ? {} : { resources: undefined }),
         store,
         signal: shutdown.signal,
         watch: settings.watch === true,
@@ -143,7 +149,7 @@ function besideStore(store: string): string {
 }
 
 function timesOf(settings: ReplicateSettings) {
-  const { step, drift, purgeShare, force, updateEvery, purgeEvery, accountsEvery } = settings;
+  const { step, refresh, drift, purgeShare, force, updateEvery, purgeEvery, accountsEvery } = settings;
   const limits = Object.fromEntries(
     Object.keys(LIMITS).flatMap((name) => {
       const value: unknown = Reflect.get(settings, name);
@@ -152,6 +158,7 @@ function timesOf(settings: ReplicateSettings) {
   );
   return {
     ...(step === undefined ? {} : { step }),
+    refresh: refresh === true,
     drift,
     purgeShare: purgeShare / 100,
     force: force === true,

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import { platError } from '../../errors/index.ts';
 import { verifyReplica } from '../../replica/run/verify-replica.ts';
 import { isEqual, type Verified } from '../../replica/verify/verify.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
 import { EXIT, print, table } from '../output.ts';
 import { withProgress } from '../progress.ts';
+import { onShutdown } from '../shutdown.ts';
 import { addSourceOptions, type SourceSettings, sourceOptions } from '../source-options.ts';
 
 /** Differences that are told one by one to a person; `--json` has all. */
@@ -27,6 +29,7 @@ export function addVerifyCommand(program: Command): void {
     .action(async () => {
       applyConfig(command);
       const settings: SourceSettings & { store: string; sample?: number; json?: boolean } = command.opts();
+      const shutdown = onShutdown();
       const store = await openStore(settings.store, { create: false });
       try {
         const { resources: _, customFields: __, ...source } = sourceOptions(settings);
@@ -36,12 +39,20 @@ export function addVerifyCommand(program: Command): void {
             ...source,
             ...(named ? { resources: sourceOptions(settings).resources } : {}),
             store,
+            signal: shutdown.signal,
             ...(settings.sample === undefined ? {} : { sample: settings.sample }),
             onProgress: (resource, done) => update(done, `${done} ${resource}`),
           }),
         );
         print({ equal: isEqual(results), resources: results }, text(results), settings.json);
         process.exitCode = isEqual(results) ? EXIT.done : EXIT.differs;
+      } catch (error) {
+        if (!shutdown.signal.aborted) throw error;
+        throw platError(
+          'failed',
+          { reason: 'Verifying was stopped before its end: nothing is proven.' },
+          { cause: error },
+        );
       } finally {
         await store.close();
       }

@@ -73,7 +73,7 @@ export async function readPage(
 }
 
 /** A name for what has no key. */
-const nameless = (payload: string): string => `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
+export const nameless = (payload: string): string => `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
 
 function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item: SourceItem): void {
   const resource = model.resource(item.resource);

@@ -24,6 +24,8 @@ export interface StateShapes {
 export interface Schedule {
   readonly update?: number;
   readonly purge?: number;
+  /** The end of the last download. */
+  readonly downloaded?: number;
   readonly accounts?: number;
   readonly media?: number;
 }

@@ -1,5 +1,5 @@
 import type { Keys, LedgerChange } from '../../store/ledger.ts';
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import { isStorableKey, type ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import type { SourcePage } from '../source/source.ts';
 import type { BookChange } from './book.ts';
@@ -7,6 +7,7 @@ import { collectionOf } from './collections.ts';
 import type { Copy } from './copy.ts';
 import { filesOf } from './files-wanted.ts';
 import { type Intake, takeIn } from './intake.ts';
+import { wantable } from './wantable.ts';
 import { entryOf, subDataEntries } from './wanted.ts';
 
 /**
@@ -21,18 +22,19 @@ export async function storePage(
 ): Promise<WriteReport> {
   const intake = await takeIn(copy, page);
   const more = await also(intake);
+  const { want, quarantine } = await wantable(copy, more.want ?? []);
   const report = await copy.book.alone((commit) =>
     commit({
       ...more,
       records: intake.records,
       remove: [...intake.remove, ...(more.remove ?? [])],
-      quarantine: [...intake.quarantine, ...(more.quarantine ?? [])],
+      quarantine: [...intake.quarantine, ...quarantine, ...(more.quarantine ?? [])],
       seen: [...marksOf(copy, page, intake), ...(more.seen ?? [])],
-      want: [...partsWanted(intake), ...filesWanted(copy, intake), ...(more.want ?? [])],
+      want: [...partsWanted(intake), ...filesWanted(copy, intake), ...want],
       release: [...releases(copy, intake), ...(more.release ?? [])],
     }),
   );
-  tellOf(copy, intake, report);
+  tellOf(copy, { ...intake, quarantine: [...intake.quarantine, ...quarantine] }, report);
   return report;
 }
 
@@ -47,7 +49,7 @@ function marksOf(
   );
   const byResource = new Map<string, string[]>();
   for (const { resource, key } of keys) {
-    if (gone.has(`${resource} ${key}`)) continue;
+    if (gone.has(`${resource} ${key}`) || !isStorableKey(key)) continue;
     const list = byResource.get(resource);
     if (list === undefined) byResource.set(resource, [key]);
     else list.push(key);

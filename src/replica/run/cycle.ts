@@ -74,13 +74,26 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
   }
   if (before !== undefined) {
     const reason = 'the source shows something else than before';
-    for (const collection of feed.capabilities.resources.filter(hasWindows)) {
-      await book.inTurn(collection, () => refresh(copy, collection, reason));
-    }
-  }
-  const { purge: _, ...schedule } = book.get('schedule') ?? {};
-  await book.commit({ state: { fingerprint: now, revision, schedule } });
+    await refreshAll(copy, reason);
+  } else await purgeAnew(copy);
+  await book.commit({ state: { fingerprint: now, revision } });
   return before !== undefined;
+}
+
+/** Reads everything again that has windows, and makes the purge due: what others changed in the copy is put right. */
+export async function refreshAll(copy: Copy, reason: string): Promise<void> {
+  for (const collection of copy.feed.capabilities.resources.filter(hasWindows)) {
+    await copy.book.inTurn(collection, () => refresh(copy, collection, reason));
+  }
+  await purgeAnew(copy);
+}
+
+/** The next purge is due, and the download that comes before it is counted from its own end. */
+async function purgeAnew({ book }: Copy): Promise<void> {
+  await book.alone((commit) => {
+    const { purge: _, downloaded: __, ...schedule } = book.get('schedule') ?? {};
+    return commit({ state: { schedule } });
+  });
 }
 
 /** Runs work for each, side by side; all come to their end before the first failure is told. */

@@ -2,7 +2,16 @@ import type { Capabilities } from '../source/source.ts';
 
 /** What a source can do, for a person. */
 export function describe(capabilities: Capabilities): string[] {
-  const { isPlat, children, expansions, windowField, pagesByLink, counts, resources } = capabilities;
+  const {
+    isPlat,
+    children,
+    expansions,
+    windowField,
+    pagesByLink,
+    counts,
+    resources,
+    lacking = [],
+  } = capabilities;
   const ways: Readonly<Record<Capabilities['children'], string>> = {
     expanded: `sub-data comes with the listings (${expansions.join(', ')})`,
     'per-listing': `sub-data is asked for listing by listing (${expansions.join(', ')})`,
@@ -11,6 +20,7 @@ export function describe(capabilities: Capabilities): string[] {
   return [
     isPlat ? 'a plat service' : 'a service of another kind',
     `copies ${resources.join(', ')}`,
+    ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
     pagesByLink ? 'pages by link or token' : 'pages by offset, so sweeps are repeated until two agree',
     counts ? 'tells how many records there are' : 'does not tell how many records there are',
     ways[children],

@@ -1,14 +1,9 @@
 import type { Copy } from '../copy/copy.ts';
-import type { Schedule } from '../copy/states.ts';
+import { noteDone } from '../copy/schedule.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
 import type { SweepResult } from '../steps/sweep.ts';
 import { accountsOf, downloadAll, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
 import { EVERY, type ReplicateOptions } from './options.ts';
-
-/** Notes that a step was done whole, begun at a moment. */
-export async function noteDone({ book }: Copy, step: keyof Schedule, begun: number): Promise<void> {
-  await book.commit({ state: { schedule: { ...book.get('schedule'), [step]: begun } } });
-}
 
 /**
  * Does once what is due: the initial download, or an update; then the purge; and the agents and offices.

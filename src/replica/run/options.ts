@@ -14,10 +14,12 @@ export interface ReplicateOptions {
   readonly store: Store;
   /** Name of the source in the store; its host if it is not given. */
   readonly source?: string;
-  /** Default: Property, Member, Office. */
-  readonly resources?: readonly string[];
+  /** Default: Property, and of Member and Office what the source has. */
+  readonly resources?: readonly string[] | undefined;
   /** One step only, whether it is due or not. */
   readonly step?: 'initial' | 'update' | 'purge';
+  /** Reads everything again first, for a copy in which a comparison found differences. */
+  readonly refresh?: boolean;
   /** Goes on until the signal; else it does once what is due. */
   readonly watch?: boolean;
   readonly updateEvery?: number;
@@ -40,15 +42,17 @@ export interface ReplicateOptions {
   readonly force?: boolean;
   /** Folder for the files of media; absent: records only. */
   readonly mediaFolder?: string;
-  readonly onEvent?: Listener;
-  readonly signal?: AbortSignal;
   /** Whether files may lie in private networks though the source does not. */
   readonly mediaPrivateHosts?: boolean;
+  readonly onEvent?: Listener;
+  readonly signal?: AbortSignal;
   /** Clock, randomness and network; the real ones if it is not given. */
   readonly environment?: Environment;
 }
 
 export const DEFAULT_RESOURCES: readonly string[] = ['Property', 'Member', 'Office'];
+/** Those that a source may lack when nobody named them. */
+export const MAY_LACK: readonly string[] = ['Member', 'Office'];
 export const EVERY = { update: 15 * 60_000, purge: 20 * 3_600_000, accounts: 3_600_000 } as const;
 export const PAGE_SIZE = 1000;
 export const PURGE_SHARE = 0.2;

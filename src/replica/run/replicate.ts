@@ -1,6 +1,7 @@
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { LeaseLost } from '../../store/ledger.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { refreshAll } from './cycle.ts';
 import { type Hold, LEASE } from './hold.ts';
 import { replicateOnce } from './once.ts';
 import type { ReplicateOptions } from './options.ts';
@@ -66,12 +67,13 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
 /** Runs, and begins again where it stopped when the store could not be reached for a while. */
 async function patiently(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
   const { environment, onEvent, signal, watch: isWatch = false } = session;
+  const once: { refresh: boolean } = { refresh: session.refresh === true };
   for (let failures = 1; ; failures++) {
     try {
-      return await run(session, held);
+      return await run(session, held, once);
     } catch (error) {
-      // A source that shares the fate of the store is no reason for a watch to end.
-      const passes = isPassing(error) || (isWatch && failures > 1 && isTransient(error));
+      // A source that is away when a watch begins is waited for as one that goes away later.
+      const passes = isPassing(error) || (isWatch && isTransient(error));
       if (!passes || (!isWatch && failures > PATIENCE) || signal.aborted) throw error;
       const wait = Math.min(LONGEST_WAIT, 500 * 2 ** failures);
       onEvent({ kind: 'failed', reason: error.message, wait });
@@ -85,9 +87,16 @@ const isPassing = (error: unknown): error is PlatError =>
 const isTransient = (error: unknown): error is RequestFailure =>
   error instanceof RequestFailure && error.kind === 'transient';
 
-async function run(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
+/** @param once what is done by the first run that comes to it, and not again after a failure of the store */
+async function run(
+  session: SessionOptions,
+  held: Hold,
+  once: { refresh: boolean },
+): Promise<ReplicateResult> {
   let copy = await openCopy(session, held);
   try {
+    if (once.refresh) await refreshAll(copy, 'it was asked for');
+    once.refresh = false;
     if (session.watch !== true) return await replicateOnce(copy, session);
     const review = async (): Promise<void> => {
       if ((await copy.feed.shown()).revision !== copy.book.get('revision'))

@@ -17,7 +17,7 @@ import type { Source } from '../source/source.ts';
 import { compareFingerprint } from './cycle.ts';
 import { describe } from './describe.ts';
 import { type Hold, holdSource } from './hold.ts';
-import { DEFAULT_RESOURCES, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
+import { DEFAULT_RESOURCES, MAY_LACK, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 
 /** Bytes of an answer's content; what is larger is asked for in smaller pages. */
 const LARGEST_ANSWER = 32 * 1024 * 1024;
@@ -85,6 +85,7 @@ export function clientOf({ store, environment, onEvent, signal, ...options }: Se
 /** Finds out what the source can do. */
 export async function discover(options: SessionOptions, client: SourceClient): Promise<Source> {
   const { windowField, customFields = false, resources = DEFAULT_RESOURCES } = options;
+  if (resources.length === 0) throw platError('usage', { reason: '--resources names no resource.' });
   const { dictionary } = await options.store.model();
   for (const name of resources) {
     if (!dictionary.resources.has(name)) {
@@ -92,8 +93,12 @@ export async function discover(options: SessionOptions, client: SourceClient): P
     }
   }
   const root = rootOf(options.from).href;
+  // Many sources have no agents or offices; who names them wants them.
+  const mayLack = options.resources === undefined ? MAY_LACK : [];
   const common = { client, root, dictionary, resources, windowField };
-  return options.interface === 'reso' ? discoverReso(common) : discoverNative({ ...common, customFields });
+  return options.interface === 'reso'
+    ? discoverReso({ ...common, mayLack })
+    : discoverNative({ ...common, customFields });
 }
 
 /** Everything that the steps need, after the source was asked what it is. */
@@ -143,7 +148,7 @@ async function welcome(copy: Copy): Promise<Copy> {
 
 /** The copy of one source is never mixed with another: the name stands for an interface at an address. */
 async function checkIdentity(book: Book, options: SessionOptions): Promise<void> {
-  const { hostname: host, pathname } = rootOf(options.from);
+  const { host, pathname } = rootOf(options.from);
   const identity = `${options.interface} ${host}${pathname}`;
   const before = book.get('identity');
   if (before === identity) return;

@@ -1,10 +1,10 @@
 import { isAboutAccounts } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
+import { noteDone } from '../copy/schedule.ts';
 import type { Schedule } from '../copy/states.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
 import { accountsOf, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
-import { noteDone } from './once.ts';
 import { EVERY, type ReplicateOptions } from './options.ts';
 
 const FIRST_WAIT = 15_000;

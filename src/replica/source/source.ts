@@ -103,6 +103,8 @@ export interface Capabilities {
   readonly asksForMany: boolean;
   /** What is copied: names of resources, or `accounts` for members and offices in one collection. */
   readonly resources: readonly string[];
+  /** Resources that would have been copied if the source had them. */
+  readonly lacking?: readonly string[];
 }
 
 /** Whether listings come with custom fields only where they are expanded with them (specification 4.3, rule 4). */

@@ -2,6 +2,7 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import type { BookChange } from '../copy/book.ts';
 import type { Copy } from '../copy/copy.ts';
 import { contradicts, NO_MASKS, withPage } from '../copy/masks.ts';
+import { noteDone } from '../copy/schedule.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
@@ -18,9 +19,15 @@ export function edgesOf({ feed }: Copy): WindowEdges {
   return kind === 'native' ? { ...PLAT_EDGES, overlap: 0 } : PLAT_EDGES;
 }
 
+/** How far the source's clock may be off from this one without a word. */
+const TOLD_OFFSET = 24 * 3_600_000;
+
 /** The end of a window that nothing is stamped before any more, on the source's clock. */
 export async function settledAt(copy: Copy): Promise<string> {
-  return timestampFrom((await copy.feed.serverTime()) - edgesOf(copy).settle);
+  const moment = await copy.feed.serverTime();
+  const ahead = moment - copy.environment.clock.now();
+  if (Math.abs(ahead) >= TOLD_OFFSET) copy.tell({ kind: 'clock', source: timestampFrom(moment), ahead });
+  return timestampFrom(moment - edgesOf(copy).settle);
 }
 
 /**
@@ -53,6 +60,7 @@ export async function download(copy: Copy, resource: string): Promise<void> {
     await fetchApart(copy, resource);
     await book.commit({ load: { resource, event: { kind: 'filled' } } });
   }
+  await noteDone(copy, 'downloaded', copy.environment.clock.now());
   tell({ kind: 'step', resource, step: 'initial', state: 'done' });
 }
 

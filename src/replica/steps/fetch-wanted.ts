@@ -4,15 +4,14 @@ import { storePage } from '../copy/store-page.ts';
 import { CHILDREN, entryOf, RECORD } from '../copy/wanted.ts';
 import { asksTooMuch, RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
+import { type Blame, makeBlame } from './blame.ts';
 
 const GROUP_ATTEMPTS = 2;
-/** Keys in a row that the source cannot give, after which it is the source that is at fault and not they. */
-const PATIENCE = 3;
 
 /**
  * Asks for records, or for collections of listings, that need requests of their own. Keys that the source does not
- * have any more are done with: the purge deletes them. A key that the source fails to give, while it gives others,
- * goes to the quarantine and blocks nothing.
+ * have any more are done with: the purge deletes them. A key that the source fails or refuses to give, while it gives
+ * others, goes to the quarantine and blocks nothing.
  * @throws RequestFailure when the source gives nothing at all
  */
 export async function fetchWanted(copy: Copy, resource: string, why: string): Promise<void> {
@@ -22,16 +21,14 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
   if (total === 0) return;
   tell({ kind: 'step', resource, step, state: 'begun' });
   const failed = new Map<string, RequestFailure>();
-  let inARow = 0;
+  const blame = makeBlame(copy, resource, (key) => ask(copy, resource, why, [key], GROUP_ATTEMPTS));
   let done = 0;
-  for await (const answers of groups(copy, resource, why)) {
+  for await (const answers of groups(copy, resource, why, blame)) {
     for (const { some, page } of answers) {
       if (page instanceof RequestFailure) {
         for (const key of some) failed.set(key, page);
-        if (++inARow >= PATIENCE) throw page;
         continue;
       }
-      inARow = 0;
       done += some.length;
       // A record is released when it is stored; its sub-data is here now, or the listing is gone.
       const entries = why === RECORD ? [] : some.map((key) => entryOf(key, why));
@@ -43,7 +40,11 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
       tell({ kind: 'page', resource, step, rows: some.length, done, total });
     }
   }
-  await giveUp(copy, resource, why, failed, done);
+  const [first] = failed.values();
+  if (first !== undefined) {
+    if (done === 0) await blame.onSource(first);
+    await giveUp(copy, resource, why, failed);
+  }
   tell({ kind: 'step', resource, step, state: 'done' });
 }
 
@@ -53,14 +54,14 @@ interface Answered {
 }
 
 /** What is wanted, in the order of keys. The next group is on its way while one is stored, and no further. */
-async function* groups(copy: Copy, resource: string, why: string): AsyncGenerator<Answered[]> {
+async function* groups(copy: Copy, resource: string, why: string, blame: Blame): AsyncGenerator<Answered[]> {
   const { feed, name, store, tell } = copy;
   const size = new PageSize(feed.someAtOnce, tell);
   const ask = async (after: string): Promise<{ answers: Answered[]; last: string } | undefined> => {
     const keys = await store.ledger.wanted(name, resource, why, after, size.now);
     const last = keys.at(-1);
     if (last === undefined) return undefined;
-    const answers = await askFor(copy, resource, why, keys);
+    const answers = await askFor(copy, resource, why, keys, blame);
     for (const { some, page } of answers) {
       if (!(page instanceof RequestFailure)) size.praise(page.weight, some.length);
     }
@@ -81,22 +82,46 @@ async function askFor(
   resource: string,
   why: string,
   keys: readonly string[],
+  blame: Blame,
 ): Promise<Answered[]> {
   // A group that is too much is soon halved; all the patience there is goes to the key that is left.
   const attempts = keys.length > 1 ? GROUP_ATTEMPTS : undefined;
   try {
-    return [{ some: keys, page: await ask(copy, resource, why, keys, attempts) }];
+    return [await answered(copy, resource, why, keys, blame, attempts)];
   } catch (error) {
     if (!(error instanceof RequestFailure)) throw error;
-    if (!asksTooMuch(error)) {
+    // Asking on makes it worse where the token itself is refused.
+    if (error.status === 403) await blame.onSource(error);
+    else if (!asksTooMuch(error) && !isRejected(error)) {
       if (attempts === undefined || error.kind !== 'transient') throw error;
-      return [{ some: keys, page: await ask(copy, resource, why, keys) }];
+      return [await answered(copy, resource, why, keys, blame)];
     }
-    if (keys.length === 1) return [{ some: keys, page: error }];
+    const [only = ''] = keys;
+    if (keys.length === 1) {
+      await blame.put(only, error);
+      return [{ some: keys, page: error }];
+    }
     const middle = keys.length >> 1;
-    const first = await askFor(copy, resource, why, keys.slice(0, middle));
-    return [...first, ...(await askFor(copy, resource, why, keys.slice(middle)))];
+    const first = await askFor(copy, resource, why, keys.slice(0, middle), blame);
+    return [...first, ...(await askFor(copy, resource, why, keys.slice(middle), blame))];
   }
+}
+
+/** Whether the source does not take the request as it is, which may be the fault of a key in it. */
+const isRejected = ({ kind, status }: RequestFailure): boolean =>
+  kind === 'rejected' && status !== undefined && status >= 400;
+
+async function answered(
+  copy: Copy,
+  resource: string,
+  why: string,
+  keys: readonly string[],
+  blame: Blame,
+  attempts?: number,
+): Promise<Answered> {
+  const page = await ask(copy, resource, why, keys, attempts);
+  blame.clear();
+  return { some: keys, page };
 }
 
 function ask(
@@ -115,11 +140,7 @@ async function giveUp(
   resource: string,
   why: string,
   failed: ReadonlyMap<string, RequestFailure>,
-  done: number,
 ): Promise<void> {
-  const [first] = failed.values();
-  if (first === undefined) return;
-  if (done === 0) throw first;
   const what = why === RECORD ? 'record' : 'sub-data';
   const quarantine = [...failed].map(([key, { message }]) => ({
     resource,

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
 import { timestampFrom } from '../../dictionary/index.ts';
+import { isStorableKey } from '../../store/record/parsed-record.ts';
 import type { BookChange } from '../copy/book.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
+import { wantable } from '../copy/wantable.ts';
 import { RECORD } from '../copy/wanted.ts';
 import type { ReplicaEvent } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
@@ -121,11 +123,14 @@ async function keep(copy: Copy, page: SweptPage, change: BookChange): Promise<vo
   const seen: NonNullable<BookChange['seen']>[number][] = [];
   const want: NonNullable<BookChange['want']>[number][] = [];
   for (const [resource, keys] of grouped(page.keys)) {
-    seen.push({ resource, keys, sweep: state.sweep });
+    seen.push({ resource, keys: keys.filter(isStorableKey), sweep: state.sweep });
     const missing = await store.ledger.missing(name, resource, keys);
     want.push({ resource, keys: missing, why: RECORD });
   }
-  await book.commit({ ...change, seen, want });
+  const { want: possible, quarantine } = await wantable(copy, want);
+  await book.commit({ ...change, seen, want: possible, quarantine });
+  for (const { resource, key, reason } of quarantine)
+    copy.tell({ kind: 'quarantined', resource, key, reason });
 }
 
 function grouped(keys: readonly SourceKey[]): Map<string, string[]> {

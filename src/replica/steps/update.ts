@@ -13,6 +13,8 @@ import { edgesOf, masksAfter, settledAt, showsOtherFields } from './download.ts'
 const MOST_ROUNDS = 5;
 /** A window may not end where the one before it did: the source would answer from the index of that one. */
 const MOMENT = 1000;
+/** A cursor so far beyond the source's clock is of a clock that was wrong. Clocks of one source differ by less. */
+const BEYOND = 3_600_000;
 
 /**
  * Brings what changed since the last update: one window with two bounds, from the cursor to a moment at which the
@@ -55,13 +57,18 @@ function lose({ book }: Copy, resource: string): Promise<unknown> {
   return book.commit({ load: { resource, event: { kind: 'lost' } } });
 }
 
-/** @returns false when the source's clock has not moved past the cursor */
+/** @returns false when the source's clock has not moved past the cursor, or everything has to be read again */
 async function openWindow(copy: Copy, resource: string): Promise<boolean> {
   const { book, environment, signal } = copy;
   for (;;) {
     const state = book.load(resource);
     if (state.kind !== 'current') return true;
     const upper = await settledAt(copy);
+    if (Date.parse(state.cursor) - Date.parse(upper) > BEYOND) {
+      // Whatever was stamped until the clock was right again is in no window.
+      await refresh(copy, resource, `the source's clock went back to ${upper} from ${state.cursor} or later`);
+      return false;
+    }
     if (Date.parse(upper) <= Date.parse(state.cursor)) return false;
     if (upper !== state.lastUpper) {
       await book.commit({ load: { resource, event: { kind: 'window', upper } } });
@@ -114,7 +121,7 @@ function eventOf({ next, total }: SourcePage, rows: number, isLast: boolean): Lo
   return isLast ? { kind: 'end', fills: false } : { kind: 'nextPass', rows };
 }
 
-/** Everything is read again: what the key may see has changed, and no stamp moves by that. */
+/** Everything is read again, for what no window brings: the key may see something else, and no stamp moves by that. */
 export async function refresh(copy: Copy, resource: string, reason: string): Promise<void> {
   const { book, tell } = copy;
   if (book.load(resource).kind === 'new') return;

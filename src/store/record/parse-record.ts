@@ -14,6 +14,7 @@ import {
   type DroppedField,
   type InvalidRecord,
   isAbsent,
+  isStorableKey,
   KEY_LIMIT,
   keyText,
   type ParsedRecord,
@@ -130,7 +131,7 @@ function readKey({ resource, path, values, reasons }: Draft): string | undefined
     if (!told) reasons.push(`${path === '' ? 'The record' : path.slice(0, -1)} has no ${resource.key}`);
     return undefined;
   }
-  if (key.length <= KEY_LIMIT && !/\p{Cc}/u.test(key)) return key;
+  if (isStorableKey(key)) return key;
   reasons.push(`${path}${resource.key} takes at most ${KEY_LIMIT} characters and no control characters`);
   return undefined;
 }

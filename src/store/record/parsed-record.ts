@@ -47,6 +47,9 @@ export function isAbsent(value: FieldValue | undefined): boolean {
 /** Longest key that a store takes, in characters. */
 export const KEY_LIMIT = 255;
 
+/** Whether a text can be the key of a stored record. */
+export const isStorableKey = (key: string): boolean => key.length <= KEY_LIMIT && !/\p{Cc}/u.test(key);
+
 const INTEGER_KEY_DIGITS = 19;
 
 /**

@@ -7,7 +7,7 @@ import { place } from '../../cli/run.ts';
 import { testClock } from '../../support/clock.ts';
 import type { Json } from '../../support/world.ts';
 import { keyOf, keysUpTo, listings, take } from '../support/feed.ts';
-import { odataServer } from '../support/odata-server.ts';
+import { metadataOf, odataServer } from '../support/odata-server.ts';
 
 /** Commands go by the real clock. */
 const now = () => testClock(new Date().toISOString());
@@ -76,6 +76,76 @@ test('verify of a copy whose download did not end exits with 3 and says so', asy
   );
 });
 
+test('what verify finds is put right by --refresh, and by nothing less', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, { Property: listings(6, clock) });
+  const at = place(t);
+  const once = ['replicate', ...options(server.root)];
+  await at.done(once);
+  // A change that moves no stamp.
+  const list = server.records.get('Property') ?? [];
+  list[2] = { ...list[2], City: 'Elsewhere' };
+  await at.done(once);
+  const before = await at.run(['verify', ...options(server.root)]);
+  assert.equal(before.code, 3);
+  assert.match(before.out, /^Property 1003: content, City$/m);
+  const { err } = await at.run([...once, '--refresh']);
+  assert.match(err, /"kind":"refresh","reason":"it was asked for"/);
+  await at.done(['verify', ...options(server.root)]);
+  const wrong = await at.run([...once, '--refresh', '--watch']);
+  assert.equal(wrong.code, 2);
+});
+
+test('a resource that the source does not have is an error where it was named, and told where it was not', async (t) => {
+  const clock = now();
+  const metadata = metadataOf({ ModificationTimestamp: 'Edm.DateTimeOffset' }).replace(
+    /<EntitySet Name="Office"[^>]*>/,
+    '',
+  );
+  const server = await odataServer(t, clock, { Property: listings(2, clock), Member: [] }, { metadata });
+  const at = place(t);
+  const source = ['--from', server.root, '--interface', 'reso', '--token', 'secret', '--store', 'replica.db'];
+  const named = await at.run(['replicate', ...source, '--resources', 'Property,Office']);
+  assert.equal(named.code, 2);
+  assert.match(named.err, /The source has no Office: its metadata name no such entity set\./);
+  const usual = await at.run(['replicate', ...source]);
+  assert.equal(usual.code, 0);
+  assert.match(usual.err, /"copies Property, Member","has no Office"/);
+  assert.match(await at.done(['status', '--store', 'replica.db']), /^ {2}has no Office$/m);
+  const none = await at.run(['replicate', ...source, '--resources', ',']);
+  assert.equal(none.code, 2);
+  assert.match(none.err, /--resources names no resource\./);
+});
+
+test('metadata without entity sets are no copy of nothing', async (t) => {
+  const clock = now();
+  const metadata = metadataOf({}).replace(/<EntitySet [^>]*>/g, '');
+  const server = await odataServer(t, clock, { Property: listings(2, clock) }, { metadata });
+  const at = place(t);
+  const source = ['--from', server.root, '--interface', 'reso', '--token', 'secret', '--store', 'replica.db'];
+  const { code, err } = await at.run(['replicate', ...source]);
+  assert.equal(code, 2);
+  assert.match(err, /The source has no Property: its metadata name no such entity set\./);
+});
+
+test('verify that is told to end exits with 1 within a moment and says that nothing is proven', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, { Property: listings(6, clock) });
+  const at = place(t);
+  await at.done(['replicate', ...options(server.root)]);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const { child, ended } = at.start(['verify', ...options(server.root)]);
+    server.intercept = ({ path, query }) => {
+      if (!path.endsWith('/Property') || query.get('$top') !== '50') return undefined;
+      child.kill(signal);
+      return { stalls: true, body: '{' };
+    };
+    const { code, out, err } = await ended;
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^plat: Verifying was stopped before its end: nothing is proven\.$/m);
+  }
+});
+
 test('quarantine list and retry; a record that was mended by a retry is stored', async (t) => {
   const clock = now();
   const wrong = (number: number): Json =>
@@ -141,6 +211,6 @@ test('an authority is no replica, and a name stands for one source', async (t) =
   assert.equal(elsewhere.code, 2);
   assert.match(
     elsewhere.err,
-    /feed was replicated from reso 127\.0\.0\.1\/odata\/, not from reso 127\.0\.0\.1\/another\/odata\/\. Give the new source a name of its own \(--source\), or take the copy over with --force\./,
+    /feed was replicated from reso 127\.0\.0\.1:\d+\/odata\/, not from reso 127\.0\.0\.1:\d+\/another\/odata\/\. Give the new source a name of its own \(--source\), or take the copy over with --force\./,
   );
 });

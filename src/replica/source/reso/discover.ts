@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../../dictionary/index.ts';
+import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { readJson, readView } from '../answer.ts';
@@ -14,6 +15,8 @@ export interface DiscoverOptions {
   readonly root: string;
   readonly dictionary: Dictionary;
   readonly resources: readonly string[];
+  /** Of these, those that the source may lack; any other is an error. */
+  readonly mayLack: readonly string[];
   /** The field that windows are on; undefined: the source's own stamp if it has one, else ModificationTimestamp. */
   readonly windowField: string | undefined;
 }
@@ -33,8 +36,14 @@ const REPLICA_STAMP = 'ReplicaModificationTimestamp';
 export async function discoverReso(options: DiscoverOptions): Promise<Source> {
   const { client, root, dictionary, resources } = options;
   const { metadata } = await readMetadata(client, root);
-  const known =
-    metadata === undefined ? resources : resources.filter((name) => metadata.entitySets.has(name));
+  const lacking = metadata === undefined ? [] : resources.filter((name) => !metadata.entitySets.has(name));
+  const missing = lacking.find((name) => !options.mayLack.includes(name));
+  if (missing !== undefined) {
+    throw platError('usage', {
+      reason: `The source has no ${missing}: its metadata name no such entity set.`,
+    });
+  }
+  const known = resources.filter((name) => !lacking.includes(name));
   const [first = 'Property'] = known;
   const probe = await probeCollection(client, `${root}${first}`);
   const expansions = await workingExpansions(client, root, known, metadata);
@@ -49,6 +58,7 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
     counts: probe.counts,
     asksForMany: probe.isPlat,
     resources: known,
+    lacking,
   };
   return resoSource({
     client,

@@ -1,0 +1,31 @@
+import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
+import { isStorableKey, KEY_LIMIT } from '../../store/record/parsed-record.ts';
+import type { Copy } from './copy.ts';
+import { nameless } from './intake.ts';
+import { RECORD } from './wanted.ts';
+
+type Want = Keys & { readonly why: string };
+
+/** What is asked for; a record whose key no record here can have goes to the quarantine in its place. */
+export async function wantable(
+  { store }: Pick<Copy, 'store'>,
+  wants: readonly Want[],
+): Promise<{ readonly want: readonly Want[]; readonly quarantine: readonly QuarantineEntry[] }> {
+  if (wants.every(({ keys }) => keys.every(isStorableKey))) return { want: wants, quarantine: [] };
+  const model = await store.model();
+  const quarantine = wants.flatMap(({ resource, keys, why }) => {
+    if (why !== RECORD) return []; // its record is there, or was put aside itself
+    const { key: field } = model.resource(resource);
+    return keys
+      .filter((key) => !isStorableKey(key))
+      .map((key) => {
+        const payload = JSON.stringify({ [field]: key });
+        const reason = `${field} takes at most ${KEY_LIMIT} characters and no control characters`;
+        return { resource, key: nameless(payload), reason, payload };
+      });
+  });
+  return {
+    want: wants.map(({ keys, ...want }) => ({ ...want, keys: keys.filter(isStorableKey) })),
+    quarantine,
+  };
+}

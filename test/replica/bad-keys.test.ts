@@ -1,0 +1,118 @@
+/** Keys that the source cannot or will not give: each goes to the quarantine alone, and blocks nothing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listing } from '../support/builders.ts';
+import { DAY, testClock } from '../support/clock.ts';
+import type { Scope } from '../support/engine.ts';
+import { keyOf, keysUpTo, listings, take, withPhotos } from './support/feed.ts';
+import type { Reply } from './support/loopback.ts';
+import { type ODataServer, odataServer } from './support/odata-server.ts';
+import { makeReplica, type TestReplica } from './support/replica.ts';
+
+interface Scene {
+  readonly server: ODataServer;
+  readonly replica: TestReplica;
+  readonly clock: ReturnType<typeof testClock>;
+}
+
+/** Thirty listings whose photos come listing by listing. */
+async function scene(scope: Scope): Promise<Scene> {
+  const clock = testClock();
+  const server = await odataServer(
+    scope,
+    clock,
+    { Property: listings(30, clock, withPhotos) },
+    { paths: true },
+  );
+  const resources = ['Property'];
+  const replica = await makeReplica(scope, { from: server.root, interface: 'reso', clock, resources });
+  return { server, replica, clock };
+}
+
+/** Refuses the photos of some listings. */
+function withoutPhotosOf(server: ODataServer, numbers: readonly number[], reply: Reply): void {
+  const paths = new Set(numbers.map((number) => `/odata/Property('${keyOf(number)}')/Media`));
+  server.intercept = ({ path }) => (paths.has(path) ? reply : undefined);
+}
+
+const sets: readonly (readonly [string, readonly number[], number])[] = [
+  ['one listing gives 400', [17], 400],
+  ['one listing gives 403', [17], 403],
+  ['three neighbours give 500', [17, 18, 19], 500],
+  ['seven neighbours give 403', [14, 15, 16, 17, 18, 19, 20], 403],
+  ['the last five give 400', [26, 27, 28, 29, 30], 400],
+];
+for (const [what, numbers, status] of sets) {
+  test(`sub-data of ${what}: it is put aside, the rest is copied, and the purge comes`, async (t) => {
+    const { server, replica, clock } = await scene(t);
+    withoutPhotosOf(server, numbers, { status, body: 'no' });
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(
+      await replica.quarantine(),
+      numbers.map((number) => [
+        'Property',
+        `${keyOf(number)}/Media`,
+        `The source cannot give its sub-data: ${status}: no`,
+      ]),
+    );
+    const whole = keysUpTo(30).filter((_, at) => !numbers.includes(at + 1));
+    assert.deepEqual(
+      await replica.keys('Media'),
+      whole.flatMap((key) => Array.from({ length: (Number(key) - 1000) % 3 }, (_, at) => `${key}-${at}`)),
+    );
+    take(server.records.get('Property') ?? [], keyOf(1));
+    clock.advance(DAY);
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(29, 2));
+  });
+}
+
+test('a swept key whose record alone is wanted and gives 400 ends no run', async (t) => {
+  const { server, replica, clock } = await scene(t);
+  await replica.replicate();
+  const key = keyOf(31);
+  server.records.get('Property')?.push(listing(key, { ModificationTimestamp: '2020-01-01T00:00:00Z' }));
+  server.intercept = ({ path }) =>
+    path === `/odata/Property('${key}')` ? { status: 400, body: 'odd key' } : undefined;
+  clock.advance(DAY);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.quarantine(), [
+    ['Property', key, 'The source cannot give its record: 400: odd key'],
+  ]);
+});
+
+test('a key that no record can have is put aside and never asked for', async (t) => {
+  const { server, replica, clock } = await scene(t);
+  await replica.replicate();
+  const key = 'k'.repeat(5000);
+  server.records.get('Property')?.push(listing(key, { ModificationTimestamp: '2020-01-01T00:00:00Z' }));
+  clock.advance(DAY);
+  const before = server.seen.length;
+  assert.equal(await replica.replicate(), 'done');
+  const [[resource, name, reason] = [], ...others] = await replica.quarantine();
+  assert.deepEqual(
+    [resource, reason, others],
+    ['Property', 'ListingKey takes at most 255 characters and no control characters', []],
+  );
+  assert.match(String(name), /^#[\w-]{16}$/);
+  assert.equal(
+    server.seen.slice(before).some(({ path }) => path.includes(key)),
+    false,
+  );
+});
+
+test('a token that may read no sub-data at all is told of after a few requests', async (t) => {
+  const { server, replica } = await scene(t);
+  let asked = 0;
+  server.intercept = ({ path }) => {
+    if (!path.endsWith('/Media') || ++asked === 1) return undefined;
+    return { status: 403, body: 'not you' };
+  };
+  await assert.rejects(replica.replicate(), {
+    name: 'RequestFailure',
+    kind: 'refused',
+    message: '403: not you',
+  });
+  assert.ok(asked <= 5, `${asked} requests`);
+  assert.deepEqual(await replica.quarantine(), []);
+});

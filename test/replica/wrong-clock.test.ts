@@ -1,0 +1,82 @@
+/** A source whose clock was wrong for a while: the copy heals, and says why. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Transport } from '../../src/replica/http/transport.ts';
+import { DAY, SECOND, testClock } from '../support/clock.ts';
+import type { Scope } from '../support/engine.ts';
+import type { Json } from '../support/world.ts';
+import { change, keyOf, listings } from './support/feed.ts';
+import { odataServer } from './support/odata-server.ts';
+import { makeReplica } from './support/replica.ts';
+
+const HOUR = 3600 * SECOND;
+const YEAR = 365 * DAY;
+
+/** Six listings of a source whose clock can be set wrong, and a copy of them. */
+async function scene(scope: Scope) {
+  const clock = testClock();
+  const server = await odataServer(scope, clock, { Property: listings(6, clock) });
+  const offset = { milliseconds: 0 };
+  const between =
+    (transport: Transport): Transport =>
+    async (wish) => {
+      const response = await transport(wish);
+      const date = new Date(Date.parse(response.headers.date ?? '') + offset.milliseconds).toUTCString();
+      return { ...response, headers: { ...response.headers, date } };
+    };
+  const resources = ['Property'];
+  const replica = await makeReplica(scope, {
+    from: server.root,
+    interface: 'reso',
+    clock,
+    resources,
+    between,
+  });
+  const list: Json[] = server.records.get('Property') ?? [];
+  const price = async (key: string): Promise<unknown> =>
+    (await replica.exported('Property')).find(({ ListingKey }) => ListingKey === key)?.ListPrice;
+  return { clock, list, offset, price, replica };
+}
+
+test('a Date ten years ahead for one run does not freeze the copy: the next run reads everything again', async (t) => {
+  const { clock, list, offset, price, replica } = await scene(t);
+  await replica.replicate();
+  clock.advance(HOUR);
+  offset.milliseconds = 10 * YEAR;
+  await replica.replicate();
+  assert.match(
+    (await replica.status()).stale ?? '',
+    /^the cursor of Property lies 87[56]\d\d\.\d hours in the future$/,
+  );
+  offset.milliseconds = 0;
+  clock.advance(HOUR);
+  change(list, keyOf(3), { ListPrice: 7 }, clock);
+  clock.advance(HOUR);
+  assert.equal(await replica.replicate(), 'done');
+  assert.equal(await price(keyOf(3)), 7);
+  const [{ reason } = { reason: '' }, ...others] = replica.told('refresh');
+  assert.match(reason, /^the source's clock went back to 2026-\S+ from 2036-\S+ or later$/);
+  assert.deepEqual(others, []);
+  assert.equal((await replica.status()).stale, undefined);
+});
+
+test('a clock that is a day off is told with every window', async (t) => {
+  const { offset, replica } = await scene(t);
+  offset.milliseconds = -2 * DAY;
+  await replica.replicate({ step: 'initial' });
+  assert.deepEqual(
+    replica.told('clock').map(({ ahead }) => Math.round(ahead / DAY)),
+    [-2],
+  );
+});
+
+test('clocks that differ by minutes are no reason to read everything again', async (t) => {
+  const { clock, offset, replica } = await scene(t);
+  await replica.replicate();
+  clock.advance(HOUR);
+  offset.milliseconds = 50 * 60 * SECOND;
+  await replica.replicate();
+  offset.milliseconds = 0;
+  await replica.replicate();
+  assert.deepEqual([replica.told('refresh'), replica.told('clock')], [[], []]);
+});
