@@ -213,6 +213,26 @@ suite('copies of stores', () => {
     await assert.rejects(copied(await database(t), await PLACES.sqlite()), missing);
   });
 
+  test('a store of a newer layout is not copied', async (t) => {
+    const refused = (name: string) => ({
+      code: 'storeTooNew' satisfies ErrorCode,
+      message: `${name} has layout 99, newer than the layout 2 that this plat knows. Use a newer plat.`,
+    });
+    const file = await PLACES.sqlite();
+    await fill('sqlite', file);
+    const newer = new DatabaseSync(file);
+    newer.exec('PRAGMA user_version = 99');
+    newer.close();
+    await assert.rejects(copied(file, await database(t)), refused(file));
+    const server = await database(t);
+    await fill('postgres', server);
+    await runOn(
+      server,
+      "UPDATE plat.plat_meta SET value = '99' WHERE name IN ('layout', 'oldest_reader', 'oldest_writer')",
+    );
+    await assert.rejects(copied(server, await PLACES.sqlite()), refused(server.replace(/\?.*/, '')));
+  });
+
   test('a copy that was begun without partitions does not go on with them', async (t) => {
     const here = await PLACES.sqlite();
     await fill('sqlite', here);

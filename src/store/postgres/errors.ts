@@ -6,14 +6,19 @@ import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
 /** Seconds after which a server that is starting, stopping or full may be asked again. */
 const AGAIN = 5;
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Classes of codes and codes (PostgreSQL, appendix A) that say that the server is not there for now. */
+/**
+ * Classes of codes and codes (PostgreSQL, appendix A) that say that the server is not there for now: also one that
+ * only follows another since a failover (25006), and one that ended a transaction by its own limits (25P03, 25P04).
+ */
 const UNAVAILABLE =
-  /^(08...|57P0[1-5]|58...|XX...|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_.*)$/;
+  /^(08...|25006|25P0[34]|57P0[1-5]|58...|XX...|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_.*)$/;
 const LOST = /connection (terminated|error|ended)|not queryable|timeout exceeded when trying to connect/i;
 
 export function isUnavailable(error: unknown): boolean {
@@ -56,6 +61,7 @@ export function translateError(error: unknown, store: string, seconds: number): 
       return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
     case '54000': // program_limit_exceeded
       return seconds > 0 ? platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause) : error;
+    case '53200': // out_of_memory, also of that for locks
     case '53300': // too_many_connections
       return platError('overloaded', { seconds: AGAIN }, { ...cause, retryAfter: AGAIN });
     case LOCK_NOT_AVAILABLE:
@@ -69,6 +75,8 @@ export function translateError(error: unknown, store: string, seconds: number): 
     case '28000':
     case '28P01': // invalid_password
       return platError('storeNotOurs', { store, reason: 'the server refuses this user' }, cause);
+    case '42501': // insufficient_privilege
+      return platError('storeNotOurs', { store, reason: `the server says: ${messageOf(error)}` }, cause);
     default:
       return error;
   }

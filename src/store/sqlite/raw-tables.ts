@@ -5,7 +5,7 @@ import type { StoreModel } from '../model.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
 import { addColumns, columnsOf } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
-import { isMarked, markStore, startFile } from './create.ts';
+import { isMarked, LAYOUT_VERSION, layoutOf, markStore, startFile } from './create.ts';
 import { readModel } from './meta.ts';
 import { extendTables, OWN_TABLES } from './tables.ts';
 import { recreateView } from './views.ts';
@@ -24,6 +24,11 @@ export function sqliteTables(path: string, create: boolean): RawTables {
   const { database } = connection;
   if (isNew) startFile(database);
   const whole = isMarked(database);
+  const layout = layoutOf(database);
+  if (whole && layout > LAYOUT_VERSION) {
+    connection.close();
+    throw platError('storeTooNew', { store: path, found: layout, known: LAYOUT_VERSION });
+  }
   return {
     name: path,
     whole,
