@@ -8,7 +8,7 @@ import { SECOND, testClock } from '../support/clock.ts';
 import { replaced } from './simulation/replaced.ts';
 import { change, keyOf, keysUpTo, listings } from './support/feed.ts';
 import { odataServer } from './support/odata-server.ts';
-import { makeReplica, type TestReplica } from './support/replica.ts';
+import { makeReplica, SOURCE, type TestReplica } from './support/replica.ts';
 
 const MINUTE = 60 * SECOND;
 const away = {
@@ -118,4 +118,60 @@ test('a lease that cannot be given back ends by itself, and is no failure of the
   const { replica } = await world(t, 2);
   const store = storeAway(replica, (call) => call === 'releaseLease');
   assert.equal(await replica.replicate({ store }), 'done');
+});
+
+test('a watch that is told to stop while its store is away has stopped, and has not failed', async (t) => {
+  const { replica } = await world(t, 2);
+  const stop = new AbortController();
+  const store = storeAway(replica, (call) => stop.signal.aborted && call === 'commit');
+  const watching = replica.replicate({
+    store,
+    watch: true,
+    signal: stop.signal,
+    onEvent: ({ kind }) => {
+      if (kind === 'page') stop.abort();
+    },
+  });
+  assert.equal(await watching, 'stopped');
+  assert.deepEqual(replica.told('failed'), []);
+});
+
+test('failures of a store that are far apart are waited out as the first one was', async (t) => {
+  const { replica } = await world(t, 2);
+  const stop = new AbortController();
+  let updates = 0;
+  let isAway = false;
+  const store = storeAway(replica, (call) => {
+    if (!isAway || call !== 'commit') return false;
+    isAway = false;
+    return true;
+  });
+  const watching = replica.replicate({
+    store,
+    watch: true,
+    signal: stop.signal,
+    onEvent: (event) => {
+      if (event.kind !== 'step' || event.step !== 'update' || event.state !== 'done') return;
+      isAway = ++updates % 4 === 0;
+      if (updates === 20) stop.abort();
+    },
+  });
+  assert.equal(await watching, 'stopped');
+  assert.deepEqual(
+    replica.told('failed').map(({ wait }) => wait),
+    [1000, 1000, 1000, 1000],
+  );
+});
+
+test('a watch whose source another process has taken over ends with that', async (t) => {
+  const { replica, clock } = await world(t, 2);
+  const { ledger } = replica.store;
+  const watching = replica.replicate({
+    watch: true,
+    onEvent: ({ kind }) => {
+      const now = clock.now() + 2 * MINUTE;
+      if (kind === 'page') void ledger.lease(SOURCE, { holder: 'another', now, until: now + MINUTE });
+    },
+  });
+  await assert.rejects(watching, { name: 'LeaseLost' });
 });

@@ -51,7 +51,9 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
   const held = await hold(session);
   const heart = beat(session, held, lost);
   try {
-    return await patiently(session, held);
+    const result = await patiently(session, held);
+    if (result === 'stopped' && lost.signal.aborted) throw lost.signal.reason;
+    return result;
   } catch (error) {
     if (lost.signal.aborted) throw lost.signal.reason;
     if (error instanceof RequestFailure && error.kind === 'stopped') return 'stopped';
@@ -69,12 +71,16 @@ async function patiently(session: SessionOptions, held: Hold): Promise<Replicate
   const { environment, onEvent, signal, watch: isWatch = false } = session;
   const once: { refresh: boolean } = { refresh: session.refresh === true };
   for (let failures = 1; ; failures++) {
+    const begun = environment.clock.now();
     try {
       return await run(session, held, once);
     } catch (error) {
       // A source that is away when a watch begins is waited for as one that goes away later.
       const passes = isPassing(error) || (isWatch && isTransient(error));
-      if (!passes || (!isWatch && failures > PATIENCE) || signal.aborted) throw error;
+      if (!passes || (!isWatch && failures > PATIENCE)) throw error;
+      if (signal.aborted) return 'stopped';
+      // A watch that went well for a while does not wait longer each time.
+      if (isWatch && environment.clock.now() - begun > LONGEST_WAIT) failures = 1;
       const wait = Math.min(LONGEST_WAIT, 500 * 2 ** failures);
       onEvent({ kind: 'failed', reason: error.message, wait });
       await environment.clock.sleep(wait, signal);
