@@ -443,6 +443,50 @@ test('a source without a Date header cannot bound a window', async (t) => {
   );
 });
 
+const ROOTS: readonly [string, Reply][] = [
+  ['is not there', { status: 404, body: 'Nothing here' }],
+  ['is for others', { status: 403, body: 'Not for you' }],
+  ['is a page for people', { headers: { 'content-type': 'text/html' }, body: '<h1>Our interface</h1>' }],
+  ['is a text', { body: 'OK' }],
+  ['is broken', { status: 500, body: 'Oh' }],
+];
+for (const [what, reply] of ROOTS) {
+  test(`a root that ${what}: the time of the source is the Date of a list, and windows are bounded by it`, async (t) => {
+    const { server, replica, clock } = await bad(t, 3);
+    server.intercept = ({ path }) => (path === '/odata/' ? reply : undefined);
+    assert.equal(await replica.replicate(), 'done');
+    clock.advance(HOUR);
+    const list = server.records.get('Property') ?? [];
+    list[0] = { ...list[0], ListPrice: 5, ModificationTimestamp: clock.text() };
+    clock.advance(HOUR);
+    assert.equal(await replica.replicate(), 'done');
+    assert.equal((await replica.record('Property', keyOf(1)))?.ListPrice, 5);
+  });
+}
+
+test('native: a source without a system has the time of its listings', async (t) => {
+  const clock = testClock();
+  const server = await nativeServer(t, clock, listings(3, clock));
+  const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
+  server.intercept = ({ path }) => (path === '/v1/system' ? { status: 404, body: '' } : undefined);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
+});
+
+test('a source that is away is asked for its time no more often than for anything else', async (t) => {
+  const { server, replica, clock } = await bad(t, 3);
+  await replica.replicate();
+  clock.advance(HOUR);
+  let asked = 0;
+  server.intercept = ({ path, query }) => {
+    if (path !== '/odata/' && query.get('$top') !== '1') return undefined;
+    asked++;
+    return { status: 503, body: 'Later' };
+  };
+  await assert.rejects(replica.replicate(), failed('transient', '503: Later'));
+  assert.ok(asked <= 2 * 8, `${asked} requests`);
+});
+
 test('a metadata that changes between runs: new fields are declared, everything is read again, data is kept', async (t) => {
   const { server, replica, clock } = await bad(t, 3);
   const list = server.records.get('Property') ?? [];

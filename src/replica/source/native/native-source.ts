@@ -2,7 +2,8 @@ import type { Dictionary } from '../../../dictionary/index.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
-import { readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
+import { readDate, readJson, withoutEmptyLists } from '../answer.ts';
+import { serverClock } from '../server-clock.ts';
 import type {
   BrokenItem,
   Capabilities,
@@ -142,7 +143,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     capabilities,
     foreignFields: options.foreignFields,
     someAtOnce: MANY,
-    serverTime: () => client.get(`${root}system`, readMoment),
+    serverTime: serverClock(client, `${root}system`, `${root}${LISTINGS}?_limit=1`),
     shown: options.shown,
     windowField: () => capabilities.windowField,
     async page(resource, walk, { position, ...rest }) {

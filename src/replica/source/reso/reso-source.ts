@@ -2,7 +2,8 @@ import type { Dictionary, Resource } from '../../../dictionary/index.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
-import { readDate, readJson, readMoment, withoutEmptyLists } from '../answer.ts';
+import { readDate, readJson, withoutEmptyLists } from '../answer.ts';
+import { serverClock } from '../server-clock.ts';
 import type {
   BrokenItem,
   Capabilities,
@@ -93,7 +94,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     capabilities,
     foreignFields: options.foreignFields,
     someAtOnce: MANY,
-    serverTime: () => client.get(root, readMoment),
+    serverTime: serverClock(client, root, `${root}${capabilities.resources[0] ?? 'Property'}?$top=1`),
     shown: options.shown,
     windowField: options.windowField,
     async page(name, walk, place) {
