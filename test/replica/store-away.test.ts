@@ -123,17 +123,14 @@ test('a lease that cannot be given back ends by itself, and is no failure of the
 test('a watch that is told to stop while its store is away has stopped, and has not failed', async (t) => {
   const { replica } = await world(t, 2);
   const stop = new AbortController();
-  const store = storeAway(replica, (call) => stop.signal.aborted && call === 'commit');
-  const watching = replica.replicate({
-    store,
-    watch: true,
-    signal: stop.signal,
-    onEvent: ({ kind }) => {
-      if (kind === 'page') stop.abort();
-    },
+  let failures = 0;
+  const store = storeAway(replica, (call) => {
+    if (replica.told('page').length === 0 || call === 'releaseLease') return false;
+    if (++failures === 2) stop.abort();
+    return true;
   });
-  assert.equal(await watching, 'stopped');
-  assert.deepEqual(replica.told('failed'), []);
+  assert.equal(await replica.replicate({ store, watch: true, signal: stop.signal }), 'stopped');
+  assert.deepEqual(replica.told('failed'), [{ reason: away.message, wait: 1000 }]);
 });
 
 test('failures of a store that are far apart are waited out as the first one was', async (t) => {
@@ -163,15 +160,15 @@ test('failures of a store that are far apart are waited out as the first one was
   );
 });
 
-test('a watch whose source another process has taken over ends with that', async (t) => {
+test('a watch whose source another process takes over while it sleeps ends with that', async (t) => {
   const { replica, clock } = await world(t, 2);
-  const { ledger } = replica.store;
-  const watching = replica.replicate({
-    watch: true,
-    onEvent: ({ kind }) => {
-      const now = clock.now() + 2 * MINUTE;
-      if (kind === 'page') void ledger.lease(SOURCE, { holder: 'another', now, until: now + MINUTE });
-    },
+  const begun = clock.now();
+  // What is committed first after a while is the lease alone.
+  const store = storeAway(replica, (call) => {
+    const now = clock.now() + 2 * MINUTE;
+    if (call === 'commit' && clock.now() > begun + 15 * SECOND)
+      void replica.store.ledger.lease(SOURCE, { holder: 'another', now, until: now + MINUTE });
+    return false;
   });
-  await assert.rejects(watching, { name: 'LeaseLost' });
+  await assert.rejects(replica.replicate({ store, watch: true }), { name: 'LeaseLost' });
 });
