@@ -27,7 +27,7 @@ export class RequestWitness {
   #last = Number.NEGATIVE_INFINITY;
   #hour = { start: Number.NEGATIVE_INFINITY, requests: 0 };
   #throttled = Number.NEGATIVE_INFINITY;
-  #heldUp = false;
+  readonly #heldUp = new Set<string>();
   count = 0;
   /** When the source was last asked what fields it has. */
   fieldsAskedAt = Number.NEGATIVE_INFINITY;
@@ -53,14 +53,18 @@ export class RequestWitness {
     this.#firstPages.set(filter, { process, at: this.#time.now, delivered: false });
   }
 
-  delivered(_process: string, { url }: TransportRequest, status: number): void {
+  delivered(process: string, { url }: TransportRequest, status: number): void {
     const first = this.#firstPages.get(this.#windowOf(url) ?? '');
-    if (first !== undefined && status === 200) first.delivered = true;
+    if (first !== undefined && status === 200 && !this.#heldUp.has(process)) first.delivered = true;
   }
 
-  /** A process that stands still between its leave to ask and its request asks at a moment that it cannot choose. */
-  heldUp(): void {
-    this.#heldUp = true;
+  /**
+   * A process that stands still between its leave to ask and its request asks at a moment that it cannot choose; and
+   * when it reads an answer at last, that may be too late for it.
+   */
+  heldUp(process: string): void {
+    this.#heldUp.add(process);
+    for (const first of this.#firstPages.values()) if (first.process === process) first.delivered = false;
   }
 
   /** A process that is killed may not have learned that it is to wait, or not have kept it. */
@@ -85,7 +89,7 @@ export class RequestWitness {
     if (now < this.#throttled)
       this.#accuse('Retry-After of a throttled token is waited for', `${this.#throttled - now} ms early`);
     if (this.count > ENDLESS) this.#accuse('every run ends', `${this.count} requests`);
-    if (requestsPerSecond !== undefined && !this.#heldUp && now - this.#last < 1000 / requestsPerSecond)
+    if (requestsPerSecond !== undefined && this.#heldUp.size === 0 && now - this.#last < 1000 / requestsPerSecond)
       this.#accuse('no more requests than the budget', `${now - this.#last} ms after the last one`);
     this.#last = now;
     if (now - this.#hour.start >= HOUR) this.#hour = { start: now, requests: 0 };

@@ -146,7 +146,7 @@ async function outcomeOf(stage: Stage, consumer: Consumer, heldUp: Consumer[]): 
   const end = await Promise.race([endOf(consumer), mortal.standstill.then(() => 'held-up' as const)]);
   if (end === 'held-up') {
     stage.log.push(`${consumer.name} is held up`);
-    stage.requests.heldUp();
+    stage.requests.heldUp(consumer.name);
     heldUp.push(consumer);
   } else await judge(stage, consumer, end);
 }
