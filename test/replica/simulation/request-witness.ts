@@ -89,7 +89,11 @@ export class RequestWitness {
     if (now < this.#throttled)
       this.#accuse('Retry-After of a throttled token is waited for', `${this.#throttled - now} ms early`);
     if (this.count > ENDLESS) this.#accuse('every run ends', `${this.count} requests`);
-    if (requestsPerSecond !== undefined && this.#heldUp.size === 0 && now - this.#last < 1000 / requestsPerSecond)
+    if (
+      requestsPerSecond !== undefined &&
+      this.#heldUp.size === 0 &&
+      now - this.#last < 1000 / requestsPerSecond
+    )
       this.#accuse('no more requests than the budget', `${now - this.#last} ms after the last one`);
     this.#last = now;
     if (now - this.#hour.start >= HOUR) this.#hour = { start: now, requests: 0 };
