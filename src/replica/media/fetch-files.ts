@@ -45,6 +45,7 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
     hosts: new HostLines<Job>(),
     signal: AbortSignal.any([copy.signal, stop.signal]),
     expired: [],
+    renewed: new Set(),
     left: new Map(),
     finished: [],
   };

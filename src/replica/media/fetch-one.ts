@@ -57,15 +57,19 @@ const mayHaveExpired = ({ kind, status = 0 }: RequestFailure): boolean =>
 
 /** Asks for listings anew whose addresses may have expired, many at once, and puts their files in line again. */
 export async function renew(run: FileRun): Promise<void> {
-  const { copy, expired, signal } = run;
+  const { copy, expired, renewed, signal } = run;
   const keys = [...new Set(expired.map(({ job }) => job.listingKey))].slice(0, LISTINGS);
   const chosen = new Set(keys);
   const mine = expired.filter(({ job }) => chosen.has(job.listingKey));
   expired.splice(0, expired.length, ...expired.filter(({ job }) => !chosen.has(job.listingKey)));
+  const unasked = keys.filter((key) => !renewed.has(key));
   try {
-    await copy.book.inTurn('Property', async () =>
-      storePage(copy, await copy.feed.some('Property', keys), () => ({})),
-    );
+    if (unasked.length > 0) {
+      await copy.book.inTurn('Property', async () =>
+        storePage(copy, await copy.feed.some('Property', unasked), () => ({})),
+      );
+    }
+    for (const key of unasked) renewed.add(key);
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof RequestFailure)) throw error;

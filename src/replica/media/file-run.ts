@@ -28,6 +28,8 @@ export interface FileRun {
   readonly signal: AbortSignal;
   /** Files whose address may have expired, with what their host said. */
   readonly expired: { readonly job: Job; readonly failure: RequestFailure }[];
+  /** Listings that were asked for anew in this round, of those with files to come. */
+  readonly renewed: Set<string>;
   /** How many files of a listing are still to come. */
   readonly left: Map<string, number>;
   /** Listings of which none is left. */
@@ -97,13 +99,14 @@ const hasToWait = (
 ): boolean => notBefore > now && (sha256 !== undefined || failed === version);
 
 /** A file is here, or given up for now. */
-export function end({ left, finished }: FileRun, { listingKey }: Job): void {
+export function end({ left, finished, renewed }: FileRun, { listingKey }: Job): void {
   const still = (left.get(listingKey) ?? 1) - 1;
   if (still > 0) {
     left.set(listingKey, still);
     return;
   }
   left.delete(listingKey);
+  renewed.delete(listingKey);
   finished.push(listingKey);
 }
 

@@ -1,84 +1,17 @@
 /** Files of media beside a replica: `--media files`. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
-import type { Transport, TransportResponse } from '../../../src/replica/http/transport.ts';
-import type { FileSource, ServiceOptions } from '../../../src/service/options.ts';
+import { test } from 'node:test';
+import type { FileSource } from '../../../src/service/options.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { DAY, SECOND } from '../../support/clock.ts';
-import { platFeed } from '../support/plat-source.ts';
+import { mediaReplica, sha256, url } from './media-replica.ts';
 
 const HOUR = 3600 * SECOND;
 
-interface Host {
-  /** What a path answers: a status, or the text of a file. */
-  readonly files: Map<string, string | number | Error>;
-  /** Every address that was asked for, and the token that came with it. */
-  readonly asked: { readonly url: string; readonly token: string | undefined }[];
-  readonly between: (transport: Transport) => Transport;
-}
-
-/** A host of pictures; everything else goes to the network. */
-function mediaHost(): Host {
-  const files = new Map<string, string | number | Error>();
-  const asked: { url: string; token: string | undefined }[] = [];
-  const answer = (found: string | number | undefined): TransportResponse =>
-    typeof found === 'string'
-      ? { status: 200, headers: { 'content-type': 'image/jpeg' }, body: bytes(found) }
-      : { status: found ?? 404, headers: {}, body: bytes('no such file') };
-  return {
-    files,
-    asked,
-    between: (transport) => async (wish) => {
-      const { host } = new URL(wish.url);
-      if (!host.endsWith('.example')) return transport(wish);
-      asked.push({ url: wish.url, token: wish.headers.authorization });
-      const found = files.get(wish.url);
-      if (found instanceof Error) throw found;
-      return answer(found);
-    },
-  };
-}
-
-async function* bytes(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
-}
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const url = (name: string): string => `https://images.example/${name}.jpg`;
-
-async function setUp(t: TestContext, service: Partial<ServiceOptions> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'plat-media-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const host = mediaHost();
-  const feed = await platFeed(t, { service });
-  const replica = await feed.replica(t, 'reso', { resources: ['Property'], between: host.between });
-  const run = async (wish = {}) => {
-    host.asked.length = 0;
-    return replica.replicate({ mediaFolder: folder, ...wish });
-  };
-  const rows = (): Record<string, unknown>[] => {
-    const index = new DatabaseSync(join(folder, 'index.db'), { readOnly: true });
-    const found = index
-      .prepare('SELECT media_key, sha256, failures, reason FROM files ORDER BY media_key')
-      .all();
-    index.close();
-    return found.map((row) => ({ ...row }));
-  };
-  const files = (): string[] =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.jpeg'))
-      .toSorted();
-  const fileOf = (text: string): string => join(sha256(text).slice(0, 2), `${sha256(text)}.jpeg`);
-  return { folder, host, feed, replica, run, rows, files, fileOf };
-}
-
 test('every file is kept once, under the hash of its content, and fetched once, without the token', async (t) => {
-  const { folder, host, feed, run, rows, files, fileOf } = await setUp(t);
+  const { folder, host, feed, run, rows, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'one picture').set(url('b'), 'one picture').set(url('c'), 'another');
   await feed.write(
     'Property',
@@ -104,7 +37,7 @@ test('every file is kept once, under the hash of its content, and fetched once, 
 });
 
 test('files go with their photo, and with their listing; one that another record has stays', async (t) => {
-  const { host, feed, run, rows, files, fileOf } = await setUp(t);
+  const { host, feed, run, rows, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'shared').set(url('b'), 'shared').set(url('c'), 'own').set(url('d'), 'kept');
   await feed.write(
     'Property',
@@ -127,7 +60,7 @@ test('files go with their photo, and with their listing; one that another record
 });
 
 test('a changed photo is fetched again, and the file before it goes', async (t) => {
-  const { host, feed, run, files, fileOf } = await setUp(t);
+  const { host, feed, run, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'first');
   await feed.write('Property', listing('1', { Media: [photo('a')] }));
   feed.clock.advance(HOUR);
@@ -143,7 +76,7 @@ test('a changed photo is fetched again, and the file before it goes', async (t) 
 });
 
 test('INCIDENT one dead media host blocked the queue: it is left alone, and tried again later', async (t) => {
-  const { host, feed, replica, run, rows } = await setUp(t);
+  const { host, feed, replica, run, rows } = await mediaReplica(t);
   const dead = Array.from({ length: 30 }, (_, at) =>
     photo(`x${String(at).padStart(2, '0')}`, { MediaURL: `https://dead.example/${at}.jpg` }),
   );
@@ -173,7 +106,7 @@ test('an address that has expired is asked for anew, with its listing', async (t
     open: async (path) =>
       path === 'pictures/a.jpg' ? { body: Buffer.from('a picture'), type: 'image/jpeg' } : undefined,
   };
-  const { feed, replica, run, rows } = await setUp(t, { files: [picture] });
+  const { feed, replica, run, rows } = await mediaReplica(t, { files: [picture] });
   await feed.write('Property', listing('1', { Media: [photo('a', { MediaURL: 'pictures/a.jpg' })] }));
   feed.clock.advance(HOUR);
   await replica.replicate();
@@ -189,7 +122,7 @@ test('an address that has expired is asked for anew, with its listing', async (t
 });
 
 test('a file that is gone from the folder is fetched again when its listing is looked at', async (t) => {
-  const { folder, host, feed, run, files, fileOf } = await setUp(t);
+  const { folder, host, feed, run, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'picture');
   await feed.write('Property', listing('1', { Media: [photo('a')] }));
   feed.clock.advance(HOUR);
@@ -202,7 +135,7 @@ test('a file that is gone from the folder is fetched again when its listing is l
 });
 
 test('a replica that had records only gets the files of all its listings once they are wanted', async (t) => {
-  const { folder, host, feed, replica, run, files } = await setUp(t);
+  const { folder, host, feed, replica, run, files } = await mediaReplica(t);
   host.files.set(url('a'), 'picture');
   await feed.write('Property', listing('1', { Media: [photo('a')] }));
   feed.clock.advance(HOUR);
