@@ -29,9 +29,12 @@ async function bad(scope: Scope, count = 12): Promise<Bad> {
   return { server, replica, clock };
 }
 
+/** Sizes by which a source is asked what it can do. */
+const PROBES: ReadonlySet<string | null> = new Set(['1', '5']);
+
 /** Whether a request is for a page of a walk, and for which: 0 is the first. */
 function pageOf({ path, query }: Seen): number | undefined {
-  if (path !== '/odata/Property' || query.get('$top') === '1') return undefined;
+  if (path !== '/odata/Property' || PROBES.has(query.get('$top'))) return undefined;
   return Number(query.get('$skiptoken') ?? 0) / 4;
 }
 
@@ -387,6 +390,50 @@ test('100 MB pages however few records are asked for: a clear error', async (t) 
     replica.replicate({ pageSize: 8 }),
     failed('too-large', 'The answer has 100000000 bytes or more, and 33554432 are read'),
   );
+});
+
+for (const status of [400, 413, 414, 422]) {
+  test(`a source that rejects more than 20 records with ${status} gets smaller pages, and never again a larger one`, async (t) => {
+    const { server, replica } = await bad(t, 100);
+    server.traits.page = 1000;
+    const sizes: number[] = [];
+    server.intercept = (seen) => {
+      if (pageOf(seen) === undefined) return undefined;
+      const size = Number(seen.query.get('$top'));
+      sizes.push(size);
+      return size > 20 ? json({ error: { message: '$top is too large' } }, { status }) : undefined;
+    };
+    await replica.replicate({ step: 'initial' });
+    assert.equal((await replica.keys('Property')).length, 100);
+    assert.deepEqual(sizes, [50, 25, ...Array(9).fill(12)]);
+  });
+}
+
+test('a page that is rejected whatever its size is tried four times, and the source says why', async (t) => {
+  const { server, replica } = await bad(t);
+  const sizes: (string | null)[] = [];
+  server.intercept = (seen) => {
+    if (pageOf(seen) === undefined) return undefined;
+    sizes.push(seen.query.get('$top'));
+    return json({ error: { message: 'No such collection' } }, { status: 400 });
+  };
+  await assert.rejects(replica.replicate(), failed('rejected', '400: No such collection'));
+  assert.deepEqual(sizes, ['50', '25', '12', '10']);
+});
+
+test('a source that takes larger pages from the first one only: a 400 above 200 does not end the download', async (t) => {
+  const { server, replica } = await bad(t, 600);
+  server.traits.page = 1000;
+  const rejected: number[] = [];
+  server.intercept = (seen) => {
+    const size = Number(seen.query.get('$top'));
+    if (pageOf(seen) === undefined || size <= 200) return undefined;
+    rejected.push(size);
+    return json({ error: { message: '$top is at most 200' } }, { status: 400 });
+  };
+  await replica.replicate({ step: 'initial' });
+  assert.equal((await replica.keys('Property')).length, 600);
+  assert.deepEqual(rejected, [1000, 500, 250]);
 });
 
 test('gzip bombs are asked for smaller, and nothing of them is kept', async (t) => {

@@ -15,12 +15,16 @@ const GOOD_PAGES = 10;
  * for the source, grown back slowly.
  */
 export class PageSize {
-  readonly #allowed: number;
+  #allowed: number;
   readonly #tell: Listener;
   #largest: number;
   #size: number;
   #good = 0;
   #isFirst = true;
+  /** The largest size at which a page came. */
+  #proven = 0;
+  /** The size at which a page was rejected, while smaller ones are tried. */
+  #rejected: number | undefined;
 
   constructor(allowed: number, tell: Listener) {
     this.#allowed = allowed;
@@ -42,8 +46,36 @@ export class PageSize {
     return true;
   }
 
+  /**
+   * Halves the size after a page was rejected: it may have been too large, and is not where as large a one came. The
+   * first page of a walk is tried smaller all the same, since a source may take less than it took before.
+   * @returns false when the size is not the reason
+   */
+  tryLess(isFirstPage: boolean): boolean {
+    const floor = Math.max(Math.min(this.#allowed, FLOOR), isFirstPage ? 0 : this.#proven);
+    if (this.#size <= floor) return false;
+    this.#rejected ??= this.#size;
+    this.#isFirst = false;
+    this.#set(Math.max(floor, this.#size >> 1));
+    return true;
+  }
+
+  /** The page was not rejected for its size: the size is what it was. */
+  restore(): void {
+    this.#size = this.#rejected ?? this.#size;
+    this.#rejected = undefined;
+  }
+
   /** A page came well. @param weight characters of the answer @param rows records in it */
   praise(weight: number, rows: number): void {
+    this.#proven = Math.max(this.#proven, this.#size);
+    if (this.#rejected !== undefined) {
+      // So much the source takes, and it is not asked for more again.
+      this.#allowed = this.#size;
+      this.#proven = this.#size;
+      this.#largest = Math.min(this.#largest, this.#size);
+      this.#rejected = undefined;
+    }
     if (rows > 0) {
       const comfortable = Math.max(FLOOR, Math.floor((rows * HEAVY) / weight));
       this.#largest = Math.min(this.#allowed, comfortable);

@@ -1,4 +1,4 @@
-import { asksTooMuch, RequestFailure } from '../http/failure.ts';
+import { asksTooMuch, mayAskTooMuch, RequestFailure } from '../http/failure.ts';
 import type { Place, Position, SourceKey } from '../source/source.ts';
 import { LoopGuard } from './loop-guard.ts';
 import type { PageSize } from './page-size.ts';
@@ -57,9 +57,15 @@ async function fetchPage<P extends AnyPage>(
       size.praise(page.weight, page.keys.length);
       return page;
     } catch (error) {
-      if (!(error instanceof RequestFailure) || !asksTooMuch(error)) {
+      if (!(error instanceof RequestFailure)) throw error;
+      if (mayAskTooMuch(error)) {
+        if (size.tryLess(position === undefined)) continue;
+        size.restore();
+        throw error;
+      }
+      if (!asksTooMuch(error)) {
         // What a smaller page does not help deserves all the patience there is.
-        if (smaller && error instanceof RequestFailure && error.kind === 'transient') smaller = false;
+        if (smaller && error.kind === 'transient') smaller = false;
         else throw error;
       } else if (!size.shrink(error.kind === 'too-large' ? 'large' : 'slow')) {
         if (!smaller || error.kind === 'too-large') throw error;

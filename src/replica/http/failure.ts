@@ -42,6 +42,13 @@ export function asksTooMuch({ kind, status, message }: RequestFailure): boolean 
   return kind === 'transient' && ((status !== undefined && status >= 500) || SLOW.test(message));
 }
 
+/** Statuses that say that a request is wrong, and with which some servers mean that it asks for too much. */
+const PERHAPS_TOO_MUCH: ReadonlySet<unknown> = new Set([400, 413, 414, 422]);
+
+/** Whether a request that was rejected may have been so for its size alone. */
+export const mayAskTooMuch = ({ kind, status }: RequestFailure): boolean =>
+  kind === 'rejected' && PERHAPS_TOO_MUCH.has(status);
+
 /** What the network throws is transient, unless it says that it cannot be otherwise. */
 export function asFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;

@@ -92,3 +92,35 @@ test('a failure begins the count of good pages anew', () => {
   good(1, LIGHT);
   assert.equal(size.now, 24);
 });
+
+test('a page that is rejected is tried in halves, down to a size that is known to come', () => {
+  const { size, good } = watched(1000);
+  good(1, LIGHT);
+  const tried = Array.from({ length: 6 }, () => (size.tryLess(false) ? size.now : undefined));
+  assert.deepEqual(tried, [500, 250, 125, 62, 50, undefined]);
+  size.restore();
+  assert.equal(size.now, 1000, 'it was not the size');
+  assert.equal(size.tryLess(false), true);
+});
+
+test('where as large a page came, the size is not the reason', () => {
+  const { size, good } = watched(1000);
+  good(2, LIGHT);
+  assert.equal(size.tryLess(false), false);
+  assert.equal(size.now, 1000);
+});
+
+test('the first page of a walk is tried smaller all the same, down to ten records', () => {
+  const { size, good } = watched(1000);
+  good(2, LIGHT);
+  const tried = Array.from({ length: 8 }, () => (size.tryLess(true) ? size.now : undefined));
+  assert.deepEqual(tried, [500, 250, 125, 62, 31, 15, 10, undefined]);
+});
+
+test('what came after a rejection is the most that is asked for from then on', () => {
+  const { size, good } = watched(1000);
+  good(1, LIGHT);
+  while (size.now > 200) size.tryLess(false);
+  good(100, LIGHT);
+  assert.equal(size.now, 125);
+});
