@@ -84,7 +84,9 @@ async function cutPage(
     if (!page.more && first + limit + SPARE < list.length) page = await withRest(page);
     let more = page.more;
     for (let next = first + limit + SPARE; !more && next < list.length; next += SPARE) {
-      more = (await readIds(next, SPARE, 1)).rows > 0;
+      const following = await readIds(next, SPARE, 1);
+      following.release?.();
+      more = following.rows > 0;
     }
     return { ...page, more, consumed: first - start + (page.consumed ?? 0) };
   }

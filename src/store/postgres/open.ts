@@ -72,7 +72,8 @@ async function prepare(
   options: PostgresStoreOptions,
   clock: StampClock,
 ): Promise<void> {
-  const pool = connectPool(address, { most: 1, pipeline: false });
+  const { connect = PATIENCE.connect } = options.patience ?? {};
+  const pool = connectPool(address, { most: 1, pipeline: false, connect });
   try {
     await prepareStore(pool, address, options, clock);
   } finally {

@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import type { ErrorCode } from '../../../src/errors/index.ts';
+import type { Patience } from '../../../src/store/postgres/connect.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';
@@ -13,7 +14,7 @@ import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { told } from '../../support/reports.ts';
 import { operations } from '../../support/world.ts';
 
-const BRIEF = { connect: 3000, small: 200, write: 200 };
+const BRIEF = { connect: 1000, small: 200, write: 200 };
 
 const unavailable = {
   code: 'storeUnavailable' satisfies ErrorCode,
@@ -31,8 +32,8 @@ const unknown = {
     'Repeat it; what is stored already is not stored twice.',
 };
 
-async function openAt(t: TestContext, address: string) {
-  const store = await openPostgresStore({ address, writeBackup, patience: BRIEF });
+async function openAt(t: TestContext, address: string, patience: Partial<Patience> = BRIEF) {
+  const store = await openPostgresStore({ address, writeBackup, patience });
   t.after(() => store.close());
   return { store, ...operations(store, testClock()) };
 }
@@ -83,7 +84,7 @@ async function relayTo(t: TestContext, address: string): Promise<Relay> {
     near.on('error', () => far.destroy()).on('close', () => far.destroy());
     far.on('error', () => near.destroy()).on('close', () => near.destroy());
     near.on('data', (chunk) => {
-      if (losing !== undefined && chunk.includes('COMMIT')) {
+      if (losing !== undefined && chunk.includes('COMMIT\0')) {
         isSilent = true;
         if (!losing.isPassedOn) return;
       }
@@ -131,7 +132,7 @@ test('a server that stands still: 503 when its time is up, and everything as bef
       ].map((each) => assert.rejects(each, unavailable)),
     ),
   );
-  // Its 200 ms and 2 s, then new connections, each 3 s: far from the minutes of TCP.
+  // Its 200 ms and 2 s, then new connections, each 1 s: far from the minutes of TCP.
   assert.ok(performance.now() - began < 15_000);
   assert.deepEqual(await world.keys('Property'), ['A']);
   assert.deepEqual(told(await store.write('Property', [record])), { inserted: 1 });
@@ -142,7 +143,7 @@ test('a commit whose end nobody hears of: the caller is told so, and repeating i
   const direct = await database(t);
   for (const isPassedOn of [true, false]) {
     const relay = await relayTo(t, direct);
-    const world = await openAt(t, relay.address);
+    const world = await openAt(t, relay.address, { write: 500 });
     const key = `committed ${isPassedOn}`;
     const record = await world.parse('Property', listing(key));
     relay.loseNextCommit(isPassedOn);
