@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { platError } from '../../errors/index.ts';
 import type { PostgresAddress } from './address.ts';
+import { isWithoutConnections } from './errors.ts';
 import { SILENT } from './silence.ts';
 
 /** How long a server is waited for, in milliseconds. */
@@ -24,6 +26,8 @@ const IDLE = 60_000;
 const KEEP_ALIVE = 30_000;
 
 export interface PoolOptions {
+  /** Connections that stay, though nobody needs them; 0 if it is not said. */
+  readonly least?: number;
   readonly most: number;
   /** Whether statements are sent without waiting for the answers of those before. */
   readonly pipeline: boolean;
@@ -35,9 +39,10 @@ export interface PoolOptions {
 
 /** A pool of connections whose statements find the tables and functions of one store. */
 export function connectPool(address: PostgresAddress, options: PoolOptions): Pool {
-  const { most, pipeline, statement = 0, connect = PATIENCE.connect } = options;
+  const { least = 0, most, pipeline, statement = 0, connect = PATIENCE.connect } = options;
   const config: PoolConfig = {
     connectionString: address.connectionString,
+    min: least,
     max: most,
     pipeline,
     connectionTimeoutMillis: connect,
@@ -47,7 +52,7 @@ export function connectPool(address: PostgresAddress, options: PoolOptions): Poo
     keepAliveInitialDelayMillis: KEEP_ALIVE,
     fallback_application_name: 'plat',
     // Statements of plat are wide and short: compiling them takes longer than running them.
-    options: `-c search_path=${address.schema},pg_catalog -c jit=off -c extra_float_digits=1`,
+    options: `-c jit=off ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
     types: { getTypeParser: parserOf },
   };
   const pool = new Pool(config);
@@ -74,14 +79,22 @@ const COME_BACK = 5;
 export async function takeConnection(pool: Pool): Promise<PoolClient> {
   const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
   if (pool.waitingCount >= LONGEST_QUEUE) throw refused();
-  try {
-    return await pool.connect();
-  } catch (error) {
-    // All connections of this process are in use, where the server would still give others.
-    if (pool.totalCount >= pool.options.max && isWaitingTooLong(error)) throw refused();
-    throw error;
+  const deadline = performance.now() + (pool.options.connectionTimeoutMillis ?? 0);
+  for (;;) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      // All connections of this process are in use, where the server would still give others.
+      if (pool.totalCount >= pool.options.max && isWaitingTooLong(error)) throw refused();
+      // The server gives no others: one of this process comes back, or one of another process ends.
+      if (!isWithoutConnections(error) || performance.now() >= deadline) throw error;
+      await setTimeout(PAUSE);
+    }
   }
 }
+
+/** Milliseconds until a server that has no connections left is asked again. */
+const PAUSE = 50;
 
 const isWaitingTooLong = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded');

@@ -1,3 +1,4 @@
+import { PendingCounts } from '../write/pending-counts.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -11,17 +12,11 @@ export interface Counters {
 }
 
 export function counters(session: Session): Counters {
-  const pending = new Map<string, { resource: string; visible: number; system: string; rows: number }>();
+  const pending = new PendingCounts();
   return {
-    add(resource, visible, system, rows) {
-      const id = `${resource}\u0000${visible}\u0000${system}`;
-      const entry = pending.get(id);
-      if (entry === undefined) pending.set(id, { resource, visible, system: system ?? '', rows });
-      else entry.rows += rows;
-    },
+    add: (resource, visible, system, rows) => pending.add(resource, visible, system, rows),
     async flush() {
-      const changed = [...pending.values()].filter(({ rows }) => rows !== 0);
-      pending.clear();
+      const changed = pending.take();
       if (changed.length === 0) return;
       await session.run(
         `INSERT INTO plat_counters SELECT * FROM json_to_recordset($1)

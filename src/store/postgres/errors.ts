@@ -36,6 +36,11 @@ export function isGone(error: unknown): boolean {
   return isUnavailable(error) || (code !== undefined && IN_THE_WAY.has(code));
 }
 
+const TOO_MANY_CONNECTIONS = '53300';
+
+/** Whether a server has no connection left to give. */
+export const isWithoutConnections = (error: unknown): boolean => codeOf(error) === TOO_MANY_CONNECTIONS;
+
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Whether a lock was not to be had in time. */
@@ -62,7 +67,7 @@ export function translateError(error: unknown, store: string, seconds: number): 
     case '54000': // program_limit_exceeded
       return seconds > 0 ? platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause) : error;
     case '53200': // out_of_memory, also of that for locks
-    case '53300': // too_many_connections
+    case TOO_MANY_CONNECTIONS:
       return platError('overloaded', { seconds: AGAIN }, { ...cause, retryAfter: AGAIN });
     case LOCK_NOT_AVAILABLE:
     case '40001': // serialization_failure

@@ -9,6 +9,8 @@ export type Lane = 'pages' | 'searches';
 export interface Lanes extends Readonly<Record<Lane, Pool>> {
   /** For what every request asks beside: a page that is being sent holds its connection, and must not wait for another. */
   readonly small: Pool;
+  /** Opens one connection of each, which stays: none is then without, when the server has no more to give. */
+  warm(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -18,7 +20,7 @@ const SMALL = 4;
 export function connectLanes(address: PostgresAddress, { small, large, connect }: Patience): Lanes {
   const most = Math.max(1, Math.floor(address.connections / 3));
   const lane = (connections: number, statement: number): Pool =>
-    connectPool(address, { most: connections, pipeline: true, statement, connect });
+    connectPool(address, { least: 1, most: connections, pipeline: true, statement, connect });
   const pools = {
     pages: lane(address.connections - most, large),
     searches: lane(most, large),
@@ -27,5 +29,9 @@ export function connectLanes(address: PostgresAddress, { small, large, connect }
   const end = async (): Promise<void> => {
     await Promise.all(Object.values(pools).map((pool) => pool.end()));
   };
-  return { ...pools, end };
+  const warm = async (): Promise<void> => {
+    // What cannot be opened now is opened when it is needed.
+    await Promise.allSettled(Object.values(pools).map(async (pool) => (await pool.connect()).release()));
+  };
+  return { ...pools, warm, end };
 }

@@ -33,7 +33,7 @@ export interface PostgresStoreOptions {
 }
 
 export interface ReadStoreOptions {
-  /** `postgres://…`, of streaming standbys or other live copies. */
+  /** `postgres://…`, of streaming standbys; one that was promoted is left out. */
   readonly addresses: readonly string[];
   /** How long a reading waits for one that is behind, in milliseconds; then it is left out until it keeps up. */
   readonly lag: number;
@@ -56,6 +56,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const readServers = new ReadServers(addresses.map(postgresAddress), lag, secret, patience);
     await readServers.open();
     const lanes = connectLanes(address, patience);
+    await lanes.warm();
     const { writeBackup } = options;
     return new PostgresStore(clock, model, {
       ...{ address, secret, dialect, writing, writer, lanes, readServers, writeBackup },

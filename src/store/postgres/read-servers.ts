@@ -15,7 +15,7 @@ export interface Needed {
   readonly generation: number;
 }
 
-/** A server that follows the primary one. */
+/** A streaming standby of the primary server. */
 interface ReadServer {
   readonly name: string;
   readonly lanes: Lanes;
@@ -33,7 +33,7 @@ const LOOK_EVERY = 5;
 const LOOK_AGAIN = 1000;
 
 const LOOK = `SELECT (SELECT value FROM plat_meta WHERE name = 'changes') AS changes,
-  (SELECT value FROM plat_meta WHERE name = 'secret') AS secret`;
+  (SELECT value FROM plat_meta WHERE name = 'secret') AS secret, pg_is_in_recovery() AS follows`;
 
 /**
  * The servers that are read from in place of the primary one. Each request first learns from the primary how many
@@ -104,13 +104,16 @@ export class ReadServers {
       if (!(await this.#reaches(server, needed))) continue;
       try {
         const snapshot = await attempt(server.lanes[lane]);
-        if (snapshot.changes >= needed.changes && snapshot.generation >= needed.generation) {
+        const { changes, generation, follows } = snapshot;
+        if (follows && changes >= needed.changes && generation >= needed.generation) {
           server.reads++;
           return snapshot;
         }
         snapshot.leave?.();
-        // Another server answers at this address than the one that was looked at.
-        server.changes = snapshot.changes;
+        // Another server answers at this address than the one that was looked at, or it was promoted: then its changes
+        // are its own, and their number tells nothing.
+        server.changes = changes;
+        if (!follows) server.leftOut = performance.now();
       } catch (error) {
         if (isOverloaded(error)) continue;
         if (!isGone(error)) throw error;
@@ -180,7 +183,7 @@ export class ReadServers {
   async #lookNow(server: ReadServer): Promise<void> {
     const [row] = await withSession(server.lanes.small, ({ rows }) => rows(LOOK, []));
     if (row?.secret !== this.#secret) throw new NoCopy();
-    server.changes = Number(row.changes ?? 0);
+    server.changes = row.follows === true ? Number(row.changes ?? 0) : -1;
   }
 }
 

@@ -7,7 +7,7 @@ import { SILENT, watch } from './silence.ts';
 
 /** What a snapshot sees of the store's state. */
 const SEEN = `SELECT (SELECT value FROM plat_meta WHERE name = 'generation') AS generation,
-  coalesce((SELECT value FROM plat_meta WHERE name = 'changes'), '0') AS changes`;
+  coalesce((SELECT value FROM plat_meta WHERE name = 'changes'), '0') AS changes, pg_is_in_recovery() AS follows`;
 
 /** What a snapshot was taken of. */
 export interface Snapshot<T> {
@@ -15,6 +15,8 @@ export interface Snapshot<T> {
   readonly generation: number;
   /** How many transactions had changed the store (meta.ts). */
   readonly changes: number;
+  /** Whether the server follows another one, and is not written to itself. */
+  readonly follows: boolean;
   readonly result: T;
   /** The result is not wanted: what is still read of it is left. Absent: it is all there. */
   readonly leave?: () => void;
@@ -51,7 +53,12 @@ export async function readSnapshot<T>(
   if (state.status === 'rejected') throw state.reason;
   if (read.status === 'rejected') throw read.reason;
   const [row] = state.value;
-  const seen = { generation: Number(row?.generation), changes: Number(row?.changes), result: read.value };
+  const seen = {
+    generation: Number(row?.generation),
+    changes: Number(row?.changes),
+    follows: row?.follows === true,
+    result: read.value,
+  };
   return readings.length === 0 ? seen : { ...seen, leave };
 
   /** Ends the transaction without anybody waiting for it, and gives the connection back when that is done. */

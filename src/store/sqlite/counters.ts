@@ -1,3 +1,4 @@
+import { PendingCounts } from '../write/pending-counts.ts';
 import type { Connection } from './connection.ts';
 
 /**
@@ -11,22 +12,16 @@ export interface Counters {
 }
 
 export function counters(connection: Connection): Counters {
-  const pending = new Map<string, { resource: string; visible: number; system: string; rows: number }>();
+  const pending = new PendingCounts();
   return {
-    add(resource, visible, system, rows) {
-      const id = `${resource}\u0000${visible}\u0000${system}`;
-      const entry = pending.get(id);
-      if (entry === undefined) pending.set(id, { resource, visible, system: system ?? '', rows });
-      else entry.rows += rows;
-    },
+    add: (resource, visible, system, rows) => pending.add(resource, visible, system, rows),
     flush() {
       const put = connection.prepare(
         'INSERT INTO plat_counters VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows',
       );
-      for (const { resource, visible, system, rows } of pending.values()) {
-        if (rows !== 0) put.run(resource, visible, system, rows);
+      for (const { resource, visible, system, rows } of pending.take()) {
+        put.run(resource, visible, system, rows);
       }
-      pending.clear();
     },
   };
 }

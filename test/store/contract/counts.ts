@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { listing } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import { type Engine, runsOn } from '../../support/engine.ts';
 import type { Viewer } from '../../support/views.ts';
@@ -55,6 +56,18 @@ async function assertFamilies(world: World): Promise<void> {
 }
 
 export function countContract(engine: Engine): void {
+  test('systems are told apart by their whole names: none, one called null, one without a name', async (t) => {
+    const world = await makeWorld(engine, t);
+    const of = (key: string, system?: string) =>
+      listing(key, system === undefined ? {} : { OriginatingSystemID: system });
+    await world.write('Property', of('A'), of('B', ''), of('C', 'null'), of('D'), of('E', 'null'));
+    assert.equal(await world.count('Property'), 5);
+    assert.equal(await world.count('Property', '', { role: 'private', systems: ['null'] }), 2);
+    await world.write('Property', of('D', ''), of('E'));
+    assert.equal(await world.count('Property'), 5);
+    assert.equal(await world.count('Property', '', { role: 'private', systems: ['null'] }), 1);
+  });
+
   test('property: counts equal rows after any writes, moves and deletes', async (t) => {
     const property = fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 14 }), async (steps) => {
       const world = await makeWorld(engine, t);

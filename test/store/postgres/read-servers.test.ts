@@ -200,11 +200,11 @@ describe('servers behind one address', () => {
     const read = (changes: number, generation: number) =>
       servers.read('pages', { changes: 1, generation: 5 }, async () => {
         asked++;
-        return { changes, generation, result: 'rows' };
+        return { changes, generation, follows: true, result: 'rows' };
       });
     assert.equal(await read(0, 5), undefined, 'older records');
     assert.equal(await read(1, 4), undefined, 'older settings');
-    assert.deepEqual(await read(1, 6), { changes: 1, generation: 6, result: 'rows' });
+    assert.deepEqual(await read(1, 6), { changes: 1, generation: 6, follows: true, result: 'rows' });
     assert.equal(asked, 3);
     assert.deepEqual(servers.state(), [{ name: postgresAddress(address).name, used: true, reads: 1 }]);
     await servers.end();
@@ -229,7 +229,7 @@ describe('the position', () => {
   });
 });
 
-it('a standby that takes over has everything, and shares anew', async () => {
+it('a standby that is promoted is read from no more, has everything, and shares anew', async () => {
   const before = await operations(writer, clock).keys('Property');
   const wish = {
     key: 'a key',
@@ -239,7 +239,7 @@ it('a standby that takes over has everything, and shares anew', async () => {
   assert.equal((await writer.shared?.lendRequests(wish))?.remaining, 70);
   assert.equal((await writer.shared?.lendRequests(wish))?.remaining, 62);
   await untilUsed();
-  await primary.stop('crash');
+  const { reads } = reading();
   await runOn(address, 'SELECT pg_promote()');
   const promoted = await openStore(address);
   after(() => promoted.close());
@@ -249,5 +249,11 @@ it('a standby that takes over has everything, and shares anew', async () => {
   const last = (await promoted.status()).lastStamp;
   const { stamp } = await writes('Property', listing('taken-over'));
   assert.ok(Date.parse(stamp) > Date.parse(last), 'stamps go on');
+  assert.deepEqual(await found('Property'), [...before, 'taken-over'].toSorted());
+  // As many changes as the primary has, or more: but they are its own.
+  assert.deepEqual(await keys('Property'), before);
+  assert.deepEqual(await keys('Property'), before);
+  assert.deepEqual(reading(), { used: false, reads });
+  await primary.stop('crash');
   assert.deepEqual(await found('Property'), [...before, 'taken-over'].toSorted());
 });

@@ -1,0 +1,27 @@
+/** Rows that came and went, of one visibility and originating system of a resource. */
+export interface Count {
+  readonly resource: string;
+  readonly visible: number;
+  /** Empty for rows without a system, as the counters have it. */
+  readonly system: string;
+  readonly rows: number;
+}
+
+/** Counts that are not written yet. */
+export class PendingCounts {
+  readonly #counts = new Map<string, Count>();
+
+  add(resource: string, visible: number, system: string | null, rows: number): void {
+    const count = { resource, visible, system: system ?? '', rows };
+    const id = JSON.stringify([resource, visible, count.system]);
+    const before = this.#counts.get(id);
+    this.#counts.set(id, before === undefined ? count : { ...count, rows: before.rows + rows });
+  }
+
+  /** Those that changed something, which are pending no more. */
+  take(): readonly Count[] {
+    const changed = [...this.#counts.values()].filter(({ rows }) => rows !== 0);
+    this.#counts.clear();
+    return changed;
+  }
+}
