@@ -1,5 +1,4 @@
 import type { ResourceLayout } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
 import type { RowToPut } from '../write/transaction.ts';
 import type { Session } from './session.ts';
 
@@ -109,52 +108,19 @@ export function* systemsAtOnce(systems: Iterable<string>): Iterable<string[]> {
 }
 
 /**
- * Rows on their way into a partitioned store.
+ * Sees to it that the systems of rows on their way into a partitioned store have partitions.
  * @throws NewSystems
  */
-export type Placing = (layout: ResourceLayout, rows: readonly RowToPut[]) => Promise<readonly RowToPut[]>;
+export type Placing = (rows: readonly RowToPut[]) => Promise<void>;
 
-/**
- * What a row is part of and the row itself lie in partitions of the same system, since that is where it is looked for:
- * a row whose parent is stored is of its parent's system.
- */
-export function placing(session: Session, model: StoreModel): Placing {
+export function placing(session: Session): Placing {
   const known = new Set<string>();
-  return async (layout, rows) => {
-    const placed = isPartitioned(layout) ? await underParents(session, model, layout, rows) : rows;
+  return async (rows) => {
     const systems = new Set(
-      placed.flatMap(({ system }) => (system === null || known.has(system) ? [] : system)),
+      rows.flatMap(({ system }) => (system === null || known.has(system) ? [] : system)),
     );
     const fresh = await withoutPartitions(session, [...systems]);
     if (fresh.length > 0) throw new NewSystems(fresh);
     for (const system of systems) known.add(system);
-    return placed;
   };
-}
-
-async function underParents(
-  session: Session,
-  model: StoreModel,
-  { resource }: ResourceLayout,
-  rows: readonly RowToPut[],
-): Promise<readonly RowToPut[]> {
-  if (resource.parent === undefined) return rows;
-  const found = new Map<string, string | null>();
-  const idOf = (owner: string | null, key: string | null): string => `${owner}\u0000${key}`;
-  for (const [owner, group] of Map.groupBy(rows, (row) => row.parentResource)) {
-    if (owner === null || !model.dictionary.resources.has(owner) || !model.stores(owner)) continue;
-    const keys = [...new Set(group.map(({ parent }) => parent))];
-    const { columnsTable } = model.layout(owner);
-    const parents = await session.rows(
-      `SELECT _key, _system FROM "${columnsTable}" WHERE _key = ANY($1::text[])`,
-      [keys],
-    );
-    for (const { _key, _system } of parents) {
-      found.set(idOf(owner, String(_key)), typeof _system === 'string' ? _system : null);
-    }
-  }
-  return rows.map((row) => {
-    const system = found.get(idOf(row.parentResource, row.parent));
-    return system === undefined || system === row.system ? row : { ...row, system };
-  });
 }

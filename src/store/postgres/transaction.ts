@@ -49,7 +49,8 @@ export function postgresTransaction(
     load: (resource, rows) => table(resource).load(rows),
     put: async (resource, rows) => {
       if (rows.length === 0) return;
-      await table(resource).put(place === undefined ? rows : await place(model.layout(resource), rows));
+      await place?.(rows);
+      await table(resource).put(rows);
     },
     restamp: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).restamp(rows)),
     remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),

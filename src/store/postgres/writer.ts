@@ -83,7 +83,7 @@ export class Writer {
       const state = await readState(session.rows, this.#clock);
       if (state.generation !== model.generation) return { kind: 'outdated' };
       const stamp = nextStamp(state);
-      const place = state.isPartitioned ? placing(session, model) : undefined;
+      const place = state.isPartitioned ? placing(session) : undefined;
       const result = await work(postgresTransaction(session, model, stamp, source, place));
       await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
       if (performance.now() - started <= LONGEST_TRANSACTION) return { kind: 'done', result };

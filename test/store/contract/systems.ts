@@ -54,6 +54,22 @@ export function systemContract(engine: Engine): void {
     assert.deepEqual(await world.keys('PropertyRooms', '', { viewer }), ['R1']);
   });
 
+  test('what is part of a listing is of its system, whatever it says itself', async (t) => {
+    const world = await makeWorld(engine, t);
+    const openHouse = (key: string, ListingKey: string) => ({
+      OpenHouseKey: key,
+      ListingKey,
+      OriginatingSystemID: 'Y',
+    });
+    await world.write('Property', listing('A'), listing('B', { OriginatingSystemID: 'X' }));
+    await world.write('OpenHouse', openHouse('1', 'A'), openHouse('2', 'B'));
+    const seen = (...systems: string[]) =>
+      world.keys('OpenHouse', '', { viewer: { role: 'private', systems } });
+    assert.deepEqual(await seen('Y'), []);
+    assert.deepEqual(await seen('X'), ['2']);
+    assert.deepEqual(await world.keys('OpenHouse'), ['1', '2']);
+  });
+
   test('a reader sees records of its systems alone, and children with their parents', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Member', member('1', { OriginatingSystemID: 'X' }), member('2'));

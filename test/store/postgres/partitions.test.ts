@@ -1,6 +1,7 @@
 /** A store whose large tables are laid apart by originating system: where rows lie, what is looked into, what waits. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
 import { Client, type QueryResultRow } from 'pg';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
@@ -144,6 +145,65 @@ test('what is part of a record lies with it, whatever it says of itself and whic
     { ListingKey: 'B', Media: [{ MediaKey: 'M2' }], OpenHouse: [{ OpenHouseKey: 'O3' }] },
     { ListingKey: 'C', Media: [{ MediaKey: 'M3' }], OpenHouse: [] },
   ]);
+});
+
+const key = (letter: string) => fc.integer({ min: 1, max: 3 }).map((number) => `${letter}${number}`);
+const system = fc.constantFrom<Json>({}, { OriginatingSystemID: 'X' }, { OriginatingSystemID: 'Y' });
+const photosUnder = fc.uniqueArray(key('M'), { maxLength: 2 }).map((keys) => keys.map((each) => photo(each)));
+const openHouse = fc
+  .tuple(key('O'), system, photosUnder)
+  .map(([OpenHouseKey, of, Media]): Json => ({ OpenHouseKey, ...of, Media }));
+const openHouses = fc.uniqueArray(openHouse, { maxLength: 2, selector: ({ OpenHouseKey }) => OpenHouseKey });
+const change: fc.Arbitrary<readonly [resource: string, record: Json | string]> = fc.oneof(
+  fc.tuple(
+    fc.constant('Property'),
+    fc.tuple(key('L'), system).map(([each, of]) => listing(each, of)),
+  ),
+  fc.tuple(
+    fc.constant('Property'),
+    fc
+      .tuple(key('L'), system, photosUnder, openHouses)
+      .map(([each, of, Media, OpenHouses]) => listing(each, { ...of, Media, OpenHouses })),
+  ),
+  fc.tuple(fc.constant('Property'), key('L')),
+  fc.tuple(
+    fc.constant('Member'),
+    fc.tuple(key('A'), system).map(([each, of]) => member(each, of)),
+  ),
+  fc.tuple(
+    fc.constant('OpenHouse'),
+    fc.tuple(openHouse, key('L')).map(([each, ListingKey]): Json => ({ ...each, ListingKey })),
+  ),
+  fc.tuple(fc.constant('OpenHouse'), key('O')),
+  fc.tuple(
+    fc.constant('Media'),
+    fc.tuple(key('M'), fc.oneof(key('L'), key('O'), key('A'))).map(([each, ResourceRecordKey]) => {
+      const ResourceName = { L: 'Property', O: 'OpenHouse', A: 'Member' }[ResourceRecordKey.slice(0, 1)];
+      return photo(each, { ResourceName, ResourceRecordKey });
+    }),
+  ),
+);
+
+test('whatever is written and deleted, what is part of a record lies with it', async (t) => {
+  const { write, store, list } = await partitioned(t);
+  const strays = ['Property', 'OpenHouse', 'Member'].flatMap((owner) =>
+    (owner === 'Property' ? ['media', 'open_house'] : ['media']).map(
+      (child) =>
+        `SELECT c._key AS key, c._system AS system, p._key AS parent, p._system AS wanted
+         FROM ${child}_records c JOIN ${{ Property: 'property', OpenHouse: 'open_house', Member: 'member' }[owner]}_records p
+         ON p._key = c._parent AND c._parent_resource = '${owner}' WHERE c._system IS DISTINCT FROM p._system`,
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), async (changes) => {
+      for (const [resource, record] of changes) {
+        if (typeof record === 'string') await store.remove(resource, [record]);
+        else await write(resource, record);
+      }
+      assert.deepEqual(await list(strays.join(' UNION ALL ')), []);
+    }),
+    { seed: 11, numRuns: 25 },
+  );
 });
 
 test('a batch of more systems than one transaction makes partitions for is stored all the same', async (t) => {
