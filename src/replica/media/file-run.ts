@@ -63,6 +63,7 @@ export async function reconcile({ copy, folder }: FileRun, keys: readonly string
       jobs.push(...missing.jobs);
       if (missing.jobs.length === 0 && missing.waiting === 0) whole.push(key);
     }
+    if (whole.length > 0) folder.sync();
     await commit({ got: [{ resource: 'Property', keys: whole, why: FILES }] });
     return jobs;
   });

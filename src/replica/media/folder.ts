@@ -56,8 +56,7 @@ export class MediaFolder {
       if (name.startsWith(ownerMark(source))) await rm(join(partial, name), { force: true });
     }
     const index = new DatabaseSync(join(path, 'index.db'), { timeout: 10_000 });
-    // As durable as the store, which holds the file for fetched once this says so.
-    index.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    index.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     index.exec(LAYOUT);
     return new MediaFolder(path, source, index);
   }
@@ -143,6 +142,11 @@ export class MediaFolder {
     this.#inPlaceOf(mediaKey, () =>
       this.#index.prepare('DELETE FROM files WHERE source = ? AND media_key = ?').run(this.#source, mediaKey),
     );
+  }
+
+  /** Lets what was noted until now outlast a loss of power, as the store does that holds it for done from then on. */
+  sync(): void {
+    this.#index.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
   close(): void {

@@ -1,9 +1,18 @@
 /** The folder that files of media lie in. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { endingOf } from '../../../src/replica/media/ending.ts';
 import { MediaFolder } from '../../../src/replica/media/folder.ts';
@@ -65,8 +74,9 @@ test('an unfinished file bears the mark of its source, and is gone when its cont
   let during: string[] = [];
   async function* failing(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('half');
-    await new Promise((resolve) => setImmediate(resolve));
-    during = readdirSync(join(path, 'partial'));
+    for (; during.length === 0; during = readdirSync(join(path, 'partial'))) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     throw new Error('cut');
   }
   await assert.rejects(folder.keep(failing(), 'jpeg', 1000), { message: 'cut' });
@@ -105,4 +115,22 @@ test('a file that was cut short on the disk is not taken for the file', async (t
   assert.equal(await folder.has(known), true);
   truncateSync(file, 2);
   assert.equal(await folder.has(known), false);
+});
+
+test('what is noted is in the index itself once it is synced, not in its log alone', async (t) => {
+  const path = folderOf(t);
+  const folder = await opened(t, path);
+  await keep(folder, 'a', 'picture', 'image/jpeg');
+  folder.sync();
+  const copy = join(path, 'copy.db');
+  copyFileSync(join(path, 'index.db'), copy);
+  const index = new DatabaseSync(copy, { readOnly: true });
+  t.after(() => index.close());
+  assert.deepEqual(
+    index
+      .prepare('SELECT media_key FROM files')
+      .all()
+      .map(({ media_key }) => media_key),
+    ['a'],
+  );
 });
