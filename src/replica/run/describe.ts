@@ -1,5 +1,12 @@
 import type { Capabilities } from '../source/source.ts';
 
+/** How single records are given, where that is not as usual. */
+const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> = {
+  path: [],
+  filter: ['gives a record by a filter on its key, not at its address'],
+  none: ['gives no single record, so what comes into sight with an old timestamp is not fetched'],
+};
+
 /** What a source can do, for a person. */
 export function describe(capabilities: Capabilities): string[] {
   const {
@@ -10,6 +17,7 @@ export function describe(capabilities: Capabilities): string[] {
     pagesByLink,
     counts,
     resources,
+    byKey = 'path',
     lacking = [],
   } = capabilities;
   const ways: Readonly<Record<Capabilities['children'], string>> = {
@@ -23,6 +31,7 @@ export function describe(capabilities: Capabilities): string[] {
     ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
     pagesByLink ? 'pages by link or token' : 'pages by offset, so sweeps are repeated until two agree',
     counts ? 'tells how many records there are' : 'does not tell how many records there are',
+    ...RECORDS[byKey],
     ways[children],
     `windows are on ${windowField}`,
   ];

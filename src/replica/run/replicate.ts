@@ -105,7 +105,8 @@ async function run(
     once.refresh = false;
     if (session.watch !== true) return await replicateOnce(copy, session);
     const review = async (): Promise<void> => {
-      if ((await copy.feed.shown()).revision !== copy.book.get('revision'))
+      const isProbed = copy.feed.capabilities.isProbed ?? true;
+      if (!isProbed || (await copy.feed.shown()).revision !== copy.book.get('revision'))
         copy = await reopenCopy(copy, session);
     };
     await watch({ copy: () => copy, review }, session);

@@ -4,6 +4,7 @@ import type { Copy } from '../copy/copy.ts';
 import { declareFields } from '../copy/drift.ts';
 import { PageSize } from '../copy/page-size.ts';
 import { ANOTHER_SOURCE } from '../copy/states.ts';
+import { RECORD } from '../copy/wanted.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { sharedAllowance } from '../http/allowance.ts';
@@ -136,6 +137,7 @@ async function welcome(copy: Copy): Promise<Copy> {
   const { capabilities } = feed;
   // Files that nobody wanted meanwhile are all looked at when they are wanted again.
   const media = copy.files === undefined ? { media: 'records' as const } : {};
+  if (book.get('capabilities')?.children === 'none') await wantSubData(copy);
   await book.commit({ state: { capabilities, ...media } });
   tell({ kind: 'source', interface: capabilities.interface, abilities: describe(capabilities) });
   if (settings.drift === 'evolve') {
@@ -144,6 +146,24 @@ async function welcome(copy: Copy): Promise<Copy> {
   }
   await compareFingerprint(copy);
   return copy;
+}
+
+/** Stored keys that are wanted in one transaction. */
+const AT_ONCE = 1000;
+
+/** The source gave no sub-data before, or nothing was there to find it out with: that of everything stored is wanted. */
+async function wantSubData(copy: Copy): Promise<void> {
+  const { book, feed, name, store } = copy;
+  const { children, expansions, resources } = feed.capabilities;
+  if (children === 'none' || !resources.includes('Property')) return;
+  const whys = children === 'expanded' ? [RECORD] : expansions;
+  for (let after = ''; ; ) {
+    const keys = await store.ledger.storedKeys(name, 'Property', after, AT_ONCE);
+    const last = keys.at(-1);
+    if (last === undefined) return;
+    await book.commit({ want: whys.map((why) => ({ resource: 'Property', keys, why })) });
+    after = last;
+  }
 }
 
 /** The copy of one source is never mixed with another: the name stands for an interface at an address. */

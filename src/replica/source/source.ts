@@ -103,6 +103,13 @@ export interface Capabilities {
   readonly asksForMany: boolean;
   /** What is copied: names of resources, or `accounts` for members and offices in one collection. */
   readonly resources: readonly string[];
+  /** How a single record is asked for where many are not; `none`: the source gives a record in its walks alone. */
+  readonly byKey?: 'path' | 'filter' | 'none';
+  readonly hasNumericKeys?: boolean;
+  /** Where the sub-data of a listing are: `Property('key')/Media`, or `Property/key/Media`. */
+  readonly childrenAt?: 'key' | 'segment';
+  /** False while the source had no record to find these out with: it is asked again. */
+  readonly isProbed?: boolean;
   /** Resources that would have been copied if the source had them. */
   readonly lacking?: readonly string[];
 }

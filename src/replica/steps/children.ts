@@ -5,9 +5,12 @@ import { CHILDREN, RECORD } from '../copy/wanted.ts';
 import { type Capabilities, givesCustomFields, type SourcePage } from '../source/source.ts';
 import { fetchWanted } from './fetch-wanted.ts';
 
+const OPEN_HOUSES = ['OpenHousesChangeTimestamp'];
 /** The stamps that tell when a collection of a listing moved (specification 4.4, rule 3). The others have none. */
 const STAMPS_OF: Readonly<Record<string, readonly string[]>> = {
   Media: ['PhotosChangeTimestamp', 'VideosChangeTimestamp', 'DocumentsChangeTimestamp'],
+  OpenHouse: OPEN_HOUSES,
+  OpenHouses: OPEN_HOUSES,
 };
 
 type Want = Keys & { readonly why: string };

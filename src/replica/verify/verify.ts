@@ -118,7 +118,7 @@ async function compareItems(
   broken: SourcePage['broken'],
   tally: Tally,
 ): Promise<void> {
-  const suspects = new Map<string, string[]>();
+  const suspects = new Map<string, Map<string, Suspect>>();
   // A listing and its collections may be two items of one key: they are read apart.
   const apart = items.filter(({ onlyChildren }) => onlyChildren);
   const { intake } = await readPage(copy, {
@@ -134,42 +134,89 @@ async function compareItems(
     if (!record.onlyChildren) {
       tally.compared.set(resource.name, (tally.compared.get(resource.name) ?? 0) + 1);
     }
-    if ((await faultsOf(copy, record)).length > 0) {
-      const keys = suspects.get(resource.name) ?? [];
-      suspects.set(resource.name, keys);
-      if (!keys.includes(key)) keys.push(key);
-    }
+    const fields = await faultsOf(copy, record);
+    if (fields?.length === 0) continue;
+    const found = suspects.get(resource.name) ?? new Map<string, Suspect>();
+    suspects.set(resource.name, found);
+    const isOfChildren = record.onlyChildren === true || found.get(key)?.isOfChildren === true;
+    found.set(key, { fields, isOfChildren, isPending: isPending(copy, record) });
   }
-  for (const [resource, keys] of suspects) await lookAgain(copy, resource, keys, tally);
+  for (const [resource, found] of suspects) await lookAgain(copy, resource, found, tally);
 }
 
 const recordsOf = ({ records }: Intake): ParsedRecord[] => records.flatMap((group) => [...group.records]);
 
 /** What differs in a record; for a record that only brings collections, what differs in them. */
-async function faultsOf({ store }: Copy, record: ParsedRecord): Promise<string[]> {
+async function faultsOf({ store }: Copy, record: ParsedRecord): Promise<string[] | undefined> {
   const fields = await differingFields(store, record);
-  if (fields === undefined) return ['is missing'];
-  return record.onlyChildren ? fields.filter((field) => field.includes('(')) : fields;
+  return record.onlyChildren ? fields?.filter((field) => field.includes('(')) : fields;
 }
 
-/** Reads records a second time, and counts those that still differ. */
-async function lookAgain(copy: Copy, resource: string, keys: readonly string[], tally: Tally): Promise<void> {
-  const { book, feed, store } = copy;
-  for (let at = 0; at < keys.length; at += feed.someAtOnce) {
-    const page = await feed.some(resource, keys.slice(at, at + feed.someAtOnce));
-    for (const record of recordsOf((await readPage(copy, page)).intake)) {
-      if (record.resource.name !== resource) continue;
-      const fields = await differingFields(store, record);
+/** What looked different at the first reading. */
+interface Suspect {
+  /** Undefined for a record that is missing. */
+  readonly fields: readonly string[] | undefined;
+  /** What came apart from its listing has to be read so again. */
+  readonly isOfChildren: boolean;
+  readonly isPending: boolean;
+}
+
+/** Reads records a second time, and counts those that still differ, or that the source does not give once more. */
+async function lookAgain(
+  copy: Copy,
+  resource: string,
+  suspects: ReadonlyMap<string, Suspect>,
+  tally: Tally,
+): Promise<void> {
+  const { book, feed } = copy;
+  const every = [...suspects];
+  for (let at = 0; at < every.length; at += feed.someAtOnce) {
+    const some = every.slice(at, at + feed.someAtOnce);
+    const again = await readAgain(copy, resource, some);
+    for (const [key, first] of some) {
+      const { fields, isPending: pending } = again.get(key) ?? first;
       if (fields?.length === 0) continue;
-      if (isPending(copy, record)) {
+      if (pending) {
         tally.pending.set(resource, (tally.pending.get(resource) ?? 0) + 1);
         continue;
       }
-      const isQuarantined = book.isQuarantined(resource, record.key);
+      const isQuarantined = book.isQuarantined(resource, key);
       const kind = isQuarantined ? 'quarantined' : fields === undefined ? 'missing' : 'content';
-      tally.differences.push({ resource, key: record.key, kind, fields: fields ?? [] });
+      tally.differences.push({ resource, key, kind, fields: fields ?? [] });
     }
   }
+}
+
+/** What is found at a second reading; nothing for records that the source does not give any more, or not by their key. */
+async function readAgain(
+  copy: Copy,
+  resource: string,
+  suspects: readonly (readonly [string, Suspect])[],
+): Promise<Map<string, Omit<Suspect, 'isOfChildren'>>> {
+  const { feed } = copy;
+  const found = new Map<string, Omit<Suspect, 'isOfChildren'>>();
+  const whole = await feed.some(
+    resource,
+    suspects.map(([key]) => key),
+  );
+  const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
+  const children =
+    parts.length === 0 ? { items: [], broken: [] } : await feed.children(parts, feed.capabilities.expansions);
+  for (const page of [whole, children]) {
+    for (const record of recordsOf((await readPage(copy, page)).intake)) {
+      if (record.resource.name !== resource) continue;
+      const before = found.get(record.key);
+      const fields = await faultsOf(copy, record);
+      found.set(record.key, {
+        fields: fields === undefined ? undefined : [...new Set([...(before?.fields ?? []), ...fields])],
+        isPending: (before?.isPending ?? false) || isPending(copy, record),
+      });
+    }
+  }
+  // Sub-data that did not come again was not compared again.
+  const given = new Set(children.items.map(({ json }) => String(json.ListingKey)));
+  for (const key of parts) if (!given.has(key)) found.delete(key);
+  return found;
 }
 
 /** Whether the source changed a record after what the copy is complete up to. */
@@ -201,7 +248,8 @@ async function compareSample(
   for (let at = 0; at < keys.length; at += 1000) {
     for (const key of await store.ledger.missing(name, resource, keys.slice(at, at + 1000))) missing.add(key);
   }
-  await lookAgain(copy, resource, [...missing], tally);
+  const suspect: Suspect = { fields: undefined, isOfChildren: false, isPending: false };
+  await lookAgain(copy, resource, new Map([...missing].map((key) => [key, suspect])), tally);
   const stored = keys.filter((key) => !missing.has(key));
   const step = Math.max(1, stored.length / Math.max(1, sample));
   const chosen = Array.from(

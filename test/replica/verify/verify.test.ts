@@ -230,7 +230,13 @@ test('a difference is read twice before it counts', async (t) => {
   assert.deepEqual(verified?.differences, [
     { resource: 'Property', key: '1005', kind: 'content', fields: ['ListPrice'] },
   ]);
-  assert.deepEqual(single(), ["Property('1003')", "Property('1005')"]);
+  // The first listing is what either run finds out with how single ones are given.
+  assert.deepEqual(single(), [
+    "Property('1001')",
+    "Property('1001')",
+    "Property('1003')",
+    "Property('1005')",
+  ]);
 });
 
 test('a copy that was never made cannot be verified', async (t) => {

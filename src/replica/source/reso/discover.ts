@@ -7,6 +7,7 @@ import { readJson, readView } from '../answer.ts';
 import type { Capabilities, Shown, Source } from '../source.ts';
 import { foreignFields } from './foreign-fields.ts';
 import { type EntityShape, parseMetadata, type SourceMetadata } from './metadata.ts';
+import { probeRecords, type RecordWays } from './probe-records.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
 
 export interface DiscoverOptions {
@@ -44,14 +45,22 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
     });
   }
   const known = resources.filter((name) => !lacking.includes(name));
-  const [first = 'Property'] = known;
+  const first = known.find((name) => name === 'Property') ?? known[0] ?? 'Property';
   const probe = await probeCollection(client, `${root}${first}`);
   const expansions = await workingExpansions(client, root, known, metadata);
+  const ways = probe.isPlat
+    ? undefined
+    : await probeRecords({
+        client,
+        collection: `${root}${first}`,
+        key: dictionary.resources.get(first)?.key ?? 'ListingKey',
+        hasChildren: first === 'Property' && expansions.length === 0,
+      });
   const windowField = options.windowField ?? stampOf(metadata);
   const capabilities: Capabilities = {
     interface: 'reso',
     isPlat: probe.isPlat,
-    children: expansions.length > 0 ? 'expanded' : await childrenByPath(client, root, known),
+    children: expansions.length > 0 ? 'expanded' : ways?.childrenAt === undefined ? 'none' : 'per-listing',
     expansions: expansions.length > 0 ? expansions : SPECIFIED,
     windowField,
     pagesByLink: probe.topMeans !== 'offset',
@@ -59,6 +68,7 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
     asksForMany: probe.isPlat,
     resources: known,
     lacking,
+    ...(ways === undefined ? {} : waysOf(ways)),
   };
   return resoSource({
     client,
@@ -73,6 +83,9 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
       shapeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,
   });
 }
+
+const waysOf = ({ childrenAt, ...ways }: RecordWays): Partial<Capabilities> =>
+  childrenAt === undefined ? ways : { ...ways, childrenAt };
 
 interface ReadMetadata {
   readonly metadata: SourceMetadata | undefined;
@@ -177,23 +190,6 @@ async function workingExpansions(
 function declaredCollections({ types, entitySets }: SourceMetadata): string[] {
   const declared = types.get(entitySets.get('Property') ?? 'Property')?.collections;
   return KNOWN.flatMap((names) => names.find((name) => declared?.has(name)) ?? []);
-}
-
-async function childrenByPath(
-  client: SourceClient,
-  root: string,
-  resources: readonly string[],
-): Promise<'per-listing' | 'none'> {
-  if (!resources.includes('Property')) return 'none';
-  const page = await client.get(`${root}Property?$top=1`, readJson);
-  const [listing]: unknown[] = Array.isArray(page.value) ? page.value : [];
-  const key =
-    typeof listing === 'object' && listing !== null && 'ListingKey' in listing
-      ? listing.ListingKey
-      : undefined;
-  if (typeof key !== 'string') return 'none';
-  const address = `${root}Property(${encodeURIComponent(`'${key}'`)})/Media`;
-  return (await attempt(() => client.get(address, readJson))) === undefined ? 'none' : 'per-listing';
 }
 
 /** The answer, or undefined when the server does not know what is asked. */

@@ -3,6 +3,22 @@ import type { Walk } from '../source.ts';
 /** A key as a literal of OData. */
 export const quoted = (key: string): string => `'${key.replaceAll("'", "''")}'`;
 
+/** A key as the source writes it: digits alone where its keys are numbers. */
+export const literalOf = (key: string, isNumeric: boolean): string =>
+  isNumeric && /^\d+$/.test(key) ? key : quoted(key);
+
+export const recordAddress = (collection: string, literal: string): string =>
+  `${collection}(${encodeURIComponent(literal)})`;
+
+/** Where the sub-data of a listing are: `Property('key')/Media`, or `Property/key/Media` (specification 4.2). */
+export type ChildAddress = 'key' | 'segment';
+
+export function childAddress(collection: string, literal: string, child: string, way: ChildAddress): string {
+  if (way === 'key') return `${recordAddress(collection, literal)}/${child}`;
+  const bare = literal.startsWith("'") ? literal.slice(1, -1).replaceAll("''", "'") : literal;
+  return `${collection}/${encodeURIComponent(bare)}/${child}`;
+}
+
 /** Encodes the value of an option; the characters that OData itself uses stay readable. */
 export function encodeOption(option: string): string {
   const [name = '', value = ''] = option.split(/=(.*)/s, 2);

@@ -16,8 +16,17 @@ import type {
   SourceKey,
   SourcePage,
 } from '../source.ts';
+import { inTurn, NOTHING, together, UNMASKED } from './gathered.ts';
 import { type ListAnswer, linkOf, readList } from './list-answer.ts';
-import { encodeOption, filterOf, quoted, withTop } from './options.ts';
+import {
+  childAddress,
+  encodeOption,
+  filterOf,
+  literalOf,
+  quoted,
+  recordAddress,
+  withTop,
+} from './options.ts';
 import { ShortList } from './short-list.ts';
 
 export interface ResoSourceOptions {
@@ -55,6 +64,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     if (resource === undefined) throw new Error(`The dictionary has no resource ${name}`);
     return resource;
   };
+  const literal = (key: string): string => literalOf(key, capabilities.hasNumericKeys === true);
   const expand = (resource: string): string[] =>
     resource === 'Property' && capabilities.children === 'expanded' && expansions.length > 0
       ? [`$expand=${expansions.join(',')}`]
@@ -115,15 +125,10 @@ export function resoSource(options: ResoSourceOptions): Source {
         const query = [`$filter=${resourceOf(name).key} in (${list})`, ...expand(name)];
         return everyPage(name, query, keys.length, attempts);
       }
-      return together(await inTurn(keys, (key) => one(name, key, attempts)));
+      return together(await inTurn(keys, (key) => single(name, key, attempts)));
     },
     async children(keys, collections, attempts) {
-      const ask = (key: string): Promise<SourcePage> =>
-        childrenOf(key, collections, attempts).catch((error: unknown) => {
-          if (isGone(error)) return NOTHING;
-          throw error;
-        });
-      return together(await inTurn(keys, ask));
+      return together(await inTurn(keys, (key) => childrenOf(key, collections, attempts)));
     },
   };
 
@@ -180,8 +185,24 @@ export function resoSource(options: ResoSourceOptions): Source {
     return { items, broken, keys: keysOf(resource, values) };
   }
 
+  async function single(name: string, key: string, attempts: number | undefined): Promise<SourcePage> {
+    switch (capabilities.byKey) {
+      case 'none':
+        return NOTHING;
+      case 'filter':
+        return everyPage(
+          name,
+          [`$filter=${resourceOf(name).key} eq ${literal(key)}`, ...expand(name)],
+          1,
+          attempts,
+        );
+      default:
+        return one(name, key, attempts);
+    }
+  }
+
   async function one(name: string, key: string, attempts: number | undefined): Promise<SourcePage> {
-    const address = `${root}${name}(${encodeURIComponent(quoted(key))})`;
+    const address = recordAddress(`${root}${name}`, literal(key));
     const query = expand(name).map(encodeOption).join('&');
     try {
       const url = query === '' ? address : `${address}?${query}`;
@@ -212,8 +233,29 @@ export function resoSource(options: ResoSourceOptions): Source {
     let serverTime = 0;
     let weight = 0;
     for (const collection of collections) {
-      const first = `${root}Property(${encodeURIComponent(quoted(key))})/${collection}`;
-      const list = new ShortList(first);
+      const way = capabilities.childrenAt ?? 'key';
+      const first = childAddress(`${root}Property`, literal(key), collection, way);
+      const list = await listOf(first, attempts);
+      // One kind that is not there says nothing of the others.
+      if (list === undefined) continue;
+      serverTime = Math.max(serverTime, list.serverTime);
+      weight += list.weight;
+      json[collection] = list.values;
+    }
+    if (Object.keys(json).length === 1) return NOTHING;
+    const items = [{ resource: 'Property', json, onlyChildren: true }];
+    return { items, broken: [], keys: [{ resource: 'Property', key }], serverTime, weight, ...UNMASKED };
+  }
+
+  /** A collection of a listing, whole; undefined where there is none at the address. */
+  async function listOf(
+    first: string,
+    attempts: number | undefined,
+  ): Promise<(Pick<ListAnswer, 'values'> & Pick<SourcePage, 'serverTime' | 'weight'>) | undefined> {
+    const list = new ShortList(first);
+    let serverTime = 0;
+    let weight = 0;
+    try {
       for (let url: string | undefined = first; url !== undefined; ) {
         const answer: ListAnswer = await client.get(url, readList, attemptsOf(attempts));
         serverTime = answer.facts.serverTime;
@@ -224,16 +266,13 @@ export function resoSource(options: ResoSourceOptions): Source {
         if (!isNew) break; // a server that knows no $skip here
         url = link ?? (mayGoOn(answer) ? `${first}?$skip=${list.values.length}` : undefined);
       }
-      json[collection] = list.values;
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      throw error;
     }
-    const items = [{ resource: 'Property', json, onlyChildren: true }];
-    return { items, broken: [], keys: [{ resource: 'Property', key }], serverTime, weight, ...UNMASKED };
+    return { values: list.values, serverTime, weight };
   }
 }
-
-/** The interface leaves hidden fields out; it masks nothing. */
-const UNMASKED = { masked: [], open: [] } as const;
-const NOTHING: SourcePage = { items: [], broken: [], keys: [], serverTime: 0, weight: 0, ...UNMASKED };
 
 const isGone = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.status === 404 || error.status === 410);
@@ -241,21 +280,4 @@ const isGone = (error: unknown): boolean =>
 /** Keys are texts; a source may give the digits of one as a number. */
 function withTextKey(key: string, record: Readonly<Record<string, unknown>>) {
   return typeof record[key] === 'number' ? { ...record, [key]: String(record[key]) } : record;
-}
-
-async function inTurn<T>(keys: readonly string[], ask: (key: string) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  for (const key of keys) results.push(await ask(key));
-  return results;
-}
-
-function together(pages: readonly SourcePage[]): SourcePage {
-  return {
-    items: pages.flatMap((page) => page.items),
-    broken: pages.flatMap((page) => page.broken),
-    keys: pages.flatMap((page) => page.keys),
-    serverTime: Math.max(0, ...pages.map((page) => page.serverTime)),
-    weight: pages.reduce((sum, page) => sum + page.weight, 0),
-    ...UNMASKED,
-  };
 }
