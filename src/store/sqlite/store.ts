@@ -5,7 +5,6 @@ import { dayFrom, declare, type FieldValues, standardDictionary } from '../../di
 import { platError } from '../../errors/index.ts';
 import { type Clock, steadyClock, systemClock } from '../clock.ts';
 import type { KeyStore } from '../key-store.ts';
-import { isPlainQuery, isPlainShape } from '../lanes.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
@@ -19,15 +18,12 @@ import type {
 } from '../read.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
-import { planMerged } from '../sql/merged-plan.ts';
-import { planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
 import { type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
-import { sqliteDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { registerFileUrl } from './functions.ts';
@@ -39,8 +35,8 @@ import { readMeta } from './meta.ts';
 import { migrateStore } from './migrate.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
+import { Reads } from './reads.ts';
 import { readStatus } from './status.ts';
-import { type ReadResult, type ReadTask, runTask } from './tasks.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteStoreOptions {
@@ -94,8 +90,7 @@ class SqliteStore implements Store {
   readonly #write: Connection;
   readonly #probe: HorizonProbe;
   readonly #writer: Writer;
-  readonly #pages: ReaderPool | undefined;
-  readonly #searches: ReaderPool | undefined;
+  readonly #reads: Reads;
   #model: StoreModel;
   /** Writes of this process follow each other; the lock is between processes. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -124,8 +119,9 @@ class SqliteStore implements Store {
       locked: (work) => this.#exclusively(() => this.#writer.locked(work)),
     });
     const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE };
-    this.#pages = pageReaders > 0 ? new ReaderPool(pool, pageReaders) : undefined;
-    this.#searches = searchReaders > 0 ? new ReaderPool(pool, searchReaders) : undefined;
+    const readers = (size: number) => (size > 0 ? new ReaderPool(pool, size) : undefined);
+    const [pages, searches] = [readers(pageReaders), readers(searchReaders)];
+    this.#reads = new Reads({ name: path, model: () => this.model(), main: this.#main, pages, searches });
   }
 
   async model(): Promise<StoreModel> {
@@ -137,48 +133,28 @@ class SqliteStore implements Store {
     return this.#model;
   }
 
-  async page(request: PageRequest, options: ReadOptions): Promise<Page> {
-    const plan = planPage(await this.#planner(), request);
-    const plain = isPlainShape(request.shape);
-    const light = plain && request.query.under !== undefined && isPlainQuery(request.query);
-    const lane = light ? undefined : this.#laneOf(plain && plan.kind !== 'search');
-    return pageOf(await this.#run({ kind: 'page', plan }, lane, options));
+  page(request: PageRequest, options: ReadOptions): Promise<Page> {
+    return this.#reads.page(request, options);
   }
 
-  async listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
-    const plan = planList(await this.#planner(), request);
-    const lane = this.#laneOf(isPlainShape(request.shape));
-    return pageOf(await this.#run({ kind: 'page', plan }, lane, options));
+  listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
+    return this.#reads.listPage(request, options);
   }
 
-  async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
-    const statement = planMerged(await this.#planner(), request);
-    return bodyOf(await this.#run({ kind: 'body', statement }, this.#searches, options)) ?? new Uint8Array(0);
+  mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
+    return this.#reads.mergedPage(request, options);
   }
 
-  async record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
-    const statement = planRecord(await this.#planner(), request);
-    const lane = isPlainShape(request.shape) ? undefined : this.#searches;
-    return bodyOf(await this.#run({ kind: 'body', statement }, lane, options));
+  record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
+    return this.#reads.record(request, options);
   }
 
-  async count(query: RecordQuery, options: ReadOptions): Promise<number> {
-    const statement = planCount(await this.#planner(), query);
-    const light = isPlainQuery(query);
-    const result = await this.#run(
-      { kind: 'number', statement },
-      light ? undefined : this.#searches,
-      options,
-    );
-    if (result.kind !== 'number') throw new Error('A count gives a number');
-    return result.value;
+  count(query: RecordQuery, options: ReadOptions): Promise<number> {
+    return this.#reads.count(query, options);
   }
 
-  async ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
-    const statement = planIds(await this.#planner(), query);
-    const result = await this.#run({ kind: 'ids', statement }, this.#searches, options);
-    if (result.kind !== 'ids') throw new Error('A search gives ids');
-    return result.ids;
+  ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
+    return this.#reads.ids(query, options);
   }
 
   async positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
@@ -269,32 +245,8 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#writing.catch(() => undefined);
-    await Promise.all([this.#pages?.close(), this.#searches?.close()]);
+    await this.#reads.close();
     for (const connection of [this.#main, this.#probe, this.#write]) connection.close();
-  }
-
-  async #planner() {
-    return { dialect: sqliteDialect, model: await this.model() };
-  }
-
-  #laneOf(isBounded: boolean): ReaderPool | undefined {
-    return isBounded ? this.#pages : this.#searches;
-  }
-
-  async #run(
-    task: ReadTask,
-    lane: ReaderPool | undefined,
-    { milliseconds }: ReadOptions,
-  ): Promise<ReadResult> {
-    try {
-      if (lane !== undefined) return await lane.run(task, milliseconds);
-      this.#main.deadline.set(milliseconds);
-      return runTask(this.#main, task);
-    } catch (error) {
-      throw translateError(error, this.name, milliseconds / 1000);
-    } finally {
-      this.#main.deadline.clear();
-    }
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -304,14 +256,4 @@ class SqliteStore implements Store {
     this.#writing = turn.catch(() => undefined);
     return turn;
   }
-}
-
-function pageOf(result: ReadResult): Page {
-  if (result.kind !== 'page') throw new Error('A page task gives a page');
-  return result.page;
-}
-
-function bodyOf(result: ReadResult): Uint8Array | undefined {
-  if (result.kind !== 'body') throw new Error('A record task gives a body');
-  return result.body;
 }
