@@ -98,17 +98,17 @@ export class SourceClient {
     for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
       await this.#pause();
       assertOrigin(root, address);
-      const until = environment.clock.now() + longest;
       const response = await environment.transport({
         url: address,
         headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
         timeout,
+        longest,
         signal,
       });
       const content = { bytes: 0 };
       let text: string;
       try {
-        text = await this.#read(response, content, until);
+        text = await this.#read(response, content);
       } finally {
         await this.#note(response, content.bytes);
       }
@@ -150,8 +150,8 @@ export class SourceClient {
     }
   }
 
-  async #read(response: TransportResponse, content: { bytes: number }, until: number): Promise<string> {
-    const { largest, longest, environment } = this.#options;
+  async #read(response: TransportResponse, content: { bytes: number }): Promise<string> {
+    const { largest } = this.#options;
     const declared = Number(response.headers['content-length'] ?? Number.NaN);
     const encoded = response.headers['content-encoding'] !== undefined;
     const isTooLarge = !encoded && declared > largest;
@@ -161,7 +161,6 @@ export class SourceClient {
       content.bytes += chunk.length;
       if (isTooLarge || content.bytes > largest)
         throw tooLarge(response, isTooLarge ? declared : content.bytes, largest);
-      if (environment.clock.now() > until) throw tooSlow(content.bytes, longest);
       parts.push(decoder.decode(chunk, { stream: true }));
     }
     if (!encoded && Number.isFinite(declared) && content.bytes < declared) {
@@ -176,10 +175,3 @@ const tooLarge = ({ status }: TransportResponse, bytes: number, largest: number)
   new RequestFailure('too-large', `The answer has ${bytes} bytes or more, and ${largest} are read`, {
     status,
   });
-
-/** By its name a smaller answer is asked for, as after the time-outs of the network. */
-const tooSlow = (bytes: number, longest: number): RequestFailure =>
-  new RequestFailure(
-    'transient',
-    `ANSWER_TIMEOUT: The answer had given ${bytes} bytes after ${longest / 1000} s, and was not at its end`,
-  );

@@ -12,6 +12,8 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds until the head of the answer, and between two pieces of its body. */
   readonly timeout: number;
+  /** Milliseconds from the head of the answer to its end. Absent: whoever reads it looks to that. */
+  readonly longest?: number;
   readonly signal: AbortSignal;
   /** Default: `any`. Addresses that a stranger wrote are asked for with `public`. */
   readonly reach?: Reach;
@@ -44,6 +46,7 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
     url,
     headers,
     timeout,
+    longest,
     signal,
     reach = 'any',
   }: TransportRequest): Promise<TransportResponse> => {
@@ -57,6 +60,7 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
     }).catch((error: unknown) => {
       throw error instanceof Error && error.cause instanceof RequestFailure ? error.cause : error;
     });
+    if (longest !== undefined) endAfter(response.body, longest);
     const plain: Record<string, string> = {};
     for (const [name, value] of Object.entries(response.headers)) {
       if (value !== undefined) plain[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
@@ -72,6 +76,16 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
       await Promise.all([agents.any.close(), agents.public.close()]);
     },
   });
+}
+
+/** Gives up an answer that drips, also one of whose pieces no content comes. */
+function endAfter(body: Readable, longest: number): void {
+  const late = Object.assign(new Error(`The answer was not at its end after ${longest / 1000} s`), {
+    code: 'ANSWER_TIMEOUT',
+  });
+  const timer = setTimeout(() => body.destroy(late), longest).unref();
+  body.once('close', () => clearTimeout(timer));
+  body.once('error', () => undefined); // told where it is read
 }
 
 function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {

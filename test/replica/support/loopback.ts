@@ -21,6 +21,8 @@ export interface Reply {
   readonly cutAfter?: number;
   /** No end ever comes after the body. */
   readonly stalls?: boolean;
+  /** The body comes again and again, each time after so many milliseconds, without an end. */
+  readonly drips?: number;
 }
 
 export interface Loopback {
@@ -90,6 +92,11 @@ function send(response: ServerResponse, { status = 200, headers = {}, body = '',
     if (!response.hasHeader('content-length')) response.setHeader('content-length', bytes.length);
     response.write(bytes.subarray(0, reply.cutAfter), () => response.destroy());
     response.flushHeaders();
+    return;
+  }
+  if (reply.drips !== undefined) {
+    const timer = setInterval(() => response.write(bytes), reply.drips);
+    response.on('close', () => clearInterval(timer));
     return;
   }
   if (reply.stalls) {
