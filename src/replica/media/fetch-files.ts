@@ -1,11 +1,9 @@
-import { PlatError } from '../../errors/index.ts';
-import { LeaseLost } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import { FILES } from '../copy/files-wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { fetchOne, line, renew } from './fetch-one.ts';
 import { type FileRun, type Job, reconcile } from './file-run.ts';
-import type { MediaFolder } from './folder.ts';
+import { folderFailure, type MediaFolder } from './folder.ts';
 import { HostLines } from './hosts.ts';
 
 /** Listings that are looked at together, files in line, and files that are fetched at once. */
@@ -60,13 +58,16 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
     },
   };
   try {
-    await walk(work);
-  } finally {
-    // Nobody writes into a folder that is closed.
-    stop.abort();
-    await Promise.allSettled(work.busy);
+    await walk(work).finally(async () => {
+      // Nobody writes into a folder that is closed.
+      stop.abort();
+      await Promise.allSettled(work.busy);
+    });
+    await settle(work);
+  } catch (error) {
+    // A full disk ends the round, not a watch: it is tried again after a while.
+    throw folderFailure(folder.path, error);
   }
-  await settle(work);
   if (copy.signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
   tell({ kind: 'step', resource: 'Media', step: 'media', state: 'done' });
 }
@@ -99,7 +100,7 @@ async function walk(work: Work): Promise<void> {
     }
     begin(work);
     if (finished.length >= LISTINGS) await settle(work);
-    if (work.broken !== undefined) throw asFolderFailure(work.broken.error, run.folder.path);
+    if (work.broken !== undefined) throw work.broken.error;
     if (!isThrough && hosts.waiting < IN_LINE) continue;
     if (busy.size === 0 && hosts.waiting === 0 && expired.length === 0) return;
     await nextEnd(work);
@@ -158,11 +159,4 @@ async function settle({ run, done }: Work): Promise<void> {
   if (keys.length === 0) return;
   await reconcile(run, keys);
   done(keys.length);
-}
-
-/** A full disk ends the round, not a watch: it is tried again after a while. */
-function asFolderFailure(error: unknown, path: string): unknown {
-  const isOurs = error instanceof PlatError || error instanceof LeaseLost || error instanceof RequestFailure;
-  if (isOurs || !(error instanceof Error) || !('code' in error)) return error;
-  return new RequestFailure('transient', `${path} takes no files: ${error.message}`, { cause: error });
 }

@@ -50,15 +50,19 @@ export class MediaFolder {
    * removed, and no other one that writes for the same source is alive. Files of other sources are let be.
    */
   static async open(path: string, source: string): Promise<MediaFolder> {
-    const partial = join(path, 'partial');
-    await mkdir(partial, { recursive: true });
-    for (const name of await readdir(partial)) {
-      if (name.startsWith(ownerMark(source))) await rm(join(partial, name), { force: true });
+    try {
+      const partial = join(path, 'partial');
+      await mkdir(partial, { recursive: true });
+      for (const name of await readdir(partial)) {
+        if (name.startsWith(ownerMark(source))) await rm(join(partial, name), { force: true });
+      }
+      const index = new DatabaseSync(join(path, 'index.db'), { timeout: 10_000 });
+      index.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+      index.exec(LAYOUT);
+      return new MediaFolder(path, source, index);
+    } catch (error) {
+      throw folderFailure(path, error);
     }
-    const index = new DatabaseSync(join(path, 'index.db'), { timeout: 10_000 });
-    index.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    index.exec(LAYOUT);
-    return new MediaFolder(path, source, index);
   }
 
   /** The files of a listing, by the keys of their media records. */
@@ -173,7 +177,8 @@ export class MediaFolder {
       if (before !== undefined) this.#drop(before);
       this.#index.exec('COMMIT');
     } catch (error) {
-      this.#index.exec('ROLLBACK');
+      // A full disk has ended the transaction already.
+      if (this.#index.isTransaction) this.#index.exec('ROLLBACK');
       throw error;
     }
   }
@@ -192,6 +197,14 @@ export class MediaFolder {
 
 /** What the names of a source's unfinished files begin with; no name of a source has an `@`. */
 const ownerMark = (source: string): string => `${source}@`;
+
+/** What the file system or the index refuses, in words, and as something that may pass; anything else as it is. */
+export function folderFailure(path: string, error: unknown): unknown {
+  const isOfDisk =
+    error instanceof Error && ('syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR'));
+  if (!isOfDisk) return error;
+  return new RequestFailure('transient', `${path} takes no files: ${error.message}`, { cause: error });
+}
 
 export const tooLarge = (largest: number): RequestFailure =>
   new RequestFailure('too-large', `The file is larger than ${largest} bytes`);

@@ -134,3 +134,24 @@ test('what is noted is in the index itself once it is synced, not in its log alo
     ['a'],
   );
 });
+
+test('a folder that cannot be opened says so in one line', async (t) => {
+  const path = folderOf(t);
+  writeFileSync(join(path, 'index.db'), 'no database, but long enough to be looked at as one'.repeat(20));
+  await assert.rejects(MediaFolder.open(path, 'feed'), {
+    name: 'RequestFailure',
+    kind: 'transient',
+    message: `${path} takes no files: file is not a database`,
+  });
+});
+
+test('an index that ends a transaction by itself, as a full disk makes it, tells why, and goes on with room', async (t) => {
+  const path = folderOf(t);
+  const folder = await opened(t, path);
+  const index = new DatabaseSync(join(path, 'index.db'));
+  t.after(() => index.close());
+  index.exec("CREATE TRIGGER full BEFORE INSERT ON files BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END");
+  await assert.rejects(keep(folder, 'a', 'picture', 'image/jpeg'), { message: 'disk is full' });
+  index.exec('DROP TRIGGER full');
+  assert.equal(existsSync(await keep(folder, 'a', 'picture', 'image/jpeg')), true);
+});
