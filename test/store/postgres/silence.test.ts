@@ -172,3 +172,24 @@ test('a statement that another holds up is ended by the server before the connec
   await client.query('ROLLBACK');
   assert.deepEqual(told(await world.store.write('Property', [record])), { inserted: 1 });
 });
+
+test('a page that nobody takes to its end loses its connection after the time of the request', async (t) => {
+  const address = await database(t);
+  const { store, write, request } = await openAt(t, `${address}&connections=2`, {});
+  const PublicRemarks = 'A house with a view. '.repeat(190);
+  const keys = Array.from({ length: 300 }, (_, index) => `L${index}`);
+  await write('Property', ...keys.map((key) => listing(key, { PublicRemarks })));
+  // Orders are found on the one connection for searches.
+  const asked = await request('Property', '$orderby=ListPrice', { limit: 300 });
+  const left = await store.page(asked, { milliseconds: 1000 });
+  assert.ok(left.rest !== undefined);
+  const taken = await store.page(asked, { milliseconds: 1000 });
+  assert.ok(taken.rest !== undefined);
+  let bytes = taken.body.length;
+  for await (const part of taken.rest) bytes += part.length;
+  assert.equal(bytes, left.body.length + left.rest.length);
+  await assert.rejects(Array.fromAsync(left.rest), {
+    code: 'ETIMEDOUT',
+    message: 'Nothing was heard from the server for 3000 ms',
+  });
+});
