@@ -1,5 +1,5 @@
 import { platError } from '../errors/index.ts';
-import type { RawRow, RawTable, RawTables } from './raw-tables.ts';
+import type { RawRow, RawSource, RawTable, RawTables, RawTarget } from './raw-tables.ts';
 
 /** What a copy came to. */
 export interface CopyReport {
@@ -13,15 +13,16 @@ export interface CopyReport {
 /** Rows that are compared at once. */
 const ROWS = 500;
 
-/** Passes over a source that is written to meanwhile. */
-const PASSES = 5;
+/** The first makes both sides the same, the second proves it; one more for what cannot be. */
+const PASSES = 3;
 
 /**
  * Makes the store at `to` the same as the one at `from`, table by table in the order of the keys: what is missing or
  * differs there is written, what is too much is removed. So a copy that was broken off goes on where it was; and the
- * last pass, which has nothing to change, proves both to be the same.
+ * last pass, which has nothing to change, proves both to be the same. The source is read as it was at one moment, and
+ * may be served and written to meanwhile.
  * @param told after each step, with the rows that were compared
- * @throws PlatError `storeMissing`; `usage` when another store lies at `to`, `failed` when the source does not come to rest
+ * @throws PlatError `storeMissing`; `usage` when another store lies at `to`; `failed` when rows do not stay as written
  */
 export async function copyStore(
   from: RawTables,
@@ -30,17 +31,24 @@ export async function copyStore(
 ): Promise<CopyReport> {
   if (!from.whole) throw platError('storeMissing', { store: from.name });
   if (to.whole) throw platError('usage', { reason: `There is a store at ${to.name} already.` });
+  return from.read((source) => to.fill((target) => align(source, target, { name: to.name, told })));
+}
+
+interface Telling {
+  readonly name: string;
+  readonly told: (table: string, rows: number) => void;
+}
+
+async function align(source: RawSource, target: RawTarget, { name, told }: Telling): Promise<CopyReport> {
+  const { model, tables } = source;
+  await target.prepare(model, tables);
   let written = 0;
   let removed = 0;
   for (let pass = 1; pass <= PASSES; pass++) {
-    const position = await from.position();
-    const model = await from.model();
-    const tables = await from.tables();
-    await to.prepare(model, tables);
     let rows = 0;
     let differences = 0;
     for (const table of tables) {
-      for await (const step of alignTable(from, to, table)) {
+      for await (const step of alignTable(source, target, table)) {
         rows += step.rows;
         written += step.written;
         removed += step.removed;
@@ -48,14 +56,11 @@ export async function copyStore(
         told(table.name, rows);
       }
     }
-    if (differences === 0 && (await from.position()) === position) {
-      await to.finish(model);
-      return { tables: tables.length, rows, written, removed };
-    }
+    if (differences > 0) continue;
+    await target.finish(model);
+    return { tables: tables.length, rows, written, removed };
   }
-  throw platError('failed', {
-    reason: `${from.name} is written to while it is copied. End what writes to it, and copy again: it goes on from here.`,
-  });
+  throw platError('failed', { reason: `What is written to ${name} does not stay as it was written.` });
 }
 
 interface Step {
@@ -65,7 +70,7 @@ interface Step {
 }
 
 /** Walks both sides of a table in the order of its keys, and changes the second side. */
-async function* alignTable(from: RawTables, to: RawTables, table: RawTable): AsyncIterable<Step> {
+async function* alignTable(from: RawSource, to: RawTarget, table: RawTable): AsyncIterable<Step> {
   const keyLength = table.key.length;
   const keyOf = (row: RawRow): string => JSON.stringify(row.slice(0, keyLength));
   let after: RawRow | undefined;
@@ -89,7 +94,7 @@ async function* alignTable(from: RawTables, to: RawTables, table: RawTable): Asy
 
 /** All rows after a key up to and including another one; without that, all that follow. */
 async function rowsUpTo(
-  side: RawTables,
+  side: RawTarget,
   table: RawTable,
   after: RawRow | undefined,
   last: RawRow | undefined,

@@ -20,24 +20,41 @@ export interface RawTable {
 
 export type RawRow = readonly Cell[];
 
+/** Reads rows in the order of their keys, after one of them, with the columns of the table. */
+export type ReadRows = (
+  table: RawTable,
+  after: RawRow | undefined,
+  limit: number,
+) => Promise<readonly RawRow[]>;
+
+/** A whole store, all of one moment. */
+export interface RawSource {
+  readonly model: StoreModel;
+  readonly tables: readonly RawTable[];
+  readonly rows: ReadRows;
+}
+
+/** A store that is being made, by nobody else. */
+export interface RawTarget {
+  /** Makes what tables and columns of these there are not. The store is no store until `finish`. */
+  prepare(model: StoreModel, tables: readonly RawTable[]): Promise<void>;
+  readonly rows: ReadRows;
+  /** Deletes rows by their keys, and puts rows in, in one transaction. */
+  change(table: RawTable, gone: readonly RawRow[], put: readonly RawRow[]): Promise<void>;
+  /** Views, and the mark that a whole store lies here. */
+  finish(model: StoreModel): Promise<void>;
+}
+
 /** The tables of a store as they are, beneath records and roles: for copies from one engine to another. */
 export interface RawTables {
   /** For messages; without passwords. */
   readonly name: string;
   /** Whether a whole store lies there. */
   readonly whole: boolean;
-  /** What moves when the store is written to. */
-  position(): Promise<string>;
-  model(): Promise<StoreModel>;
-  tables(): Promise<readonly RawTable[]>;
-  /** Rows in the order of their keys, after one of them, with these columns. */
-  rows(table: RawTable, after: RawRow | undefined, limit: number): Promise<readonly RawRow[]>;
-  /** Makes what tables and columns of these there are not. The store is no store until `finish`. */
-  prepare(model: StoreModel, tables: readonly RawTable[]): Promise<void>;
-  /** Deletes rows by their keys, and puts rows in, in one transaction. */
-  change(table: RawTable, gone: readonly RawRow[], put: readonly RawRow[]): Promise<void>;
-  /** Views, and the mark that a whole store lies here. */
-  finish(model: StoreModel): Promise<void>;
+  /** Reads on one snapshot, whatever is written meanwhile. */
+  read<T>(work: (there: RawSource) => Promise<T>): Promise<T>;
+  /** Writes where no store lies. @throws PlatError when another process does so */
+  fill<T>(work: (there: RawTarget) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

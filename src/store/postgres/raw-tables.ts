@@ -7,10 +7,11 @@ import {
   type RawRow,
   type RawTable,
   type RawTables,
+  type RawTarget,
   tableKeys,
 } from '../raw-tables.ts';
 import type { PartitionField } from '../store.ts';
-import { postgresAddress } from './address.ts';
+import { type PostgresAddress, postgresAddress } from './address.ts';
 import { alignSystems } from './align-systems.ts';
 import { addColumns, readColumns } from './columns.ts';
 import { connectPool } from './connect.ts';
@@ -19,6 +20,7 @@ import { counters } from './counters.ts';
 import { makeFunctions } from './create.ts';
 import { translateError } from './errors.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
+import { LOCK_CLASS } from './functions.ts';
 import { mustKnow } from './layout-version.ts';
 import { readMeta, readModel, writeMeta } from './meta.ts';
 import { CURRENT_LAYOUT } from './migrations/index.ts';
@@ -35,7 +37,7 @@ import { recreateView } from './views.ts';
 export async function postgresTables(text: string, partitions?: PartitionField): Promise<RawTables> {
   const address = postgresAddress(text);
   const pool = connectPool(address, { most: 1, pipeline: false });
-  const on: On = (work) =>
+  const on = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
     withSession(pool, work).catch((error: unknown) => {
       throw translateError(error, address.name, 0);
     });
@@ -46,34 +48,52 @@ export async function postgresTables(text: string, partitions?: PartitionField):
   return {
     name: address.name,
     whole,
-    position: () =>
+    read: (work) =>
       on(async (session) => {
-        const rows = await session.rows(
-          "SELECT value FROM plat_meta WHERE name IN ('last_stamp', 'generation') ORDER BY name",
-        );
-        return rows.map((row) => String(row.value)).join();
+        await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+        const model = await readModel(session);
+        const result = await work({
+          model,
+          tables: await tablesOf(session, model),
+          rows: (table, after, limit) => readRows(session, table, after, limit),
+        });
+        await session.run('COMMIT');
+        return result;
       }),
-    model: () => on(readModel),
-    tables: () => on(async (session) => tablesOf(session, await readModel(session))),
-    rows: (table, after, limit) => on((session) => readRows(session, table, after, limit)),
+    fill: (work) =>
+      on(async (session) => {
+        await mustBeAlone(session, address);
+        return work(target(session, address, partitions));
+      }),
+    close: () => pool.end(),
+  };
+}
+
+function target(
+  session: Session,
+  { schema, name }: PostgresAddress,
+  partitions: PartitionField | undefined,
+): RawTarget {
+  return {
+    rows: (table, after, limit) => readRows(session, table, after, limit),
     prepare: (model, tables) =>
-      inTransaction(on, async (session) => {
-        await session.run(`CREATE SCHEMA IF NOT EXISTS "${address.schema}"`);
-        await prepare(session, address.name, model, tables, partitions);
+      inTransaction(session, async () => {
+        await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+        await prepare(session, name, model, tables, partitions);
       }),
     change: async (table, gone, put) => {
       const systems = systemsOf(table, put);
-      if (systems.length > 0 && (await on(readSystems)) !== undefined) {
+      if (systems.length > 0 && (await readSystems(session)) !== undefined) {
         for (const some of systemsAtOnce(systems)) {
-          await inTransaction(on, (session) => makePartitions(session, some));
+          await inTransaction(session, () => makePartitions(session, some));
         }
       }
-      await inTransaction(on, (session) => change(session, table, gone, put));
+      await inTransaction(session, () => change(session, table, gone, put));
     },
     finish: (model) =>
-      inTransaction(on, async (session) => {
+      inTransaction(session, async () => {
         const { columns } = await readCatalog(session);
-        await makeFunctions(session, await readServer(session, address.name));
+        await makeFunctions(session, await readServer(session, name));
         for (const layout of storedLayouts(model)) {
           await recreateView(session, model, layout, columns.get(layout.viewName) ?? []);
         }
@@ -82,11 +102,17 @@ export async function postgresTables(text: string, partitions?: PartitionField):
         }
         await writeMeta(session, CURRENT_LAYOUT);
       }),
-    close: () => pool.end(),
   };
 }
 
-type On = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+/** Two copies into one place would take each other's rows for their own; the lock ends with the connection. */
+async function mustBeAlone(session: Session, { schema, name }: PostgresAddress): Promise<void> {
+  const [row] = await session.rows('SELECT pg_try_advisory_lock($1, hashtext($2)) AS alone', [
+    LOCK_CLASS,
+    `copy into ${schema}`,
+  ]);
+  if (row?.alone !== true) throw platError('failed', { reason: `Another copy into ${name} is at work.` });
+}
 
 async function isWhole(session: Session): Promise<boolean> {
   const [row] = await session.rows("SELECT to_regclass('plat_meta') IS NOT NULL AS there", []);
@@ -97,17 +123,16 @@ async function isWhole(session: Session): Promise<boolean> {
   return true;
 }
 
-const inTransaction = (on: On, work: (session: Session) => Promise<void>): Promise<void> =>
-  on(async (session) => {
-    await session.run('BEGIN');
-    try {
-      await work(session);
-      await session.run('COMMIT');
-    } catch (error) {
-      await session.run('ROLLBACK').catch(() => undefined);
-      throw error;
-    }
-  });
+async function inTransaction(session: Session, work: () => Promise<void>): Promise<void> {
+  await session.run('BEGIN');
+  try {
+    await work();
+    await session.run('COMMIT');
+  } catch (error) {
+    await session.run('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
 
 const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 

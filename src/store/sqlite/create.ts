@@ -47,7 +47,10 @@ export function inspect(path: string): Found {
     const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
     if (applicationId !== APPLICATION_ID) {
       if (tables === 0) return 'empty';
-      throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
+      const begun = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plat_meta'").get();
+      const reason =
+        begun === undefined ? 'it is another database' : 'a copy into it has not come to its end';
+      throw platError('storeNotOurs', { store: path, reason });
     }
     if (version > LAYOUT_VERSION) {
       throw platError('storeTooNew', { store: path, found: version, known: LAYOUT_VERSION });

@@ -6,12 +6,14 @@ import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableK
 import { addColumns, columnsOf } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMarked, LAYOUT_VERSION, layoutOf, markStore, startFile } from './create.ts';
+import { translateError } from './errors.ts';
 import { readModel } from './meta.ts';
 import { extendTables, OWN_TABLES } from './tables.ts';
 import { recreateView } from './views.ts';
 import { writeAllWords } from './word-index.ts';
 
-const PATIENCE = 30_000;
+/** Milliseconds to wait for another process: a reader waits for none, and another copy takes much longer. */
+const PATIENCE = 2000;
 
 /**
  * The tables of the store in a file.
@@ -20,10 +22,19 @@ const PATIENCE = 30_000;
 export function sqliteTables(path: string, create: boolean): RawTables {
   const isNew = !existsSync(path);
   if (isNew && !create) throw platError('storeMissing', { store: path });
-  const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
+  const told = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw translateError(error, path, 0);
+    }
+  };
+  const connection = told(() =>
+    connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 }),
+  );
   const { database } = connection;
   if (isNew) startFile(database);
-  const whole = isMarked(database);
+  const whole = told(() => isMarked(database));
   const layout = layoutOf(database);
   if (whole && layout > LAYOUT_VERSION) {
     connection.close();
@@ -32,32 +43,44 @@ export function sqliteTables(path: string, create: boolean): RawTables {
   return {
     name: path,
     whole,
-    position: async () => {
-      const row = database
-        .prepare("SELECT group_concat(value) AS at FROM plat_meta WHERE name IN ('last_stamp', 'generation')")
-        .get();
-      return String(row?.at);
-    },
-    model: async () => readModel(database),
-    tables: async () => {
-      const keys = tableKeys(readModel(database));
-      return [...keys].map(([name, key]) => {
-        const kinds = columnsOf(database, name);
-        return { name, key, columns: [...new Set([...key, ...kinds.keys()])], kinds };
+    read: async (work) => {
+      database.exec('BEGIN');
+      const model = readModel(database);
+      const result = await work({
+        model,
+        tables: tablesOf(database, model),
+        rows: async (table, after, limit) => told(() => readRows(connection, table, after, limit)),
       });
+      database.exec('COMMIT');
+      return result;
     },
-    rows: async (table, after, limit) => readRows(connection, table, after, limit),
-    prepare: async (model, tables) => prepare(database, path, model, tables),
-    change: async (table, gone, put) => change(connection, table, gone, put),
-    finish: async (model) => {
-      for (const layout of layoutsOf(model)) {
-        recreateView(database, model, layout);
-        writeAllWords(database, layout);
-      }
-      markStore(database);
+    fill: (work) => {
+      // Two copies into one file would take each other's rows for their own.
+      database.exec('PRAGMA locking_mode = EXCLUSIVE');
+      return work({
+        rows: async (table, after, limit) => told(() => readRows(connection, table, after, limit)),
+        prepare: async (model, tables) => told(() => prepare(database, path, model, tables)),
+        change: async (table, gone, put) => told(() => change(connection, table, gone, put)),
+        finish: async (model) => told(() => finish(database, model)),
+      });
     },
     close: async () => connection.close(),
   };
+}
+
+function tablesOf(database: DatabaseSync, model: StoreModel): RawTable[] {
+  return [...tableKeys(model)].map(([name, key]) => {
+    const kinds = columnsOf(database, name);
+    return { name, key, columns: [...new Set([...key, ...kinds.keys()])], kinds };
+  });
+}
+
+function finish(database: DatabaseSync, model: StoreModel): void {
+  for (const layout of layoutsOf(model)) {
+    recreateView(database, model, layout);
+    writeAllWords(database, layout);
+  }
+  markStore(database);
 }
 
 const layoutsOf = (model: StoreModel) =>
