@@ -1,5 +1,6 @@
 import { type CustomFieldDeclaration, REPLICA_STAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
+import type { StoreModel } from '../../store/model.ts';
 import type { Store } from '../../store/store.ts';
 import type { Listener } from '../events.ts';
 import type { ForeignField } from '../source/source.ts';
@@ -7,6 +8,11 @@ import type { ForeignField } from '../source/source.ts';
 /** The group of fields that a source has and does not declare. */
 const GROUP = 'Source';
 const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
+
+/** Fields of a resource, those of the dictionary included: a table of PostgreSQL has 1600 columns, one of SQLite 2000. */
+const MOST_FIELDS = 1500;
+/** The name under which all further fields of a resource are left out when there is no room for them. */
+export const FURTHER = '*';
 
 /** A field that stands in a record and not in the dictionary. */
 export interface UnknownField {
@@ -41,7 +47,8 @@ function guessType(value: unknown): string {
 /**
  * Makes the source's own fields custom fields of the replica. A field that the replica knows keeps its type; its group
  * and label follow the source, where the LocalName is the current name (specification 2.4, rule 2).
- * @returns those that cannot be declared: a name that is none, a type that stored values contradict
+ * @returns those that cannot be declared: a name that is none, a type that stored values contradict; under the name `*`
+ *   all that a table has no room for
  */
 export async function declareFields(
   store: Store,
@@ -49,11 +56,13 @@ export async function declareFields(
   tell: Listener,
 ): Promise<ForeignField[]> {
   const refused: ForeignField[] = [];
-  const wanted = fields.filter((field) => {
+  const named = fields.filter((field) => {
     const isName = API_NAME.test(field.name) && field.name !== REPLICA_STAMP;
     if (!isName && field.name !== REPLICA_STAMP) refused.push(field);
     return isName;
   });
+  const { wanted, further } = fitting(await store.model(), named);
+  refused.push(...further);
   if (wanted.length === 0) return refused;
   try {
     await declareAll(store, wanted, tell);
@@ -70,6 +79,25 @@ export async function declareFields(
     }
   }
   return refused;
+}
+
+/** Fields that there is room for beside those that every record may have, and one name for the others of a resource. */
+function fitting(
+  model: StoreModel,
+  fields: readonly ForeignField[],
+): { readonly wanted: readonly ForeignField[]; readonly further: readonly ForeignField[] } {
+  const counts = new Map<string, number>();
+  const further = new Map<string, ForeignField>();
+  const wanted = fields.filter((field) => {
+    const known = model.resource(field.resource).fields;
+    const count = counts.get(field.resource) ?? known.size;
+    const isKnown = known.has(field.name);
+    const fits = isKnown || count < MOST_FIELDS;
+    if (fits) counts.set(field.resource, isKnown ? count : count + 1);
+    else further.set(field.resource, { ...field, name: FURTHER });
+    return fits;
+  });
+  return { wanted, further: [...further.values()] };
 }
 
 async function declareAll(store: Store, fields: readonly ForeignField[], tell: Listener): Promise<void> {

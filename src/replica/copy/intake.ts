@@ -3,11 +3,11 @@ import { REPLICA_STAMP } from '../../dictionary/index.ts';
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
 import type { StoreModel } from '../../store/model.ts';
 import { parseRecord } from '../../store/record/parse-record.ts';
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import { isStorableKey, type ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { clean } from './clean.ts';
 import type { Copy, CopySettings } from './copy.ts';
-import { agreed, declareFields, guessField, type UnknownField } from './drift.ts';
+import { agreed, declareFields, FURTHER, guessField, type UnknownField } from './drift.ts';
 import { inForms } from './forms.ts';
 
 /** What a page comes to. */
@@ -73,7 +73,10 @@ export async function readPage(
 }
 
 /** A name for what has no key. */
-export const nameless = (payload: string): string => `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
+const nameless = (payload: string): string => `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
+
+/** The name in the quarantine of what has a key that no stored record can have, whether its record came or the key alone. */
+export const nameOfKey = (key: string): string => nameless(key);
 
 function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item: SourceItem): void {
   const resource = model.resource(item.resource);
@@ -89,7 +92,9 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   };
   const result = parseRecord(resource, inForms(resource, json, model.dictionary), model);
   if (!result.ok) {
-    put(resource.name, result.invalid.key, result.invalid.reasons, item.json);
+    const given = item.json[resource.key];
+    const name = typeof given === 'string' && !isStorableKey(given) ? nameOfKey(given) : undefined;
+    put(resource.name, result.invalid.key ?? name, result.invalid.reasons, item.json);
     return;
   }
   const { record } = result;
@@ -124,7 +129,9 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
 async function meetUnknown(copy: Taker, unknown: readonly UnknownField[]): Promise<boolean> {
   const { book, store, settings, tell } = copy;
   const ignored = new Set(book.get('ignored') ?? []);
-  const fresh = unknown.filter(({ resource, name }) => !ignored.has(`${resource}.${name}`));
+  const fresh = unknown.filter(
+    ({ resource, name }) => !ignored.has(`${resource}.${name}`) && !ignored.has(`${resource}.${FURTHER}`),
+  );
   if (fresh.length === 0) return false;
   const refused =
     settings.drift === 'evolve' ? await declareFields(store, fresh.map(guessField), tell) : fresh;

@@ -1,14 +1,14 @@
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
 import { isStorableKey, KEY_LIMIT } from '../../store/record/parsed-record.ts';
 import type { Copy } from './copy.ts';
-import { nameless } from './intake.ts';
+import { nameOfKey } from './intake.ts';
 import { RECORD } from './wanted.ts';
 
 type Want = Keys & { readonly why: string };
 
 /** What is asked for; a record whose key no record here can have goes to the quarantine in its place. */
 export async function wantable(
-  { store }: Pick<Copy, 'store'>,
+  { book, store }: Pick<Copy, 'book' | 'store'>,
   wants: readonly Want[],
 ): Promise<{ readonly want: readonly Want[]; readonly quarantine: readonly QuarantineEntry[] }> {
   if (wants.every(({ keys }) => keys.every(isStorableKey))) return { want: wants, quarantine: [] };
@@ -17,11 +17,11 @@ export async function wantable(
     if (why !== RECORD) return []; // its record is there, or was put aside itself
     const { key: field } = model.resource(resource);
     return keys
-      .filter((key) => !isStorableKey(key))
+      .filter((key) => !isStorableKey(key) && !book.isQuarantined(resource, nameOfKey(key)))
       .map((key) => {
         const payload = JSON.stringify({ [field]: key });
         const reason = `${field} takes at most ${KEY_LIMIT} characters and no control characters`;
-        return { resource, key: nameless(payload), reason, payload };
+        return { resource, key: nameOfKey(key), reason, payload };
       });
   });
   return {

@@ -77,3 +77,23 @@ test("another replica's own stamp is no field of this one", async (t) => {
   assert.deepEqual(await declareFields(store, [field('ReplicaModificationTimestamp')], () => undefined), []);
   assert.deepEqual((await store.model()).settings.declarations.customFields ?? [], []);
 });
+
+test('a table has room for so many fields: all further ones are left out under one name, and the store goes on', async (t) => {
+  const { store, write, keys } = await makeWorld(sqliteEngine(), t, REPLICA);
+  const before = (await store.model()).resource('Property').fields.size;
+  const many = Array.from({ length: 3000 }, (_, at) => field(`F${at}`));
+  const refused = await declareFields(store, many, () => undefined);
+  assert.deepEqual(
+    refused.map(({ resource, name }) => [resource, name]),
+    [['Property', '*']],
+  );
+  assert.equal((await store.model()).settings.declarations.customFields?.length, 1500 - before);
+  await write('Property', { ListingKey: '1', F0: 'first' });
+  assert.deepEqual(await keys('Property'), ['1']);
+  // What is declared is declared again, and nothing else is.
+  const again = await declareFields(store, [field('F0'), field('G')], () => undefined);
+  assert.deepEqual(
+    again.map(({ name }) => name),
+    ['*'],
+  );
+});
