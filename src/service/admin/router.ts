@@ -49,8 +49,10 @@ async function ready({ store, readiness }: AdminContext): Promise<Reply> {
   const problems: Record<string, string> = {};
   try {
     await store.model();
+    // Pages are bounded by it, and a server that is not the one to write to has none.
+    await store.horizon();
   } catch {
-    problems.store = 'the store cannot be read';
+    problems.store = 'the store cannot be used';
   }
   for (const { name, check } of readiness) {
     const problem = await check();

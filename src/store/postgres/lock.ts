@@ -13,7 +13,7 @@ const PATIENCE = 30_000;
  * given back with the transaction, and stops no reader. Under it the layout is looked at, which moves under it, too. Each
  * statement sees what was committed before it, whatever the server's default is: what those before in the queue wrote.
  */
-const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${PATIENCE};
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${PATIENCE};
   SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()));
   SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
     max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer FROM plat_meta`;

@@ -62,7 +62,7 @@ test('/ready is 503 with what is wrong, as long as it is', async () => {
   problem = undefined;
   assert.deepEqual(await ready(), [200, { ready: true }]);
   broken = true;
-  assert.deepEqual(await ready(), [503, { ready: false, problems: { store: 'the store cannot be read' } }]);
+  assert.deepEqual(await ready(), [503, { ready: false, problems: { store: 'the store cannot be used' } }]);
   assert.equal((await get(`${other.addresses.admin}/live`)).status, 200);
   await other.close();
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { PlatError } from '../../../src/errors/index.ts';
+import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { postgresAddress } from '../../../src/store/postgres/address.ts';
 import { ChangePosition } from '../../../src/store/postgres/change-position.ts';
@@ -165,6 +165,14 @@ describe('a standby', () => {
     for (const link of links) link.unpipe();
     assert.equal((await silenced.page(asked, { milliseconds: 50 })).rows, 3);
     assert.deepEqual(reading(silenced), { used: false, reads: 1 });
+  });
+
+  it('is no server to write to: a service on it is not ready, and its requests may come back', async () => {
+    const alone = await openStore(address);
+    after(() => alone.close());
+    const away = { code: 'storeUnavailable' satisfies ErrorCode };
+    await assert.rejects(alone.horizon(), away);
+    await assert.rejects(operations(alone, clock).write('Property', listing('nowhere')), away);
   });
 
   it('that cannot be reached when the store is opened is asked later; one of another store is refused', async () => {
