@@ -195,6 +195,21 @@ test('a key that is a text of control characters, or longer than a key may be, i
   );
 });
 
+test('records of thousands of unknown fields: all listings are stored, what there is no room for is told, and the next run goes on', async (t) => {
+  const { server, replica, clock } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  for (const at of [1, 5, 9]) {
+    const many = Array.from({ length: 3000 }, (_, number) => [`F${at}x${number}`, 'x']);
+    list[at] = { ...list[at], ...Object.fromEntries(many) };
+  }
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  assert.ok(replica.told('field').some(({ taken }) => taken === 'ignored'));
+  assert.deepEqual(await replica.quarantine(), []);
+  clock.advance(HOUR);
+  assert.equal(await replica.replicate(), 'done');
+});
+
 test('endless nextLinks: pages without a record, one after the other', async (t) => {
   const { server, replica } = await bad(t);
   let page = 0;
