@@ -595,3 +595,19 @@ test('a source that gives the same key in two systems: the record of another sou
   assert.equal(await replica.replicate({ force: true }), 'done');
   assert.deepEqual(await replica.keys('Property'), ['77'], 'a purge touches its own rows alone');
 });
+
+test('a feed with thousands of unknown fields is copied all the same: those beyond the room are told once and left out', async (t) => {
+  const { server, replica } = await bad(t);
+  const list = server.records.get('Property') ?? [];
+  for (const at of [1, 6]) {
+    const fields = Array.from({ length: 1000 }, (_, number) => [`Own${at}_${number}`, 'x']);
+    list[at] = { ...list[at], ...Object.fromEntries(fields) };
+  }
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+  assert.deepEqual((await replica.status()).ignored, ['Property.*']);
+  assert.deepEqual(
+    replica.told('field').filter(({ taken }) => taken === 'ignored'),
+    [{ resource: 'Property', name: '*', taken: 'ignored' }],
+  );
+});
