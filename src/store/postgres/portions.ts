@@ -90,6 +90,8 @@ export class Portions {
   #finish(end: { readonly error?: Error }): void {
     if (this.#texts.length > 0) this.#give();
     this.#end = end;
+    // The end may come with what the pause was for; what is asked on this connection next has to be heard.
+    this.#session.client.connection.stream.resume();
     this.#wake?.();
   }
 
