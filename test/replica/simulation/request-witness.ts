@@ -25,7 +25,8 @@ export class RequestWitness {
   readonly #accuse: Accuse;
   readonly #firstPages = new Map<string, FirstPage>();
   #last = Number.NEGATIVE_INFINITY;
-  #hour = { start: Number.NEGATIVE_INFINITY, requests: 0 };
+  /** Moments of the requests of the last hour. */
+  #hour: number[] = [];
   #throttled = Number.NEGATIVE_INFINITY;
   readonly #heldUp = new Set<string>();
   count = 0;
@@ -96,9 +97,8 @@ export class RequestWitness {
     )
       this.#accuse('no more requests than the budget', `${now - this.#last} ms after the last one`);
     this.#last = now;
-    if (now - this.#hour.start >= HOUR) this.#hour = { start: now, requests: 0 };
-    this.#hour.requests++;
-    if (requestsPerHour !== undefined && this.#hour.requests > requestsPerHour)
-      this.#accuse('no more requests than the budget', `${this.#hour.requests} in an hour`);
+    this.#hour = [...this.#hour.filter((moment) => now - moment < HOUR), now];
+    if (requestsPerHour !== undefined && this.#heldUp.size === 0 && this.#hour.length > requestsPerHour)
+      this.#accuse('no more requests than the budget', `${this.#hour.length} in an hour`);
   }
 }
