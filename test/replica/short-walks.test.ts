@@ -25,8 +25,10 @@ async function scene(scope: Scope, traits: Partial<Traits> = {}): Promise<Scene>
   };
 }
 
+/** Sizes of the lists with which the consumer finds out what a source can do. */
+const PROBES = ['1', '5'];
 const isPage = ({ path, query }: Seen): boolean =>
-  path === '/odata/Property' && query.get('$top') !== '1' && !query.has('$filter');
+  path === '/odata/Property' && !PROBES.includes(query.get('$top') ?? '') && !query.has('$filter');
 const isKeys = (seen: Seen): boolean => isPage(seen) && seen.query.has('$select');
 const isDownload = (seen: Seen): boolean => isPage(seen) && !seen.query.has('$select');
 
