@@ -1,6 +1,6 @@
 import { platError } from './errors/index.ts';
+import { postgresTables } from './store/postgres/copying/raw-tables.ts';
 import { openPostgresStore, type ReadStoreOptions } from './store/postgres/open.ts';
-import { postgresTables } from './store/postgres/raw-tables.ts';
 import type { RawTables } from './store/raw-tables.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settings.ts';
 import { sqliteTables } from './store/sqlite/raw-tables.ts';

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { Client, Pool } from 'pg';
-import { copyIn } from '../../src/store/postgres/copy-in.ts';
+import { withSession } from '../../src/store/postgres/connection/session.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import { withSession } from '../../src/store/postgres/session.ts';
+import { copyIn } from '../../src/store/postgres/writing/copy-in.ts';
 import { restoreStore } from '../../src/store/sqlite/restore.ts';
 import { runOn, startServer } from '../../test/support/postgres-server.ts';
 import { type BenchEngine, batchesOf, keyOf } from './engine.ts';

@@ -1,4 +1,4 @@
-import { LAYOUT_VERSION } from '../../src/store/postgres/layout-version.ts';
+import { LAYOUT_VERSION } from '../../src/store/postgres/making/layout-version.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import { restoreStore as writeBackup } from '../../src/store/sqlite/restore.ts';

@@ -10,9 +10,9 @@ import {
   type Sql,
   sql,
 } from '../sql/fragment.ts';
-import { answerSql, pageSql } from './answer-sql.ts';
-import { isPartitioned } from './partitions.ts';
+import { isPartitioned } from './making/partitions.ts';
 import { serverPattern } from './pattern/index.ts';
+import { answerSql, pageSql } from './reading/answer-sql.ts';
 
 /** Characters that trim takes away: all that Unicode calls white space. */
 const WHITE_SPACE = bind(

@@ -1,7 +1,7 @@
 import { keyOf, useOf } from '../key-rows.ts';
 import type { KeyStore } from '../key-store.ts';
 import { addUse, type KeyUse, NO_USE } from '../key-store.ts';
-import type { Bindable, Row, Session } from './session.ts';
+import type { Bindable, Row, Session } from './connection/session.ts';
 
 /**
  * A key is looked up in the store at each request: what one process revokes is refused by all of them at once.

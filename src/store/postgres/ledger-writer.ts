@@ -1,5 +1,5 @@
 import { type Keys, type Lease, LeaseLost, type LedgerWriter } from '../ledger.ts';
-import type { Session } from './session.ts';
+import type { Session } from './connection/session.ts';
 
 /** Takes or renews a lease; false when somebody else holds it. */
 export async function takeLease(

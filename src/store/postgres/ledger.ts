@@ -5,8 +5,8 @@ import type { StoreModel } from '../model.ts';
 import { isStamp } from '../record/stamps.ts';
 import type { WriteReport } from '../write/report.ts';
 import { decode } from './codec.ts';
+import type { Bindable, Row, Session } from './connection/session.ts';
 import { STATE, takeLease } from './ledger-writer.ts';
-import type { Bindable, Row, Session } from './session.ts';
 
 /** Marks that are deleted under one hold of the write lock. */
 const FORGOTTEN_AT_ONCE = 20_000;

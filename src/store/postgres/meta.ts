@@ -2,8 +2,8 @@ import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { PartitionField } from '../store.ts';
-import { mustKnow, type StoredLayout } from './layout-version.ts';
-import type { Session } from './session.ts';
+import type { Session } from './connection/session.ts';
+import { mustKnow, type StoredLayout } from './making/layout-version.ts';
 
 /** What a store tells of itself in one row each. */
 export interface Meta extends StoredLayout {

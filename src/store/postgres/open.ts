@@ -2,18 +2,18 @@ import type { Clock } from '../clock.ts';
 import type { StoreDump } from '../dump.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { PartitionField, Store } from '../store.ts';
-import { type PostgresAddress, postgresAddress } from './address.ts';
-import { connectPool, PATIENCE, type Patience } from './connect.ts';
-import { prepareStore } from './create.ts';
+import { type PostgresAddress, postgresAddress } from './connection/address.ts';
+import { connectPool, PATIENCE, type Patience } from './connection/connect.ts';
+import { translateError } from './connection/errors.ts';
+import { connectLanes } from './connection/lanes.ts';
+import { withSession } from './connection/session.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
-import { translateError } from './errors.ts';
-import { connectLanes } from './lanes.ts';
+import { prepareStore } from './making/create.ts';
 import { readMeta } from './meta.ts';
-import { ReadServers } from './read-servers.ts';
-import { withSession } from './session.ts';
-import { type StampClock, stampClock } from './stamp-clock.ts';
+import { ReadServers } from './reading/read-servers.ts';
 import { PostgresStore } from './store.ts';
-import { Writer } from './writer.ts';
+import { type StampClock, stampClock } from './writing/stamp-clock.ts';
+import { Writer } from './writing/writer.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://…` (address.ts). */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Shared, SharedList } from '../shared.ts';
-import type { Bindable, Row } from './session.ts';
-import { SERVER_CLOCK } from './stamp-clock.ts';
+import type { Bindable, Row } from './connection/session.ts';
+import { SERVER_CLOCK } from './writing/stamp-clock.ts';
 
 /** Milliseconds between two looks of a process for lists that expired or are too many. */
 const TIDY_EVERY = 1000;

@@ -1,8 +1,8 @@
 import type { StoreModel } from '../model.ts';
 import type { ResourceStatus, StoreStatus } from '../store.ts';
+import type { Session } from './connection/session.ts';
+import { readSystems } from './making/partitions.ts';
 import { readMeta } from './meta.ts';
-import { readSystems } from './partitions.ts';
-import type { Session } from './session.ts';
 
 export async function readStatus(session: Session, model: StoreModel, store: string): Promise<StoreStatus> {
   const stored = [...model.dictionary.resources.values()].filter(({ name }) => model.stores(name));

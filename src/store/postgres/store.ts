@@ -23,23 +23,23 @@ import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStat
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
-import type { PostgresAddress } from './address.ts';
-import { dumpStore } from './backup.ts';
-import { connectPool } from './connect.ts';
-import { translateError } from './errors.ts';
-import { exportRecords, readContents } from './export.ts';
+import type { PostgresAddress } from './connection/address.ts';
+import { connectPool } from './connection/connect.ts';
+import { translateError } from './connection/errors.ts';
+import type { Lanes } from './connection/lanes.ts';
+import { type Session, withSession } from './connection/session.ts';
+import { dumpStore } from './copying/backup.ts';
+import { exportRecords, readContents } from './copying/export.ts';
 import { postgresKeys } from './keys.ts';
-import type { Lanes } from './lanes.ts';
 import { postgresLedger } from './ledger.ts';
-import { LiveState } from './live-state.ts';
-import type { ReadServers } from './read-servers.ts';
-import { Reads } from './reads.ts';
-import { type Session, withSession } from './session.ts';
+import { LiveState } from './reading/live-state.ts';
+import type { ReadServers } from './reading/read-servers.ts';
+import { Reads } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
-import type { StampClock } from './stamp-clock.ts';
 import { readStatus } from './status.ts';
-import { makeTurns, type Turns } from './turns.ts';
-import type { Writer } from './writer.ts';
+import type { StampClock } from './writing/stamp-clock.ts';
+import { makeTurns, type Turns } from './writing/turns.ts';
+import type { Writer } from './writing/writer.ts';
 
 /** How long a status or the contents of a record may take, in milliseconds. */
 const LARGE = 600_000;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
-import { postgresAddress } from '../../../src/store/postgres/address.ts';
+import { postgresAddress } from '../../../src/store/postgres/connection/address.ts';
 import { listing } from '../../support/builders.ts';
 import { startServer } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Pool } from 'pg';
-import { type Cell, copyIn } from '../../../src/store/postgres/copy-in.ts';
-import { withSession } from '../../../src/store/postgres/session.ts';
+import { withSession } from '../../../src/store/postgres/connection/session.ts';
+import { type Cell, copyIn } from '../../../src/store/postgres/writing/copy-in.ts';
 import { postgresServer } from '../../support/postgres-server.ts';
 
 const server = await postgresServer();

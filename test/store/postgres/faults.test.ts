@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
-import { LOCK_CLASS } from '../../../src/store/postgres/functions.ts';
+import { LOCK_CLASS } from '../../../src/store/postgres/making/functions.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing } from '../../support/builders.ts';

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import type { ErrorCode } from '../../../src/errors/index.ts';
-import type { Patience } from '../../../src/store/postgres/connect.ts';
+import type { Patience } from '../../../src/store/postgres/connection/connect.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';

@@ -1,0 +1,62 @@
+import { platError } from '../../../errors/index.ts';
+
+/** Where a store lies on a server, as `postgres://…` says it. */
+export interface PostgresAddress {
+  /** What the driver connects with. */
+  readonly connectionString: string;
+  /** Settings of the server for each connection, `-c name=value …`; empty if none are wanted. */
+  readonly options: string;
+  /** The schema that holds the store; a database may hold several. */
+  readonly schema: string;
+  /** Connections that a process keeps for reading. */
+  readonly connections: number;
+  /** For messages; without a password. */
+  readonly name: string;
+}
+
+const DEFAULT_SCHEMA = 'plat';
+const DEFAULT_CONNECTIONS = 10;
+const MOST_CONNECTIONS = 500;
+
+/** The driver connects to one server; a failover is the matter of a name or a proxy that leads to the right one. */
+const ONE_HOST = /^[^/]*\/\/[^/,]*(\/|$)/;
+/** With the folder of a socket among the parameters. */
+const NO_HOST = /^[^/]*\/\/([^/@]*@)?(\/[^/]*)?$/;
+
+const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
+
+/**
+ * `postgres://user:password@host:port/database?schema=plat&connections=10`. `options` are settings of the server, and all
+ * other parameters are the driver's (`sslmode`, `host` for a socket's folder, …).
+ * @throws PlatError `usage`
+ */
+export function postgresAddress(text: string): PostgresAddress {
+  const [base = '', query = ''] = text.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  const schema = parameters.get('schema') ?? DEFAULT_SCHEMA;
+  const connections = Number(parameters.get('connections') ?? DEFAULT_CONNECTIONS);
+  if (!SCHEMA.test(schema)) {
+    throw usage(`The schema of the store is ${JSON.stringify(schema)}, but takes a name in lower case.`);
+  }
+  if (!Number.isInteger(connections) || connections < 2 || connections > MOST_CONNECTIONS) {
+    throw usage(`The connections of the store are a number from 2 to ${MOST_CONNECTIONS}.`);
+  }
+  if (!ONE_HOST.test(base) || !(URL.canParse(base) || NO_HOST.test(base))) {
+    throw usage(
+      'The address of the store cannot be read: it takes one host, and signs such as / and @ in a password are written %2F and %40.',
+    );
+  }
+  const options = parameters.get('options') ?? '';
+  for (const name of ['schema', 'connections', 'options']) parameters.delete(name);
+  const rest = parameters.toString();
+  const shown = base.replace(/\/\/([^/@]*)@/, (_, user: string) => `//${user.split(':', 1)[0]}@`);
+  return {
+    connectionString: rest === '' ? base : `${base}?${rest}`,
+    options,
+    schema,
+    connections,
+    name: schema === DEFAULT_SCHEMA ? shown : `${shown}?schema=${schema}`,
+  };
+}
+
+const usage = (reason: string) => platError('usage', { reason });

@@ -1,0 +1,86 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { isLockTimeout } from '../connection/errors.ts';
+import { type Session, withSession } from '../connection/session.ts';
+import { readMeta, readModel, writeMeta } from '../meta.ts';
+import { Undo, underLock } from '../writing/lock.ts';
+import { extendTables, readCatalog, storedLayouts } from './extend.ts';
+import { LAYOUT_VERSION } from './layout-version.ts';
+import { MIGRATIONS, type Migration } from './migrations/index.ts';
+
+/**
+ * How long a statement of a migration waits for a table that is read, in milliseconds. Who reads that table next
+ * waits behind it, so it gives up soon and leaves the readers a while to themselves.
+ */
+const LOCK_PATIENCE = 200;
+const REST = 500;
+
+/** About a minute of readings that do not end. */
+const TRIES = 100;
+
+export interface MigrateOptions {
+  readonly migrations?: readonly Migration[];
+  /** What is done between two tries, when readers hold what a migration needs. */
+  readonly rest?: () => Promise<unknown>;
+}
+
+/**
+ * Brings a store to the newest layout: each step once, whichever process is first, under the write lock. A step that
+ * fails leaves the store at the layout before it.
+ */
+export async function migrateStore(pool: Pool, options: MigrateOptions = {}): Promise<void> {
+  const { migrations = MIGRATIONS, rest = () => setTimeout(REST) } = options;
+  const isBehind = async (session: Session) =>
+    stepFrom(migrations, (await readMeta(session)).layout) !== undefined;
+  if (!(await withSession(pool, isBehind))) return;
+  for (let tries = 1; ; ) {
+    switch (await migrateOnce(pool, migrations, tries === TRIES)) {
+      case 'done':
+        return;
+      case 'moved':
+        tries = 1;
+        break;
+      case 'in the way':
+        tries++;
+        await rest();
+        break;
+    }
+  }
+}
+
+const stepFrom = (migrations: readonly Migration[], layout: number): Migration | undefined =>
+  migrations.find((migration) => migration.layout === layout + 1);
+
+type Outcome = 'done' | 'moved' | 'in the way';
+
+function migrateOnce(pool: Pool, migrations: readonly Migration[], isLastTry: boolean): Promise<Outcome> {
+  const move = async (session: Session): Promise<Outcome | Undo<Outcome>> => {
+    const { layout, generation } = await readMeta(session);
+    const step = stepFrom(migrations, layout);
+    if (step === undefined) return 'done';
+    await session.run(`SET LOCAL lock_timeout = ${LOCK_PATIENCE}`);
+    try {
+      await step.run(session);
+      if (step.layout === LAYOUT_VERSION) await extendAll(session);
+    } catch (error) {
+      if (isLastTry || !isLockTimeout(error)) throw error;
+      return new Undo<Outcome>('in the way');
+    }
+    const { oldestReader, oldestWriter } = step;
+    // Readings that the step overtakes are of the generation before, and are made once more, or refused.
+    await writeMeta(session, {
+      layout: step.layout,
+      oldestReader,
+      oldestWriter,
+      ...(oldestReader > layout ? { generation: generation + 1 } : {}),
+    });
+    return 'moved';
+  };
+  return underLock<Outcome>(pool, move, migrations.at(-1)?.layout);
+}
+
+/** A newer layout may want columns and indexes that a store was made before. */
+async function extendAll(session: Session): Promise<void> {
+  const model = await readModel(session);
+  await extendTables(session, await readCatalog(session), storedLayouts(model));
+}

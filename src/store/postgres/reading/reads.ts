@@ -1,0 +1,116 @@
+import type { Pool } from 'pg';
+import { isPlainQuery, isPlainShape } from '../../lanes.ts';
+import type {
+  ListPageRequest,
+  MergedRequest,
+  Page,
+  PageRequest,
+  RecordQuery,
+  RecordRequest,
+} from '../../read.ts';
+import type { Dialect } from '../../sql/dialect.ts';
+import { planMerged } from '../../sql/merged-plan.ts';
+import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../../sql/page-plan.ts';
+import type { ReadOptions } from '../../store.ts';
+import { isMissing, translateError } from '../connection/errors.ts';
+import type { Lane, Lanes } from '../connection/lanes.ts';
+import type { Session } from '../connection/session.ts';
+import type { LiveState } from './live-state.ts';
+import { positionAfter } from './position.ts';
+import type { ReadServers } from './read-servers.ts';
+import { readSnapshot, type Snapshot } from './reader.ts';
+import { readBody, readIds, readNumber, readPage } from './tasks.ts';
+
+/** How long a place in a list may be looked for, in milliseconds. */
+const SMALL = 5000;
+
+/** What records are read with. */
+export interface ReadSource {
+  /** Of the store, for messages. */
+  readonly name: string;
+  readonly dialect: Dialect;
+  readonly state: LiveState;
+  readonly lanes: Lanes;
+  readonly readServers: ReadServers;
+}
+
+/** The reading of records, from the server that is written to or one that follows it. */
+export class Reads {
+  readonly #source: ReadSource;
+
+  constructor(source: ReadSource) {
+    this.#source = source;
+  }
+
+  page(request: PageRequest, options: ReadOptions): Promise<Page> {
+    const { filter, search, order, under } = request.query;
+    const unbounded = (filter ?? search) !== undefined || order.length > 0;
+    const isLight = under === undefined ? !unbounded : isPlainQuery(request.query);
+    const lane = isLight && isPlainShape(request.shape) ? 'pages' : 'searches';
+    return this.read(lane, options, (session, planner) => readPage(session, planPage(planner, request)));
+  }
+
+  listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
+    const lane = isPlainShape(request.shape) ? 'pages' : 'searches';
+    return this.read(lane, options, (session, planner) => readPage(session, planList(planner, request)));
+  }
+
+  async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
+    const body = await this.read('searches', options, (session, planner) =>
+      readBody(session, planMerged(planner, request), 'once'),
+    );
+    return body ?? new Uint8Array(0);
+  }
+
+  record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
+    const plain = isPlainShape(request.shape);
+    return this.read(plain ? 'pages' : 'searches', options, (session, planner) =>
+      readBody(session, planRecord(planner, request), plain ? 'kept' : 'once'),
+    );
+  }
+
+  count(query: RecordQuery, options: ReadOptions): Promise<number> {
+    const light = isPlainQuery(query);
+    return this.read(light ? 'pages' : 'searches', options, (session, planner) =>
+      readNumber(session, planCount(planner, query), light ? 'kept' : 'once'),
+    );
+  }
+
+  ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
+    return this.read('searches', options, (session, planner) => readIds(session, planIds(planner, query)));
+  }
+
+  positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
+    return this.read('pages', { milliseconds: SMALL }, ({ rows }, { model }) =>
+      positionAfter(rows, model.layout(resource), ids, key),
+    );
+  }
+
+  /**
+   * Plans and reads. The snapshot tells whether the plan was of the settings and fields that it met; if another process
+   * has changed them meanwhile, the reading is done once more.
+   */
+  async read<T>(
+    lane: Lane,
+    { milliseconds }: ReadOptions,
+    work: (session: Session, planner: Planner) => Promise<T>,
+  ): Promise<T> {
+    const { name, dialect, state, lanes, readServers } = this.#source;
+    try {
+      for (;;) {
+        const { model, changes } = state;
+        const attempt = (pool: Pool): Promise<Snapshot<T>> =>
+          readSnapshot(pool, milliseconds, (session) => work(session, { dialect, model }));
+        const needed = { changes, generation: model.generation };
+        const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes[lane]));
+        if (read.generation === model.generation) return read.result;
+        read.leave?.();
+        await state.refresh();
+      }
+    } catch (error) {
+      // Where tables have gone under a reading, the state tells whether this plat may read them any more.
+      if (isMissing(error)) await state.ask();
+      throw translateError(error, name, milliseconds / 1000);
+    }
+  }
+}

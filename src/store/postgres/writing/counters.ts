@@ -1,0 +1,29 @@
+import { PendingCounts } from '../../write/pending-counts.ts';
+import type { Session } from '../connection/session.ts';
+
+/**
+ * How many rows each resource has of each visibility and originating system, kept in the transaction that changes
+ * them, so that a count need not look at the rows.
+ */
+export interface Counters {
+  add(resource: string, visible: number, system: string | null, rows: number): void;
+  /** Writes what was added since the last time. */
+  flush(): Promise<void>;
+}
+
+export function counters(session: Session): Counters {
+  const pending = new PendingCounts();
+  return {
+    add: (resource, visible, system, rows) => pending.add(resource, visible, system, rows),
+    async flush() {
+      const changed = pending.take();
+      if (changed.length === 0) return;
+      await session.run(
+        `INSERT INTO plat_counters SELECT * FROM json_to_recordset($1)
+         AS v(resource text, visible integer, system text, rows bigint)
+         ON CONFLICT (resource, visible, system) DO UPDATE SET rows = plat_counters.rows + excluded.rows`,
+        [JSON.stringify(changed)],
+      );
+    },
+  };
+}

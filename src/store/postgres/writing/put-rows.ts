@@ -1,0 +1,144 @@
+import { isOneTable, type ResourceLayout, typedFields } from '../../layout/index.ts';
+import { placeOf, textColumns } from '../../text/text-columns.ts';
+import type { RowToPut } from '../../write/transaction.ts';
+import { encode } from '../codec.ts';
+import { type Cell, cellOf, copyIn } from './copy-in.ts';
+import { type Bits, type Court, judgeChildren, rowsJudge } from './judge.ts';
+import type { Tombstones } from './tombstones.ts';
+
+/** What a row that is taken out leaves behind. */
+interface Taken {
+  readonly visible: number;
+  readonly system: string | null;
+  /** Values of columns that belong to no declared field. */
+  readonly dormant: readonly Cell[];
+}
+
+/** A row with what the engine gives it. */
+interface Placed {
+  readonly row: RowToPut;
+  readonly id: number;
+  readonly bits: Bits;
+  /** What stood in its place. */
+  readonly before: Taken | undefined;
+}
+
+/** Puts rows of one resource in, and takes them out. */
+export interface RowPutter {
+  put(rows: readonly RowToPut[]): Promise<void>;
+  take(keys: readonly string[]): Promise<ReadonlyMap<string, Taken>>;
+}
+
+export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombstones): RowPutter {
+  const { session, counters, model } = court;
+  const { columnsTable, textsTable, resource } = layout;
+  const one = isOneTable(layout);
+  const child = resource.parent !== undefined;
+  const typed = typedFields(layout);
+  // Fields that were in use and are not declared any more: their values stay, should they come back.
+  const dormant = [...(model.profile.since.get(resource.name)?.keys() ?? [])].filter(
+    (name) => !resource.fields.has(name),
+  );
+  const nothingDormant = dormant.map(() => null);
+  const links = layout.links.map(({ field }) => field);
+  const texts = textColumns(model, layout);
+  const judge = rowsJudge(court, layout);
+  const columns = [
+    ...(child ? ['_key', '_parent', '_parent_resource'] : ['_key']),
+    ...['_id', '_system', '_visible', '_shown', '_kind', '_rank', '_file', '_hash', '_audience', '_source'],
+    ...typed.map(({ name }) => name),
+    ...dormant,
+    ...(one ? texts.columns : []),
+  ];
+
+  return { put, take };
+
+  /** Rows are replaced as a whole: those that are stored go, and all come in by COPY. */
+  async function put(rows: readonly RowToPut[]): Promise<void> {
+    if (rows.length === 0) return;
+    const placed = await place(rows);
+    const seenOtherwise = placed.filter(
+      ({ row, bits, before }) => before?.visible !== bits.visible || before.system !== row.system,
+    );
+    for (const { row, bits, before } of seenOtherwise) {
+      if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
+      counters.add(resource.name, bits.visible, row.system, 1);
+    }
+    await copyIn(session, columnsTable, columns, columnCells(placed));
+    if (!one) {
+      const others = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...texts.columns];
+      await copyIn(session, textsTable, others, textCells(placed));
+    }
+    await graves.unbury(rows.filter(({ stored }) => stored === undefined).map(({ key }) => key));
+    await judgeChildren(
+      court,
+      resource.name,
+      seenOtherwise.map(({ row }) => row.key),
+    );
+    await counters.flush();
+  }
+
+  async function place(rows: readonly RowToPut[]): Promise<Placed[]> {
+    const bits = await judge(rows);
+    const stored = rows.filter((row) => row.stored !== undefined);
+    const standing = await take(stored.map(({ key }) => key));
+    const nextId = await takeIds(rows.length - stored.length);
+    return rows.map((row, index) => ({
+      row,
+      id: row.stored?.id ?? nextId(),
+      bits: bits[index] ?? { visible: 0, shown: 0 },
+      before: standing.get(row.key),
+    }));
+  }
+
+  function* columnCells(placed: readonly Placed[]): Iterable<Cell[]> {
+    for (const { row, id, bits, before } of placed) {
+      const { rank, file } = placeOf(row);
+      const source = court.source ?? row.stored?.source ?? null;
+      const cells: Cell[] = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
+      cells.push(id, row.system, bits.visible, bits.shown, row.kind, rank, file, row.hash);
+      cells.push(row.audience ?? null, source);
+      for (const field of typed) cells.push(encode(field, row.values[field.name]));
+      cells.push(...(before?.dormant ?? nothingDormant));
+      if (one) cells.push(...texts.values(row));
+      yield cells;
+    }
+  }
+
+  /** The texts of listings have a table of their own, which carries the links to their agents, too. */
+  function* textCells(placed: readonly Placed[]): Iterable<Cell[]> {
+    for (const { row, id, bits } of placed) {
+      const linked = links.map((link) => textOf(row.values[link]));
+      yield [row.key, id, row.system, bits.visible, bits.shown, ...linked, ...texts.values(row)];
+    }
+  }
+
+  async function take(keys: readonly string[]): Promise<ReadonlyMap<string, Taken>> {
+    if (keys.length === 0) return new Map();
+    const own = ['_key', '_visible', '_system', ...dormant].map((column) => `"${column}"`).join(', ');
+    const rows = await session.rows(
+      `DELETE FROM "${columnsTable}" WHERE _key = ANY($1::text[]) RETURNING ${own}`,
+      [keys],
+    );
+    if (!one) await session.run(`DELETE FROM "${textsTable}" WHERE _key = ANY($1::text[])`, [keys]);
+    const taken = (row: (typeof rows)[number]): Taken => ({
+      visible: Number(row._visible),
+      system: textOf(row._system),
+      dormant: dormant.map((name) => cellOf(row[name])),
+    });
+    return new Map(rows.map((row) => [String(row._key), taken(row)]));
+  }
+
+  async function takeIds(count: number): Promise<() => number> {
+    if (count === 0) return () => 0;
+    const [row] = await session.rows(
+      `INSERT INTO plat_sequence VALUES ($1, 1 + $2::bigint)
+       ON CONFLICT (resource) DO UPDATE SET next = plat_sequence.next + $2::bigint RETURNING next`,
+      [resource.name, count],
+    );
+    let next = Number(row?.next ?? 1) - count;
+    return () => next++;
+  }
+}
+
+const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);

@@ -1,0 +1,59 @@
+import type { StoreModel } from '../../model.ts';
+import type { WriteTransaction } from '../../write/transaction.ts';
+import type { Session } from '../connection/session.ts';
+import { postgresLedgerWriter } from '../ledger-writer.ts';
+import type { Placing } from '../making/partitions.ts';
+import { counters } from './counters.ts';
+import { type TableWriter, tableWriter } from './table-writer.ts';
+
+/** A transaction that can also write the texts of a resource's records anew. */
+interface PostgresTransaction extends WriteTransaction {
+  renew(resource: string): Promise<void>;
+}
+
+/**
+ * A write transaction on a session that holds the write lock.
+ * @param place for records that may be of systems that have no partitions yet, in a store that has such
+ */
+export function postgresTransaction(
+  session: Session,
+  model: StoreModel,
+  stamp: string,
+  source: string | null,
+  place?: Placing,
+): PostgresTransaction {
+  const court = { session, model, counters: counters(session), source, isPartitioned: place !== undefined };
+  const writers = new Map<string, TableWriter>();
+  const table = (resource: string): TableWriter => {
+    const known = writers.get(resource);
+    if (known !== undefined) return known;
+    const made = tableWriter(court, model.layout(resource), stamp);
+    writers.set(resource, made);
+    return made;
+  };
+  // Of a resource that was never stored there is nothing to find, and there are no tables to look into.
+  const stored = async <T>(
+    resource: string,
+    found: (records: TableWriter) => Promise<T>,
+    nothing: T,
+  ): Promise<T> => (model.stores(resource) ? found(table(resource)) : nothing);
+  return {
+    model,
+    stamp,
+    source,
+    ledger: postgresLedgerWriter(session),
+    find: (resource, keys) => stored(resource, (records) => records.find(keys), new Map()),
+    all: (resource) => stored(resource, (records) => records.all(), []),
+    children: (resource, parentResource, parents) =>
+      stored(resource, (records) => records.children(parentResource, parents), new Map()),
+    load: (resource, rows) => table(resource).load(rows),
+    put: async (resource, rows) => {
+      if (rows.length === 0) return;
+      await place?.(rows);
+      await table(resource).put(rows);
+    },
+    restamp: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).restamp(rows)),
+    remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
+    renew: (resource) => table(resource).renew(),
+  };
+}

@@ -1,0 +1,172 @@
+import type { Pool } from 'pg';
+import { dayFrom, type Field, timestampFrom } from '../../../dictionary/index.ts';
+import { makeModel, type StoreModel } from '../../model.ts';
+import { extendProfile, type Profile } from '../../profile.ts';
+import type { StoreSettings } from '../../settings.ts';
+import type { Attempt } from '../../write/batches.ts';
+import { checkChange, type Holdings, outdatedTexts } from '../../write/change-settings.ts';
+import type { WriteTransaction } from '../../write/transaction.ts';
+import { PATIENCE } from '../connection/connect.ts';
+import { allow, type Session, withSession } from '../connection/session.ts';
+import { applyModel } from '../making/apply-model.ts';
+import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
+import { readMeta, readModel, readProfile, writeMeta, writeProfile } from '../meta.ts';
+import { counters } from './counters.ts';
+import { judgeAll } from './judge.ts';
+import { Undo, underLock } from './lock.ts';
+import { readState, type StampClock, type State } from './stamp-clock.ts';
+import { postgresTransaction } from './transaction.ts';
+
+/** A transaction that took longer than this is rolled back, so that no stamp is old when it is seen (I2). */
+const LONGEST_TRANSACTION = 2000;
+
+/** The write side of a store: one transaction at a time, in all processes together. */
+export class Writer {
+  readonly largestWeight = 4000;
+  readonly #pool: Pool;
+  readonly #clock: StampClock;
+
+  constructor(pool: Pool, clock: StampClock) {
+    this.#pool = pool;
+    this.#clock = clock;
+  }
+
+  /** The model as it is stored now. */
+  readModel(): Promise<StoreModel> {
+    return withSession(this.#pool, async (session) => {
+      await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      try {
+        return await readModel(session);
+      } finally {
+        await session.run('COMMIT');
+      }
+    });
+  }
+
+  /** Runs `work` under the write lock, and commits. */
+  locked<T>(work: (session: Session) => Promise<T | Undo<T>>): Promise<T> {
+    return underLock(this.#pool, work);
+  }
+
+  /**
+   * Runs `work` under the write lock with the next stamp, and commits. The stamp is taken when the lock is held and
+   * never runs backwards, so stamps are in the order of commits (I2). Partitions for new systems are made before, in
+   * transactions of their own, since they may take their time.
+   */
+  async attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+    source: string | null = null,
+  ): Promise<Attempt<T>> {
+    for (;;) {
+      try {
+        return await this.#attempt(model, work, source);
+      } catch (error) {
+        if (!(error instanceof NewSystems)) throw error;
+        for (const systems of systemsAtOnce(error.systems)) {
+          await this.locked(async (session) => {
+            await allow(session, PATIENCE.large);
+            await makePartitions(session, systems);
+          });
+        }
+      }
+    }
+  }
+
+  #attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+    source: string | null,
+  ): Promise<Attempt<T>> {
+    return this.locked<Attempt<T>>(async (session) => {
+      const started = performance.now();
+      const state = await readState(session.rows, this.#clock);
+      if (state.generation !== model.generation) return { kind: 'outdated' };
+      const stamp = nextStamp(state);
+      const place = state.isPartitioned ? placing(session) : undefined;
+      const result = await work(postgresTransaction(session, model, stamp, source, place));
+      await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
+      if (performance.now() - started <= LONGEST_TRANSACTION) return { kind: 'done', result };
+      return new Undo<Attempt<T>>({ kind: 'too-long' });
+    });
+  }
+
+  /** Brings fields into use: columns, pieces, indexes and views are extended, nothing is rewritten. */
+  learn(fields: readonly Field[]): Promise<StoreModel> {
+    return this.reconfigure(({ settings, profile }) => ({
+      settings,
+      profile: extendProfile(profile, fields),
+    }));
+  }
+
+  /**
+   * Changes settings or profile, and everything that follows from them.
+   * @returns the new model; the old one if nothing changed
+   */
+  reconfigure(
+    change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
+  ): Promise<StoreModel> {
+    return this.locked(async (session) => {
+      await allow(session, PATIENCE.large);
+      const current = await readModel(session);
+      const { settings, profile } = change(current);
+      if (settings === current.settings && profile === current.profile) return current;
+      const state = await readState(session.rows, this.#clock);
+      const today = dayFrom(state.moment);
+      const day = today > current.day ? today : current.day;
+      const model = makeModel({ generation: current.generation + 1, settings, profile, day });
+      checkChange(current, model, await holdings(session));
+      await writeMeta(session, { generation: model.generation, settings, day, changes: state.changes + 1 });
+      await writeProfile(session, profile);
+      const stamp = nextStamp(state);
+      await applyModel(session, model, stamp);
+      const renewed = postgresTransaction(session, model, stamp, null);
+      for (const resource of outdatedTexts(current, model)) await renewed.renew(resource);
+      if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
+        await judge(session, model, () => true);
+      } else if (day !== current.day) await judgeForDay(session, model);
+      return model;
+    });
+  }
+
+  /** Judges all rows by the rules of a new UTC day. Another process may have done it already. */
+  startDay(): Promise<StoreModel> {
+    return this.locked(async (session) => {
+      await allow(session, PATIENCE.large);
+      const { generation, settings, day, changes } = await readMeta(session);
+      const today = dayFrom((await readState(session.rows, this.#clock)).moment);
+      const profile = await readProfile(session);
+      if (day >= today) return makeModel({ generation, settings, profile, day });
+      const model = makeModel({ generation: generation + 1, settings, profile, day: today });
+      await writeMeta(session, { generation: model.generation, day: today, changes: changes + 1 });
+      await judgeForDay(session, model);
+      return model;
+    });
+  }
+}
+
+/** Stamps have their fraction only when it is not zero, so they are compared as times. */
+function nextStamp({ moment, settled, lastStamp }: State): string {
+  const now = timestampFrom(Math.max(moment, settled));
+  return Date.parse(now) > Date.parse(lastStamp) ? now : lastStamp;
+}
+
+async function holdings(session: Session): Promise<Holdings> {
+  const rows = await session.rows(
+    "SELECT DISTINCT resource FROM plat_counters WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup')",
+  );
+  return { records: rows.length > 0, listings: rows.some(({ resource }) => resource === 'Property') };
+}
+
+const judgeForDay = (session: Session, model: StoreModel): Promise<void> =>
+  judge(session, model, (resource) => model.rules.movesWithDay.has(resource));
+
+async function judge(
+  session: Session,
+  model: StoreModel,
+  concerns: (resource: string) => boolean,
+): Promise<void> {
+  const tally = counters(session);
+  await judgeAll({ session, model, counters: tally, source: null }, concerns);
+  await tally.flush();
+}
