@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { linesOf, type Place, place } from './run.ts';
 
 interface Rejected {
@@ -171,7 +171,9 @@ test('a truncated gzip: what could be read is stored, the end is reported', asyn
   assert.deepEqual(first.reasons, [
     { line: 0, reason: 'The file cannot be read to its end: unexpected end of file' },
   ]);
-  assert.ok(first.inserted > 500 && first.inserted < 2500, cut.out);
+  // As many as stand whole in what the packed bytes hold, whatever the pace of the one who takes them.
+  const held = gunzipSync(whole.subarray(0, whole.length / 2), { finishFlush: constants.Z_SYNC_FLUSH });
+  assert.equal(first.inserted, held.toString().split('\n').length - 1);
   assert.deepEqual(second.reasons, [
     { line: 0, reason: 'The file cannot be read to its end: incorrect header check' },
   ]);

@@ -1,5 +1,4 @@
 import { createReadStream, statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** A file (or stdin), and how much of it was read. */
@@ -11,18 +10,50 @@ export interface TextSource {
   readonly read: () => number;
 }
 
+/** Bytes of a packed file that are unpacked at once; a thousand times as many may come of them. */
+const PACKED = 1 << 16;
+
 /** @param file a path, read as it is also when it ends in `.gz`; `-` is stdin */
 export function openText(file: string): TextSource {
   let read = 0;
-  const raw = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 });
+  const isPacked = file.endsWith('.gz');
+  const raw =
+    file === '-' ? process.stdin : createReadStream(file, { highWaterMark: isPacked ? PACKED : 1 << 20 });
   raw.on('data', (chunk: Buffer | string) => {
     read += chunk.length;
   });
-  const plain: Readable = file.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
-  if (plain !== raw) raw.on('error', (error) => plain.destroy(error));
   return {
-    chunks: plain.setEncoding('latin1'),
+    chunks: isPacked ? unpacked(raw) : raw.setEncoding('latin1'),
     size: file === '-' ? undefined : statSync(file).size,
     read: () => read,
   };
+}
+
+/**
+ * What a packed file holds, up to where it cannot be read on; only then is that told. A stream that fails drops what
+ * nobody has taken of it yet, so all is taken before more is put in.
+ */
+async function* unpacked(raw: AsyncIterable<Buffer>): AsyncIterable<string> {
+  const unzip = createGunzip();
+  let pieces: Buffer[] = [];
+  unzip.on('data', (piece: Buffer) => void pieces.push(piece));
+  const fault = new Promise<Error>((resolve) => void unzip.once('error', resolve));
+  const ended = new Promise<void>((resolve) => void unzip.once('end', resolve));
+  const take = (): string[] => {
+    const taken = pieces;
+    pieces = [];
+    return taken.map((piece) => piece.toString('latin1'));
+  };
+  for await (const chunk of raw) {
+    const written = new Promise<Error | undefined>((resolve) => {
+      unzip.write(chunk, (error) => resolve(error ?? undefined));
+    });
+    const failed = await Promise.race([fault, written]);
+    yield* take();
+    if (failed !== undefined) throw failed;
+  }
+  unzip.end();
+  const failed = await Promise.race([fault, ended.then(() => undefined)]);
+  yield* take();
+  if (failed !== undefined) throw failed;
 }
