@@ -1,26 +1,20 @@
 /** The server engine with its large tables laid apart: what partitions have to do with, or with PLAT_FULL=1 all. */
 import { suite } from 'node:test';
 import { postgresEngine } from '../support/postgres-engine.ts';
-import { copyContract } from './contract/copies.ts';
 import { deleteContract } from './contract/deletes.ts';
-import { expansionContract } from './contract/expansions.ts';
 import { storeContract } from './contract/index.ts';
 import { orphanContract } from './contract/orphans.ts';
 import { pagingContract } from './contract/paging.ts';
 import { parentContract } from './contract/parents.ts';
-import { roleContract } from './contract/roles.ts';
 import { systemContract } from './contract/systems.ts';
 
 const engine = postgresEngine('OriginatingSystemID');
 
 const SHARE = {
-  copies: copyContract,
   deletes: deleteContract,
-  expansions: expansionContract,
   orphans: orphanContract,
   paging: pagingContract,
   parents: parentContract,
-  roles: roleContract,
   systems: systemContract,
 };
 

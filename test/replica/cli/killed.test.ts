@@ -17,7 +17,7 @@ const KILLS = {
   sqlite: { reso: { replicators: 2, services: 1 }, native: { replicators: 1, services: 0 } },
   postgres: { reso: { replicators: 1, services: 1 }, native: undefined },
 } as const;
-const RESTARTS = isFull ? 10 : 2;
+const RESTARTS = isFull ? 10 : 1;
 const LISTINGS = 120;
 /** Requests of a whole run with pages of this size. */
 const PAGE = 12;
