@@ -72,7 +72,7 @@ export function postgresEngine(partitions?: PartitionField): Engine {
   return {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',
     layout: LAYOUT_VERSION,
-    share: 0.25,
+    share: 0.12,
     async open(scope, { settings, clock }) {
       const { address, drop } = await emptyDatabase(settings, partitions);
       scope.after(drop);
