@@ -43,7 +43,9 @@ export class LoopGuard {
       throw loop(`The source gave ${IDLE_PAGES} pages without ${what}`);
     }
     this.#rows += keys.length;
-    this.#announced = Math.max(this.#announced, total ?? Number.POSITIVE_INFINITY);
+    // With a page to follow, a number no larger than this one counts the page alone, as some servers do.
+    const announced = total === undefined || total <= keys.length ? Number.POSITIVE_INFINITY : total;
+    this.#announced = Math.max(this.#announced, announced);
     if (this.#rows > SUSPICIOUS && this.#rows > TOO_MANY * this.#announced) {
       throw loop(`The source announced ${this.#announced} records and gave more than ${this.#rows}`);
     }

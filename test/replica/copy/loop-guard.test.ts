@@ -131,6 +131,14 @@ test('three times the records that were announced, above ten thousand', () => {
   );
 });
 
+test('a number that counts the page alone announces nothing', () => {
+  const guard = new LoopGuard();
+  for (let page = 1; page <= 50; page++) {
+    const keys = Array.from({ length: 1000 }, (_, at) => ({ resource: 'Property', key: `${page}-${at}` }));
+    guard.check(link(page), { next: link(page + 1), keys, total: 1000 });
+  }
+});
+
 test('without an announcement no number of records is suspicious', () => {
   const guard = new LoopGuard();
   for (let page = 1; page <= 50; page++) {
