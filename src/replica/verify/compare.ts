@@ -1,4 +1,5 @@
 import { type FieldValue, type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
+import { isDerived } from '../../store/record/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -57,6 +58,8 @@ function differences({ resource }: ParsedRecord, source: FieldValues, stored: Fi
     const field = resource.fields.get(name);
     // Addresses are signed anew for every request.
     if (name === 'MediaURL' || name === ownStamp || field?.joined !== undefined) return false;
+    // What comes apart from its listing does not say what follows from it.
+    if (isDerived(name)) return false;
     return !isEqual(source[name], stored[name]);
   });
 }

@@ -10,6 +10,9 @@ const DERIVED = new Set([
   REPLICA_STAMP,
 ]);
 
+/** Whether a field is no content of its record's own. */
+export const isDerived = (name: string): boolean => DERIVED.has(name);
+
 /**
  * Tells two contents apart: 128 bits over the values that are not null, in the order of their names. In an
  * authority stamps are no part of it; in a replica they are, since there they are what the source sent.
