@@ -102,6 +102,8 @@ test('a watch: one at a time, served at the same time, probes and metrics, ended
   assert.deepEqual([code, /"kind":"end","result":"stopped"}\n$/.test(err)], [0, true], err.slice(-400));
   for (const text of [err, second.err]) assert.equal(text.includes(market.token), false, 'no token in logs');
 
+  // A sweep that the signal met half way is taken up.
+  await at.done(['replicate', ...options, '--step', 'purge']);
   await at.done(['replicate', ...options, '--once']);
   const told = JSON.parse(await at.done(['status', '--store', 'replica.db', '--json']));
   const [source] = told.sources;
