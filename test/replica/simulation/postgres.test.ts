@@ -9,8 +9,8 @@ const runs = isFull ? 150 : 2;
 
 for (const kind of ['reso', 'native'] as const) historySuite({ ground, interface: kind, runs });
 
-/** Wrong consumers that few histories are enough for. */
-const SOON = ['the cursor is committed before the records', 'keys that are not stored are not fetched'];
+/** A wrong consumer that few histories are enough for. */
+const SOON = ['the cursor is committed before the records'];
 const named = (name: string): Wrong => WRONGS.find((wrong) => wrong.name === name) ?? assert.fail(name);
 
 wrongSuite(ground, isFull ? WRONGS : SOON.map(named));
