@@ -99,6 +99,7 @@ export async function verifyCollection(
 async function comparePage(copy: Copy, collection: string, page: SourcePage, tally: Tally): Promise<void> {
   const { feed } = copy;
   const items = [...page.items];
+  const broken = [...page.broken];
   const apart = wantedApart(copy.feed.capabilities, collection);
   if (apart.length > 0) {
     for (let at = 0; at < page.keys.length; at += feed.someAtOnce) {
@@ -107,9 +108,10 @@ async function comparePage(copy: Copy, collection: string, page: SourcePage, tal
         ? await feed.some(collection, keys)
         : await feed.children(keys, feed.capabilities.expansions);
       items.push(...rest.items);
+      broken.push(...rest.broken);
     }
   }
-  await compareItems(copy, items, page.broken, tally);
+  await compareItems(copy, items, broken, tally);
 }
 
 async function compareItems(

@@ -5,7 +5,7 @@ import type { Reply, Session } from '../exchange.ts';
  * Told with the lists of fields: another one means that the key may see other records than before, though no stamp has
  * moved. A consumer then reads everything again.
  */
-export const VIEW_HEADER = 'x-plat-view';
+const VIEW_HEADER = 'x-plat-view';
 
 /** What decides which records a key may see, beside the records themselves and the calendar. */
 export function withViewTag(reply: Reply, { key, model }: Session): Reply {

@@ -45,14 +45,16 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     whole,
     read: async (work) => {
       database.exec('BEGIN');
-      const model = readModel(database);
-      const result = await work({
-        model,
-        tables: tablesOf(database, model),
-        rows: async (table, after, limit) => told(() => readRows(connection, table, after, limit)),
-      });
-      database.exec('COMMIT');
-      return result;
+      try {
+        const model = readModel(database);
+        return await work({
+          model,
+          tables: tablesOf(database, model),
+          rows: async (table, after, limit) => told(() => readRows(connection, table, after, limit)),
+        });
+      } finally {
+        database.exec('ROLLBACK'); // nothing was written
+      }
     },
     fill: (work) => {
       // Two copies into one file would take each other's rows for their own.

@@ -51,14 +51,16 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     read: (work) =>
       on(async (session) => {
         await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-        const model = await readModel(session);
-        const result = await work({
-          model,
-          tables: await tablesOf(session, model),
-          rows: (table, after, limit) => readRows(session, table, after, limit),
-        });
-        await session.run('COMMIT');
-        return result;
+        try {
+          const model = await readModel(session);
+          return await work({
+            model,
+            tables: await tablesOf(session, model),
+            rows: (table, after, limit) => readRows(session, table, after, limit),
+          });
+        } finally {
+          await session.run('ROLLBACK').catch(() => undefined); // nothing was written
+        }
       }),
     fill: (work) =>
       on(async (session) => {
