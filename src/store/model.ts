@@ -23,6 +23,8 @@ export interface StoreModel {
   readonly rules: AccessRules;
   /** The UTC day that the rules are of. */
   readonly day: string;
+  /** The UTC day whose rules the stored visibility follows. */
+  readonly judgedOn: string;
   readonly resource: (name: string) => Resource;
   readonly layout: (resource: string) => ResourceLayout;
   /** Whether there are tables for a resource: it is always published, or has held a record. */
@@ -34,7 +36,10 @@ export interface ModelSource {
   readonly generation: number;
   readonly settings: StoreSettings;
   readonly profile: Profile;
+  /** The UTC day whose rules the stored visibility follows. */
   readonly day: string;
+  /** The UTC day whose rules are to be read by; absent: the same. */
+  readonly today?: string;
 }
 
 /** Whether a field's value is kept with its own record. */
@@ -42,11 +47,11 @@ export function isStored(field: Field, settings: StoreSettings): boolean {
   return field.joined === undefined || settings.agentsFrom === 'payload';
 }
 
-export function makeModel({ generation, settings, profile, day }: ModelSource): StoreModel {
+export function makeModel({ generation, settings, profile, day, today = day }: ModelSource): StoreModel {
   const declared = declare(standardDictionary(), settings.declarations);
   const stamp = stampsAsOwn(settings) ? SOURCE_STAMP : REPLICA_STAMP;
   const dictionary = settings.owner === 'replica' ? withReplicaStamp(declared, stamp) : declared;
-  const rules = resolveAccess(settings.access, dictionary, day);
+  const rules = resolveAccess(settings.access, dictionary, today);
   const layouts = new Map<string, ResourceLayout>();
   const resource = (name: string): Resource => {
     const found = dictionary.resources.get(name);
@@ -67,7 +72,8 @@ export function makeModel({ generation, settings, profile, day }: ModelSource): 
     profile,
     dictionary,
     rules,
-    day,
+    day: today,
+    judgedOn: day,
     resource,
     inUse,
     stores: (name) => profile.since.has(name),
@@ -80,3 +86,7 @@ export function makeModel({ generation, settings, profile, day }: ModelSource): 
     },
   };
 }
+
+/** Whether the stored visibility follows the rules of the model. From midnight on it does not, until it is renewed. */
+export const isJudged = ({ day, judgedOn }: Pick<StoreModel, 'day' | 'judgedOn'>): boolean =>
+  day === judgedOn;

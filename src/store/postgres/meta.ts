@@ -1,8 +1,9 @@
+import type { Pool } from 'pg';
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { PartitionField } from '../store.ts';
-import type { Session } from './connection/session.ts';
+import { type Session, withSession } from './connection/session.ts';
 import { mustKnow, type StoredLayout } from './making/layout-version.ts';
 
 /** What a store tells of itself in one row each. */
@@ -122,4 +123,16 @@ export async function readModel(session: Session): Promise<StoreModel> {
   const { layout, oldestReader, generation, settings, day } = await readMeta(session);
   mustKnow(layout, oldestReader);
   return makeModel({ generation, settings, profile: await readProfile(session), day });
+}
+
+/** The model as it is stored, on a connection of the pool. */
+export function readStoredModel(pool: Pool): Promise<StoreModel> {
+  return withSession(pool, async (session) => {
+    await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    try {
+      return await readModel(session);
+    } finally {
+      await session.run('COMMIT');
+    }
+  });
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { StoreDump } from '../dump.ts';
+import { modelOfToday } from '../new-day.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { PartitionField, Store } from '../store.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
@@ -12,7 +13,7 @@ import { prepareStore } from './making/create.ts';
 import { readMeta } from './meta.ts';
 import { ReadServers } from './reading/read-servers.ts';
 import { PostgresStore } from './store.ts';
-import { type StampClock, stampClock } from './writing/stamp-clock.ts';
+import { readState, type StampClock, stampClock } from './writing/stamp-clock.ts';
 import { Writer } from './writing/writer.ts';
 
 export interface PostgresStoreOptions {
@@ -49,7 +50,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   try {
     await prepare(address, options, clock);
     const writer = new Writer(writing, clock);
-    const model = await writer.readModel();
+    const { moment } = await withSession(writing, ({ rows }) => readState(rows, clock));
+    const model = await modelOfToday(await writer.readModel(), moment, (wait) => writer.startDay(wait));
     const { secret, partitions } = await withSession(writing, readMeta);
     const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
     const { addresses = [], lag = 0 } = options.readStores ?? {};

@@ -6,6 +6,7 @@ import type { StoreDump } from '../dump.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
+import { DAY_PATIENCE } from '../new-day.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
 import type {
   ListPageRequest,
@@ -19,6 +20,7 @@ import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
 import type { Shared } from '../shared.ts';
 import type { Dialect } from '../sql/dialect.ts';
+import { planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStatus } from '../store.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
@@ -27,11 +29,12 @@ import type { PostgresAddress } from './connection/address.ts';
 import { connectPool } from './connection/connect.ts';
 import { translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
-import { type Session, withSession } from './connection/session.ts';
+import { bindings, type Session, withSession } from './connection/session.ts';
 import { dumpStore } from './copying/backup.ts';
 import { exportRecords, readContents } from './copying/export.ts';
 import { postgresKeys } from './keys.ts';
 import { postgresLedger } from './ledger.ts';
+import { readStoredModel } from './meta.ts';
 import { LiveState } from './reading/live-state.ts';
 import type { ReadServers } from './reading/read-servers.ts';
 import { Reads } from './reading/reads.ts';
@@ -80,8 +83,8 @@ export class PostgresStore implements Store {
     const locked = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
       next(() => writer.locked<T>(work));
     const rows = rowsOf(lanes.small, name);
-    const readModel = () => next(() => writer.readModel());
-    const startDay = () => next(() => writer.startDay());
+    const readModel = () => readStoredModel(lanes.small);
+    const startDay = () => next(() => writer.startDay(DAY_PATIENCE));
     this.#state = new LiveState({ name, clock, rows, readModel, startDay }, model);
     this.#reads = new Reads({ name, dialect, state: this.#state, lanes, readServers });
     this.keys = postgresKeys(rows, locked);
@@ -131,11 +134,9 @@ export class PostgresStore implements Store {
   }
 
   async showsFile(path: string, role: string): Promise<boolean> {
-    const { rules, layout } = await this.model();
-    const bit = rules.roles.get(role)?.bit ?? 0;
-    const text = `SELECT 1 FROM "${layout('Media').columnsTable}" WHERE _file = $1 AND (_visible & $2::integer) <> 0 LIMIT 1`;
-    const { lanes } = this.#opened;
-    return (await rowsOf(lanes.small, this.name)(text, [path, bit])).length > 0;
+    const { lanes, dialect } = this.#opened;
+    const statement = planShowsFile({ dialect, model: await this.model() }, path, role);
+    return (await rowsOf(lanes.small, this.name)(statement.text, bindings(statement))).length > 0;
   }
 
   async now(): Promise<number> {
@@ -165,7 +166,7 @@ export class PostgresStore implements Store {
     work: (writer: Writer, model: StoreModel) => Promise<{ report: WriteReport; model: StoreModel }>,
   ): Promise<WriteReport> {
     return this.#turns.next(async () => {
-      const { report, model } = await work(this.#opened.writer, this.#state.model);
+      const { report, model } = await work(this.#opened.writer, this.#state.stored);
       this.#state.took(model);
       if (report.stamp !== '') this.#state.sawStamp(Date.parse(report.stamp));
       return report;
@@ -227,6 +228,7 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
+    await this.#state.ended();
     await this.#turns.ended();
     const { lanes, readServers, writing } = this.#opened;
     await Promise.all([lanes, readServers, writing].map((each) => each.end()));

@@ -83,7 +83,7 @@ function childRange(
     from: sql`${name(layout.columnsTable)} ${name(alias)}`,
     conditions: [
       ...childOf(context, navigation.target, navigation.remote, alias, navigation.resource, key, holder),
-      ...visibleRows(context.rows, layout, alias),
+      ...visibleRows(context, layout, alias),
       ...deadlineInside(context),
     ],
     context: withScope(context, variable, { kind: 'record', alias, resource: navigation.target }),

@@ -12,13 +12,8 @@ export type ScopeBinding =
   | { readonly kind: 'value'; readonly sql: Sql };
 
 /** What compiling needs to know. A child context differs in its scopes only. */
-export interface Context {
-  readonly dialect: Dialect;
-  readonly model: StoreModel;
-  readonly rows: RowScope;
+export interface Context extends ContextSource {
   readonly scopes: ReadonlyMap<Scope, ScopeBinding>;
-  /** `now()` of the whole request, canonical. */
-  readonly now: string;
   /** A fresh alias; no two in one statement are the same. */
   readonly alias: () => string;
 }
@@ -27,7 +22,20 @@ export interface ContextSource {
   readonly dialect: Dialect;
   readonly model: StoreModel;
   readonly rows: RowScope;
+  /** `now()` of the whole request, canonical. */
   readonly now: string;
+  /** Absent where the stored bits follow the rules of today. */
+  readonly todaysRules?: TodaysRules;
+}
+
+/**
+ * The rules of today, spelled out in place of the stored bits that still follow those of a day before (visibility.ts);
+ * undefined for rows whose rules do not look at the calendar.
+ * @param alias of either table of the layout
+ */
+export interface TodaysRules {
+  readonly visible: (layout: ResourceLayout, alias: string, bit: number) => Sql | undefined;
+  readonly shown: (layout: ResourceLayout, alias: string, bits: number) => Sql | undefined;
 }
 
 /** A context whose scope 0 is a record of `resource` under `alias`. */
@@ -64,8 +72,13 @@ export const sameRow = (dialect: Dialect, layout: ResourceLayout, alias: string,
   ]);
 
 /** The rows of a table that the role may see (I4). Stands in every statement that reads records. */
-export function visibleRows(rows: RowScope, layout: ResourceLayout, alias: string): Sql[] {
-  const conditions = [sql`(${column(alias, '_visible')} & ${integer(rows.bit)}) <> 0`];
+export function visibleRows(
+  { rows, todaysRules }: Pick<ContextSource, 'rows' | 'todaysRules'>,
+  layout: ResourceLayout,
+  alias: string,
+): Sql[] {
+  const stored = sql`(${column(alias, '_visible')} & ${integer(rows.bit)}) <> 0`;
+  const conditions = [todaysRules?.visible(layout, alias, rows.bit) ?? stored];
   if (rows.systems !== undefined && layout.systemSource !== 'none') {
     const systems = join(rows.systems.map(bind), ', ');
     conditions.push(sql`${column(alias, '_system')} IN (${systems})`);
@@ -86,6 +99,12 @@ export function withheldBit(rows: RowScope, layout: ResourceLayout, field: Field
 }
 
 /** The condition under which the withheld bits are all shown. */
-export function shownCondition(alias: string, bits: number): Sql {
-  return sql`(${column(alias, '_shown')} & ${integer(bits)}) = ${integer(bits)}`;
+export function shownCondition(
+  { todaysRules }: Pick<ContextSource, 'todaysRules'>,
+  layout: ResourceLayout,
+  alias: string,
+  bits: number,
+): Sql {
+  const today = todaysRules?.shown(layout, alias, bits);
+  return today ?? sql`(${column(alias, '_shown')} & ${integer(bits)}) = ${integer(bits)}`;
 }

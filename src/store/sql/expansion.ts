@@ -68,7 +68,7 @@ function targetRows(source: TextSource, expansion: Expansion, whole: boolean): T
     source: { ...source, context: inner, layout, alias: main, texts },
     columns,
     from,
-    conditions: [...visibleRows(context.rows, layout, main), ...filters],
+    conditions: [...visibleRows(context, layout, main), ...filters],
   };
 }
 

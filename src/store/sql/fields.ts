@@ -54,7 +54,7 @@ function placeFrom(
       table: layout.columnsTable,
       alias: target,
       key: key.column,
-      conditions: visibleRows(context.rows, layout, target),
+      conditions: visibleRows(context, layout, target),
       place: placeFrom(context, target, step.target, rest, field),
     },
   };
@@ -92,7 +92,7 @@ function ownPlace(context: Context, alias: string, field: Field): Place {
     kind: 'column',
     alias,
     column: column(alias, ownColumn(layout.resource, field) ?? field.name),
-    ...(bits === 0 ? {} : { shown: shownCondition(alias, bits) }),
+    ...(bits === 0 ? {} : { shown: shownCondition(context, layout, alias, bits) }),
   };
 }
 

@@ -53,7 +53,7 @@ function memberText(context: Context, { name: shown, via, field }: MergedMember)
 function imagesText(context: Context, { images }: MergedSource, files: FileAddress): Sql[] {
   const target = images?.target ?? 'Media';
   if (images === undefined || !context.model.stores(target)) return [constantText(',"Images":[]')];
-  const { dialect, model, rows } = context;
+  const { dialect, model } = context;
   const layout = model.layout(target);
   const alias = context.alias();
   const shown = (field: string): Sql =>
@@ -70,7 +70,7 @@ function imagesText(context: Context, { images }: MergedSource, files: FileAddre
   ];
   const where = all([
     ...childOf(context, target, images.remote, alias, images.resource, column('r', '_key'), 'r'),
-    ...visibleRows(rows, layout, alias),
+    ...visibleRows(context, layout, alias),
   ]);
   const order = sql`${dialect.order(column(alias, '_rank'), false)}, ${column(alias, '_key')}`;
   const list = sql`(SELECT ${concat(parts)} AS x FROM ${name(layout.columnsTable)} ${name(alias)} WHERE ${where} ORDER BY ${order}) i`;

@@ -123,7 +123,7 @@ function partList(source: TextSource, part: NativePart): Sql {
   const where = all([
     ...childOf(context, resource, 'ListingKey', alias, 'Property', column(owner, '_key'), owner),
     ...partConditions(part, alias),
-    ...visibleRows(context.rows, layout, alias),
+    ...visibleRows(context, layout, alias),
   ]);
   const text = partText({ ...source, layout, alias }, part);
   const order = join(partOrder(context.dialect, part, alias), ', ');

@@ -1,5 +1,6 @@
+import type { RowScope } from '../../access/index.ts';
 import { isOneTable } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
+import { isJudged, type StoreModel } from '../model.ts';
 import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest } from '../read.ts';
 import { type Base, baseOf } from './base.ts';
 import { childOf } from './collection.ts';
@@ -12,6 +13,7 @@ import { partConditions } from './native-text.ts';
 import { orderOf } from './order.ts';
 import type { PagePlan, PlannedStatement } from './plan.ts';
 import { searchCondition } from './search.ts';
+import { movesWithDay, startOf, todaysRules } from './visibility.ts';
 
 /** What every plan is made with. */
 export interface Planner {
@@ -20,10 +22,12 @@ export interface Planner {
 }
 
 export function contextSource(
-  { dialect, model }: Planner,
-  query: Pick<RecordQuery, 'view' | 'now'>,
+  planner: Planner,
+  query: { readonly view: { readonly scope: RowScope }; readonly now: string },
 ): ContextSource {
-  return { dialect, model, rows: query.view.scope, now: query.now };
+  const { dialect, model } = planner;
+  const source = { dialect, model, rows: query.view.scope, now: query.now };
+  return isJudged(model) ? source : { ...source, todaysRules: todaysRules(planner) };
 }
 
 const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
@@ -70,7 +74,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
   const { from, main, keyed, text } = base(planner, request, 'by-key');
-  const visible = visibleRows(query.view.scope, layout, main);
+  const visible = visibleRows(contextSource(planner, query), layout, main);
   const key = column(main, '_key');
   // Two tables in many parts may be merged: then each must begin at the key.
   const begins = dialect.sameSystem === undefined ? [main] : keyed;
@@ -78,7 +82,10 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
   const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key} LIMIT ${bind(limit)}`;
   const follows = (last: Sql): Sql => {
-    const later = all([...visibleRows(query.view.scope, layout, 'r'), sql`${column('r', '_key')} > ${last}`]);
+    const later = all([
+      ...visibleRows(contextSource(planner, query), layout, 'r'),
+      sql`${column('r', '_key')} > ${last}`,
+    ]);
     return sql`SELECT 1 AS more FROM ${name(layout.columnsTable)} r WHERE ${later} LIMIT 1`;
   };
   const { page, more } = dialect.page(rows, follows);
@@ -93,7 +100,7 @@ export function matchingRows(
 ): { context: Context; from: Sql; where: Sql[] } {
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
-  const conditions = [...visibleRows(query.view.scope, layout, 'r'), ...membership(context, query, 'r')];
+  const conditions = [...visibleRows(context, layout, 'r'), ...membership(context, query, 'r')];
   const { filter, search, among, after } = query;
   if (among !== undefined) {
     const list = planner.dialect.list(bind(JSON.stringify([...among])), 'among');
@@ -154,7 +161,7 @@ function planBody(planner: Planner, request: PageRequest | ListPageRequest): Pla
   const { query } = request;
   const layout = model.layout(query.resource.name);
   const { from, main, ids: idTable, text } = base(planner, request, 'by-id');
-  const visible = visibleRows(query.view.scope, layout, main);
+  const visible = visibleRows(contextSource(planner, query), layout, main);
   const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
   const rows = sql`SELECT ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])} ORDER BY ${column('j', 'position')} LIMIT ${slot('limit')}`;
@@ -177,7 +184,7 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
       : sql`${texts} JOIN ${name(layout.columnsTable)} r ON ${sameRow(planner.dialect, layout, 'r', 't')}`;
   const main = one ? 'r' : 't';
   const match = sql`${column(main, '_id')} = j.value`;
-  const visible = visibleRows(query.view.scope, layout, main);
+  const visible = visibleRows(contextSource(planner, query), layout, main);
   const columns = join([...foundColumns(main, []), sql`j.position`, ...orderColumns(order.values)], ', ');
   const find = sql`SELECT ${columns} FROM ${list} CROSS JOIN ${joined} WHERE ${all([match, ...visible])} ORDER BY j.position LIMIT ${slot('limit')}`;
   return { kind: 'list', ids, limit, find: planned(planner, find), body: planBody(planner, request) };
@@ -191,13 +198,24 @@ export function planRecord(planner: Planner, request: RecordRequest): PlannedSta
   const { from, main, text, context } = base(planner, request, 'by-key');
   const conditions = [
     sql`${column(main, '_key')} = ${bind(key)}`,
-    ...visibleRows(query.view.scope, layout, main),
+    ...visibleRows(context, layout, main),
     ...membership(context, query, main),
   ];
   return planned(
     planner,
     dialect.answer(sql`SELECT ${text} AS x FROM ${from} WHERE ${all(conditions)} LIMIT 1`),
   );
+}
+
+/** Whether a role sees a media record whose file this is: one row, or none. */
+export function planShowsFile(planner: Planner, path: string, role: string): PlannedStatement {
+  const { model } = planner;
+  const layout = model.layout('Media');
+  const bit = model.rules.roles.get(role)?.bit ?? 0;
+  const scope = { bit, withholds: false, onlyFloorPlans: false };
+  const source = contextSource(planner, { view: { scope }, now: startOf(model.day) });
+  const conditions = [sql`r._file = ${bind(path)}`, ...visibleRows(source, layout, 'r')];
+  return planned(planner, sql`SELECT 1 FROM ${name(layout.columnsTable)} r WHERE ${all(conditions)} LIMIT 1`);
 }
 
 /** How many records match: counted as they are written, as far as nothing but the role and the systems decides. */
@@ -217,6 +235,7 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
   const { bit, systems, onlyFloorPlans } = view.scope;
   const narrower = [filter, search, under, part, among, after].some((each) => each !== undefined);
   if (narrower || (onlyFloorPlans && resource.name === 'Media')) return undefined;
+  if (!isJudged(model) && movesWithDay(model, resource.name)) return undefined;
   const conditions = [sql`resource = ${bind(resource.name)}`, sql`(visible & ${integer(bit)}) <> 0`];
   if (systems !== undefined && model.layout(resource.name).systemSource !== 'none') {
     conditions.push(sql`system IN (${join(systems.map(bind), ', ')})`);

@@ -48,7 +48,9 @@ function pieceText({ context, layout, alias }: TextSource, piece: Piece, choice:
   const instead = choice.omitNulls
     ? constantText('')
     : nullsByVersion(alias, piece.fields, (each) => layout.since(each), memberNull(choice.naming));
-  return [sql`CASE WHEN ${shownCondition(alias, bits)} THEN ${concat(texts)} ELSE ${instead} END`];
+  return [
+    sql`CASE WHEN ${shownCondition(context, layout, alias, bits)} THEN ${concat(texts)} ELSE ${instead} END`,
+  ];
 }
 
 /** Describes how a null member is written. */

@@ -12,13 +12,15 @@ export const LOCK_TIMEOUT = 2;
 /**
  * Runs `work` under the write lock of the store, and commits, unless the work has rolled back itself. An error undoes
  * everything. Other writers are waited for without holding up the thread.
+ * @param patience for how long, in milliseconds
  */
 export async function underLock<T>(
   { database }: Connection,
   { sleep }: Pick<Clock, 'sleep'>,
   work: () => Promise<T> | T,
+  patience: number = PATIENCE,
 ): Promise<T> {
-  for (const end = performance.now() + PATIENCE; ; ) {
+  for (const end = performance.now() + patience; ; ) {
     try {
       database.exec('BEGIN IMMEDIATE');
       break;

@@ -71,6 +71,16 @@ export function readModel(database: DatabaseSync): StoreModel {
   return makeModel({ generation, settings, profile: readProfile(database), day });
 }
 
+/** The model as it is stored, all of one moment; not to be called inside a transaction. */
+export function readSnapshotModel(database: DatabaseSync): StoreModel {
+  database.exec('BEGIN');
+  try {
+    return readModel(database);
+  } finally {
+    database.exec('COMMIT');
+  }
+}
+
 /** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
 export function readSettled(database: DatabaseSync): number {
   const row = database.prepare("SELECT value FROM plat_meta WHERE name = 'settled'").get();

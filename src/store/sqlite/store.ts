@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
-import { dayFrom, declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
+import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { type Clock, steadyClock, systemClock } from '../clock.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
+import { DAY_PATIENCE, modelOfToday, NewDay } from '../new-day.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
 import type {
   ListPageRequest,
@@ -18,12 +19,14 @@ import type {
 } from '../read.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
+import { planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
-import { type Connection, connect } from './connection.ts';
+import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
+import { sqliteDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { registerFileUrl } from './functions.ts';
@@ -31,7 +34,7 @@ import { HorizonProbe } from './horizon.ts';
 import { sqliteKeys } from './keys.ts';
 import { sqliteLedger } from './ledger.ts';
 import { LOCK_TIMEOUT } from './lock.ts';
-import { readMeta } from './meta.ts';
+import { readMeta, readSnapshotModel } from './meta.ts';
 import { migrateStore } from './migrate.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
@@ -74,7 +77,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       await createStore(connection, create, clock);
       connection.close();
     }
-    return new SqliteStore(path, clock, options);
+    const store = new SqliteStore(path, clock, options);
+    await store.beginDay();
+    return store;
   } catch (error) {
     throw translateError(error, path, 0);
   }
@@ -91,6 +96,7 @@ class SqliteStore implements Store {
   readonly #probe: HorizonProbe;
   readonly #writer: Writer;
   readonly #reads: Reads;
+  readonly #newDay: NewDay;
   #model: StoreModel;
   /** Writes of this process follow each other; the lock is between processes. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -110,7 +116,8 @@ class SqliteStore implements Store {
     this.#writer = new Writer(this.#write, clock);
     this.secret = readMeta(this.#main.database).secret;
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
-    this.#model = this.#writer.readModel();
+    this.#model = readSnapshotModel(this.#main.database);
+    this.#newDay = new NewDay(() => this.#startDay());
     this.keys = sqliteKeys(this.#write, (work) => this.#exclusively(() => this.#writer.locked(work)));
     this.ledger = sqliteLedger({
       connection: this.#write,
@@ -124,13 +131,23 @@ class SqliteStore implements Store {
     this.#reads = new Reads({ name: path, model: () => this.model(), main: this.#main, pages, searches });
   }
 
+  /** What is read by now. Takes no lock, and waits for nobody who has one. */
   async model(): Promise<StoreModel> {
     const row = this.#main.prepare("SELECT value FROM plat_meta WHERE name = 'generation'").get();
-    if (Number(row?.value) !== this.#model.generation) this.#model = this.#writer.readModel();
-    if (this.#model.day < dayFrom(this.#clock.now())) {
-      this.#model = await this.#exclusively(() => this.#writer.startDay());
-    }
-    return this.#model;
+    if (Number(row?.value) !== this.#model.generation) this.#model = readSnapshotModel(this.#main.database);
+    return this.#newDay.modelAt(this.#model, this.#clock.now());
+  }
+
+  /** What was not done at midnight, since no process had the store open. */
+  async beginDay(): Promise<void> {
+    const startDay = (patience: number) => this.#writer.startDay(patience);
+    this.#model = await modelOfToday(this.#model, this.#clock.now(), startDay);
+  }
+
+  #startDay(): Promise<void> {
+    return this.#exclusively(async () => {
+      this.#model = await this.#writer.startDay(DAY_PATIENCE);
+    });
   }
 
   page(request: PageRequest, options: ReadOptions): Promise<Page> {
@@ -162,11 +179,8 @@ class SqliteStore implements Store {
   }
 
   async showsFile(path: string, role: string): Promise<boolean> {
-    const { rules, layout } = await this.model();
-    const bit = rules.roles.get(role)?.bit ?? 0;
-    const { columnsTable } = layout('Media');
-    const text = `SELECT 1 FROM "${columnsTable}" WHERE _file = ? AND (_visible & ?) <> 0 LIMIT 1`;
-    return this.#main.prepare(text).get(path, bit) !== undefined;
+    const statement = planShowsFile({ dialect: sqliteDialect, model: await this.model() }, path, role);
+    return this.#main.prepare(statement.text).get(...bindings(statement)) !== undefined;
   }
 
   async now(): Promise<number> {
@@ -244,6 +258,7 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
+    await this.#newDay.ended();
     await this.#writing.catch(() => undefined);
     await this.#reads.close();
     for (const connection of [this.#main, this.#probe, this.#write]) connection.close();

@@ -67,8 +67,8 @@ export class Writer {
   }
 
   /** Runs `work` under the write lock, and commits. */
-  locked<T>(work: () => Promise<T> | T): Promise<T> {
-    return underLock(this.#connection, this.#clock, work);
+  locked<T>(work: () => Promise<T> | T, patience?: number): Promise<T> {
+    return underLock(this.#connection, this.#clock, work, patience);
   }
 
   #nextStamp(): string {
@@ -144,8 +144,11 @@ export class Writer {
     tally.flush();
   }
 
-  /** Judges all rows by the rules of a new UTC day. Another process may have done it already. */
-  startDay(): Promise<StoreModel> {
+  /**
+   * Judges all rows by the rules of a new UTC day. Another process may have done it already.
+   * @param patience how long the lock is waited for, in milliseconds
+   */
+  startDay(patience: number): Promise<StoreModel> {
     const { database } = this.#connection;
     return this.locked(() => {
       const { generation, settings, day } = readMeta(database);
@@ -156,7 +159,7 @@ export class Writer {
       writeMeta(database, { generation: model.generation, day: today });
       this.#judgeForDay(model);
       return model;
-    });
+    }, patience);
   }
 }
 

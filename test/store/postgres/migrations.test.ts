@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { Client, type Pool } from 'pg';
 import type { ErrorCode } from '../../../src/errors/index.ts';
-import { openStore } from '../../../src/open-store.ts';
 import { postgresAddress } from '../../../src/store/postgres/connection/address.ts';
 import { connectPool } from '../../../src/store/postgres/connection/connect.ts';
 import { type MigrateOptions, migrateStore } from '../../../src/store/postgres/making/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../src/store/postgres/making/migrations/index.ts';
+import { openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { postgresServer, runOn } from '../../support/postgres-server.ts';
@@ -16,6 +17,9 @@ import { operations } from '../../support/world.ts';
 
 const LAYOUT_1 = readFileSync(new URL('layout-1.sql', import.meta.url), 'utf8');
 const TOO_NEW = 'storeTooNew' satisfies ErrorCode;
+
+/** Of the day that the store is of: what a new day does has tests of its own. */
+const clock = testClock('2026-11-21T12:00:00Z');
 
 let databases = 0;
 
@@ -43,9 +47,9 @@ async function oldStore(t: TestContext) {
     client,
     list,
     open: async () => {
-      const store = await openStore(address);
+      const store = await openPostgresStore({ address, clock, writeBackup });
       t.after(() => store.close());
-      return { store, ...operations(store, testClock()) };
+      return { store, ...operations(store, clock) };
     },
     /** Brings the store to where these steps beyond those of this plat lead, as a newer plat would. */
     migrate: (steps: readonly Migration[], options: MigrateOptions = {}) => {

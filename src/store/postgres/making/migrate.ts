@@ -76,7 +76,7 @@ function migrateOnce(pool: Pool, migrations: readonly Migration[], isLastTry: bo
     });
     return 'moved';
   };
-  return underLock<Outcome>(pool, move, migrations.at(-1)?.layout);
+  return underLock<Outcome>(pool, move, { known: migrations.at(-1)?.layout });
 }
 
 /** A newer layout may want columns and indexes that a store was made before. */

@@ -1,5 +1,5 @@
-import { dayFrom } from '../../../dictionary/index.ts';
 import type { StoreModel } from '../../model.ts';
+import { NewDay } from '../../new-day.ts';
 import type { Horizon } from '../../store.ts';
 import { translateError } from '../connection/errors.ts';
 import type { Session } from '../connection/session.ts';
@@ -13,9 +13,9 @@ export interface StateSource {
   readonly clock: StampClock;
   /** Small statements on the server that is written to. */
   readonly rows: Session['rows'];
-  /** The model as it is stored; after the writes of this process, which may be changing it, too. */
+  /** The model as it is stored; waits for no write. */
   readonly readModel: () => Promise<StoreModel>;
-  /** Judges by the rules of a new day. */
+  /** Judges by the rules of a new day, unless somebody else is writing. */
   readonly startDay: () => Promise<StoreModel>;
 }
 
@@ -23,17 +23,25 @@ export interface StateSource {
 export class LiveState {
   readonly #source: StateSource;
   readonly #position = new ChangePosition();
-  #model: StoreModel;
+  readonly #newDay: NewDay;
+  #stored: StoreModel;
+  #refreshing: Promise<void> | undefined;
   #lastStamp = 0;
 
-  constructor(source: StateSource, model: StoreModel) {
+  constructor(source: StateSource, stored: StoreModel) {
     this.#source = source;
-    this.#model = model;
+    this.#stored = stored;
+    this.#newDay = new NewDay(async () => this.took(await source.startDay()));
   }
 
-  /** As it was last known. */
+  /** What is written by, as it was last known. */
+  get stored(): StoreModel {
+    return this.#stored;
+  }
+
+  /** What is read by, as it was last known. */
   get model(): StoreModel {
-    return this.#model;
+    return this.#newDay.modelAt(this.#stored, this.#source.clock.now());
   }
 
   /** How many changes every server that is read from must show. */
@@ -41,13 +49,12 @@ export class LiveState {
     return this.#position.changes;
   }
 
-  /** The model as it is now. */
+  /** What is read by now. Takes no lock, and waits for nobody who has one. */
   async current(): Promise<StoreModel> {
     const state = await this.ask();
     this.sawStamp(Math.max(Date.parse(state.lastStamp), state.settled));
-    if (state.generation !== this.#model.generation) await this.refresh();
-    if (this.#model.day < dayFrom(state.moment)) this.#model = await this.#source.startDay();
-    return this.#model;
+    if (state.generation !== this.#stored.generation) await this.refresh();
+    return this.#newDay.modelAt(this.#stored, state.moment);
   }
 
   /** What the server that is written to says of the store just now. */
@@ -61,14 +68,25 @@ export class LiveState {
     return state;
   }
 
-  async refresh(): Promise<void> {
-    const model = await this.#source.readModel();
-    if (model.generation >= this.#model.generation) this.#model = model;
+  /** Reads the model anew, once for all who ask meanwhile. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#source
+      .readModel()
+      .then((model) => this.took(model))
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
+    return this.#refreshing;
   }
 
-  /** Notes the model that a write of this process left. */
+  /** Notes the model that a write of this process left, unless a later one is known. */
   took(model: StoreModel): void {
-    this.#model = model;
+    if (model.generation >= this.#stored.generation) this.#stored = model;
+  }
+
+  /** Resolves when nothing is done in the background. */
+  ended(): Promise<void> {
+    return this.#newDay.ended();
   }
 
   sawStamp(milliseconds: number): void {

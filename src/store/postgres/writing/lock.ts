@@ -13,7 +13,9 @@ const PATIENCE = 30_000;
  * given back with the transaction, and stops no reader. Under it the layout is looked at, which moves under it, too. Each
  * statement sees what was committed before it, whatever the server's default is: what those before in the queue wrote.
  */
-const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${PATIENCE};
+const beginText = (
+  patience: number,
+): string => `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${patience};
   SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()));
   SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
     max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer FROM plat_meta`;
@@ -32,23 +34,29 @@ export class Undo<T> {
 /** Connections that are tried: one that was at rest may have been cut without anybody having heard of it. */
 const TRIES = 3;
 
+export interface LockOptions {
+  /** The newest layout that the work can write. */
+  readonly known?: number | undefined;
+  /** How long the lock is waited for, in milliseconds; at least 1. */
+  readonly patience?: number;
+}
+
 /**
  * Runs `work` under the write lock of the store, and commits. An error undoes everything, and so does `Undo`.
- * @param known the newest layout that `work` can write
  * @throws LayoutTooNew
  * @throws PlatError `writeUnknown`
  */
 export async function underLock<T>(
   pool: Pool,
   work: (session: Session) => Promise<T | Undo<T>>,
-  known: number = LAYOUT_VERSION,
+  { known = LAYOUT_VERSION, patience = PATIENCE }: LockOptions = {},
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     let hasBegun = false;
     try {
       return await withSession(pool, async (session) => {
         try {
-          await begin(session, known);
+          await begin(session, known, patience);
           hasBegun = true;
           const result = await work(session);
           if (!(result instanceof Undo)) {
@@ -80,9 +88,9 @@ async function commit(session: Session): Promise<void> {
   }
 }
 
-async function begin(session: Session, known: number): Promise<void> {
+async function begin(session: Session, known: number, patience: number): Promise<void> {
   // Several statements in one text have several answers, which the driver's types do not tell.
-  const answers: unknown = await session.client.query(BEGIN);
+  const answers: unknown = await session.client.query(beginText(patience));
   const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
   mustKnow(stored?.layout, stored?.oldest_writer, known);
 }

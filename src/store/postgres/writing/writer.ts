@@ -7,10 +7,10 @@ import type { Attempt } from '../../write/batches.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../write/change-settings.ts';
 import type { WriteTransaction } from '../../write/transaction.ts';
 import { PATIENCE } from '../connection/connect.ts';
-import { allow, type Session, withSession } from '../connection/session.ts';
+import { allow, type Session } from '../connection/session.ts';
 import { applyModel } from '../making/apply-model.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
-import { readMeta, readModel, readProfile, writeMeta, writeProfile } from '../meta.ts';
+import { readMeta, readModel, readProfile, readStoredModel, writeMeta, writeProfile } from '../meta.ts';
 import { counters } from './counters.ts';
 import { judgeAll } from './judge.ts';
 import { Undo, underLock } from './lock.ts';
@@ -33,14 +33,7 @@ export class Writer {
 
   /** The model as it is stored now. */
   readModel(): Promise<StoreModel> {
-    return withSession(this.#pool, async (session) => {
-      await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      try {
-        return await readModel(session);
-      } finally {
-        await session.run('COMMIT');
-      }
-    });
+    return readStoredModel(this.#pool);
   }
 
   /** Runs `work` under the write lock, and commits. */
@@ -129,9 +122,12 @@ export class Writer {
     });
   }
 
-  /** Judges all rows by the rules of a new UTC day. Another process may have done it already. */
-  startDay(): Promise<StoreModel> {
-    return this.locked(async (session) => {
+  /**
+   * Judges all rows by the rules of a new UTC day. Another process may have done it already.
+   * @param patience how long the lock is waited for, in milliseconds
+   */
+  startDay(patience: number): Promise<StoreModel> {
+    const judgeToday = async (session: Session): Promise<StoreModel> => {
       await allow(session, PATIENCE.large);
       const { generation, settings, day, changes } = await readMeta(session);
       const today = dayFrom((await readState(session.rows, this.#clock)).moment);
@@ -141,7 +137,8 @@ export class Writer {
       await writeMeta(session, { generation: model.generation, day: today, changes: changes + 1 });
       await judgeForDay(session, model);
       return model;
-    });
+    };
+    return underLock(this.#pool, judgeToday, { patience });
   }
 }
 

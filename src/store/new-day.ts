@@ -1,0 +1,69 @@
+import { dayFrom } from '../dictionary/index.ts';
+import { makeModel, type StoreModel } from './model.ts';
+
+/** How long the work of a new day waits for the write lock, in milliseconds; what this process writes waits behind it. */
+export const DAY_PATIENCE = 1000;
+
+/** The same for who opens a store: the lock is free, or the work is left to the background. */
+const AT_ONCE = 1;
+
+/** Milliseconds between two tries. */
+const PAUSE = 5000;
+
+/** The model that a store is opened with, of today if nobody else is writing. */
+export async function modelOfToday(
+  stored: StoreModel,
+  moment: number,
+  startDay: (patience: number) => Promise<StoreModel>,
+): Promise<StoreModel> {
+  return stored.judgedOn >= dayFrom(moment) ? stored : startDay(AT_ONCE).catch(() => stored);
+}
+
+/**
+ * Rules that look at the calendar move at midnight, UTC. The stored visibility of rows follows them in the background,
+ * under the write lock; no read waits for that: until it is done, reads spell the rules out (sql/visibility.ts).
+ */
+export class NewDay {
+  readonly #startDay: () => Promise<void>;
+  readonly #elapsed: () => number;
+  #working: Promise<void> | undefined;
+  #nextTry = Number.NEGATIVE_INFINITY;
+  #read: { readonly stored: StoreModel; readonly model: StoreModel } | undefined;
+
+  /**
+   * @param startDay brings the stored visibility to the day, or throws when somebody else is writing
+   * @param elapsed milliseconds of a clock that nobody sets
+   */
+  constructor(startDay: () => Promise<void>, elapsed: () => number = () => performance.now()) {
+    this.#startDay = startDay;
+    this.#elapsed = elapsed;
+  }
+
+  /** What a reader goes by at this moment; has the stored visibility brought up to date if it is of a day before. */
+  modelAt(stored: StoreModel, moment: number): StoreModel {
+    const today = dayFrom(moment);
+    if (stored.judgedOn >= today) return stored;
+    void this.#bring();
+    if (this.#read?.stored !== stored || this.#read.model.day !== today) {
+      const { generation, settings, profile, judgedOn } = stored;
+      this.#read = { stored, model: makeModel({ generation, settings, profile, day: judgedOn, today }) };
+    }
+    return this.#read.model;
+  }
+
+  /** Resolves when nothing is being done. */
+  async ended(): Promise<void> {
+    await this.#working;
+  }
+
+  /** One at a time. One that fails is tried again by a later read: whoever holds the lock may have done the work. */
+  #bring(): void {
+    if (this.#working !== undefined || this.#elapsed() < this.#nextTry) return;
+    this.#nextTry = this.#elapsed() + PAUSE;
+    this.#working = this.#startDay()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#working = undefined;
+      });
+  }
+}
