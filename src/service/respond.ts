@@ -22,6 +22,9 @@ export const LONGEST_URL = 16_384;
 
 const MEDIA = '/media/';
 
+/** Another one where the store went back in time: what a consumer keeps of its timestamps means nothing any more. */
+const EPOCH_HEADER = 'x-plat-epoch';
+
 const NOTHING = { rows: 0, bytes: 0 };
 
 /** Everything that answering needs. */
@@ -157,6 +160,7 @@ async function identify(
   Object.assign(extra, rateLimitHeaders(allowance));
   if (allowance.exceeded) throw rateLimited(allowance);
   const model = await context.store.model();
+  extra[EPOCH_HEADER] = model.epoch;
   return { key, model, view: views.of(key, model), now };
 }
 

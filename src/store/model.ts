@@ -17,6 +17,8 @@ import { type StoreSettings, stampsAsOwn } from './settings.ts';
 export interface StoreModel {
   /** Counts every change of settings and profile; two processes with the same number agree. */
   readonly generation: number;
+  /** Another one where the store went back in time (epoch.ts). */
+  readonly epoch: string;
   readonly settings: StoreSettings;
   readonly profile: Profile;
   readonly dictionary: Dictionary;
@@ -34,6 +36,7 @@ export interface StoreModel {
 
 export interface ModelSource {
   readonly generation: number;
+  readonly epoch: string;
   readonly settings: StoreSettings;
   readonly profile: Profile;
   /** The UTC day whose rules the stored visibility follows. */
@@ -47,7 +50,14 @@ export function isStored(field: Field, settings: StoreSettings): boolean {
   return field.joined === undefined || settings.agentsFrom === 'payload';
 }
 
-export function makeModel({ generation, settings, profile, day, today = day }: ModelSource): StoreModel {
+export function makeModel({
+  generation,
+  epoch,
+  settings,
+  profile,
+  day,
+  today = day,
+}: ModelSource): StoreModel {
   const declared = declare(standardDictionary(), settings.declarations);
   const stamp = stampsAsOwn(settings) ? SOURCE_STAMP : REPLICA_STAMP;
   const dictionary = settings.owner === 'replica' ? withReplicaStamp(declared, stamp) : declared;
@@ -68,6 +78,7 @@ export function makeModel({ generation, settings, profile, day, today = day }: M
   };
   return {
     generation,
+    epoch,
     settings,
     profile,
     dictionary,

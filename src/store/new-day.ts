@@ -45,8 +45,11 @@ export class NewDay {
     if (stored.judgedOn >= today) return stored;
     void this.#bring();
     if (this.#read?.stored !== stored || this.#read.model.day !== today) {
-      const { generation, settings, profile, judgedOn } = stored;
-      this.#read = { stored, model: makeModel({ generation, settings, profile, day: judgedOn, today }) };
+      const { generation, epoch, settings, profile, judgedOn } = stored;
+      this.#read = {
+        stored,
+        model: makeModel({ generation, epoch, settings, profile, day: judgedOn, today }),
+      };
     }
     return this.#read.model;
   }

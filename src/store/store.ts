@@ -1,4 +1,5 @@
 import type { FieldValues } from '../dictionary/index.ts';
+import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
 import type { StoreModel } from './model.ts';
@@ -111,6 +112,9 @@ export interface Store {
   write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport>;
   remove(resource: string, keys: readonly string[]): Promise<WriteReport>;
   configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel>;
+
+  /** Begins a new epoch, for a store that went back in time: consumers then read everything again. */
+  beginEpoch(begin: NewEpoch): Promise<StoreModel>;
 
   status(): Promise<StoreStatus>;
   /** Whole records as they are stored, whoever asks: of a key, or the children of a record. */

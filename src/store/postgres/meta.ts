@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
@@ -11,6 +12,7 @@ export interface Meta extends StoredLayout {
   /** Which functions of plat the server has. */
   readonly functions: string;
   readonly generation: number;
+  readonly epoch: string;
   readonly settings: StoreSettings;
   /** The UTC day whose rules the stored visibility follows. */
   readonly day: string;
@@ -32,6 +34,7 @@ const NAMES = {
   oldestWriter: 'oldest_writer',
   functions: 'functions',
   generation: 'generation',
+  epoch: 'epoch',
   settings: 'settings',
   day: 'day',
   secret: 'secret',
@@ -59,6 +62,7 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     oldestWriter: Number(values.get(NAMES.oldestWriter) ?? 1),
     functions: values.get(NAMES.functions) ?? '',
     generation: Number(text('generation')),
+    epoch: values.get(NAMES.epoch) ?? firstEpoch(text('secret')),
     settings: parseSettings(text('settings')),
     day: text('day'),
     secret: text('secret'),
@@ -120,9 +124,9 @@ export async function writeProfile(session: Session, profile: Profile): Promise<
  * @throws LayoutTooNew
  */
 export async function readModel(session: Session): Promise<StoreModel> {
-  const { layout, oldestReader, generation, settings, day } = await readMeta(session);
+  const { layout, oldestReader, generation, epoch, settings, day } = await readMeta(session);
   mustKnow(layout, oldestReader);
-  return makeModel({ generation, settings, profile: await readProfile(session), day });
+  return makeModel({ generation, epoch, settings, profile: await readProfile(session), day });
 }
 
 /** The model as it is stored, on a connection of the pool. */

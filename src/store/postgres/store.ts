@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { StoreDump } from '../dump.ts';
+import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
@@ -182,6 +183,14 @@ export class PostgresStore implements Store {
         const declared = declaredFields(dictionary, changed.declarations);
         return { settings: changed, profile: extendProfile(profile, declared) };
       });
+      this.#state.took(model);
+      return model;
+    });
+  }
+
+  beginEpoch(begin: NewEpoch): Promise<StoreModel> {
+    return this.#turns.next(async () => {
+      const model = await this.#opened.writer.beginEpoch(begin);
       this.#state.took(model);
       return model;
     });

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { dayFrom, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Clock } from '../clock.ts';
+import { newEpoch } from '../epoch.ts';
 import { makeModel } from '../model.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
@@ -79,13 +80,14 @@ export async function createStore(
     }
     const now = clock.now();
     const day = dayFrom(now);
-    const bare = makeModel({ generation: 1, settings, profile: EMPTY_PROFILE, day });
+    const first = { generation: 1, epoch: newEpoch() };
+    const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
     const declared = declaredFields(bare.dictionary, settings.declarations);
     const profile = extendProfile(EMPTY_PROFILE, [...initialFields(bare.dictionary), ...declared]);
-    const model = makeModel({ generation: 1, settings, profile, day });
+    const model = makeModel({ ...first, settings, profile, day });
     database.exec(OWN_TABLES);
     const createdAt = timestampFrom(now);
-    writeMeta(database, { generation: 1, settings, day, secret: newSecret(), createdAt });
+    writeMeta(database, { ...first, settings, day, secret: newSecret(), createdAt });
     database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
     writeProfile(database, profile);
     await new Writer(connection, clock).applyModel(model);

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
@@ -7,6 +8,7 @@ import type { Connection } from './connection.ts';
 /** What a store tells of itself in one row each. */
 export interface MetaValues {
   readonly generation: number;
+  readonly epoch: string;
   readonly settings: StoreSettings;
   /** The UTC day whose rules the stored visibility follows. */
   readonly day: string;
@@ -14,18 +16,25 @@ export interface MetaValues {
   readonly createdAt: string;
 }
 
-function readText(database: DatabaseSync, name: string): string {
+function findText(database: DatabaseSync, name: string): string | undefined {
   const row = database.prepare('SELECT value FROM plat_meta WHERE name = ?').get(name);
-  if (typeof row?.value !== 'string') throw new Error(`The store has no ${name}`);
-  return row.value;
+  return typeof row?.value === 'string' ? row.value : undefined;
+}
+
+function readText(database: DatabaseSync, name: string): string {
+  const text = findText(database, name);
+  if (text === undefined) throw new Error(`The store has no ${name}`);
+  return text;
 }
 
 export function readMeta(database: DatabaseSync): MetaValues {
+  const secret = readText(database, 'secret');
   return {
     generation: Number(readText(database, 'generation')),
+    epoch: findText(database, 'epoch') ?? firstEpoch(secret),
     settings: parseSettings(readText(database, 'settings')),
     day: readText(database, 'day'),
-    secret: readText(database, 'secret'),
+    secret,
     createdAt: readText(database, 'created_at'),
   };
 }
@@ -41,6 +50,7 @@ export function writeMeta(database: DatabaseSync, values: Partial<MetaValues>): 
     'INSERT INTO plat_meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
   );
   if (values.generation !== undefined) put.run('generation', String(values.generation));
+  if (values.epoch !== undefined) put.run('epoch', values.epoch);
   if (values.settings !== undefined) put.run('settings', JSON.stringify(values.settings));
   if (values.day !== undefined) put.run('day', values.day);
   if (values.secret !== undefined) put.run('secret', values.secret);
@@ -67,8 +77,8 @@ export function writeProfile(database: DatabaseSync, profile: Profile): void {
 }
 
 export function readModel(database: DatabaseSync): StoreModel {
-  const { generation, settings, day } = readMeta(database);
-  return makeModel({ generation, settings, profile: readProfile(database), day });
+  const { generation, epoch, settings, day } = readMeta(database);
+  return makeModel({ generation, epoch, settings, profile: readProfile(database), day });
 }
 
 /** The model as it is stored, all of one moment; not to be called inside a transaction. */

@@ -4,6 +4,7 @@ import { backup as backupDatabase } from 'node:sqlite';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { type Clock, steadyClock, systemClock } from '../clock.ts';
+import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
@@ -224,6 +225,13 @@ class SqliteStore implements Store {
         const declared = declaredFields(dictionary, changed.declarations);
         return { settings: changed, profile: extendProfile(profile, declared) };
       });
+      return this.#model;
+    });
+  }
+
+  beginEpoch(begin: NewEpoch): Promise<StoreModel> {
+    return this.#exclusively(async () => {
+      this.#model = await this.#writer.beginEpoch(begin);
       return this.#model;
     });
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { dayFrom, type Field, timestampFrom } from '../../dictionary/index.ts';
 import type { Clock } from '../clock.ts';
+import { type NewEpoch, newEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import { extendProfile, type Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
@@ -21,6 +22,7 @@ import {
   writeLastStamp,
   writeMeta,
   writeProfile,
+  writeSettled,
 } from './meta.ts';
 import { extendTables } from './tables.ts';
 import { sqliteTransaction } from './transaction.ts';
@@ -100,7 +102,7 @@ export class Writer {
       if (settings === current.settings && profile === current.profile) return current;
       const today = dayFrom(this.#clock.now());
       const day = today > current.day ? today : current.day;
-      const model = makeModel({ generation: current.generation + 1, settings, profile, day });
+      const model = makeModel({ ...current, generation: current.generation + 1, settings, profile, day });
       checkChange(current, model, this.#holdings());
       writeMeta(database, { generation: model.generation, settings, day });
       writeProfile(database, profile);
@@ -110,6 +112,18 @@ export class Writer {
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
         this.#judge(model, () => true);
       } else if (day !== current.day) this.#judgeForDay(model);
+      return model;
+    });
+  }
+
+  /** Begins a new epoch; every process of the store tells it from its next request on. */
+  beginEpoch({ notBefore = 0 }: NewEpoch): Promise<StoreModel> {
+    const { database } = this.#connection;
+    return this.locked(() => {
+      const current = readModel(database);
+      const model = makeModel({ ...current, generation: current.generation + 1, epoch: newEpoch() });
+      writeMeta(database, { generation: model.generation, epoch: model.epoch });
+      if (notBefore > readSettled(database)) writeSettled(database, notBefore);
       return model;
     });
   }
@@ -151,11 +165,11 @@ export class Writer {
   startDay(patience: number): Promise<StoreModel> {
     const { database } = this.#connection;
     return this.locked(() => {
-      const { generation, settings, day } = readMeta(database);
+      const { generation, epoch, settings, day } = readMeta(database);
       const today = dayFrom(this.#clock.now());
       const profile = readProfile(database);
-      if (day >= today) return makeModel({ generation, settings, profile, day });
-      const model = makeModel({ generation: generation + 1, settings, profile, day: today });
+      if (day >= today) return makeModel({ generation, epoch, settings, profile, day });
+      const model = makeModel({ generation: generation + 1, epoch, settings, profile, day: today });
       writeMeta(database, { generation: model.generation, day: today });
       this.#judgeForDay(model);
       return model;

@@ -6,6 +6,7 @@ import { configureContract } from './configure.ts';
 import { copyContract } from './copies.ts';
 import { countContract } from './counts.ts';
 import { deleteContract } from './deletes.ts';
+import { epochContract } from './epochs.ts';
 import { expansionContract } from './expansions.ts';
 import { fieldsInUseContract } from './fields-in-use.ts';
 import { fileContract } from './files.ts';
@@ -39,6 +40,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
   suite(`${engine.name}: keys`, () => keyContract(engine));
   suite(`${engine.name}: configuration`, () => configureContract(engine));
+  suite(`${engine.name}: epochs`, () => epochContract(engine));
   suite(`${engine.name}: copies`, () => copyContract(engine));
 }
 

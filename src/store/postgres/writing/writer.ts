@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { dayFrom, type Field, timestampFrom } from '../../../dictionary/index.ts';
+import { type NewEpoch, newEpoch } from '../../epoch.ts';
 import { makeModel, type StoreModel } from '../../model.ts';
 import { extendProfile, type Profile } from '../../profile.ts';
 import type { StoreSettings } from '../../settings.ts';
@@ -107,7 +108,7 @@ export class Writer {
       const state = await readState(session.rows, this.#clock);
       const today = dayFrom(state.moment);
       const day = today > current.day ? today : current.day;
-      const model = makeModel({ generation: current.generation + 1, settings, profile, day });
+      const model = makeModel({ ...current, generation: current.generation + 1, settings, profile, day });
       checkChange(current, model, await holdings(session));
       await writeMeta(session, { generation: model.generation, settings, day, changes: state.changes + 1 });
       await writeProfile(session, profile);
@@ -122,6 +123,22 @@ export class Writer {
     });
   }
 
+  /** Begins a new epoch; every process of the store tells it from its next request on. */
+  beginEpoch({ notBefore = 0 }: NewEpoch): Promise<StoreModel> {
+    return this.locked(async (session) => {
+      const current = await readModel(session);
+      const { changes, settled } = await readMeta(session);
+      const model = makeModel({ ...current, generation: current.generation + 1, epoch: newEpoch() });
+      await writeMeta(session, {
+        generation: model.generation,
+        epoch: model.epoch,
+        changes: changes + 1,
+        settled: Math.max(settled, notBefore),
+      });
+      return model;
+    });
+  }
+
   /**
    * Judges all rows by the rules of a new UTC day. Another process may have done it already.
    * @param patience how long the lock is waited for, in milliseconds
@@ -129,11 +146,11 @@ export class Writer {
   startDay(patience: number): Promise<StoreModel> {
     const judgeToday = async (session: Session): Promise<StoreModel> => {
       await allow(session, PATIENCE.large);
-      const { generation, settings, day, changes } = await readMeta(session);
+      const { generation, epoch, settings, day, changes } = await readMeta(session);
       const today = dayFrom((await readState(session.rows, this.#clock)).moment);
       const profile = await readProfile(session);
-      if (day >= today) return makeModel({ generation, settings, profile, day });
-      const model = makeModel({ generation: generation + 1, settings, profile, day: today });
+      if (day >= today) return makeModel({ generation, epoch, settings, profile, day });
+      const model = makeModel({ generation: generation + 1, epoch, settings, profile, day: today });
       await writeMeta(session, { generation: model.generation, day: today, changes: changes + 1 });
       await judgeForDay(session, model);
       return model;
