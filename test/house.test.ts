@@ -65,3 +65,15 @@ it('holds every room of the sources in the arrows', () => {
   );
   assert.deepEqual([...rooms].toSorted(), Object.keys(ARROWS).toSorted());
 });
+
+it('writes to stdout and stderr through one module, which escapes what a terminal would obey', () => {
+  const writers = files.filter((file) =>
+    /process\.(stdout|stderr|stdin\.fd)|console\.|destination\(|from 'node:(console|tty|readline)/.test(
+      readFileSync(file, 'utf8').replace(/^\s*(\*|\/\/|\/\*).*$/gm, ''),
+    ),
+  );
+  assert.deepEqual(
+    writers.map((file) => relative(SOURCES, file)),
+    ['cli/terminal.ts'],
+  );
+});

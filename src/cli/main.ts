@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { fail } from './output.ts';
 import { runCli } from './program.ts';
+import { onOutputError } from './terminal.ts';
 
 // Records are many small texts that die young: a larger nursery spares a third of the collector's work. A consumer has
 // its memory bounded instead, however large the feed is.
@@ -12,6 +13,6 @@ if (process.channel !== undefined) {
   process.channel?.unref();
 }
 
-process.stdout.on('error', (error) => process.exit(fail(error)));
+onOutputError((error) => process.exit(fail(error)));
 
 process.exitCode = await runCli(process.argv);

@@ -1,26 +1,29 @@
 import { PlatError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
 import { LeaseLost } from '../store/ledger.ts';
+import { escaped, reportLines, writeJson, writeLines } from './terminal.ts';
 
 /** Exit codes (contract, Command line). */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
 
-/** A result, on stdout: JSON for programs, else text for people. */
-export function print(result: unknown, text: string, json: boolean | undefined): void {
-  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${text}\n`);
+/** A result, on stdout: JSON for programs, else text for people, line by line. */
+export function print(result: unknown, lines: string | readonly string[], json: boolean | undefined): void {
+  if (json) writeJson(result);
+  else writeLines(lines);
 }
 
-/** Rows in columns as wide as their widest value. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((value, column) => value.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+/** Rows as lines, in columns as wide as their widest value is when it is shown. */
+export function table(given: readonly (readonly string[])[]): string[] {
+  const rows = given.map((row) => row.map(escaped));
+  const widths =
+    rows[0]?.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0)) ??
+    [];
+  return rows.map((row) =>
+    row
+      .map((value, column) => value.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 /** Failures that need no trace: what a source says, and that another process has taken over. */
@@ -31,10 +34,10 @@ export function fail(error: unknown): number {
   const system = systemCode(error);
   if (system === 'EPIPE') return EXIT.failed; // nobody reads any more
   const text = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`plat: ${isExpected(error) ? text.replace(/[\s\p{Cc}]+/gu, ' ').trim() : text}\n`);
+  reportLines(`plat: ${text.replace(/\s+/g, ' ').trim()}`);
   if (error instanceof PlatError) return error.code === 'usage' ? EXIT.wrongUse : EXIT.failed;
   if (!isExpected(error) && system === undefined && error instanceof Error && error.stack !== undefined)
-    process.stderr.write(`${error.stack}\n`);
+    reportLines(error.stack.split('\n'));
   return EXIT.failed;
 }
 

@@ -11,6 +11,7 @@ import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { EXIT, fail } from './output.ts';
+import { reportText, writeText } from './terminal.ts';
 import { version } from './version.ts';
 
 /** The program with all its commands. */
@@ -19,6 +20,7 @@ export function makeProgram(): Command {
     .description('A real-estate listing data service, and the consumer that replicates such a feed.')
     .version(version())
     .showHelpAfterError('(add --help for what it takes)')
+    .configureOutput({ writeOut: writeText, writeErr: reportText })
     .exitOverride();
   addDemoCommand(program);
   addServeCommand(program);

@@ -1,4 +1,4 @@
-import { Listr } from 'listr2';
+import { isWatched, reportJson, reportOver } from './terminal.ts';
 
 /** What a long command tells of its progress. */
 export interface Progress {
@@ -6,8 +6,14 @@ export interface Progress {
   update(done: number, text: string): void;
 }
 
-/** Milliseconds between two lines of progress where nobody watches a screen. */
+/** Milliseconds between two lines of progress where nobody watches a screen, and between two looks of the one there. */
 const EVERY = 2000;
+const EVERY_ON_SCREEN = 100;
+
+interface Pace {
+  readonly rate: number;
+  readonly left: number | undefined;
+}
 
 /**
  * Runs work with its progress on stderr: a bar with rate and time left on a terminal, lines of JSON elsewhere.
@@ -19,39 +25,44 @@ export async function withProgress<T>(
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
   const started = performance.now();
-  const describe = (done: number): { rate: number; left: number | undefined } => {
+  const describe = (done: number): Pace => {
     const rate = done / Math.max(0.001, (performance.now() - started) / 1000);
     return { rate, left: total === undefined || rate === 0 ? undefined : (total - done) / rate };
   };
-  if (!process.stderr.isTTY) return work(lines(title, total, describe));
-  let result: T | undefined;
-  let finished = false;
-  const list = new Listr(
-    [
-      {
-        title,
-        task: async (_context, task) => {
-          result = await work({
-            update: (done, text) => {
-              task.title = `${title} ${bar(done, total)} ${text} ${timeLeft(describe(done).left)}`;
-            },
-          });
-          finished = true;
-        },
-      },
-    ],
-    { fallbackRenderer: 'silent' },
-  );
-  await list.run();
-  if (!finished || result === undefined) throw new Error(`${title} ended without a result`);
-  return result;
+  if (!isWatched()) return work(lines(title, total, describe));
+  const screen = lineOfProgress(title, total, describe);
+  reportOver(title, false);
+  try {
+    return await work(screen);
+  } finally {
+    screen.end();
+  }
 }
 
-function lines(
+/** One line that is written over; what was last known stays. */
+function lineOfProgress(
   title: string,
   total: number | undefined,
-  describe: (done: number) => { rate: number; left: number | undefined },
-): Progress {
+  describe: (done: number) => Pace,
+): Progress & { end(): void } {
+  let last = performance.now();
+  let line = title;
+  return {
+    update(done, text) {
+      const { rate, left } = describe(done);
+      line = [title, bar(done, total), text, `${Math.round(rate)}/s`, timeLeft(left)]
+        .filter(Boolean)
+        .join(' ');
+      const now = performance.now();
+      if (now - last < EVERY_ON_SCREEN) return;
+      last = now;
+      reportOver(line, false);
+    },
+    end: () => reportOver(line, true),
+  };
+}
+
+function lines(title: string, total: number | undefined, describe: (done: number) => Pace): Progress {
   let last = performance.now();
   return {
     update(done, text) {
@@ -59,7 +70,7 @@ function lines(
       if (now - last < EVERY) return;
       last = now;
       const { rate, left } = describe(done);
-      const line = {
+      reportJson({
         time: new Date().toISOString(),
         task: title,
         done,
@@ -67,8 +78,7 @@ function lines(
         rate: Math.round(rate),
         secondsLeft: left === undefined ? undefined : Math.round(left),
         text,
-      };
-      process.stderr.write(`${JSON.stringify(line)}\n`);
+      });
     },
   };
 }

@@ -4,6 +4,7 @@ import { platError } from '../errors/index.ts';
 import type { ReplicaEvent } from '../replica/events.ts';
 import { type SourceStatus, sourceStatus } from '../replica/status.ts';
 import type { Store } from '../store/store.ts';
+import { reportLines } from './terminal.ts';
 
 /** Probes and metrics of a replication that watches. */
 export interface ReplicaAdmin {
@@ -36,7 +37,7 @@ export async function replicaAdmin(
   });
   try {
     const address = await app.listen({ host, port });
-    process.stderr.write(`admin        ${address}/\n`);
+    reportLines(`admin        ${address}/`);
     return { address, count, close: () => app.close() };
   } catch (cause) {
     throw platError('usage', { reason: `The admin port ${host}:${port} cannot be opened.` }, { cause });

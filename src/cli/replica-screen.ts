@@ -1,4 +1,5 @@
 import type { ReplicaEvent } from '../replica/events.ts';
+import { isWatched, reportJson, reportOver } from './terminal.ts';
 
 /** What a person or a log sees of a replication. */
 export interface ReplicaScreen {
@@ -20,15 +21,12 @@ interface Rate {
 
 /** Lines on stderr: JSON, or text with a line of progress that is written over where a person watches. */
 export function replicaScreen(source: string): ReplicaScreen {
-  const isTerminal = process.stderr.isTTY === true;
+  const isTerminal = isWatched();
   const rates = new Map<string, Rate>();
-  const write = (line: string): void => void process.stderr.write(line);
-  const say = (event: Readonly<Record<string, unknown>>): void =>
-    write(
-      isTerminal
-        ? `\r\u001b[K${textOf(event)}\n`
-        : `${JSON.stringify({ time: new Date().toISOString(), source, ...event })}\n`,
-    );
+  const say = (event: Readonly<Record<string, unknown>>): void => {
+    if (isTerminal) reportOver(textOf(event), true);
+    else reportJson({ time: new Date().toISOString(), source, ...event });
+  };
   const page = (event: ReplicaEvent & { kind: 'page' }): void => {
     const { resource, step, done, total, rows } = event;
     const now = performance.now();
@@ -44,7 +42,7 @@ export function replicaScreen(source: string): ReplicaScreen {
       total === undefined || perSecond === 0
         ? undefined
         : Math.max(0, Math.round((total - done) / perSecond));
-    if (isTerminal) write(`\r\u001b[K${progressText(event, perSecond, secondsLeft)}`);
+    if (isTerminal) reportOver(progressText(event, perSecond, secondsLeft), false);
     else say({ kind: 'page', resource, step, done, total, perSecond, secondsLeft });
   };
   return {

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -8,6 +8,7 @@ import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
 import { print } from '../output.ts';
 import { mustHaveFolder } from '../paths.ts';
+import { streamJson, writeLines } from '../terminal.ts';
 
 /** The name of a resource, checked. @throws PlatError `usage` with the nearest name */
 export async function knownResource(store: Store, name: string): Promise<string> {
@@ -16,6 +17,10 @@ export async function knownResource(store: Store, name: string): Promise<string>
   const nearest = nearestName(name, dictionary.resources.keys());
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   throw platError('usage', { reason: `There is no resource ${name}.${hint}` });
+}
+
+async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const record of records) yield `${record}\n`;
 }
 
 export function addDataCommands(program: Command): void {
@@ -64,14 +69,8 @@ export function addDataCommands(program: Command): void {
       const store = await openStore(address, { create: false });
       try {
         const name = await knownResource(store, resource);
-        const sink = out === undefined ? process.stdout : createWriteStream(out);
-        for await (const line of store.export(name)) {
-          if (!sink.write(`${line}\n`)) await once(sink, 'drain');
-        }
-        if (out !== undefined) {
-          sink.end();
-          await once(sink, 'finish');
-        }
+        if (out === undefined) for await (const line of store.export(name)) await streamJson(line);
+        else await pipeline(linesOf(store.export(name)), createWriteStream(out));
       } finally {
         await store.close();
       }
@@ -89,7 +88,7 @@ export function addDataCommands(program: Command): void {
       const store = await openStore(command.opts().store, { create: false });
       try {
         await store.backup(file);
-        process.stdout.write(`${file} is a copy of ${store.name}\n`);
+        writeLines(`${file} is a copy of ${store.name}`);
       } finally {
         await store.close();
       }

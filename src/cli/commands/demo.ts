@@ -17,6 +17,7 @@ import { openStore } from '../open-store.ts';
 import { applyConfig, option, wholeNumber } from '../options.ts';
 import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
+import { writeLines } from '../terminal.ts';
 import { createKey } from './keys.ts';
 import { addServeOptions, type ServeSettings, serveStore, surfaceLines } from './serve.ts';
 
@@ -50,7 +51,7 @@ export function addDemoCommand(program: Command): void {
     try {
       const tokens = await renewKeys(store);
       const service = await serveStore(store, { ...settings, logLevel: settings.logLevel }, config);
-      process.stdout.write(await welcome(store, service, tokens));
+      writeLines(await welcome(store, service, tokens));
       await shutdown.asked;
       await service.close();
     } finally {
@@ -176,14 +177,14 @@ async function firstListing(store: Store): Promise<string> {
   return '';
 }
 
-async function welcome(store: Store, service: Service, tokens: DemoTokens): Promise<string> {
+async function welcome(store: Store, service: Service, tokens: DemoTokens): Promise<string[]> {
   const { addresses } = service;
   const key = await firstListing(store);
   const [listing] = await store.contents('Property', { key });
   const curl = (token: string, url: string): string => `  curl -H 'Authorization: Bearer ${token}' '${url}'`;
   return [
     '',
-    surfaceLines(service),
+    ...surfaceLines(service),
     '',
     'Tokens (new at each start):',
     `  api          ${tokens.api}`,
@@ -199,6 +200,5 @@ async function welcome(store: Store, service: Service, tokens: DemoTokens): Prom
       `${addresses.floorplans}/Reso/Media?$filter=OriginatingSystemResourceRecordSystemID%20eq%20%27${listing?.OriginatingSystemID}%27&$top=1`,
     ),
     '',
-    '',
-  ].join('\n');
+  ];
 }

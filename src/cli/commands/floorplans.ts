@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { downloadImage, floorPlans } from '../../replica/floorplans/client.ts';
 import { systemClock } from '../../store/clock.ts';
 import { applyConfig, CONFIG_OPTION, option, required } from '../options.ts';
+import { reportLines, writeJson } from '../terminal.ts';
 
 export function addFloorplansCommand(program: Command): void {
   program
@@ -22,12 +23,10 @@ export function addFloorplansCommand(program: Command): void {
       let records = 0;
       let images = 0;
       for await (const record of floorPlans(source, system, listing)) {
-        process.stdout.write(`${JSON.stringify(record)}\n`);
+        writeJson(record);
         records++;
         if (out !== undefined && (await downloadImage(source, record, out)) !== undefined) images++;
       }
-      process.stderr.write(
-        `${records} floor plan records${out === undefined ? '' : `, ${images} images in ${out}`}\n`,
-      );
+      reportLines(`${records} floor plan records${out === undefined ? '' : `, ${images} images in ${out}`}`);
     });
 }

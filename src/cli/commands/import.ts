@@ -10,6 +10,7 @@ import { EXIT, print } from '../output.ts';
 import { mustBeFile } from '../paths.ts';
 import { withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
+import { reportLines } from '../terminal.ts';
 import { knownResource } from './data.ts';
 
 export function addImportCommand(program: Command): void {
@@ -38,7 +39,7 @@ export function addImportCommand(program: Command): void {
           reports.push(report);
           tell(report);
         }
-        print(reports, reports.map(text).join('\n'), json);
+        print(reports, reports.map(text), json);
         const complete = reports.every(({ rejected }) => rejected === 0) && !signal.aborted;
         process.exitCode = complete ? EXIT.done : EXIT.failed;
       } finally {
@@ -61,16 +62,16 @@ function sizeOf(file: string): number | undefined {
 
 /** What a person should look at, on stderr. */
 function tell({ file, reasons, rejected, rejectedFile, ignored, orphans, duplicates }: FileReport): void {
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  for (const { line, reason } of reasons) say(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
-  if (rejected > reasons.length) say(`${file}: ${rejected - reasons.length} more records were rejected`);
-  if (rejectedFile !== undefined) say(`${file}: rejected records are in ${rejectedFile}`);
-  if (duplicates > 0) say(`${file}: ${duplicates} keys stand more than once; the last one counts`);
+  for (const { line, reason } of reasons) reportLines(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
+  if (rejected > reasons.length)
+    reportLines(`${file}: ${rejected - reasons.length} more records were rejected`);
+  if (rejectedFile !== undefined) reportLines(`${file}: rejected records are in ${rejectedFile}`);
+  if (duplicates > 0) reportLines(`${file}: ${duplicates} keys stand more than once; the last one counts`);
   if (orphans > 0)
-    say(`${file}: ${orphans} records name a parent that is not stored; they are kept until it comes`);
+    reportLines(`${file}: ${orphans} records name a parent that is not stored; they are kept until it comes`);
   for (const [why, fields] of Object.entries(ignored)) {
     const names = Object.entries(fields).map(([name, count]) => `${name} (${count})`);
-    say(`${file}: ignored, ${REASONS[why] ?? why}: ${names.join(', ')}`);
+    reportLines(`${file}: ignored, ${REASONS[why] ?? why}: ${names.join(', ')}`);
   }
 }
 

@@ -15,6 +15,7 @@ import { duration } from '../duration.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
+import { writeLines } from '../terminal.ts';
 
 interface NewKey {
   readonly name: string;
@@ -114,7 +115,7 @@ export function addKeyCommands(program: Command): void {
         // By the clock that the services judge it by.
         const { now } = await store.horizon();
         if (!(await store.keys.revoke(id, timestampFrom(now)))) throw unknownKey(id);
-        process.stdout.write(`${id} is revoked\n`);
+        writeLines(`${id} is revoked`);
       } finally {
         await store.close();
       }
@@ -159,7 +160,7 @@ function stateOf(key: KeyRecord, now: number): string {
   return end === undefined ? 'valid' : `until ${end}`;
 }
 
-function keyTable(keys: Awaited<ReturnType<Store['keys']['list']>>, now: number): string {
+function keyTable(keys: Awaited<ReturnType<Store['keys']['list']>>, now: number): string[] {
   const head = [
     'id',
     'name',

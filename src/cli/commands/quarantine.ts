@@ -43,7 +43,7 @@ export function addQuarantineCommands(program: Command): void {
         const result = await retryQuarantined(store, source === undefined ? {} : { source });
         const lines = result.still.map((each) => `${each.resource} ${each.key}: ${each.reason}`);
         const head = `${result.stored} stored, ${result.wanted} to be asked for at the next run, ${result.still.length} still in quarantine`;
-        print(result, [head, ...lines].join('\n'), json);
+        print(result, [head, ...lines], json);
         process.exitCode = result.still.length > 0 ? EXIT.failed : EXIT.done;
       } finally {
         await store.close();

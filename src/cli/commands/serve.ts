@@ -13,6 +13,7 @@ import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
 import { replicaFreshness } from '../replica-freshness.ts';
 import { onShutdown } from '../shutdown.ts';
+import { writeLines } from '../terminal.ts';
 
 /** Adds the options of every command that serves. */
 export function addServeOptions(command: Command): Command {
@@ -81,14 +82,14 @@ export async function serveStore(
 }
 
 /** The lines that say where the surfaces are. */
-export function surfaceLines({ addresses }: Service): string {
+export function surfaceLines({ addresses }: Service): string[] {
   const roots: Readonly<Record<SurfaceName, string>> = {
     api: `${addresses.api}/Reso/OData/  ${addresses.api}/v1/`,
     replication: `${addresses.replication}/Reso/OData/  ${addresses.replication}/v1/`,
     floorplans: `${addresses.floorplans}/Reso/`,
     admin: `${addresses.admin}/`,
   };
-  return SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`).join('\n');
+  return SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`);
 }
 
 function listenOptions(settings: ServeSettings, config: ConfigFile): ListenOptions {
@@ -148,7 +149,7 @@ export function addServeCommand(program: Command): void {
       const store = await openStore(settings.store, { create: false, threads: true, config });
       try {
         const service = await serveStore(store, settings, config);
-        process.stdout.write(`${surfaceLines(service)}\n`);
+        writeLines(surfaceLines(service));
         await shutdown.asked;
         await service.close();
       } finally {

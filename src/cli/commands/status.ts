@@ -27,14 +27,14 @@ export function addStatusCommand(program: Command): void {
         const now = await store.now();
         const valid = keys.filter((key) => judgeKey(key, now).valid).length;
         const all = { ...status, keys: { valid, all: keys.length }, sources: replica };
-        print(all, [text(status, valid), ...replica.map(sourceText)].join('\n\n'), json);
+        print(all, [...text(status, valid), ...replica.flatMap((each) => ['', ...sourceText(each)])], json);
       } finally {
         await store.close();
       }
     });
 }
 
-function text(status: StoreStatus, keys: number): string {
+function text(status: StoreStatus, keys: number): string[] {
   const head = ['resource', 'records', 'deleted', 'without parent', 'last change'];
   const rows = status.resources.map((each) => [
     each.resource,
@@ -54,12 +54,12 @@ function text(status: StoreStatus, keys: number): string {
       : [`in partitions by ${partitions.by}, of ${partitions.systems} originating systems`]),
     `last stamp ${status.lastStamp}, ${keys} valid keys`,
     '',
-    table([head, ...rows]),
+    ...table([head, ...rows]),
     ...(links.length > 0 ? ['', ...links] : []),
-  ].join('\n');
+  ];
 }
 
-function sourceText(source: SourceStatus): string {
+function sourceText(source: SourceStatus): string[] {
   const head = ['copy of', 'state', 'records', 'complete up to', 'lag', 'wanted', 'last sweep', 'deleted'];
   const rows = source.collections.map((each) => [
     each.collection,
@@ -74,10 +74,10 @@ function sourceText(source: SourceStatus): string {
   return [
     `source ${source.source}: ${source.identity ?? 'never asked'}`,
     ...source.abilities.map((ability) => `  ${ability}`),
-    table([head, ...rows]),
+    ...table([head, ...rows]),
     `last update ${source.lastUpdate ?? 'never'}, last purge ${source.lastPurge ?? 'never'}, ${source.quarantined} in quarantine`,
     ...(source.ignored.length > 0 ? [`left out: ${source.ignored.join(', ')}`] : []),
     ...(source.holder === undefined ? [] : [`${source.holder} is at work on it`]),
     ...(source.stale === undefined ? [] : [`not fresh: ${source.stale}`]),
-  ].join('\n');
+  ];
 }

@@ -59,7 +59,7 @@ export function addVerifyCommand(program: Command): void {
     });
 }
 
-function text(results: readonly Verified[]): string {
+function text(results: readonly Verified[]): string[] {
   const head = ['resource', 'at the source', 'stored', 'compared', 'pending', 'differ'];
   const rows = results.map((each) => [
     each.resource,
@@ -78,5 +78,5 @@ function text(results: readonly Verified[]): string {
     .map(({ resource, key, kind, fields }) => `${resource} ${key}: ${[kind, ...fields].join(', ')}`);
   const more = differences.length > TOLD ? [`and ${differences.length - TOLD} more (--json has all)`] : [];
   const told = [...incomplete, ...lines, ...more];
-  return [table([head, ...rows]), ...(told.length > 0 ? ['', ...told] : [])].join('\n');
+  return [...table([head, ...rows]), ...(told.length > 0 ? ['', ...told] : [])];
 }

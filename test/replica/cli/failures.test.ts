@@ -12,7 +12,7 @@ const REPLIES: readonly [string, Reply, string][] = [
   [
     '403 with a text of several lines',
     { status: 403, body: 'No.\n\u001b[2J  Not you.\n' },
-    '403: No. [2J Not you.',
+    '403: No. \\u001b[2J Not you.',
   ],
   [
     'a redirect to another host',

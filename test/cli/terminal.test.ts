@@ -1,0 +1,110 @@
+/** Names and texts of strangers reach the terminal and the log with everything escaped that a terminal would obey. */
+import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { test } from 'node:test';
+import { escaped, escapedJson } from '../../src/cli/terminal.ts';
+import { listings } from '../replica/support/feed.ts';
+import { json } from '../replica/support/loopback.ts';
+import { odataServer } from '../replica/support/odata-server.ts';
+import { testClock } from '../support/clock.ts';
+import { linesOf, place } from './run.ts';
+
+/** Clears the screen, forges a line, sets the title by C1, deletes, and turns the direction of the text. */
+const ODD = '\u001b[2J\r\nplat: done\t\u009b31m\u007f\u202eexe\u2069\u2028';
+const SHOWN = '\\u001b[2J\\r\\nplat: done\\t\\u009b31m\\u007f\\u202eexe\\u2069\\u2028';
+const OBEYED = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+/** Whether nothing of this is obeyed; where lines end is looked at by whoever asks. */
+const harmless = (text: string): void => assert.doesNotMatch(text, OBEYED);
+
+test('a line escapes control characters, line ends included, and directions, and nothing else', () => {
+  assert.equal(escaped(ODD), SHOWN);
+  assert.equal(escaped('Ünï 日本 😀 \\ "x" é\u0301'), 'Ünï 日本 😀 \\ "x" é\u0301');
+  for (let at = 0; at < 0x10000; at++) {
+    const character = String.fromCharCode(at);
+    assert.equal(escaped(character) !== character, OBEYED.test(character) || character === '\n', `U+${at}`);
+  }
+});
+
+test('JSON stays the same JSON', () => {
+  const text = JSON.stringify({ [ODD]: [ODD, '\\u0080', 1] });
+  harmless(escapedJson(text));
+  assert.deepEqual(JSON.parse(escapedJson(text)), JSON.parse(text));
+});
+
+test('import: a file with such a name, keys, fields and values', async (t) => {
+  const at = place(t);
+  at.file(
+    'plain',
+    linesOf([{ ListingKey: 'A', [ODD]: 1 }, { ListingKey: 'B', ListPrice: ODD }, { ListingKey: ODD }]),
+  );
+  const name = `in${ODD.replaceAll('/', '')}.ndjson`;
+  renameSync(at.path('plain'), at.path(name));
+  const { code, out, err } = await at.run(['import', '--store', 's.db', name]);
+  assert.equal(code, 1);
+  harmless(out + err);
+  assert.equal(
+    out,
+    `in${SHOWN}.ndjson: Property 0 new, 0 changed, 0 as they were, 0 children stored, 3 rejected\n`,
+  );
+  assert.equal(err.split('\n').length, 3 + 1 + 1, err);
+  assert.ok(err.includes(`Property has no field ${SHOWN}`), err);
+});
+
+test('key create, key list, status and errors: names of keys, options and stores', async (t) => {
+  const at = place(t);
+  const made = await at.run([
+    'key',
+    'create',
+    '--store',
+    's.db',
+    '--name',
+    ODD,
+    '--role',
+    'idx',
+    '--system',
+    ODD,
+  ]);
+  assert.equal(made.code, 0);
+  const list = await at.done(['key', 'list', '--store', 's.db']);
+  harmless(list);
+  assert.equal(list.split('\n').length, 3);
+  assert.ok(list.includes(SHOWN));
+  const asJson = await at.done(['key', 'list', '--store', 's.db', '--json']);
+  harmless(asJson);
+  assert.equal(JSON.parse(asJson)[0].name, ODD);
+  for (const args of [
+    ['key', 'revoke', ODD, '--store', 's.db'],
+    ['status', '--store', ODD],
+    ['status', ODD],
+  ]) {
+    const { code, out, err } = await at.run(args);
+    assert.notEqual(code, 0);
+    harmless(out + err);
+  }
+});
+
+test('replicate, quarantine and verify: what a source sends in records, errors and headers', async (t) => {
+  const clock = testClock(new Date().toISOString());
+  const records = listings(3, clock).map((record, index) =>
+    index === 1 ? { ...record, ListPrice: { [ODD]: ODD } } : record,
+  );
+  const server = await odataServer(t, clock, { Property: records });
+  const at = place(t);
+  const source = ['--from', server.root, '--interface', 'reso', '--token', 'secret', '--store', 'r.db'];
+  const first = await at.run(['replicate', ...source, '--resources', 'Property']);
+  harmless(first.out + first.err);
+  for (const more of [[], ['--json']]) {
+    const { out } = await at.run(['quarantine', 'list', '--store', 'r.db', ...more]);
+    assert.match(out, /ListPrice/);
+    harmless(out);
+  }
+  server.intercept = () => json({ error: { message: ODD } }, { status: 403 });
+  for (const command of ['replicate', 'verify']) {
+    const { code, out, err } = await at.run([command, ...source]);
+    assert.equal(code, 1);
+    harmless(out + err);
+    const lines = err.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    assert.equal(lines.length, 1, err);
+  }
+});
