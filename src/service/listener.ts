@@ -189,8 +189,7 @@ async function replyTo(
   if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) {
     return refusal(exchange, platError('requestMalformed', { reason: 'it has two Host headers' }));
   }
-  if (!isOfSurface) return refusal(exchange, platError('pathNotFound', { path: exchange.path }));
-  return respond(responder, exchange);
+  return respond(responder, exchange, isOfSurface);
 }
 
 /** What every response has, by the clock of the store, or this machine's while the store cannot be read. */

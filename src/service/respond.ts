@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import { PlatError, platError } from '../errors/index.ts';
-import { authenticate, refuseTokenInQuery } from './access/authenticate.ts';
+import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
 import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limiter.ts';
 import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
@@ -25,7 +25,10 @@ const MEDIA = '/media/';
 /** Another one where the store went back in time: what a consumer keeps of its timestamps means nothing any more. */
 const EPOCH_HEADER = 'x-plat-epoch';
 
-const NOTHING = { rows: 0, bytes: 0 };
+/** Who asks where no key is needed, or none is known yet. */
+const NOBODY: Caller = { kind: 'unknown', why: platError('tokenMissing', {}) };
+
+const NOTHING: RequestUse = { rows: 0, bytes: 0 };
 
 /** Everything that answering needs. */
 export interface Responder {
@@ -68,30 +71,56 @@ const isOdata = (exchange: Exchange, route: Route): boolean =>
 const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
   isOdata(exchange, route) ? { ...ODATA_VERSION } : {};
 
-/** Answers a request: always with a reply, in the envelope of the interface that was asked. */
-export async function respond(responder: Responder, exchange: Exchange): Promise<Reply> {
-  const route = routeOf(exchange);
+/**
+ * Answers a request: always with a reply, in the envelope of the interface that was asked.
+ * @param isOfSurface whether it came to a host that a surface has; else there is nothing at any path
+ */
+export async function respond(responder: Responder, exchange: Exchange, isOfSurface = true): Promise<Reply> {
+  const route: Route = isOfSurface ? routeOf(exchange) : { kind: 'none' };
   const extra = versionOf(exchange, route);
+  let caller = NOBODY;
+  let use: RequestUse = NOTHING;
   try {
-    if (exchange.method === 'OPTIONS') return preflight(extra);
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-      extra.allow = ALLOWED;
-      throw platError('methodNotAllowed', { method: exchange.method });
+    // The key comes first: what it asks counts, and is told where the key stands, whatever becomes of the request.
+    if (!isOpen(exchange, route)) {
+      if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
+      caller = await recognize(responder.context.store, exchange.headers.authorization);
+      await count(responder, caller, extra);
     }
-    if (exchange.path.length + exchange.query.length + 1 > LONGEST_URL) {
-      throw platError('uriTooLong', { limit: LONGEST_URL });
-    }
-    if (route.kind === 'reso') {
-      extra['odata-version'] = negotiateVersion(
-        exchange.headers['odata-version'],
-        exchange.headers['odata-maxversion'],
-      );
-    }
-    const reply = await answer(responder, exchange, route, extra);
+    const reply = await answer(responder, exchange, route, extra, caller);
+    if (exchange.method !== 'HEAD') use = useOf(reply);
     return { ...reply, headers: { ...extra, ...reply.headers } };
   } catch (error) {
     return explain(responder, exchange, extra, error);
+  } finally {
+    if (caller.kind === 'known')
+      await responder.usage.note(caller.key.id, use, responder.options.clock.now());
   }
+}
+
+/** Whether nobody needs a key: files carry a signature in their address, and probes have none. */
+const isOpen = ({ path }: Exchange, { kind }: Route): boolean =>
+  kind === 'media' || (kind === 'admin' && isOpenAdminPath(path));
+
+function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
+  const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
+  return { rows, bytes, window, walk };
+}
+
+/**
+ * Counts a request of a known key against its limit.
+ * @throws PlatError `rateLimited`
+ */
+async function count(
+  { options, limiter }: Responder,
+  caller: Caller,
+  extra: Record<string, string>,
+): Promise<void> {
+  if (caller.kind === 'unknown') return;
+  const { id, kind } = caller.key;
+  const allowance = await limiter.take(id, options.limits[kind], performance.now());
+  Object.assign(extra, rateLimitHeaders(allowance));
+  if (allowance.exceeded) throw rateLimited(allowance);
 }
 
 /** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
@@ -111,54 +140,45 @@ async function answer(
   exchange: Exchange,
   route: Route,
   extra: Record<string, string>,
+  caller: Caller,
 ): Promise<Reply> {
-  const { context, options } = responder;
+  const { context } = responder;
+  const { method, headers, path, query } = exchange;
+  if (method === 'OPTIONS') return preflight(extra);
+  if (method !== 'GET' && method !== 'HEAD') {
+    extra.allow = ALLOWED;
+    throw platError('methodNotAllowed', { method });
+  }
+  if (path.length + query.length + 1 > LONGEST_URL) throw platError('uriTooLong', { limit: LONGEST_URL });
+  refuseTokenInQuery(query);
+  if (route.kind === 'reso') {
+    extra['odata-version'] = negotiateVersion(headers['odata-version'], headers['odata-maxversion']);
+  }
   const now = await context.store.now();
   switch (route.kind) {
     case 'none':
-      throw platError('pathNotFound', { path: exchange.path });
+      throw platError('pathNotFound', { path });
     case 'media':
       return servedFile(responder.files, exchange, route.path, now);
     case 'admin':
-      if (!isOpenAdminPath(exchange.path)) await identify(responder, exchange, extra, now);
+      if (!isOpen(exchange, route)) await sessionOf(responder, exchange, extra, caller, now);
       return admin(responder.admin, exchange);
     case 'reso':
     case 'native': {
-      const session = await identify(responder, exchange, extra, now);
-      const serve = route.kind === 'reso' ? reso : native;
-      const note = (use: RequestUse): Promise<void> =>
-        responder.usage.note(session.key.id, use, options.clock.now());
-      let reply: Reply | undefined;
-      try {
-        reply = await serve(context, exchange, session, route.path);
-        const { rows = 0, window, walk, body } = reply;
-        const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
-        await note(exchange.method === 'HEAD' ? NOTHING : { rows, bytes, window, walk });
-        return reply;
-      } catch (error) {
-        reply?.release?.();
-        await note(NOTHING);
-        throw error;
-      }
+      const session = await sessionOf(responder, exchange, extra, caller, now);
+      return (route.kind === 'reso' ? reso : native)(context, exchange, session, route.path);
     }
   }
 }
 
-async function identify(
-  { context, options, limiter, views }: Responder,
-  exchange: Exchange,
+async function sessionOf(
+  { context, views }: Responder,
+  { surface }: Exchange,
   extra: Record<string, string>,
+  caller: Caller,
   now: number,
 ): Promise<Session> {
-  exchange.timings.start('auth');
-  refuseTokenInQuery(exchange.query);
-  const { authorization } = exchange.headers;
-  const host = context.addressOf('replication');
-  const key = await authenticate(context.store, exchange.surface, authorization, now, host);
-  const limit = options.limits[exchange.surface.name];
-  const allowance = await limiter.take(key.id, limit, performance.now());
-  Object.assign(extra, rateLimitHeaders(allowance));
-  if (allowance.exceeded) throw rateLimited(allowance);
+  const key = authenticate(caller, surface, now, context.addressOf('replication'));
   const model = await context.store.model();
   extra[EPOCH_HEADER] = model.epoch;
   return { key, model, view: views.of(key, model), now };
@@ -173,11 +193,10 @@ function explain(
 ): Reply {
   const told =
     error instanceof PlatError ? error : platError('internal', { requestId: exchange.id }, { cause: error });
-  if (told.status >= 500) {
-    log[told.code === 'internal' ? 'error' : 'warn'](
-      { err: told.cause ?? told, requestId: exchange.id },
-      told.message,
-    );
+  // What this service does not have (501) is no fault of it, and a cause is logged with its stack, a refusal without.
+  if (told.status >= 500 && told.code !== 'notImplemented') {
+    const facts = { requestId: exchange.id, ...(told.cause === undefined ? {} : { err: told.cause }) };
+    log[told.code === 'internal' ? 'error' : 'warn'](facts, told.message);
   }
   return refusal(exchange, told, extra);
 }

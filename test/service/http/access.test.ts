@@ -156,19 +156,56 @@ test('a key that is revoked and expired is told to be disabled', async () => {
   assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })).slice(0, 2), [401, 1010]);
 });
 
+const TOKEN_NAMES = [
+  ...[
+    'access_token',
+    'accessToken',
+    'access-token',
+    'token',
+    'auth_token',
+    'api_token',
+    'oauth_token',
+    'id_token',
+  ],
+  ...['key', 'Key', 'api_key', 'apikey', 'api-key', 'X-API-Key', 'x_api_key', 'subscription-key'],
+  ...['Authorization', 'auth', 'bearer', 'Bearer_Token', 'client_secret', 'ACCESS_TOKEN', '%6bey'],
+];
+
 test('a token in the query is refused before anything else, also with a right header beside it', async () => {
   const token = await service.key('api');
-  const told = (name: string): string =>
+  const tokenTold = (name: string): string =>
     `A token must not stand in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`;
-  for (const name of ['access_token', 'token', 'api_key', 'apikey', 'Authorization', 'ACCESS_TOKEN']) {
+  for (const name of TOKEN_NAMES) {
     const path = `${NATIVE}?_limit=1&${name}=${token}`;
-    assert.deepEqual(nativeFault(await service.get('api', path)), [400, 1053, told(name)]);
-    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told(name)]);
+    const told = tokenTold(decodeURIComponent(name));
+    assert.deepEqual(nativeFault(await service.get('api', path)), [400, 1053, told]);
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told]);
     const reso = await service.get('api', `/Reso/OData/Property?${name}=${token}`, { token });
-    assert.deepEqual(resoFault(reso), [400, 'tokenInQuery', told(name)]);
+    assert.deepEqual(resoFault(reso), [400, 'tokenInQuery', told]);
   }
-  const admin = await service.get('admin', `/status?token=${token}`);
-  assert.deepEqual(resoFault(admin), [400, 'tokenInQuery', told('token')]);
+  for (const [surface, path] of [
+    ['admin', '/status'],
+    ['admin', '/metrics'],
+    ['floorplans', '/Reso/Media'],
+    ['replication', '/nothing'],
+  ] as const) {
+    const answer = await service.get(surface, `${path}?token=${token}`);
+    assert.deepEqual(resoFault(answer), [400, 'tokenInQuery', tokenTold('token')], path);
+  }
+});
+
+test('names that only look like those of tokens are no tokens', async () => {
+  const token = await service.key('replication');
+  for (const path of [
+    `${NATIVE}?_skiptoken=1`,
+    `${NATIVE}?keys=1&ListingKey=1&monkey=1`,
+    '/Reso/OData/Property?$skiptoken=1',
+    '/Reso/OData/Property?skiptoken=1',
+    "/Reso/OData/Property?$filter=ListingKey eq @key&@key='1'",
+    "/Reso/OData/Property(@token)?@token='1'",
+  ]) {
+    assert.equal((await service.get('replication', path, { token })).status, 200, path);
+  }
 });
 
 test('a key whose role is no longer configured is told so: 403, 1015', async () => {

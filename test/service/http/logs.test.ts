@@ -93,6 +93,18 @@ test('a fault of the service is logged whole and told without stack, path or SQL
   assert.match(JSON.stringify(line.err), /secret/);
 });
 
+test('what this service does not have is logged as a request, without a stack', async () => {
+  const token = await service.key('api');
+  lines.splice(0);
+  const { status } = await service.get('api', '/Reso/OData/Property?$apply=x', { token });
+  assert.equal(status, 501);
+  const [line = {}, more] = logged();
+  assert.deepEqual(
+    [line.level, line.msg, line.status, line.err, more],
+    [20, 'request', 501, undefined, undefined],
+  );
+});
+
 test('a refusal of the client is no error of the service', async () => {
   lines.splice(0);
   const answer = await service.get('api', '/v1/listings');

@@ -4,7 +4,7 @@ import { after, describe, it, test } from 'node:test';
 import { RateLimiter, rateLimited, rateLimitHeaders } from '../../../src/service/access/rate-limiter.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
-import { type Answer, startTestService } from '../../support/service.ts';
+import { type Answer, type AskOptions, startTestService } from '../../support/service.ts';
 import { nativeFault, resoFault } from './envelopes.ts';
 
 const service = await startTestService(
@@ -62,7 +62,9 @@ describe('the limiter', () => {
   });
 });
 
-const allowanceOf = ({ headers }: Answer): unknown => [
+const allowanceOf = (answer: Answer): unknown => allowanceList(answer);
+
+const allowanceList = ({ headers }: Answer): unknown[] => [
   headers['ratelimit-policy'],
   String(headers.ratelimit).replace(/;t=\d+$/, ''),
 ];
@@ -108,6 +110,62 @@ test('the other kinds of keys have limits of their own, and one key does not use
     assert.equal((await service.get(surface, path, { token: first })).status, 429);
     assert.equal((await service.get(surface, path, { token: second })).status, 200);
   }
+});
+
+test('whatever a known key is refused with counts, and says where the key stands', async (t) => {
+  const limits = { ...SERVICE_DEFAULTS.limits, api: { requests: 100, seconds: 300 } };
+  const own = await startTestService(t, {
+    fill: async ({ write }) => void (await write('Property', listing('1'))),
+    service: { limits },
+  });
+  const token = await own.key('api');
+  const replication = await own.key('replication');
+  const etag = String((await own.get('api', '/v1/listings/1', { token })).headers.etag);
+  const asks: readonly (readonly [number, Parameters<typeof own.get>[0], string, AskOptions?])[] = [
+    [200, 'api', '/v1/listings'],
+    [304, 'api', '/v1/listings/1', { headers: { 'if-none-match': etag } }],
+    [400, 'api', '/Reso/OData/Property?$top=x'],
+    [400, 'api', '/v1/listings?api_key=x'],
+    [400, 'api', '/Reso/OData/Property', { headers: { 'odata-version': '9' } }],
+    [403, 'replication', '/v1/listings'],
+    [403, 'floorplans', '/Reso/Media'],
+    [403, 'admin', '/status'],
+    [404, 'api', '/nothing'],
+    [404, 'api', '/v1/nothing'],
+    [404, 'api', '/Reso/OData/Nothing'],
+    [405, 'api', '/v1/listings', { method: 'DELETE' }],
+    [405, 'api', '/nothing', { method: 'PATCH' }],
+    [406, 'api', '/Reso/OData/Property?$format=xml'],
+    [414, 'api', `/v1/listings?_filter=${'x'.repeat(17_000)}`],
+    [204, 'api', '/v1/listings', { method: 'OPTIONS' }],
+    [501, 'api', '/Reso/OData/Property?$apply=x'],
+  ];
+  for (const [index, [status, surface, path, options]] of asks.entries()) {
+    const answer = await own.get(surface, path, { token, ...options });
+    const expected = ['"requests";q=100;w=300', `"requests";r=${100 - 2 - index}`];
+    assert.deepEqual([answer.status, ...expected], [status, ...allowanceList(answer)], path);
+  }
+  const elsewhere = await own.get('api', '/v1/listings', { token: replication });
+  const usual = ['"requests";q=4000;w=300', '"requests";r=3999'];
+  assert.deepEqual([elsewhere.status, ...allowanceList(elsewhere)], [403, ...usual]);
+  const revoked = await own.key('api', { expiresAt: '2020-01-01T00:00:00Z' });
+  const expired = await own.get('api', '/v1/listings', { token: revoked });
+  assert.deepEqual([expired.status, allowanceList(expired)[1]], [401, '"requests";r=99']);
+});
+
+test('refused requests use up the limit', async () => {
+  const token = await service.key('api');
+  const statuses = [];
+  for (const path of [
+    '/nothing',
+    '/Reso/OData/Property?$top=x',
+    '/v1/listings?key=1',
+    '/nothing',
+    '/v1/listings',
+  ]) {
+    statuses.push((await service.get('api', path, { token })).status);
+  }
+  assert.deepEqual(statuses, [404, 400, 400, 429, 429]);
 });
 
 test('who has no key uses up nothing, and probes have no limit', async () => {
