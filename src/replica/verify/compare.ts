@@ -58,8 +58,8 @@ function differences({ resource }: ParsedRecord, source: FieldValues, stored: Fi
     const field = resource.fields.get(name);
     // Addresses are signed anew for every request.
     if (name === 'MediaURL' || name === ownStamp || field?.joined !== undefined) return false;
-    // What comes apart from its listing does not say what follows from it.
-    if (isDerived(name)) return false;
+    // What a source does not say of a listing's system, the replica adds.
+    if (isDerived(name) && isAbsent(source[name])) return false;
     return !isEqual(source[name], stored[name]);
   });
 }

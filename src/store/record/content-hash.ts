@@ -15,7 +15,8 @@ export const isDerived = (name: string): boolean => DERIVED.has(name);
 
 /**
  * Tells two contents apart: 128 bits over the values that are not null, in the order of their names. In an
- * authority stamps are no part of it; in a replica they are, since there they are what the source sent.
+ * authority stamps and what follows from the parent are no part of it; in a replica they are, since there they are what
+ * the source sent.
  */
 export function contentHash(resource: Resource, values: FieldValues, owner: Owner): string {
   let text = '';
@@ -34,9 +35,10 @@ const namesOf = new WeakMap<Resource, ContentNames>();
 function contentNames(resource: Resource): ContentNames {
   const known = namesOf.get(resource);
   if (known !== undefined) return known;
-  const replica = [...resource.fields.keys()].filter((name) => !DERIVED.has(name)).toSorted();
+  const replica = [...resource.fields.keys()].filter((name) => name !== REPLICA_STAMP).toSorted();
   const stamps = new Set([...resource.fields.values()].filter(isStamp).map((field) => field.name));
-  const names = { replica, authority: replica.filter((name) => !stamps.has(name)) };
+  const authority = replica.filter((name) => !DERIVED.has(name) && !stamps.has(name));
+  const names = { replica, authority };
   namesOf.set(resource, names);
   return names;
 }

@@ -68,7 +68,8 @@ function read(
   for (const name of Object.keys(json)) readMember(context, draft, name, json[name]);
   const key = readKey(draft);
   if (key === undefined) return invalid(undefined, draft.reasons);
-  draft.reasons.push(...placeUnderParent(resource, draft.values, holder, path));
+  const { owner } = context.settings;
+  draft.reasons.push(...placeUnderParent(resource, draft.values, holder, path, owner));
   const children = readChildren(context, draft, key);
   if (draft.reasons.length > 0) return invalid(key, draft.reasons);
   const { values, dropped, refused } = draft;

@@ -1,4 +1,5 @@
 import type { FieldValue, Resource } from '../../dictionary/index.ts';
+import type { Owner } from '../settings.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';
 import { isAbsent } from './parsed-record.ts';
 
@@ -10,7 +11,8 @@ export interface Holder {
 }
 
 /**
- * Sets the fields by which a record names its parent.
+ * Sets the fields by which a record names its parent. An authority checks them; in a replica the place in which the
+ * source gives a record decides where it belongs, and what it says of a listing's system beside that is kept.
  * @returns what contradicts the parent, a reason each
  */
 export function placeUnderParent(
@@ -18,6 +20,7 @@ export function placeUnderParent(
   values: Record<string, FieldValue>,
   holder: Holder | undefined,
   path: string,
+  owner: Owner,
 ): string[] {
   const { parent } = resource;
   if (parent === undefined) return [];
@@ -31,12 +34,25 @@ export function placeUnderParent(
     derived.push([parent.resourceField, holder?.resource.name ?? named]);
     derived.push([parent.keyField, holder?.key ?? key]);
   }
+  if (owner === 'replica' && holder !== undefined) for (const [name] of derived) delete values[name];
   const reasons = derive(values, derived, path);
   if (parent.kind === 'named' && isMediaOfListing(resource, values)) {
-    const ofListing = systemFieldsOfMedia(textOf(values[parent.keyField]), holder?.system);
-    reasons.push(...derive(values, ofListing, path));
+    const key = textOf(values[parent.keyField]);
+    // What a replica adds by itself is no part of what the source sent: the system comes when the record is placed.
+    if (owner === 'replica') fill(values, systemFieldsOfMedia(key, undefined));
+    else reasons.push(...derive(values, systemFieldsOfMedia(key, holder?.system), path));
   }
   return reasons;
+}
+
+/** Fills fields that follow from the parent where they are absent. */
+export function fill(
+  values: Record<string, FieldValue>,
+  derived: readonly (readonly [string, string | undefined])[],
+): void {
+  for (const [name, value] of derived) {
+    if (value !== undefined && isAbsent(values[name])) values[name] = value;
+  }
 }
 
 /** Fills fields that follow from the parent; a given value that differs is a reason to reject. */

@@ -1,6 +1,7 @@
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
-import { derive } from '../record/place.ts';
+import { derive, fill } from '../record/place.ts';
+import type { Owner } from '../settings.ts';
 import type { PreparedRecord } from './prepare.ts';
 import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
 
@@ -27,19 +28,25 @@ export type PlacedChild =
 
 /**
  * @param system of the parent, which is the child's, too; undefined while the parent is not stored
+ * @param owner an authority refuses a child that names another system; a replica keeps what its source says
  */
 export function placeChild(
   child: PreparedRecord,
   parent: ParentName,
   system: string | null | undefined,
   stored: StoredRow | undefined,
+  owner: Owner,
 ): PlacedChild {
   const { resource, key } = child.record;
   const values: Record<string, FieldValue> = { ...child.record.values };
   const own = textOf(values.OriginatingSystemID);
   if (isMediaOfListing(resource, values)) {
-    const [reason] = derive(values, systemFieldsOfMedia(undefined, system ?? undefined), '');
-    if (reason !== undefined) return { ok: false, reason };
+    const ofListing = systemFieldsOfMedia(undefined, system ?? undefined);
+    if (owner === 'replica') fill(values, ofListing);
+    else {
+      const [reason] = derive(values, ofListing, '');
+      if (reason !== undefined) return { ok: false, reason };
+    }
   }
   const row: RowToPut = {
     key,
@@ -54,16 +61,19 @@ export function placeChild(
   return { ok: true, row };
 }
 
-/** Why a stored record may not be replaced by this one: a key belongs to one source and originating system. */
+/**
+ * Why a stored record may not be replaced by this one: in an authority a key belongs to one originating system, in a
+ * replica to one source, whose records may move from system to system.
+ */
 export function conflictWith(
-  { source }: Pick<WriteTransaction, 'source'>,
+  { source, model }: Pick<WriteTransaction, 'source' | 'model'>,
   stored: StoredRow | undefined,
   values: FieldValues,
 ): string | undefined {
   if (stored !== undefined && stored.source !== source) {
     return `The key belongs to ${stored.source === null ? 'this store' : `the source ${stored.source}`}`;
   }
-  return systemConflict(stored, values);
+  return model.settings.owner === 'replica' ? undefined : systemConflict(stored, values);
 }
 
 function systemConflict(stored: StoredRow | undefined, values: FieldValues): string | undefined {

@@ -19,6 +19,7 @@ export async function writeChildren(
   batch: readonly PreparedRecord[],
 ): Promise<WriteReport> {
   const tally = emptyTally(transaction.stamp);
+  const { owner } = transaction.model.settings;
   const found = await transaction.find(
     resource,
     batch.map(({ record }) => record.key),
@@ -49,7 +50,8 @@ export async function writeChildren(
       stored,
       holder ? { OriginatingSystemID: holder.system } : values,
     );
-    const result = conflict === undefined ? placeChild(child, parent, holder?.system, stored) : undefined;
+    const result =
+      conflict === undefined ? placeChild(child, parent, holder?.system, stored, owner) : undefined;
     if (result?.ok !== true) {
       tally.rejected.push({ resource, key, reason: conflict ?? result?.reason ?? '' });
       continue;

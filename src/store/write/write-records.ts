@@ -210,6 +210,7 @@ function compareOne(
   const { key, resource } = prepared.record;
   const before = new Map((stored.get(key) ?? []).map((row) => [row.key, row]));
   const system = systemBelow(holder);
+  const { owner } = transaction.model.settings;
   for (const child of prepared.children.get(navigation) ?? []) {
     const target = child.record.resource;
     const row = before.get(child.record.key);
@@ -221,7 +222,7 @@ function compareOne(
     const previous = row ?? elsewhere.get(child.record.key);
     const parent = { resource: resource.name, key };
     const conflict = conflictWith(transaction, previous, { OriginatingSystemID: system ?? null });
-    const placed = conflict === undefined ? placeChild(child, parent, system, previous) : undefined;
+    const placed = conflict === undefined ? placeChild(child, parent, system, previous, owner) : undefined;
     if (placed?.ok !== true) {
       const reason = conflict ?? placed?.reason ?? '';
       tally.rejected.push({ resource: target.name, key: child.record.key, reason });

@@ -1,7 +1,7 @@
 /** Media name their parent in two ways, and the specification's way follows from the dictionary's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listing, member, photo } from '../../support/builders.ts';
+import { listing, member, photo, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { told } from '../../support/reports.ts';
 import { makeWorld } from '../../support/world.ts';
@@ -72,6 +72,55 @@ export function mediaContract(engine: Engine): void {
       ],
     });
     assert.deepEqual(await world.keys('Media'), []);
+  });
+
+  test('a replica keeps what its source says of a listing in its media', async (t) => {
+    const world = await makeWorld(engine, t, { settings: { owner: 'replica' } });
+    const foreign = { OriginatingSystemResourceRecordSystemID: 'Y' };
+    const nested = listing('A', {
+      OriginatingSystemID: 'X',
+      Media: [
+        photo('M1', foreign),
+        photo('M2', { ResourceName: 'Member', ResourceRecordKey: 'B' }),
+        photo('M3'),
+      ],
+      Rooms: [room('R1', { ListingKey: 'B' })],
+    });
+    const alone = {
+      MediaKey: 'M4',
+      ResourceRecordKey: 'A',
+      OriginatingSystemResourceRecordKey: 'B',
+      ...foreign,
+    };
+    for (const wanted of [
+      { inserted: 1, children: { stored: 4 } },
+      { unchanged: 1, children: { unchanged: 4 } },
+    ]) {
+      assert.deepEqual(told(await world.write('Property', nested)), wanted);
+    }
+    assert.deepEqual(told(await world.write('Media', alone)), { inserted: 1 });
+    const keys = (key: string, system: string) => ({
+      ResourceName: 'Property',
+      ResourceRecordKey: 'A',
+      OriginatingSystemResourceRecordKey: key,
+      OriginatingSystemResourceRecordSystemID: system,
+    });
+    assert.deepEqual(await world.rows('Media', PLACE), [
+      keys('A', 'Y'),
+      keys('A', 'X'),
+      keys('A', 'X'),
+      keys('B', 'Y'),
+    ]);
+    assert.deepEqual(await world.rows('PropertyRooms', '$select=ListingKey'), [{ ListingKey: 'A' }]);
+    // What it says is content: another word of it is a change. A listing may go to another system.
+    const other = { ...nested, Media: [photo('M1', { OriginatingSystemResourceRecordSystemID: 'Z' })] };
+    assert.deepEqual(told(await world.write('Property', other)), {
+      restamped: 1,
+      children: { stored: 1, deleted: 3, unchanged: 1 },
+    });
+    const moved = told(await world.write('Property', { ...other, OriginatingSystemID: 'W' }));
+    assert.deepEqual(moved, { changed: 1, children: { stored: 2 } });
+    assert.deepEqual(await world.keys('Media', '', { viewer: { role: 'private', systems: ['W'] } }), ['M1']);
   });
 
   test('media of an agent are of the agent alone', async (t) => {
