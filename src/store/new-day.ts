@@ -4,8 +4,8 @@ import { makeModel, type StoreModel } from './model.ts';
 /** How long the work of a new day waits for the write lock, in milliseconds; what this process writes waits behind it. */
 export const DAY_PATIENCE = 1000;
 
-/** The same for who opens a store: the lock is free, or the work is left to the background. */
-const AT_ONCE = 1;
+/** The same for who opens a store: where the lock is not free, the work is left to the background. */
+const AT_ONCE = 50;
 
 /** Milliseconds between two tries. */
 const PAUSE = 5000;

@@ -17,6 +17,8 @@ export interface OpenedStore {
   readonly store: Store;
   /** The same store, opened once more beside the first, on its clock or another. */
   again(clock?: Clock): Promise<Store>;
+  /** Takes the write lock, as another process does that migrates or imports, until the answer is called. */
+  hold(): Promise<() => Promise<void>>;
   /** Opens what `backup` wrote to a file. */
   copy(file: string): Promise<Store>;
 }

@@ -1,3 +1,5 @@
+import { Client } from 'pg';
+import { LOCK_CLASS } from '../../src/store/postgres/making/functions.ts';
 import { LAYOUT_VERSION } from '../../src/store/postgres/making/layout-version.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
@@ -90,7 +92,16 @@ export function postgresEngine(partitions?: PartitionField): Engine {
         scope.after(() => store.close());
         return store;
       };
-      return { store: await open(), again: (on) => open(on), copy };
+      const hold = async () => {
+        const other = new Client({ connectionString: address });
+        await other.connect();
+        await other.query(`SELECT pg_advisory_lock(${LOCK_CLASS}, hashtext('plat'))`);
+        return async () => {
+          await other.query('SELECT pg_advisory_unlock_all()');
+          await other.end();
+        };
+      };
+      return { store: await open(), again: (on) => open(on), hold, copy };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { copyFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import { LAYOUT_VERSION } from '../../src/store/sqlite/create.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/store.ts';
@@ -47,7 +48,12 @@ export function sqliteEngine(
         scope.after(() => store.close());
         return store;
       };
-      return { store: await open(path), again: (on) => open(path, on), copy: open };
+      const hold = async () => {
+        const other = new DatabaseSync(path);
+        other.exec('BEGIN IMMEDIATE');
+        return async () => other.close();
+      };
+      return { store: await open(path), again: (on) => open(path, on), hold, copy: open };
     },
   };
 }

@@ -14,6 +14,7 @@ import { keyContract } from './keys.ts';
 import { listContract } from './lists.ts';
 import { mediaContract } from './media.ts';
 import { mergedContract } from './merged.ts';
+import { midnightContract } from './midnight.ts';
 import { nativeContract } from './native.ts';
 import { orderContract } from './orders.ts';
 import { orphanContract } from './orphans.ts';
@@ -47,6 +48,7 @@ export function writingContract(engine: Engine): void {
 /** What every engine promises of what is read. */
 export function readingContract(engine: Engine): void {
   suite(`${engine.name}: roles`, () => roleContract(engine));
+  suite(`${engine.name}: midnight`, () => midnightContract(engine));
   suite(`${engine.name}: withheld addresses`, () => withheldContract(engine));
   suite(`${engine.name}: counts`, () => countContract(engine));
   suite(`${engine.name}: paging`, () => pagingContract(engine));

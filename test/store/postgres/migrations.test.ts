@@ -18,13 +18,12 @@ import { operations } from '../../support/world.ts';
 const LAYOUT_1 = readFileSync(new URL('layout-1.sql', import.meta.url), 'utf8');
 const TOO_NEW = 'storeTooNew' satisfies ErrorCode;
 
-/** Of the day that the store is of: what a new day does has tests of its own. */
-const clock = testClock('2026-11-21T12:00:00Z');
-
 let databases = 0;
 
 /** A database with the store of layout 1, and ways to look at it. */
 async function oldStore(t: TestContext) {
+  // Of the day that the store is of.
+  const clock = testClock('2026-11-21T12:00:00Z');
   const server = await postgresServer();
   const name = `migrating_${++databases}`;
   await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
@@ -45,6 +44,7 @@ async function oldStore(t: TestContext) {
   return {
     address,
     client,
+    clock,
     list,
     open: async () => {
       const store = await openPostgresStore({ address, clock, writeBackup });
@@ -113,8 +113,8 @@ test('a step that fails leaves the store as it was, and the next opening makes i
   assert.deepEqual(await has('extra'), ['extra']);
 });
 
-test('while a step runs, the version before reads; its write waits, and comes after', async (t) => {
-  const { open, migrate, layout } = await oldStore(t);
+test('while a step runs, the version before reads, also over midnight; its write waits, and comes after', async (t) => {
+  const { clock, open, migrate, layout } = await oldStore(t);
   const before = await open();
   const order: string[] = [];
   let writing: Promise<unknown> = nothing();
@@ -125,6 +125,7 @@ test('while a step runs, the version before reads; its write waits, and comes af
       oldestWriter: 2,
       run: async (session) => {
         await session.run('CREATE TABLE extra (id integer)');
+        clock.set('2026-11-22T00:00:00Z');
         writing = before.write('Property', listing('B')).then(() => order.push('written'));
         assert.deepEqual(await before.keys('Property'), ['A']);
         order.push('read');
@@ -138,7 +139,7 @@ test('while a step runs, the version before reads; its write waits, and comes af
 });
 
 test('a step that older writers may not outlive refuses them, also the one that waits, and lets them read', async (t) => {
-  const { address, open, migrate } = await oldStore(t);
+  const { address, clock, open, migrate } = await oldStore(t);
   const before = await open();
   let waiting: Promise<unknown> = nothing();
   const step: Migration = {
@@ -156,6 +157,9 @@ test('a step that older writers may not outlive refuses them, also the one that 
   await waiting;
   await assert.rejects(before.store.remove('Property', ['A']), { code: TOO_NEW });
   await assert.rejects(before.store.keys.revoke('nobody', '2026-01-01T00:00:00Z'), { code: TOO_NEW });
+  assert.deepEqual(await before.keys('Property'), ['A']);
+  // Also over midnight, when it would write what the rules of the new day say, and may not.
+  clock.set('2026-11-22T00:00:00Z');
   assert.deepEqual(await before.keys('Property'), ['A']);
   assert.deepEqual(await (await open()).keys('Property'), ['A']);
 });

@@ -1,0 +1,58 @@
+/** The work of a new day: in the background, one at a time, tried again when another process has the write lock. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeModel } from '../../src/store/model.ts';
+import { NewDay } from '../../src/store/new-day.ts';
+import { EMPTY_PROFILE } from '../../src/store/profile.ts';
+import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+
+const MIDNIGHT = Date.parse('2026-06-02T00:00:00Z');
+const STORED = makeModel({
+  generation: 1,
+  settings: DEFAULT_SETTINGS,
+  profile: EMPTY_PROFILE,
+  day: '2026-06-01',
+});
+
+test('before midnight nothing is done, and what is stored is read by', () => {
+  const newDay = new NewDay(() => assert.fail('there is nothing to do'));
+  assert.equal(newDay.modelAt(STORED, MIDNIGHT - 1), STORED);
+  // A clock that was set back over midnight does not undo the day.
+  assert.equal(newDay.modelAt(STORED, MIDNIGHT - 5 * 86_400_000), STORED);
+});
+
+test('from midnight on reads have the rules of the day at once, while the work goes on', async () => {
+  const works: PromiseWithResolvers<void>[] = [];
+  let elapsed = 0;
+  const newDay = new NewDay(
+    () => {
+      const work = Promise.withResolvers<void>();
+      works.push(work);
+      return work.promise;
+    },
+    () => elapsed,
+  );
+  const model = newDay.modelAt(STORED, MIDNIGHT);
+  assert.deepEqual([model.day, model.judgedOn, model.generation], ['2026-06-02', '2026-06-01', 1]);
+  assert.equal(newDay.modelAt(STORED, MIDNIGHT + 1), model, 'it is made once a day');
+  assert.equal(works.length, 1);
+  // However long it takes, there is one at a time.
+  elapsed += 60_000;
+  newDay.modelAt(STORED, MIDNIGHT);
+  assert.equal(works.length, 1);
+  // Another process had the lock: what fails is no error of a read, and is tried again after a while.
+  works[0]?.reject(new Error('busy'));
+  await newDay.ended();
+  newDay.modelAt(STORED, MIDNIGHT);
+  assert.equal(works.length, 2, 'a minute has passed since it was tried');
+  works[1]?.reject(new Error('busy'));
+  await newDay.ended();
+  elapsed += 4999;
+  newDay.modelAt(STORED, MIDNIGHT);
+  assert.equal(works.length, 2);
+  elapsed += 1;
+  newDay.modelAt(STORED, MIDNIGHT);
+  assert.equal(works.length, 3);
+  works[2]?.resolve();
+  await newDay.ended();
+});
