@@ -9,6 +9,7 @@ import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
 const MIDNIGHT = Date.parse('2026-06-02T00:00:00Z');
 const STORED = makeModel({
   generation: 1,
+  epoch: 'first',
   settings: DEFAULT_SETTINGS,
   profile: EMPTY_PROFILE,
   day: '2026-06-01',
