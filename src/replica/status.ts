@@ -112,6 +112,7 @@ async function collectionStatus(
 /** Why a replica with this schedule is not ready; undefined when it is. */
 export function staleness({ update, purge, downloaded }: Schedule, now: number): string | undefined {
   if (update === undefined) return 'the initial download is not done';
+  if (update - now > AHEAD_LIMIT) return `the last update lies ${hours(update - now)} in the future`;
   if (now - update > UPDATE_LIMIT) return `the last update was ${hours(now - update)} ago`;
   const since = purge ?? downloaded;
   if (since === undefined || now - since <= PURGE_LIMIT) return undefined;

@@ -8,8 +8,11 @@ export interface Clock {
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** The longest wait of a timer, in milliseconds; a longer one would end at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/**
+ * The longest wait of one timer, in milliseconds. Timers stand still while a machine sleeps, and know nothing of a clock
+ * that is set: who waits for a moment looks at the clock as often as this.
+ */
+export const LONGEST_TIMER = 5 * 60_000;
 
 /** A sleep of any length, of as many waits of a timer as it takes. */
 export const sleepBy =
@@ -21,6 +24,21 @@ export const sleepBy =
       });
     }
   };
+
+/**
+ * Waits for a moment with a look at the clock every few minutes, so that a clock that is set, either way, moves the wait
+ * with it.
+ * @param left milliseconds that are left, as they are now
+ */
+export async function sleepUntil(
+  { sleep }: Pick<Clock, 'sleep'>,
+  left: () => number,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let wait = left(); wait > 0 && !signal?.aborted; wait = left()) {
+    await sleep(Math.min(wait, LONGEST_TIMER), signal);
+  }
+}
 
 export const systemClock: Clock = {
   now: Date.now,

@@ -80,3 +80,54 @@ test('clocks that differ by minutes are no reason to read everything again', asy
   await replica.replicate();
   assert.deepEqual([replica.told('refresh'), replica.told('clock')], [[], []]);
 });
+
+for (const watch of [false, true]) {
+  test(`a consumer whose clock was ahead does not wait for it: ${watch ? 'the watch' : '--once'} updates and purges again`, async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(6, clock) });
+    const own = testClock('2028-06-01T12:00:00Z');
+    const replica = await makeReplica(t, {
+      from: server.root,
+      interface: 'reso',
+      clock: own,
+      resources: ['Property'],
+    });
+    await replica.replicate();
+    assert.equal((await replica.status()).lastPurge, '2028-06-01T12:00:00Z');
+    own.set('2026-06-01T13:00:00Z');
+    clock.set('2026-06-01T13:00:00Z');
+    assert.match(
+      (await replica.status()).stale ?? '',
+      /^the last update lies 175\d\d\.0 hours in the future$/,
+    );
+    server.records.get('Property')?.splice(2, 1);
+    const stop = new AbortController();
+    await replica.replicate({
+      ...(watch ? { watch, signal: stop.signal } : {}),
+      onEvent: (event) =>
+        event.kind === 'step' && event.step === 'sweep' && event.state === 'done' && stop.abort(),
+    });
+    assert.deepEqual(await replica.keys('Property'), [1, 2, 4, 5, 6].map(keyOf));
+    assert.equal(own.text().slice(0, 13), '2026-06-01T13');
+  });
+}
+
+test('a watch whose clock is set back while it waits goes on at once', async (t) => {
+  const { clock, list, price, replica } = await scene(t);
+  const stop = new AbortController();
+  let updates = 0;
+  await replica.replicate({
+    watch: true,
+    signal: stop.signal,
+    onEvent: (event) => {
+      if (event.kind !== 'step' || event.step !== 'update' || event.state !== 'done') return;
+      if (++updates === 2) {
+        change(list, keyOf(3), { ListPrice: 7 }, clock);
+        clock.advance(-2 * DAY);
+      }
+      if (updates === 4) stop.abort();
+    },
+  });
+  assert.equal(await price(keyOf(3)), 7);
+  assert.ok(clock.now() < Date.parse('2026-05-31T12:00:00Z'), 'it did not wait for the clock to come back');
+});

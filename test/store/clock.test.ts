@@ -1,10 +1,10 @@
 /** Waiting by the real clock: as long as was said, in waits that a timer can take. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sleepBy, systemClock } from '../../src/store/clock.ts';
+import { sleepBy, sleepUntil, systemClock } from '../../src/store/clock.ts';
 
 const DAY = 86_400_000;
-const LONGEST = 2_147_483_647;
+const LONGEST = 300_000;
 
 function waits(milliseconds: number, stopAfter = Number.POSITIVE_INFINITY): Promise<number[]> {
   const waited: number[] = [];
@@ -17,9 +17,28 @@ function waits(milliseconds: number, stopAfter = Number.POSITIVE_INFINITY): Prom
 }
 
 test('INCIDENT a wait of 30 days ended at once: it is as many waits of a timer as it takes', async () => {
-  assert.deepEqual(await waits(30 * DAY), [LONGEST, 30 * DAY - LONGEST]);
+  assert.deepEqual(await waits(30 * DAY + 1), [...Array<number>((30 * DAY) / LONGEST).fill(LONGEST), 1]);
   assert.deepEqual(await waits(LONGEST), [LONGEST]);
   assert.deepEqual(await waits(LONGEST + 1), [LONGEST, 1]);
+});
+
+/** Waits for a moment on a clock that jumps in the course of some of the waits, by so many milliseconds each. */
+async function waitsUntil(moment: number, jumps: Readonly<Record<number, number>>): Promise<number[]> {
+  let now = 0;
+  const waited: number[] = [];
+  const sleep = async (wait: number): Promise<void> => {
+    waited.push(wait);
+    now += wait + (jumps[waited.length] ?? 0);
+  };
+  await sleepUntil({ sleep }, () => moment - now);
+  return waited;
+}
+
+test('a wait for a moment looks at the clock every five minutes, so that a clock that is set moves it', async () => {
+  assert.deepEqual(await waitsUntil(LONGEST + 2, {}), [LONGEST, 2]);
+  assert.deepEqual(await waitsUntil(DAY, { 2: DAY }), [LONGEST, LONGEST]);
+  assert.deepEqual(await waitsUntil(LONGEST, { 1: -LONGEST }), [LONGEST, LONGEST]);
+  assert.deepEqual(await waitsUntil(0, {}), []);
 });
 
 test('a wait of nothing is none', async () => {

@@ -1,4 +1,5 @@
 import { PlatError } from '../../errors/index.ts';
+import { LONGEST_TIMER } from '../../store/clock.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { addressAt, assertOrigin, redirected } from './address.ts';
@@ -141,12 +142,15 @@ export class SourceClient {
   async #pause(): Promise<void> {
     const { environment, allowance, listener, signal } = this.#options;
     const { clock } = environment;
+    let isTold = false;
     for (;;) {
       if (signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
       const wait = await allowance.take(clock.now());
       if (wait <= 0) return;
-      if (wait > TOLD_WAIT) listener({ kind: 'waiting', reason: 'the rate limit of the source', wait });
-      await clock.sleep(wait, signal);
+      if (wait > TOLD_WAIT && !isTold)
+        listener({ kind: 'waiting', reason: 'the rate limit of the source', wait });
+      isTold ||= wait > TOLD_WAIT;
+      await clock.sleep(Math.min(wait, LONGEST_TIMER), signal);
     }
   }
 

@@ -92,12 +92,16 @@ async function missingOf(
   return { jobs, waiting };
 }
 
-/** After a failure, unless that was another version's. A file that is here keeps its own, so it tells nothing of that. */
+/**
+ * After a failure, unless that was another version's. A file that is here keeps its own, so it tells nothing of that.
+ * What lies further off than any wait was noted by a clock that has been set back since.
+ */
 const hasToWait = (
   { notBefore, sha256, version: failed }: MediaFile,
   version: string,
   now: number,
-): boolean => notBefore > now && (sha256 !== undefined || failed === version);
+): boolean =>
+  notBefore > now && notBefore - now <= LONGEST_WAIT && (sha256 !== undefined || failed === version);
 
 /** A file is here, or given up for now. */
 export function end({ left, finished, renewed }: FileRun, { listingKey }: Job): void {

@@ -66,7 +66,7 @@ export class HostLines<J> {
     let best: readonly [string, Line<J>] | undefined;
     for (const each of this.#lines) {
       const [, line] = each;
-      if (line.jobs.length === 0 || line.notBefore > now || !hasPlace(line, places)) continue;
+      if (line.jobs.length === 0 || hasToWait(line, now) || !hasPlace(line, places)) continue;
       if (best === undefined || line.strikes < best[1].strikes) best = each;
     }
     if (best === undefined) return undefined;
@@ -86,7 +86,7 @@ export class HostLines<J> {
   readyIn(now: number): number | undefined {
     const places = UNPROVEN - this.#unproven();
     const moments = [...this.#lines.values()]
-      .filter((line) => line.jobs.length > 0 && line.notBefore > now && hasPlace(line, places))
+      .filter((line) => line.jobs.length > 0 && hasToWait(line, now) && hasPlace(line, places))
       .map(({ notBefore }) => notBefore - now);
     return moments.length === 0 ? undefined : Math.min(...moments);
   }
@@ -146,6 +146,10 @@ export class HostLines<J> {
     if (jobs.length === 0 && running === 0 && strikes === 0 && !isProven) this.#lines.delete(host);
   }
 }
+
+/** What lies further off than any wait is of a clock that has been set back since. */
+const hasToWait = <J>({ notBefore }: Line<J>, now: number): boolean =>
+  notBefore > now && notBefore - now <= LONGEST_WAIT;
 
 const hasPlace = <J>({ running, isProven }: Line<J>, unprovenPlaces: number): boolean =>
   isProven ? running < AT_ONCE : running === 0 && unprovenPlaces > 0;

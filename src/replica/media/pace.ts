@@ -23,17 +23,15 @@ export interface Pace {
  * connection busy as long as it likes, and no limit on the gap between two bytes ends that.
  */
 export function watchPace(clock: Clock, outer: AbortSignal): Pace {
-  const begun = clock.now();
   const ended = new AbortController();
   const slow = new AbortController();
   let bytes = 0;
   let failure: RequestFailure | undefined;
 
   const watch = async (): Promise<void> => {
-    for (let before = 0; ; before = bytes) {
+    for (let before = 0, elapsed = WINDOW; ; before = bytes, elapsed += WINDOW) {
       await clock.sleep(WINDOW, ended.signal);
       if (ended.signal.aborted) return;
-      const elapsed = clock.now() - begun;
       if (bytes - before >= LEAST && elapsed < LONGEST) continue;
       failure = new RequestFailure('transient', `It came too slowly: ${bytes} bytes in ${elapsed / 1000} s`);
       slow.abort(failure);

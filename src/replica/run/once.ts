@@ -1,5 +1,5 @@
 import type { Copy } from '../copy/copy.ts';
-import { noteDone } from '../copy/schedule.ts';
+import { dueAt, noteDone } from '../copy/schedule.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
 import type { SweepResult } from '../steps/sweep.ts';
 import { accountsOf, downloadAll, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
@@ -35,7 +35,7 @@ export async function replicateOnce(
     case undefined: {
       await updateAll(copy, every);
       await noteDone(copy, 'update', begun);
-      const isDue = begun - (copy.book.get('schedule')?.purge ?? Number.NEGATIVE_INFINITY) >= purgeEvery;
+      const isDue = dueAt(copy.book.get('schedule')?.purge, purgeEvery, begun) <= begun;
       const result = await sweepAll(copy, isDue ? every : sweptOnly(every));
       await noteDone(copy, 'accounts', begun);
       if (isDue && result === 'done') await noteDone(copy, 'purge', begun);

@@ -1,6 +1,7 @@
+import { sleepUntil } from '../../store/clock.ts';
 import { isAboutAccounts } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
-import { noteDone } from '../copy/schedule.ts';
+import { dueAt, noteDone } from '../copy/schedule.ts';
 import type { Schedule } from '../copy/states.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
@@ -97,23 +98,26 @@ export async function watch(
 async function repeat(copy: () => Copy, { step, every, work }: Task, ends: AbortSignal): Promise<void> {
   const { clock } = copy().environment;
   let failures = 0;
-  let notBefore = Number.NEGATIVE_INFINITY;
+  let tried: { readonly at: number; readonly wait: number } | undefined;
+  const left = (): number => {
+    const now = clock.now();
+    const due = dueAt(copy().book.get('schedule')?.[step], every, now);
+    return Math.max(due, tried === undefined ? due : dueAt(tried.at, tried.wait, now)) - now;
+  };
   for (;;) {
-    const last = copy().book.get('schedule')?.[step];
-    const due = last === undefined ? notBefore : Math.max(last + every, notBefore);
-    if (due > clock.now()) await clock.sleep(due - clock.now(), ends);
+    await sleepUntil(clock, left, ends);
     if (ends.aborted) return;
     const begun = clock.now();
     try {
       if (await work()) await noteDone(copy(), step, begun);
-      else notBefore = clock.now() + Math.min(every, RECONSIDER);
+      else tried = { at: clock.now(), wait: Math.min(every, RECONSIDER) };
       failures = 0;
     } catch (error) {
       if (ends.aborted) return;
       if (!(error instanceof RequestFailure) || error.kind === 'refused') throw error;
       const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** failures++, every);
       copy().tell({ kind: 'failed', reason: error.message, wait });
-      notBefore = clock.now() + wait;
+      tried = { at: clock.now(), wait };
     }
   }
 }

@@ -16,12 +16,11 @@ const INTERVAL = 25;
 export async function settle(store: Store, clock: Clock, window: Window): Promise<boolean> {
   if (window.to === undefined) return false;
   const end = endOf(window);
-  const deadline = clock.now() + PATIENCE;
-  for (;;) {
+  for (let waited = 0; ; waited += INTERVAL) {
     const { now, settled } = await store.horizon();
     if (end > now) return true;
     if (end <= settled) return false;
-    if (clock.now() >= deadline) {
+    if (waited >= PATIENCE) {
       throw platError('windowNotSettled', { seconds: PATIENCE / 1000 }, { retryAfter: PATIENCE / 1000 });
     }
     await clock.sleep(INTERVAL);
