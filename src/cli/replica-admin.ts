@@ -26,6 +26,8 @@ export async function replicaAdmin(
   const app = fastify({ logger: false });
   app.get('/live', async () => ({ live: true }));
   app.get('/ready', async (_request, reply) => {
+    const trouble = store.trouble?.();
+    if (trouble !== undefined) return reply.code(503).send({ ready: false, problems: { store: trouble } });
     const { stale } = await sourceStatus(store, source, Date.now());
     if (stale !== undefined) reply.code(503);
     return stale === undefined ? { ready: true } : { ready: false, problems: { [source]: stale } };

@@ -242,6 +242,23 @@ export const catalogue = {
     native: 1510,
     message: ({ store, reason }) => `${store} is not a plat store: ${reason}.`,
   }),
+  storeDamaged: entry<{ store: string; reason: string }>({
+    status: 503,
+    native: 1510,
+    message: ({ store, reason }) =>
+      `${store} is damaged: ${reason}. "plat check" tells what is, and --repair mends what can be mended.`,
+  }),
+  storeReplaced: entry<{ store: string; reason: string }>({
+    status: 503,
+    native: 1510,
+    message: ({ store, reason }) =>
+      `${store} takes no write from this process: ${reason}. What is there now is used after a restart.`,
+  }),
+  storeDenied: entry<{ store: string; reason: string }>({
+    status: 503,
+    native: 1510,
+    message: ({ store, reason }) => `${store} cannot be used: ${reason}.`,
+  }),
   storeTooNew: entry<{ store: string; found: number; known: number }>({
     status: 503,
     native: 1510,

@@ -184,6 +184,15 @@ async function sessionOf(
   return { key, model, view: views.of(key, model), now };
 }
 
+/** Seconds after which a store that cannot be used may be asked again. */
+const STORE_PATIENCE = 30;
+
+/** Where a store lies, and what is the matter with it, is for its operator: the log has it. */
+function withoutPlace(error: PlatError): PlatError {
+  if (!error.code.startsWith('store') || error.code === 'storeUnavailable') return error;
+  return platError('storeUnavailable', {}, { cause: error, retryAfter: error.retryAfter ?? STORE_PATIENCE });
+}
+
 /** Tells an error. What is not meant for users is logged and not told. */
 function explain(
   { log }: Responder,
@@ -192,7 +201,9 @@ function explain(
   error: unknown,
 ): Reply {
   const told =
-    error instanceof PlatError ? error : platError('internal', { requestId: exchange.id }, { cause: error });
+    error instanceof PlatError
+      ? withoutPlace(error)
+      : platError('internal', { requestId: exchange.id }, { cause: error });
   // What this service does not have (501) is no fault of it, and a cause is logged with its stack, a refusal without.
   if (told.status >= 500 && told.code !== 'notImplemented') {
     const facts = { requestId: exchange.id, ...(told.cause === undefined ? {} : { err: told.cause }) };

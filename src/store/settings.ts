@@ -1,5 +1,6 @@
 import { type AccessDefinition, BUILT_IN_ACCESS } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
+import { Damage } from './damage.ts';
 
 /** Where an authority stamps records itself; a replica keeps them as its source sent them. */
 export type Owner = 'authority' | 'replica';
@@ -55,3 +56,46 @@ export const DEFAULT_SETTINGS: StoreSettings = {
   agentsFrom: 'records',
   timeZone: 'UTC',
 };
+
+/**
+ * Settings as a store keeps them.
+ * @throws Damage when they are not what plat writes there
+ */
+export function readSettings(text: string): StoreSettings {
+  let settings: unknown;
+  try {
+    settings = JSON.parse(text);
+  } catch (cause) {
+    throw new Damage('its settings are no JSON', { cause });
+  }
+  if (!isSettings(settings)) throw new Damage('its settings lack what every store has');
+  return settings;
+}
+
+function isSettings(value: unknown): value is StoreSettings {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('owner' in value) || (value.owner !== 'authority' && value.owner !== 'replica')) return false;
+  if (!('agentsFrom' in value) || (value.agentsFrom !== 'records' && value.agentsFrom !== 'payload'))
+    return false;
+  if (!('timeZone' in value) || typeof value.timeZone !== 'string') return false;
+  if (!('declarations' in value) || typeof value.declarations !== 'object' || value.declarations === null)
+    return false;
+  if (!('access' in value) || typeof value.access !== 'object' || value.access === null) return false;
+  return (
+    'roles' in value.access &&
+    Array.isArray(value.access.roles) &&
+    'withheld' in value.access &&
+    Array.isArray(value.access.withheld)
+  );
+}
+
+/** A model of what a store keeps. @throws Damage when that cannot be one */
+export function readable<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    if (cause instanceof Damage) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Damage(`its settings cannot be used (${why})`, { cause });
+  }
+}

@@ -116,6 +116,11 @@ export interface Store {
   /** Begins a new epoch, for a store that went back in time: consumers then read everything again. */
   beginEpoch(begin: NewEpoch): Promise<StoreModel>;
 
+  /**
+   * What makes the store unfit to be used by this process, such as a file that was deleted, or a damaged page that some
+   * read has met; undefined while nothing is known. Cheap. Absent where the engine says so by itself.
+   */
+  trouble?(): string | undefined;
   status(): Promise<StoreStatus>;
   /** Whole records as they are stored, whoever asks: of a key, or the children of a record. */
   contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;

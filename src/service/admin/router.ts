@@ -54,6 +54,8 @@ async function ready({ store, readiness }: AdminContext): Promise<Reply> {
   } catch {
     problems.store = 'the store cannot be used';
   }
+  const trouble = store.trouble?.();
+  if (trouble !== undefined) problems.store = trouble;
   for (const { name, check } of readiness) {
     const problem = await check();
     if (problem !== undefined) problems[name] = problem;

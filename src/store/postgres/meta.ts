@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
+import { Damage } from '../damage.ts';
 import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
-import type { StoreSettings } from '../settings.ts';
+import { readable, readSettings, type StoreSettings } from '../settings.ts';
 import type { PartitionField } from '../store.ts';
 import { type Session, withSession } from './connection/session.ts';
 import { mustKnow, type StoredLayout } from './making/layout-version.ts';
@@ -53,7 +54,7 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
   const values = new Map(rows.map((row) => [String(row.name), String(row.value)]));
   const text = (name: keyof Meta): string => {
     const value = values.get(NAMES[name]);
-    if (value === undefined) throw new Error(`The store has no ${NAMES[name]}`);
+    if (value === undefined) throw new Damage(`it has no ${NAMES[name]}`);
     return value;
   };
   return {
@@ -63,7 +64,7 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     functions: values.get(NAMES.functions) ?? '',
     generation: Number(text('generation')),
     epoch: values.get(NAMES.epoch) ?? firstEpoch(text('secret')),
-    settings: parseSettings(text('settings')),
+    settings: readSettings(text('settings')),
     day: text('day'),
     secret: text('secret'),
     createdAt: text('createdAt'),
@@ -72,12 +73,6 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     settled: Number(values.get(NAMES.settled) ?? 0),
     partitions: values.has(NAMES.partitions) ? 'OriginatingSystemID' : undefined,
   };
-}
-
-/** Settings are written by plat alone, under the store's layout version. */
-function parseSettings(text: string): StoreSettings {
-  const settings: StoreSettings = JSON.parse(text);
-  return settings;
 }
 
 export async function writeMeta(session: Session, values: Partial<Meta>): Promise<void> {
@@ -126,7 +121,8 @@ export async function writeProfile(session: Session, profile: Profile): Promise<
 export async function readModel(session: Session): Promise<StoreModel> {
   const { layout, oldestReader, generation, epoch, settings, day } = await readMeta(session);
   mustKnow(layout, oldestReader);
-  return makeModel({ generation, epoch, settings, profile: await readProfile(session), day });
+  const profile = await readProfile(session);
+  return readable(() => makeModel({ generation, epoch, settings, profile, day }));
 }
 
 /** The model as it is stored, on a connection of the pool. */

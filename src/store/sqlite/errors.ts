@@ -1,6 +1,8 @@
 import { PlatError, platError } from '../../errors/index.ts';
+import { Damage } from '../damage.ts';
 import { LARGEST_ANSWER } from '../largest-answer.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
+import { denied } from './store-file.ts';
 
 /** SQLite's primary result codes that users can meet. */
 const BUSY = 5;
@@ -10,10 +12,35 @@ const CANNOT_OPEN = 14;
 const TOO_BIG = 18;
 const NOT_A_DATABASE = 26;
 const CORRUPT = 11;
+const READ_ONLY = 8;
+const IO_ERROR = 10;
+/** SQLITE_IOERR_SHORT_READ: the file ends before what it should hold. */
+const SHORT_READ = 522;
+
+/** What only a damaged file answers; undefined for any other error. */
+export function damageIn(error: unknown): string | undefined {
+  if (error instanceof Damage) return error.message;
+  if (error instanceof PlatError) return error.code === 'storeDamaged' ? damageIn(error.cause) : undefined;
+  switch (resultCode(error)) {
+    case CORRUPT:
+      return 'a page of its file is not as SQLite writes it';
+    case NOT_A_DATABASE:
+      return 'the header of its file is not as SQLite writes it';
+    case IO_ERROR:
+      return fullCode(error) === SHORT_READ ? 'its file ends too early' : 'the disk gives an I/O error';
+    default:
+      return undefined;
+  }
+}
+
+function fullCode(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
 
 function resultCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+  const code = fullCode(error);
+  return code === undefined ? undefined : code & 0xff;
 }
 
 export const isBusy = (error: unknown): boolean => {
@@ -37,13 +64,24 @@ export function translateError(error: unknown, store: string, seconds: number): 
       return platError('storeFull', { store }, { cause: error });
     case TOO_BIG:
       return platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, { cause: error });
+    case READ_ONLY:
     case CANNOT_OPEN:
-      return platError('storeUnavailable', {}, { cause: error });
+      return denied(store) ?? platError('storeUnavailable', {}, { cause: error });
     case NOT_A_DATABASE:
       return platError('storeNotOurs', { store, reason: 'it is no SQLite database' }, { cause: error });
-    case CORRUPT:
-      return platError('storeNotOurs', { store, reason: 'the file is damaged' }, { cause: error });
     default:
-      return error;
+      return damaged(error, store);
   }
+}
+
+/** Codes by which the operating system refuses a file. */
+const REFUSED = new Set(['EROFS', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR']);
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && REFUSED.has(String(error.code));
+
+function damaged(error: unknown, store: string): unknown {
+  if (isRefused(error)) return denied(store) ?? error;
+  const reason = damageIn(error);
+  return reason === undefined ? error : platError('storeDamaged', { store, reason }, { cause: error });
 }

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { Damage } from '../damage.ts';
 import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
-import type { StoreSettings } from '../settings.ts';
+import { readable, readSettings, type StoreSettings } from '../settings.ts';
 import type { Connection } from './connection.ts';
 
 /** What a store tells of itself in one row each. */
@@ -23,7 +24,7 @@ function findText(database: DatabaseSync, name: string): string | undefined {
 
 function readText(database: DatabaseSync, name: string): string {
   const text = findText(database, name);
-  if (text === undefined) throw new Error(`The store has no ${name}`);
+  if (text === undefined) throw new Damage(`it has no ${name}`);
   return text;
 }
 
@@ -32,17 +33,11 @@ export function readMeta(database: DatabaseSync): MetaValues {
   return {
     generation: Number(readText(database, 'generation')),
     epoch: findText(database, 'epoch') ?? firstEpoch(secret),
-    settings: parseSettings(readText(database, 'settings')),
+    settings: readSettings(readText(database, 'settings')),
     day: readText(database, 'day'),
     secret,
     createdAt: readText(database, 'created_at'),
   };
-}
-
-/** Settings are written by plat alone, under the store's layout version. */
-function parseSettings(text: string): StoreSettings {
-  const settings: StoreSettings = JSON.parse(text);
-  return settings;
 }
 
 export function writeMeta(database: DatabaseSync, values: Partial<MetaValues>): void {
@@ -78,7 +73,7 @@ export function writeProfile(database: DatabaseSync, profile: Profile): void {
 
 export function readModel(database: DatabaseSync): StoreModel {
   const { generation, epoch, settings, day } = readMeta(database);
-  return makeModel({ generation, epoch, settings, profile: readProfile(database), day });
+  return readable(() => makeModel({ generation, epoch, settings, profile: readProfile(database), day }));
 }
 
 /** The model as it is stored, all of one moment; not to be called inside a transaction. */

@@ -22,13 +22,14 @@ import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
 import { planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
+import { watched } from '../watched.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
-import { translateError } from './errors.ts';
+import { damageIn, translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { registerFileUrl } from './functions.ts';
 import { HorizonProbe } from './horizon.ts';
@@ -41,6 +42,7 @@ import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
 import { Reads } from './reads.ts';
 import { readStatus } from './status.ts';
+import { makePrivateFile, StoreFile } from './store-file.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteStoreOptions {
@@ -69,18 +71,28 @@ export const defaultReaders = (): number => Math.max(1, availableParallelism() -
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, create } = options;
   const clock = steadyClock(options.clock ?? systemClock);
+  const file = new StoreFile(path);
   try {
     const found = inspect(path);
     if (found === 'older store') await migrateStore(path, clock);
     else if (found !== 'store') {
-      if (create === undefined) throw platError('storeMissing', { store: path });
+      if (create === undefined) {
+        throw found === 'nothing'
+          ? platError('storeMissing', { store: path })
+          : platError('storeNotOurs', { store: path, reason: 'it is empty' });
+      }
+      makePrivateFile(path);
       const connection = connect({ path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 });
       await createStore(connection, create, clock);
       connection.close();
     }
-    const store = new SqliteStore(path, clock, options);
+    const told = (error: unknown): unknown => {
+      file.noteDamage(damageIn(error));
+      return translateError(error, path, 0);
+    };
+    const store = new SqliteStore(file, clock, options, told);
     await store.beginDay();
-    return store;
+    return watched(store, told);
   } catch (error) {
     throw translateError(error, path, 0);
   }
@@ -91,6 +103,7 @@ class SqliteStore implements Store {
   readonly secret: string;
   readonly keys: KeyStore;
   readonly ledger: Ledger;
+  readonly #file: StoreFile;
   readonly #clock: Clock;
   readonly #main: Connection;
   readonly #write: Connection;
@@ -103,11 +116,14 @@ class SqliteStore implements Store {
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(
-    path: string,
+    file: StoreFile,
     clock: Clock,
     { pageReaders = 0, searchReaders = 0, cacheMegabytes = CACHE_MEGABYTES }: SqliteStoreOptions,
+    told: (error: unknown) => unknown,
   ) {
+    const { path } = file;
     this.name = path;
+    this.#file = file;
     this.#clock = clock;
     const shared = { path, cacheMegabytes };
     this.#write = connect({ ...shared, readOnly: false, busyTimeout: LOCK_TIMEOUT });
@@ -119,13 +135,16 @@ class SqliteStore implements Store {
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
     this.#model = readSnapshotModel(this.#main.database);
     this.#newDay = new NewDay(() => this.#startDay());
-    this.keys = sqliteKeys(this.#write, (work) => this.#exclusively(() => this.#writer.locked(work)));
-    this.ledger = sqliteLedger({
+    file.remember();
+    const keys = sqliteKeys(this.#write, (work) => this.#exclusively(() => this.#writer.locked(work)));
+    this.keys = watched(keys, told);
+    const ledger = sqliteLedger({
       connection: this.#write,
       model: () => this.model(),
       commit: (source, change) => this.#commit(source, change),
       locked: (work) => this.#exclusively(() => this.#writer.locked(work)),
     });
+    this.ledger = watched(ledger, told);
     const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE };
     const readers = (size: number) => (size > 0 ? new ReaderPool(pool, size) : undefined);
     const [pages, searches] = [readers(pageReaders), readers(searchReaders)];
@@ -265,6 +284,10 @@ class SqliteStore implements Store {
     await backupDatabase(this.#main.database, file);
   }
 
+  trouble(): string | undefined {
+    return this.#file.trouble();
+  }
+
   async close(): Promise<void> {
     await this.#newDay.ended();
     await this.#writing.catch(() => undefined);
@@ -273,7 +296,11 @@ class SqliteStore implements Store {
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#writing.then(work, work).catch((error: unknown) => {
+    const task = (): Promise<T> => {
+      this.#file.mustBeThere();
+      return work();
+    };
+    const turn = this.#writing.then(task, task).catch((error: unknown) => {
       throw translateError(error, this.name, 0);
     });
     this.#writing = turn.catch(() => undefined);

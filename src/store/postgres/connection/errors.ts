@@ -1,4 +1,5 @@
 import { PlatError, platError } from '../../../errors/index.ts';
+import { Damage } from '../../damage.ts';
 import { LARGEST_ANSWER } from '../../largest-answer.ts';
 import { LeaseLost } from '../../ledger.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../making/layout-version.ts';
@@ -49,6 +50,15 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === LOCK
 /** Whether a table or a column is not there: undefined_table, undefined_column. */
 export const isMissing = (error: unknown): boolean => ['42P01', '42703'].includes(codeOf(error) ?? '');
 
+/** data_corrupted, index_corrupted */
+const CORRUPT = new Set(['XX001', 'XX002']);
+
+/** What only a damaged store answers; undefined for any other error. */
+export function damageIn(error: unknown): string | undefined {
+  if (error instanceof Damage) return error.message;
+  return CORRUPT.has(codeOf(error) ?? '') ? `the server says: ${messageOf(error)}` : undefined;
+}
+
 /** Turns what the server says into what a user is told; anything unknown stays as it is. */
 export function translateError(error: unknown, store: string, seconds: number): unknown {
   if (error instanceof PlatError || error instanceof LeaseLost) return error;
@@ -56,6 +66,8 @@ export function translateError(error: unknown, store: string, seconds: number): 
   if (error instanceof LayoutTooNew) {
     return platError('storeTooNew', { store, found: error.found, known: LAYOUT_VERSION }, cause);
   }
+  const damage = damageIn(error);
+  if (damage !== undefined) return platError('storeDamaged', { store, reason: damage }, cause);
   if (isUnavailable(error)) return platError('storeUnavailable', {}, { ...cause, retryAfter: AGAIN });
   switch (codeOf(error)) {
     case '57014': // query_canceled

@@ -1,0 +1,102 @@
+/**
+ * The file of an embedded store as the operating system has it: who may read it, whether it is still the one that was
+ * opened, and why it cannot be used. It knows nothing of what is in it.
+ */
+import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type PlatError, platError } from '../../errors/index.ts';
+
+/** Nobody but its owner reads a file with records, or writes it. SQLite gives `-wal` and `-shm` the mode of their file. */
+export const PRIVATE_MODE = 0o600;
+
+/** Makes an empty file that only its owner may read, whatever the umask is; leaves one that is there. */
+export function makePrivateFile(path: string): void {
+  closeSync(openSync(path, 'a', PRIVATE_MODE));
+}
+
+/** The mode of a file that others may read or write, as `chmod` writes it. */
+export function openMode(path: string): string | undefined {
+  const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+  return (mode & 0o077) === 0 ? undefined : mode.toString(8).padStart(4, '0');
+}
+
+const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
+
+/** The file that a store was opened with, and what has become of it. */
+export class StoreFile {
+  readonly path: string;
+  #opened: readonly (readonly [path: string, opened: Stats | undefined])[] = [];
+  #damage: string | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** To be called once the file is open, and its log (`-wal`) is there. */
+  remember(): void {
+    this.#opened = [this.path, `${this.path}-wal`].map((each) => [each, found(each)] as const);
+  }
+
+  /** Remembers that something in the file could not be read as it should; undefined says that nothing was. */
+  noteDamage(reason: string | undefined): void {
+    this.#damage ??= reason;
+  }
+
+  /** What makes the store unfit to be used by this process; undefined when nothing does. */
+  trouble(): string | undefined {
+    const damage = this.#damage;
+    return this.#lost() ?? (damage === undefined ? undefined : `the store is damaged: ${damage}`);
+  }
+
+  /** @throws PlatError `storeReplaced`: what is written to a file that has no name is written for nobody */
+  mustBeThere(): void {
+    const reason = this.#lost();
+    if (reason !== undefined) throw platError('storeReplaced', { store: this.path, reason });
+  }
+
+  #lost(): string | undefined {
+    for (const [path, opened] of this.#opened) {
+      if (opened === undefined) continue;
+      const what = path === this.path ? "the store's file" : "the store's log (-wal)";
+      const now = found(path);
+      if (now === undefined) return `${what} was deleted while it was in use`;
+      if (now.ino !== opened.ino || now.dev !== opened.dev) return `${what} was replaced while it was in use`;
+    }
+    return undefined;
+  }
+}
+
+/** Why the operating system does not let a file be used as a store; undefined when it does. */
+export function denied(store: string): PlatError | undefined {
+  const say = (reason: string): PlatError => platError('storeDenied', { store, reason });
+  const file = found(store);
+  if (file?.isDirectory() === true) return say('it is a folder');
+  if (file !== undefined && !file.isFile()) return say('it is no file');
+  const folder = dirname(store);
+  const places: readonly (readonly [path: string, wish: number, what: string])[] = [
+    ...(file === undefined
+      ? []
+      : ([
+          [store, constants.R_OK, 'reading it'],
+          [store, constants.W_OK, 'writing it'],
+        ] as const)),
+    [folder, constants.W_OK | constants.X_OK, 'writing its folder, as a store needs,'],
+  ];
+  for (const [path, wish, what] of places) {
+    const code = refusal(path, wish);
+    if (code === 'EROFS')
+      return say('it lies on a read-only file system, and a store is written also when it is read');
+    if (code === 'EACCES' || code === 'EPERM')
+      return say(`there is no permission for ${what}`.replace(/,$/, ''));
+  }
+  return undefined;
+}
+
+function refusal(path: string, wish: number): string | undefined {
+  try {
+    accessSync(path, wish);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  }
+}
