@@ -3,8 +3,8 @@ import { postgresTables } from './store/postgres/copying/raw-tables.ts';
 import { openPostgresStore, type ReadStoreOptions } from './store/postgres/open.ts';
 import type { RawTables } from './store/raw-tables.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settings.ts';
+import { writeBackup } from './store/sqlite/backup.ts';
 import { sqliteTables } from './store/sqlite/raw-tables.ts';
-import { restoreStore } from './store/sqlite/restore.ts';
 import { defaultReaders, openSqliteStore } from './store/sqlite/store.ts';
 import type { PartitionField, Store } from './store/store.ts';
 
@@ -24,6 +24,8 @@ export function storeAddress(text: string): StoreAddress {
 export interface OpenStoreOptions {
   /** What a store is made as where there is none; absent: there must be one. */
   readonly create?: Owner | StoreSettings;
+  /** Called when there was none, and one was made. */
+  readonly onCreate?: (() => void) | undefined;
   /** By what the large tables of a store on a server are laid apart; one that is there must be so. */
   readonly partitions?: PartitionField;
   /** Whether reads run on threads of their own, as a service wants it. */
@@ -39,11 +41,11 @@ export interface OpenStoreOptions {
  * @throws PlatError `storeMissing`, `storeNotOurs`, `storeTooNew`, `storeBusy`, `usage`
  */
 export function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
-  const { create, partitions, threads = false, readStores, cacheMegabytes } = options;
+  const { create, onCreate, partitions, threads = false, readStores, cacheMegabytes } = options;
   const settings =
     create === undefined
       ? {}
-      : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create };
+      : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create, onCreate };
   const found = storeAddress(address);
   switch (found.engine) {
     case 'postgres':
@@ -52,7 +54,7 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Prom
         ...settings,
         ...(partitions === undefined ? {} : { partitions }),
         ...(readStores === undefined ? {} : { readStores }),
-        writeBackup: restoreStore,
+        writeBackup,
       });
     case 'sqlite': {
       mustBeWhole(partitions);

@@ -1,8 +1,10 @@
 import { openStore as openAnyStore, storeAddress } from '../open-store.ts';
+import { openMode } from '../store/private-file.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../store/settings.ts';
 import type { PartitionField, Store } from '../store/store.ts';
 import type { ConfigFile } from './config.ts';
 import { mustHaveFolder } from './paths.ts';
+import { reportLines } from './terminal.ts';
 
 /** Seconds that a reading waits for a read store that is behind. */
 const READ_LAG = 0.25;
@@ -49,7 +51,7 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
   const { readStores } = config;
   if (create && address.engine === 'sqlite') mustHaveFolder(address.path);
   const store = await openAnyStore(text, {
-    ...(create ? { create: configured(base, config) } : {}),
+    ...(create ? { create: configured(base, config), onCreate: () => reportNew(text) } : {}),
     threads,
     ...(partitions === undefined ? {} : { partitions }),
     ...(threads && readStores !== undefined
@@ -58,5 +60,22 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
     ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
   });
   await store.configure((settings) => configured(settings, config));
+  if (address.engine === 'sqlite') reportOpenMode(address.path);
   return store;
+}
+
+/** A mistyped path, or a folder that is not mounted, makes an empty store: it is said before anything else. */
+function reportNew(text: string): void {
+  reportLines(`${withoutPassword(text)} is a new store: there was none here`);
+}
+
+const withoutPassword = (text: string): string =>
+  text.replace(/^(postgres(?:ql)?:\/\/[^/@]*):[^/@]*@/, '$1@');
+
+/** What an operator opened to others stays so: programs of others may query a replica (docs/sql-views.md). */
+function reportOpenMode(path: string): void {
+  const mode = openMode(path);
+  if (mode !== undefined) {
+    reportLines(`${path} has mode ${mode}, so others may read it; "chmod 600" keeps it to its owner`);
+  }
 }

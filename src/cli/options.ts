@@ -28,6 +28,10 @@ export const STORE_OPTION = (): Option =>
 
 export const JSON_OPTION = (): Option => option('--json', 'machine-readable results on stdout');
 
+/** For commands that make a store where there is none. */
+export const NO_CREATE_OPTION = (): Option =>
+  new Option('--no-create', 'fail where there is no store, rather than make one').env('PLAT_NO_CREATE');
+
 export const CONFIG_OPTION = (): Option =>
   option('--config <file>', 'configuration to use in place of plat.config.json');
 

@@ -122,7 +122,7 @@ test(
     assert.equal(read('code'), '1\n');
     assert.equal(
       read('err').replace(/^\{"time":.*\n/gm, ''),
-      'plat: There is no room left on the disk of small/m.db. Nothing of the last batch was stored.\n',
+      'small/m.db is a new store: there was none here\nplat: There is no room left on the disk of small/m.db. Nothing of the last batch was stored.\n',
     );
     const { resources } = JSON.parse(read('status'));
     const { rows } = resources.find(({ resource }: { resource: string }) => resource === 'Property');

@@ -3,7 +3,7 @@ import { LOCK_CLASS } from '../../src/store/postgres/making/functions.ts';
 import { LAYOUT_VERSION } from '../../src/store/postgres/making/layout-version.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
-import { restoreStore as writeBackup } from '../../src/store/sqlite/restore.ts';
+import { writeBackup } from '../../src/store/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { PartitionField } from '../../src/store/store.ts';
 import { testClock } from './clock.ts';

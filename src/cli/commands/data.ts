@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { PRIVATE_MODE } from '../../store/private-file.ts';
 import type { Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
@@ -70,7 +71,7 @@ export function addDataCommands(program: Command): void {
       try {
         const name = await knownResource(store, resource);
         if (out === undefined) for await (const line of store.export(name)) await streamJson(line);
-        else await pipeline(linesOf(store.export(name)), createWriteStream(out));
+        else await pipeline(linesOf(store.export(name)), createWriteStream(out, { mode: PRIVATE_MODE }));
       } finally {
         await store.close();
       }

@@ -5,7 +5,14 @@ import type { Store } from '../../store/store.ts';
 import { importFile } from '../import/import-file.ts';
 import type { FileReport } from '../import/importer.ts';
 import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
+import {
+  applyConfig,
+  CONFIG_OPTION,
+  JSON_OPTION,
+  NO_CREATE_OPTION,
+  option,
+  STORE_OPTION,
+} from '../options.ts';
 import { EXIT, print } from '../output.ts';
 import { mustBeFile } from '../paths.ts';
 import { withProgress } from '../progress.ts';
@@ -21,13 +28,14 @@ export function addImportCommand(program: Command): void {
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(option('--resource <name>', 'what the records are; else what a file says, else Property'))
+    .addOption(NO_CREATE_OPTION())
     .addOption(JSON_OPTION())
     .action(async (files: string[], _options, command: Command) => {
       const config = applyConfig(command);
-      const { store: address, resource, json } = command.opts();
+      const { store: address, resource, create, json } = command.opts();
       for (const file of files) if (file !== '-') mustBeFile(file);
       const { signal } = onShutdown();
-      const store = await openStore(address, { create: true, config });
+      const store = await openStore(address, { create, config });
       try {
         await mustBeAuthority(store);
         const name = resource === undefined ? undefined : await knownResource(store, resource);

@@ -6,7 +6,14 @@ import { sourceName } from '../../replica/run/session.ts';
 import { DEFAULT_SETTINGS } from '../../store/settings.ts';
 import { duration } from '../duration.ts';
 import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import {
+  applyConfig,
+  CONFIG_OPTION,
+  NO_CREATE_OPTION,
+  option,
+  STORE_OPTION,
+  wholeNumber,
+} from '../options.ts';
 import { EXIT } from '../output.ts';
 import { replicaAdmin } from '../replica-admin.ts';
 import { replicaScreen } from '../replica-screen.ts';
@@ -52,6 +59,7 @@ export function addReplicateCommand(program: Command): void {
     .command('replicate')
     .description('copy a feed into a store and keep it current: initial download, updates, purges')
     .addOption(STORE_OPTION())
+    .addOption(NO_CREATE_OPTION())
     .addOption(CONFIG_OPTION());
   addSourceOptions(command)
     .addOption(option('--once', 'do what is due and end (the default)').conflicts('watch'))
@@ -93,7 +101,7 @@ export function addReplicateCommand(program: Command): void {
   }
   command.action(async () => {
     const config = applyConfig(command);
-    const settings: ReplicateSettings & { store: string } = command.opts();
+    const settings: ReplicateSettings & { store: string; create: boolean } = command.opts();
     const given = { ...sourceOptions(settings), ...timesOf(settings) };
     const shutdown = onShutdown();
     const named = command.getOptionValueSource('resources') !== 'default';
@@ -104,7 +112,7 @@ export function addReplicateCommand(program: Command): void {
       agentsFrom: hasAccounts ? 'records' : 'payload',
     } as const;
     const store = await openStore(settings.store, {
-      create: true,
+      create: settings.create,
       base,
       config,
       cacheMegabytes: CACHE_MEGABYTES,

@@ -1,4 +1,5 @@
 import { appendFileSync, rmSync } from 'node:fs';
+import { PRIVATE_MODE } from '../../store/private-file.ts';
 
 /**
  * Where records go that could not be stored. Each line is the record as it came, with an annotation that says why, so
@@ -14,7 +15,9 @@ export function rejectedFile(path: string): RejectedFile {
   return {
     path,
     add(file, line, reason, text) {
-      appendFileSync(path, `${annotated(text, JSON.stringify({ file, line, reason }))}\n`);
+      appendFileSync(path, `${annotated(text, JSON.stringify({ file, line, reason }))}\n`, {
+        mode: PRIVATE_MODE,
+      });
     },
   };
 }

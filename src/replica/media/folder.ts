@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { PRIVATE_FOLDER_MODE } from '../../store/private-file.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { endingOf } from './ending.ts';
 
@@ -52,7 +53,7 @@ export class MediaFolder {
   static async open(path: string, source: string): Promise<MediaFolder> {
     try {
       const partial = join(path, 'partial');
-      await mkdir(partial, { recursive: true });
+      await mkdir(partial, { recursive: true, mode: PRIVATE_FOLDER_MODE });
       for (const name of await readdir(partial)) {
         if (name.startsWith(ownerMark(source))) await rm(join(partial, name), { force: true });
       }

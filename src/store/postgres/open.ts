@@ -21,6 +21,8 @@ export interface PostgresStoreOptions {
   readonly address: string;
   /** What a new store is made with; absent: there must be one. */
   readonly create?: StoreSettings;
+  /** Called when there was none, and one was made. */
+  readonly onCreate?: (() => void) | undefined;
   /** By what the large tables of a new store are laid apart; one that is there must be so. */
   readonly partitions?: PartitionField;
   /** The clock that stamps; absent: the server's own, which all processes share. */

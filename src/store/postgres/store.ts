@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
 import type { Pool } from 'pg';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
 import type { StoreDump } from '../dump.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
@@ -225,7 +223,6 @@ export class PostgresStore implements Store {
 
   /** The copy is a store in a file, of the embedded engine. */
   async backup(file: string): Promise<void> {
-    if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
     const pool = connectPool(this.#opened.address, { most: 1, pipeline: false });
     try {
       await dumpStore(pool, (dump) => this.#opened.writeBackup(file, dump));

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { platError } from '../../errors/index.ts';
 import type { StoreModel } from '../model.ts';
+import { makePrivateFile } from '../private-file.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
 import { addColumns, columnsOf } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
@@ -29,6 +30,7 @@ export function sqliteTables(path: string, create: boolean): RawTables {
       throw translateError(error, path, 0);
     }
   };
+  if (isNew) told(() => makePrivateFile(path));
   const connection = told(() =>
     connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 }),
   );

@@ -1,4 +1,5 @@
 import type { Cell, StoreDump } from '../dump.ts';
+import { makePrivateFile } from '../private-file.ts';
 import { addColumns } from './columns.ts';
 import { connect } from './connection.ts';
 import { markStore, startFile } from './create.ts';
@@ -11,6 +12,7 @@ const PATIENCE = 5000;
 
 /** Writes a store of another engine to a new file, row by row as it is. */
 export async function restoreStore(path: string, { model, rows }: StoreDump): Promise<void> {
+  makePrivateFile(path);
   const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
   const { database } = connection;
   try {

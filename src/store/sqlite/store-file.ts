@@ -1,24 +1,10 @@
 /**
- * The file of an embedded store as the operating system has it: who may read it, whether it is still the one that was
- * opened, and why it cannot be used. It knows nothing of what is in it.
+ * The file of an embedded store as the operating system has it: whether it is still the one that was opened, and
+ * why it cannot be used. It knows nothing of what is in it.
  */
-import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type PlatError, platError } from '../../errors/index.ts';
-
-/** Nobody but its owner reads a file with records, or writes it. SQLite gives `-wal` and `-shm` the mode of their file. */
-export const PRIVATE_MODE = 0o600;
-
-/** Makes an empty file that only its owner may read, whatever the umask is; leaves one that is there. */
-export function makePrivateFile(path: string): void {
-  closeSync(openSync(path, 'a', PRIVATE_MODE));
-}
-
-/** The mode of a file that others may read or write, as `chmod` writes it. */
-export function openMode(path: string): string | undefined {
-  const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
-  return (mode & 0o077) === 0 ? undefined : mode.toString(8).padStart(4, '0');
-}
 
 const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
 

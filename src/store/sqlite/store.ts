@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
@@ -9,6 +8,7 @@ import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { DAY_PATIENCE, modelOfToday, NewDay } from '../new-day.ts';
+import { makePrivateFile } from '../private-file.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
 import type {
   ListPageRequest,
@@ -26,6 +26,7 @@ import { watched } from '../watched.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
+import { makeBackup } from './backup.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -42,13 +43,15 @@ import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
 import { Reads } from './reads.ts';
 import { readStatus } from './status.ts';
-import { makePrivateFile, StoreFile } from './store-file.ts';
+import { StoreFile } from './store-file.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteStoreOptions {
   readonly path: string;
   /** What a new store is made with; absent: there must be one. */
   readonly create?: StoreSettings;
+  /** Called when there was none, and one was made. */
+  readonly onCreate?: (() => void) | undefined;
   readonly clock?: Clock;
   /**
    * Threads that read pages, and threads for unbounded work (searches, counts, sorts). 0: everything runs on the
@@ -85,6 +88,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       const connection = connect({ path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 });
       await createStore(connection, create, clock);
       connection.close();
+      options.onCreate?.();
     }
     const told = (error: unknown): unknown => {
       file.noteDamage(damageIn(error));
@@ -280,8 +284,7 @@ class SqliteStore implements Store {
   }
 
   async backup(file: string): Promise<void> {
-    if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
-    await backupDatabase(this.#main.database, file);
+    await makeBackup(file, async (path) => void (await backupDatabase(this.#main.database, path)));
   }
 
   trouble(): string | undefined {

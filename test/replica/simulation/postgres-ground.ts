@@ -1,5 +1,5 @@
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';
+import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { openLine } from '../../support/postgres-line.ts';

@@ -9,7 +9,7 @@ import { connectPool } from '../../../src/store/postgres/connection/connect.ts';
 import { type MigrateOptions, migrateStore } from '../../../src/store/postgres/making/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../src/store/postgres/making/migrations/index.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';
+import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { postgresServer, runOn } from '../../support/postgres-server.ts';

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/store/clock.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import type { KeptList, Loan, Shared } from '../../../src/store/shared.ts';
-import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';
+import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { runOn } from '../../support/postgres-server.ts';
 

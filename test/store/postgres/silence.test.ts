@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../../src/errors/index.ts';
 import type { Patience } from '../../../src/store/postgres/connection/connect.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
-import { restoreStore as writeBackup } from '../../../src/store/sqlite/restore.ts';
+import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';

@@ -31,6 +31,8 @@ export interface StoreWish {
   readonly create?: StoreSettings | undefined;
   /** Absent: a new one has none, and one that is there has what it was made with. */
   readonly partitions?: PartitionField | undefined;
+  /** Called when there was none, and one was made. */
+  readonly onCreate?: (() => void) | undefined;
 }
 
 /**
@@ -41,7 +43,7 @@ export interface StoreWish {
 export async function prepareStore(
   pool: Pool,
   address: PostgresAddress,
-  { create, partitions }: StoreWish,
+  { create, partitions, onCreate }: StoreWish,
   clock: StampClock,
 ): Promise<void> {
   const server = await withSession(pool, (session) => readServer(session, address.name));
@@ -49,6 +51,7 @@ export async function prepareStore(
   if (found === 'nothing') {
     if (create === undefined) throw platError('storeMissing', { store: address.name });
     await makeStore(pool, address, server, { create, partitions }, clock);
+    onCreate?.();
   }
   await migrateStore(pool);
   await withSession(pool, (session) => checkPartitions(session, address.name, partitions));

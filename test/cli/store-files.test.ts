@@ -1,0 +1,135 @@
+/** The file of a store: who may read it, that it is not made by mistake, and what is said when it is not there any more. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { test } from 'node:test';
+import { PLAT, type Place, place } from './run.ts';
+import { ANY_PORT, addressesOf } from './serving.ts';
+
+const modeOf = (at: Place, name: string): string => (statSync(at.path(name)).mode & 0o777).toString(8);
+
+test('what holds records is for its owner alone, whatever the umask is', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1', ListPrice: 'much' }, { ListingKey: '2' }]);
+  const script = [
+    'umask 0',
+    '"$NODE" "$PLAT" import --store m.db a.ndjson || true',
+    '"$NODE" "$PLAT" export --store m.db --resource Property --out m.ndjson',
+    '"$NODE" "$PLAT" backup --store m.db copy.db',
+    '"$NODE" "$PLAT" copy --from m.db --to other.db',
+  ].join('\n');
+  execFileSync('sh', ['-ec', script], {
+    cwd: at.folder,
+    env: { ...process.env, NODE: process.execPath, PLAT },
+    stdio: 'pipe',
+  });
+  const names = ['m.db', 'a.ndjson.rejected.ndjson', 'm.ndjson', 'copy.db', 'other.db'];
+  assert.deepEqual(
+    names.map((name) => [name, modeOf(at, name)]),
+    names.map((name) => [name, '600']),
+  );
+});
+
+test('a store that was opened to others stays so, and is reported', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+  chmodSync(at.path('m.db'), 0o644);
+  const { code, err } = await at.run(['status', '--store', 'm.db']);
+  assert.deepEqual(
+    { code, err },
+    { code: 0, err: 'm.db has mode 0644, so others may read it; "chmod 600" keeps it to its owner\n' },
+  );
+  assert.equal(modeOf(at, 'm.db'), '644');
+});
+
+test('import says that a store is new, and --no-create makes none', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  const refused = await at.run(['import', '--store', 'm.db', '--no-create', 'a.ndjson']);
+  assert.deepEqual(refused, {
+    code: 1,
+    out: '',
+    err: 'plat: There is no store at m.db. "plat import" and "plat demo" make one.\n',
+  });
+  const byVariable = await at.run(['import', '--store', 'm.db', 'a.ndjson'], {
+    env: { PLAT_NO_CREATE: '1' },
+  });
+  assert.deepEqual(byVariable, refused);
+  assert.equal(statSync(at.path('m.db'), { throwIfNoEntry: false }), undefined);
+  const first = await at.run(['import', '--store', 'm.db', 'a.ndjson']);
+  assert.equal(first.err, 'm.db is a new store: there was none here\n');
+  const second = await at.run(['import', '--store', 'm.db', '--no-create', 'a.ndjson']);
+  assert.deepEqual([second.code, second.err], [0, '']);
+});
+
+test('a store whose file is deleted or replaced under a service is not ready, and takes no write of it', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+  await at.done(['backup', '--store', 'm.db', 'copy.db']);
+  const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT]);
+  const { admin } = await addressesOf(service);
+  const ready = async (): Promise<unknown> => {
+    const response = await fetch(`${admin}/ready`);
+    return { status: response.status, body: await response.json() };
+  };
+  const unfit = (store: string) => ({ status: 503, body: { ready: false, problems: { store } } });
+  assert.deepEqual(await ready(), { status: 200, body: { ready: true } });
+  renameSync(at.path('m.db-wal'), at.path('away-wal'));
+  assert.deepEqual(await ready(), unfit("the store's log (-wal) was deleted while it was in use"));
+  renameSync(at.path('away-wal'), at.path('m.db-wal'));
+  assert.deepEqual(await ready(), { status: 200, body: { ready: true } });
+  renameSync(at.path('m.db'), at.path('away.db'));
+  assert.deepEqual(await ready(), unfit("the store's file was deleted while it was in use"));
+  copyFileSync(at.path('copy.db'), at.path('m.db'));
+  assert.deepEqual(await ready(), unfit("the store's file was replaced while it was in use"));
+  service.child.kill('SIGTERM');
+  assert.equal((await service.ended).code, 0);
+});
+
+test('what is no file, and what is empty, is said to be so', async (t) => {
+  const at = place(t);
+  mkdirSync(at.path('folder.db'));
+  at.file('empty.db', '');
+  const cases = [
+    ['folder.db', 'folder.db cannot be used: it is a folder.'],
+    ['empty.db', 'empty.db is not a plat store: it is empty.'],
+    ['empty.db/m.db', 'There is no store at empty.db/m.db. "plat import" and "plat demo" make one.'],
+  ] as const;
+  const answers = await Promise.all(cases.map(([store]) => at.run(['status', '--store', store])));
+  assert.deepEqual(
+    answers,
+    cases.map(([, message]) => ({ code: 1, out: '', err: `plat: ${message}\n` })),
+  );
+});
+
+/** Whether this process may mount a file system of its own, which takes Linux and user namespaces. */
+const mayMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
+
+test(
+  'a read-only file system is called that, by a command that reads and by one that makes a store',
+  { skip: mayMount ? false : 'nothing can be mounted here (unshare)' },
+  async (t) => {
+    const at = place(t);
+    at.file('a.ndjson', [{ ListingKey: '1' }]);
+    mkdirSync(at.path('disk'));
+    await at.done(['import', '--store', 'disk/m.db', 'a.ndjson']);
+    const script = [
+      'mount --bind disk disk',
+      'mount -o remount,ro,bind disk',
+      'for store in m.db new.db; do "$NODE" "$PLAT" import --store disk/$store a.ndjson 2>>err || echo $? >>codes; done',
+      '"$NODE" "$PLAT" status --store disk/m.db 2>>err || echo $? >>codes',
+    ].join('\n');
+    execFileSync('unshare', ['--map-root-user', '--mount', 'sh', '-ec', script], {
+      cwd: at.folder,
+      env: { ...process.env, NODE: process.execPath, PLAT },
+      stdio: 'pipe',
+    });
+    const why = 'it lies on a read-only file system, and a store is written also when it is read';
+    const said = ['m.db', 'new.db', 'm.db'].map((name) => `plat: disk/${name} cannot be used: ${why}.\n`);
+    assert.equal(readFileSync(at.path('err'), 'utf8'), said.join(''));
+    assert.equal(readFileSync(at.path('codes'), 'utf8'), '1\n1\n1\n');
+    rmSync(at.path('disk'), { recursive: true });
+  },
+);
