@@ -6,6 +6,12 @@ export const MAX_DEPTH = 100;
 export const MAX_LAMBDAS = 10;
 /** Operators, functions and conditions of one option, aliases and computed names counted where they are used. */
 export const MAX_TERMS = 2000;
+/**
+ * Terms of one request, and characters of its values (a few more for each), counted as often as aliases, computed names
+ * and `$levels` put them in: what is written once may stand in thousands of places.
+ */
+export const MAX_REQUEST_TERMS = 5000;
+export const MAX_VALUE_CHARACTERS = 131_072;
 /** Values in one list after `in`. */
 export const MAX_VALUES = 2000;
 /** Expansions of one request, those of `*` and `$levels` counted one by one. */

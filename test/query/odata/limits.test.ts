@@ -86,6 +86,43 @@ test('aliases and computed names count where they are used', () => {
   assert.deepEqual(refusal(() => collection(`$filter=@b0 eq 1&${long.join('&')}`))[0], 'filterTooLarge');
 });
 
+test('values count as often as aliases put them in, over the whole request', () => {
+  const long = 'x'.repeat(1000);
+  const told = 'more than 131072 characters of values, each counted as often as it is used';
+  const among = (times: number) => `$filter=City in (${Array(times).fill('@a').join()})&@a='${long}'`;
+  assert.equal(collection(among(130)).filter?.kind, 'in');
+  const [code, message] = refusal(() => collection(among(131)));
+  assert.deepEqual([code, message], ['filterTooLarge', `@a: ${told} at position 1.`]);
+  const expansions = (times: number) =>
+    `$expand=${['Media', 'Rooms', 'OpenHouses', 'UnitTypes']
+      .map((name, index) => `${name}($filter=${Array(times).fill(`'${index}' eq @a`).join(' or ')})`)
+      .join()}&@a='${long}'`;
+  assert.equal(collection(expansions(30)).expansions.length, 4);
+  assert.match(refusal(() => collection(expansions(40)))[1], new RegExp(told));
+  const ring = Array.from({ length: 100 }, (_, index) => `${index % 90} ${index % 45}`);
+  const shape = `@a=geography'POLYGON((${[...ring, ring[0]].join()}))'`;
+  const inside = (times: number) =>
+    `$filter=${Array(times).fill('geo.intersects(Coordinates,@a)').join(' or ')}&${shape}`;
+  assert.equal(collection(inside(80)).filter?.kind, 'or');
+  assert.match(refusal(() => collection(inside(90)))[1], new RegExp(told));
+});
+
+test('a list of lists is bounded by the values that it holds', () => {
+  const path = `$filter=BedroomsTotal in [${Array(3).fill('@a').join()}]&@a=[${Array(700).fill('1').join()}]`;
+  assert.deepEqual(
+    refusal(() => collection(path)),
+    ['filterTooLarge', '$filter: more than 2000 values in a list at position 18.'],
+  );
+});
+
+test('terms are bounded over the whole request, too', () => {
+  const some = Array(1900).fill('1 eq 1').join(' or ');
+  const path = `$filter=@a&$orderby=@a&$compute=@a as One&@a=${some}`;
+  const told = 'more than 5000 terms in all options, each counted as often as it is used';
+  assert.match(refusal(() => collection(path))[1], new RegExp(told));
+  assert.equal(collection(`$filter=@a&$compute=@a as One&@a=${some}`).computed.length, 1);
+});
+
 test('expansions are bounded', () => {
   assert.deepEqual(
     refusal(() => collection('$expand=*($levels=max)')),

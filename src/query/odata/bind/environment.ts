@@ -2,7 +2,7 @@ import type { Lookup, Navigation } from '../../../dictionary/types.ts';
 import type { PlatError } from '../../../errors/index.ts';
 import type { ResourceSchema, Schema } from '../../schema.ts';
 import type { Collection, Expression, Location, Scope } from '../../tree.ts';
-import { MAX_DEPTH, MAX_TERMS } from '../limits.ts';
+import { MAX_DEPTH, MAX_REQUEST_TERMS, MAX_TERMS, MAX_VALUE_CHARACTERS } from '../limits.ts';
 import type { Node } from '../syntax/nodes.ts';
 import { notProvided, type Source, type Sourced, tooLarge, typeMismatch } from '../syntax/source.ts';
 
@@ -59,7 +59,16 @@ export interface QueryScope {
   readonly isExpansion: boolean;
   readonly aliases: ReadonlyMap<string, Named>;
   readonly computed: ReadonlyMap<string, Named>;
+  readonly expanded: Expanded;
 }
+
+/** What a whole request has become so far, once aliases and computed names are put in where they are used. */
+export interface Expanded {
+  terms: number;
+  characters: number;
+}
+
+export const nothingExpanded = (): Expanded => ({ terms: 0, characters: 0 });
 
 /** What an option has asked for so far. */
 interface Spending {
@@ -106,6 +115,23 @@ export function deeper(env: Environment, node: Place): Environment {
 export function spend(env: Environment, node: Place): void {
   env.spent.terms++;
   if (env.spent.terms > MAX_TERMS) throw tooLarge(env.source, node.start, 'terms', MAX_TERMS);
+  const { expanded } = env.query;
+  expanded.terms++;
+  if (expanded.terms <= MAX_REQUEST_TERMS) return;
+  const what = 'terms in all options, each counted as often as it is used';
+  throw tooLarge(env.source, node.start, what, MAX_REQUEST_TERMS);
+}
+
+/** What a value takes beside its characters. */
+const VALUE = 8;
+
+/** Counts one value of the request. */
+export function spendValue(env: Environment, node: Place, characters: number): void {
+  const { expanded } = env.query;
+  expanded.characters += characters + VALUE;
+  if (expanded.characters <= MAX_VALUE_CHARACTERS) return;
+  const what = 'characters of values, each counted as often as it is used';
+  throw tooLarge(env.source, node.start, what, MAX_VALUE_CHARACTERS);
 }
 
 /** Where a message points. */

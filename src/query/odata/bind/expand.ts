@@ -5,7 +5,7 @@ import type { ResourceSchema } from '../../schema.ts';
 import { MAX_EXPANSIONS, MAX_LEVELS } from '../limits.ts';
 import { type ExpandNode, NO_OPTIONS, type OptionNodes, type PathPart } from '../syntax/nodes.ts';
 import { notProvided, type Source, type Sourced, shown, tooLarge, typeMismatch } from '../syntax/source.ts';
-import type { QueryScope } from './environment.ts';
+import type { Expanded, QueryScope } from './environment.ts';
 import { fieldUnknown } from './field-unknown.ts';
 import { bindQuery } from './query.ts';
 import type { SelectLists } from './select.ts';
@@ -13,6 +13,7 @@ import type { SelectLists } from './select.ts';
 /** Counts the expansions of a whole request. */
 export interface Expanding {
   expansions: number;
+  readonly expanded: Expanded;
 }
 
 type Path = ExpandNode & { readonly kind: 'path' };

@@ -42,7 +42,9 @@ export function bindNode(outer: Environment, node: Node): Bound {
 
 function bindList(env: Environment, node: Of<'list'>): BoundList {
   if (node.items.length > MAX_VALUES) throw tooLarge(env.source, node.start, 'values in a list', MAX_VALUES);
-  return { kind: 'list', items: node.items.flatMap((item) => listItems(env, item)) };
+  const items = node.items.flatMap((item) => listItems(env, item));
+  if (items.length > MAX_VALUES) throw tooLarge(env.source, node.start, 'values in a list', MAX_VALUES);
+  return { kind: 'list', items };
 }
 
 /** An alias inside a list may itself stand for a list. */

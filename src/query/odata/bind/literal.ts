@@ -1,8 +1,15 @@
 import type { Literal, Point } from '../../tree.ts';
-import type { Position } from '../syntax/geography.ts';
+import type { Position, Shape } from '../syntax/geography.ts';
 import type { LiteralText } from '../syntax/literal.ts';
 import { shown } from '../syntax/source.ts';
-import { type BoundValue, type Environment, mismatch, type Place, unsupported } from './environment.ts';
+import {
+  type BoundValue,
+  type Environment,
+  mismatch,
+  type Place,
+  spendValue,
+  unsupported,
+} from './environment.ts';
 import { canonicalDate, canonicalTime, canonicalTimestamp, durationSeconds } from './moment.ts';
 
 /** WGS 84, degrees: what Latitude and Longitude are. */
@@ -14,6 +21,7 @@ const SRID = 4326;
  *   notImplemented for forms that no field has
  */
 export function bindLiteral(env: Environment, place: Place, literal: LiteralText): BoundValue {
+  spendValue(env, place, 'text' in literal ? literal.text.length : charactersOf(literal.shape));
   const value = (expression: Literal): BoundValue => ({ kind: 'value', expression });
   switch (literal.form) {
     case 'null':
@@ -63,6 +71,10 @@ export function bindLiteral(env: Environment, place: Place, literal: LiteralText
       return value(shape(env, place, literal));
   }
 }
+
+/** About as many as the positions of a shape were written with. */
+const charactersOf = (read: Shape): number =>
+  read.kind === 'polygon' ? 16 * read.rings.reduce((sum, ring) => sum + ring.length, 0) : 16;
 
 function shape(
   env: Environment,

@@ -6,6 +6,7 @@ import { parseExpressionText } from '../syntax/expression.ts';
 import type { SystemOption } from '../syntax/option-name.ts';
 import type { RawOptions } from '../syntax/query-string.ts';
 import { parseOptions } from '../syntax/request.ts';
+import { nothingExpanded } from './environment.ts';
 import { bindFilter, bindQuery, queryScope } from './query.ts';
 
 const COLLECTION = new Set<SystemOption>([
@@ -69,7 +70,9 @@ function bind(
       );
     }
   }
-  const around = { schema, aliases: new Map(), isExpansion: false, expanding: { expansions: 0 } };
+  const expanding = { expansions: 0, expanded: nothingExpanded() };
+  const around = { schema, aliases: new Map(), isExpansion: false, expanding };
+
   const query = bindQuery(around, resource, parseOptions(raw));
   const skipToken = raw.system.get('skiptoken');
   return skipToken === undefined ? query : { ...query, skipToken };
@@ -81,6 +84,6 @@ function bind(
  */
 export function parseFilter(text: string, resource: ResourceSchema, schema: Schema): Expression {
   const source = { option: '$filter', text };
-  const query = queryScope(schema, resource, false, new Map(), new Map());
+  const query = queryScope(schema, resource, false, new Map(), new Map(), nothingExpanded());
   return bindFilter(query, { source, value: parseExpressionText(source) });
 }

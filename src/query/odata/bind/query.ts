@@ -4,7 +4,7 @@ import type { Expression, OrderTerm } from '../../tree.ts';
 import type { Node, OptionNodes, OrderNode } from '../syntax/nodes.ts';
 import type { Sourced } from '../syntax/source.ts';
 import { bindComputed, withComputed } from './compute.ts';
-import { environmentOf, mismatch, type Named, type QueryScope } from './environment.ts';
+import { type Expanded, environmentOf, mismatch, type Named, type QueryScope } from './environment.ts';
 import { bindExpand, type Expanding } from './expand.ts';
 import { bindCondition, bindValue } from './expression.ts';
 import { bindSelect, type SelectLists } from './select.ts';
@@ -26,6 +26,7 @@ export function queryScope(
   isExpansion: boolean,
   outer: ReadonlyMap<string, Named>,
   own: OptionNodes['aliases'],
+  expanded: Expanded,
 ): QueryScope {
   const aliases = new Map(outer);
   const query: QueryScope = {
@@ -34,6 +35,7 @@ export function queryScope(
     isExpansion,
     aliases,
     computed: new Map(),
+    expanded,
   };
   for (const [name, sourced] of own) aliases.set(name, { ...sourced, query });
   return query;
@@ -50,7 +52,7 @@ export function bindQuery(
   passed: SelectLists = [],
 ): CollectionQuery {
   const { schema, isExpansion, aliases, expanding } = around;
-  const plain = queryScope(schema, resource, isExpansion, aliases, options.aliases);
+  const plain = queryScope(schema, resource, isExpansion, aliases, options.aliases, expanding.expanded);
   const query = withComputed(plain, options.compute);
   const lists = options.select ? [options.select, ...passed] : passed;
   const select = bindSelect(resource, lists, new Set(query.computed.keys()));
