@@ -6,6 +6,10 @@ export interface Metrics {
   observe(request: ObservedRequest): void;
   /** Values that are read when the metrics are asked for. */
   gauge(name: string, help: string, read: () => number): void;
+  /** Such values of several things, told apart by a label. */
+  gauges(name: string, help: string, label: string, read: () => readonly (readonly [string, number])[]): void;
+  /** What happened so often since the start; the label tells apart what. @returns notes one more */
+  counter(name: string, help: string, label: string): (value: string) => void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -74,6 +78,22 @@ export function makeMetrics(): Metrics {
           this.set(read());
         },
       });
+    },
+    gauges(name, help, label, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers,
+        collect() {
+          this.reset();
+          for (const [value, amount] of read()) this.set({ [label]: value }, amount);
+        },
+      });
+    },
+    counter(name, help, label) {
+      const counter = new Counter({ name, help, labelNames: [label], registers });
+      return (value) => counter.inc({ [label]: value });
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,

@@ -1,5 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { platError } from '../errors/index.ts';
+import { addUses, cachesInUse } from '../store/bounded-cache.ts';
 import type { Store } from '../store/store.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
 import { SharedLimiter } from './access/shared-limiter.ts';
@@ -46,6 +47,8 @@ const CLOSING_PATIENCE = 8000;
 /** How often connections that have become idle are looked for meanwhile. */
 const CLOSING_INTERVAL = 50;
 const REQUEST_PATIENCE = 30_000;
+/** How often what has expired is forgotten, in milliseconds. */
+const SWEEP_EVERY = 60_000;
 const HELD_BYTES = 512 * 1024 * 1024;
 
 /** Starts the service: every surface on its own listener, or the public ones on one. */
@@ -68,6 +71,7 @@ export async function startService(
   const running = { requests: 0, heldBytes: 0 };
   metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
   metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => running.requests);
+  addCacheGauges(metrics, store);
   metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
   addReadStoreGauges(metrics, store);
   const places = new Map<SurfaceName, Listener>();
@@ -109,9 +113,14 @@ export async function startService(
     });
     return { ...plan, server, secure };
   });
+  const sweeping = setInterval(() => {
+    indexes.sweep().catch((error: unknown) => log.warn({ err: error }, 'expired lists could not be swept'));
+  }, SWEEP_EVERY).unref();
   const patience = listen.closingPatience ?? CLOSING_PATIENCE;
   const close = async (): Promise<void> => {
     await Promise.all(listeners.map(({ server }) => closeListener(server, patience)));
+    clearInterval(sweeping);
+    indexes.close();
     await Promise.all([usage.close(), limiter.close()]);
   };
   try {
@@ -134,6 +143,14 @@ export async function startService(
     admin: addressOf('admin'),
   };
   return { addresses, metrics, close };
+}
+
+/** What is kept to be quick, by the thread of this service and by those that read the store. */
+function addCacheGauges(metrics: Metrics, store: Store): void {
+  const uses = () => addUses([...cachesInUse(), ...(store.caches?.() ?? [])]);
+  const read = (what: 'bytes' | 'entries') => () => uses().map((use) => [use.name, use[what]] as const);
+  metrics.gauges('plat_cache_bytes', 'Memory of each cache', 'cache', read('bytes'));
+  metrics.gauges('plat_cache_entries', 'Entries of each cache', 'cache', read('entries'));
 }
 
 function addReadStoreGauges(metrics: Metrics, store: Store): void {

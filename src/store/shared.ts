@@ -12,6 +12,11 @@ export interface Shared {
   noteSweep(key: string, step: SweepStep): Promise<boolean>;
   /** Keeps a list under a name, unless there is one already. @returns the one that is kept now */
   keepList(name: string, list: KeptList, bounds: ListBounds): Promise<SharedList>;
+  /**
+   * Forgets lists that have expired, and those beyond the bound: of the names that are the same up to a dot, whose lists
+   * take the most together, the oldest go first. So it forgets windows of requests that have ended.
+   */
+  sweepLists(bytes: number): Promise<void>;
 }
 
 export interface LendingWish {
@@ -65,6 +70,6 @@ export interface ListBounds {
   /** How long it took to find the list, which counts towards its age; and how long it is kept from then on. */
   readonly age: number;
   readonly milliseconds: number;
-  /** All lists together; the oldest go first. */
+  /** All lists together, as of `sweepLists`. */
   readonly bytes: number;
 }

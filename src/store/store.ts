@@ -1,4 +1,5 @@
 import type { FieldValues } from '../dictionary/index.ts';
+import type { CacheUse } from './bounded-cache.ts';
 import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
@@ -91,6 +92,8 @@ export interface Store {
   readonly shared?: Shared;
   /** The servers that follow the store's own and are read from, where there are such. */
   readonly readStores?: () => readonly ReadStoreState[];
+  /** What the threads keep that read the store, beside the calling one (bounded-cache.ts). */
+  readonly caches?: () => readonly CacheUse[];
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page>;

@@ -118,7 +118,7 @@ async function narrow(request: NativeExchange, { type, asked }: Understood): Pro
   const query: RecordQuery = { ...asking(session), resource, order: asked.order };
   const { filter } = asked;
   if (filter === undefined) return { source: sourceOf(request, type, query), index: 'none', age: 0 };
-  const name = JSON.stringify([session.key.id, 'accounts', type, canonicalText(filter)]);
+  const name = { key: session.key.id, text: JSON.stringify(['accounts', type, canonicalText(filter)]) };
   const { index, state, age } = await context.indexes.take(name, () =>
     findIds(context, { ...query, filter }),
   );

@@ -1,7 +1,7 @@
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
 import type { Page, RecordQuery } from '../../store/read.ts';
-import type { FilterIndex } from '../filter-index/cache.ts';
+import type { FilterIndex, ListName } from '../filter-index/cache.ts';
 import { findIds } from './find.ts';
 import { NO_ROWS, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
 import { readOrderToken, tokenAfter } from './skip-token.ts';
@@ -25,12 +25,13 @@ export async function readFromList(source: PageSource, wish: PageWish): Promise<
 }
 
 /** What is the same filter: key, resource and what is asked of it; order, paging and fields are no part of it. */
-function listName({ keyId, query }: PageWish): string {
+function listName({ keyId, query }: PageWish): ListName {
   const { resource, filter, search, under, part } = query;
   const text = (each: typeof filter | typeof search): string =>
     each === undefined ? '' : canonicalText(each);
   const place = under === undefined ? [] : [under.navigation.resource, under.navigation.name, under.key];
-  return JSON.stringify([keyId, resource.name, text(filter), text(search), part ?? '', ...place]);
+  const parts = [resource.name, text(filter), text(search), part ?? '', ...place];
+  return { key: keyId, text: JSON.stringify(parts) };
 }
 
 /** The rows of a list, whatever first found them. */
@@ -41,14 +42,14 @@ function among({ filter: _, search: __, ...query }: RecordQuery, ids: Uint32Arra
 /** The list in the order of the request. */
 async function orderedList(
   { store, indexes, read }: PageSource,
-  { query }: PageWish,
+  { keyId, query }: PageWish,
   index: FilterIndex,
 ): Promise<FilterIndex> {
   if (query.order.length === 0) return index;
   const order = query.order
     .map(({ expression, descending }) => `${canonicalText(expression)} ${descending ? 'desc' : 'asc'}`)
     .join(',');
-  return indexes.inOrder(index, order, () => store.ids(among(query, index.ids), read));
+  return indexes.inOrder(keyId, index, order, () => store.ids(among(query, index.ids), read));
 }
 
 /** The position in the list at which the page begins, before `$skip`. */

@@ -1,6 +1,7 @@
 import type { View } from '../../access/index.ts';
 import { type CsdlVersion, csdlDocument, csdlJson, csdlXml } from '../../dictionary/csdl/index.ts';
 import type { Resource } from '../../dictionary/index.ts';
+import { BoundedCache, bytesOfText, numberOf } from '../../store/bounded-cache.ts';
 import type { StoreModel } from '../../store/model.ts';
 import { withViewTag } from '../access/view-tag.ts';
 import type { Reply } from '../exchange.ts';
@@ -17,8 +18,8 @@ interface Written {
   readonly etag: string;
 }
 
-/** Documents that are written already; views go with the model that they are of. */
-const written = new WeakMap<View, Map<string, Written>>();
+/** Documents that are written already, by the view that they are of. */
+const written = new BoundedCache<Written>('metadata documents', { bytes: 32 * 1024 * 1024 });
 
 /** `$metadata`: what the key may see, as XML or JSON (OData 4.01 protocol, 11.1.2; specification 4.1). */
 export function metadata(request: ResoRequest): Reply {
@@ -39,10 +40,8 @@ function formatOf(request: ResoRequest): Format {
 }
 
 function documentOf({ view, model }: ResoRequest['session'], version: CsdlVersion, format: Format): Written {
-  const documents = written.get(view) ?? new Map<string, Written>();
-  written.set(view, documents);
-  const id = `${version} ${format}`;
-  const known = documents.get(id);
+  const id = `${numberOf(view)} ${version} ${format}`;
+  const known = written.get(id);
   if (known !== undefined) return known;
   const document = csdlDocument({
     version,
@@ -56,9 +55,7 @@ function documentOf({ view, model }: ResoRequest['session'], version: CsdlVersio
     lookups: model.dictionary.lookups,
   });
   const text = format === 'application/json' ? csdlJson(document) : csdlXml(document);
-  const made = { text, etag: weakTag(text) };
-  documents.set(id, made);
-  return made;
+  return written.put(id, { text, etag: weakTag(text) }, bytesOfText(text));
 }
 
 function publishedResources(view: View, model: StoreModel): Resource[] {

@@ -1,12 +1,9 @@
-import type { View } from '../../access/index.ts';
-import type { ResourceLayout } from '../layout/index.ts';
+import { BoundedCache, numberOf } from '../bounded-cache.ts';
 import { compact, type Sql } from './fragment.ts';
 import type { TextSource } from './reso-text.ts';
 
-/** Kinds of members that are kept for one view of a resource; expansions read it under aliases of their own. */
-const KEPT = 100;
-
-const kept = new WeakMap<ResourceLayout, WeakMap<View, Map<string, readonly Sql[]>>>();
+/** Expansions read a resource under aliases of their own, so there may be many for one view of it. */
+const kept = new BoundedCache<readonly Sql[]>('composed statements', { bytes: 24 * 1024 * 1024 });
 
 /**
  * The members of whole records, made once for each view of a layout: composing them takes longer than the engine
@@ -19,15 +16,20 @@ export function keptMembers(
   kind: string,
   make: () => readonly Sql[],
 ): readonly Sql[] {
-  const views = kept.get(layout) ?? new WeakMap<View, Map<string, readonly Sql[]>>();
-  kept.set(layout, views);
-  const members = views.get(view) ?? new Map<string, readonly Sql[]>();
-  views.set(view, members);
-  const id = `${alias} ${kind}`;
-  const known = members.get(id);
+  const id = `${numberOf(layout)} ${numberOf(view)} ${alias} ${kind}`;
+  const known = kept.get(id);
   if (known !== undefined) return known;
-  if (members.size >= KEPT) members.clear();
   const made = make().map(compact);
-  members.set(id, made);
-  return made;
+  return kept.put(
+    id,
+    made,
+    made.reduce((sum, fragment) => sum + bytesOf(fragment), 0),
+  );
 }
+
+/** What a list of parts and one part of it take beside their texts. */
+const LIST = 100;
+const PART = 24;
+
+const bytesOf = ({ parts }: Sql): number =>
+  parts.reduce((sum, part) => sum + PART + (typeof part === 'string' ? part.length : 2 * PART), LIST);

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { BoundedCache } from '../bounded-cache.ts';
 import { LARGEST_ANSWER } from '../largest-answer.ts';
 import type { BoundValue, Slot, Statement } from '../sql/fragment.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
@@ -15,9 +16,9 @@ export interface ConnectionOptions {
   readonly cacheMegabytes: number;
 }
 
-/** How many statements a connection keeps prepared, and how many characters they may have together. */
-const PREPARED = 400;
-const PREPARED_LENGTH = 2_000_000;
+/** Statements that a connection keeps prepared, and about what the engine takes for each character of one. */
+const PREPARED = { entries: 400, bytes: 48 * 1024 * 1024 };
+const PREPARED_CHARACTER = 24;
 
 /** One connection of one thread, with its prepared statements. */
 export interface Connection {
@@ -37,30 +38,17 @@ export function connect(options: ConnectionOptions): Connection {
   });
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
   const deadline = registerFunctions(database);
-  const statements = new Map<string, StatementSync>();
-  let length = 0;
+  const statements = new BoundedCache<StatementSync>('prepared statements', PREPARED);
   return {
     database,
     deadline,
     prepare(text) {
       const known = statements.get(text);
-      if (known !== undefined) {
-        statements.delete(text); // the least recently used is the first
-        statements.set(text, known);
-        return known;
-      }
-      const made = database.prepare(text);
-      statements.set(text, made);
-      length += text.length;
-      for (const oldest of statements.keys()) {
-        if (statements.size <= PREPARED && length <= PREPARED_LENGTH) break;
-        statements.delete(oldest);
-        length -= oldest.length;
-      }
-      return made;
+      if (known !== undefined) return known;
+      return statements.put(text, database.prepare(text), PREPARED_CHARACTER * text.length);
     },
     close() {
-      statements.clear();
+      statements.close();
       database.close();
     },
   };

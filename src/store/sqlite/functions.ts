@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp } from '../../dictionary/index.ts';
+import { BoundedCache } from '../bounded-cache.ts';
 import { fileSignature } from '../file-signature.ts';
 import { sideBySide, wordsOf } from '../text/words.ts';
 import { liesWithin } from './polygon.ts';
@@ -90,23 +91,24 @@ function within(latitude: Value, longitude: Value, ring: Value): Value {
   return Number(liesWithin(latitude, longitude, String(ring)));
 }
 
-const searched = new Map<string, RegExp>();
+/** Patterns that a thread keeps compiled, and about what each takes beside its own text. */
+const PATTERNS = { entries: 200, bytes: 8 * 1024 * 1024 };
+const COMPILED = 10_000;
+const COMPILED_CHARACTER = 80;
+
+const searched = new BoundedCache<RegExp>('search words', PATTERNS);
 
 function hasWords(texts: Value, words: Value): Value {
   if (typeof texts !== 'string' || typeof words !== 'string') return null;
   let pattern = searched.get(words);
   if (pattern === undefined) {
-    if (searched.size >= PATTERNS) searched.clear();
     pattern = sideBySide(words.split(' '), '\u001f');
-    searched.set(words, pattern);
+    searched.put(words, pattern, COMPILED + COMPILED_CHARACTER * words.length);
   }
   return pattern.test(texts.toLowerCase()) ? 1 : 0;
 }
 
-const patterns = new Map<string, RE2JS>();
-
-/** Patterns that a process keeps compiled. */
-const PATTERNS = 200;
+const patterns = new BoundedCache<RE2JS>('regular expressions', PATTERNS);
 
 function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
   if (typeof text !== 'string' || typeof pattern !== 'string') return null;
@@ -114,9 +116,8 @@ function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
   const key = `${flags}${pattern}`;
   let compiled = patterns.get(key);
   if (compiled === undefined) {
-    if (patterns.size >= PATTERNS) patterns.clear();
     compiled = RE2JS.compile(pattern, flags);
-    patterns.set(key, compiled);
+    patterns.put(key, compiled, COMPILED + COMPILED_CHARACTER * pattern.length);
   }
   return compiled.matcher(text).find() ? 1 : 0;
 }

@@ -1,3 +1,5 @@
+import { reportCache } from '../bounded-cache.ts';
+
 /**
  * Memory in which a thread hands pages to the main thread. A page of five megabytes in a buffer of its own would make
  * the collector of the main thread run for every few pages; shared memory that goes back and forth does not.
@@ -25,6 +27,10 @@ export interface Outbox {
 
 export function makeOutbox(): Outbox {
   const free: SharedArrayBuffer[] = [];
+  reportCache('page buffers', () => ({
+    entries: free.length,
+    bytes: free.reduce((sum, { byteLength }) => sum + byteLength, 0),
+  }));
   const take = (length: number): SharedArrayBuffer => {
     const index = free.findIndex((memory) => memory.byteLength >= length);
     const [found] = index < 0 ? [] : free.splice(index, 1);

@@ -1,7 +1,7 @@
-/** Rings that a process keeps read. */
-const KEPT = 100;
+import { BoundedCache } from '../bounded-cache.ts';
 
-const rings = new Map<string, Float64Array>();
+/** Rings that a thread keeps read. */
+const rings = new BoundedCache<Float64Array>('polygons', { entries: 100, bytes: 4 * 1024 * 1024 });
 
 /** A ring as JSON, `[longitude,latitude,longitude,latitude,…]`, as the numbers that are walked for each row. */
 function readRing(json: string): Float64Array {
@@ -9,9 +9,7 @@ function readRing(json: string): Float64Array {
   if (known !== undefined) return known;
   const numbers: unknown = JSON.parse(json);
   const ring = Float64Array.from(Array.isArray(numbers) ? numbers.map(Number) : []);
-  if (rings.size >= KEPT) rings.clear();
-  rings.set(json, ring);
-  return ring;
+  return rings.put(json, ring, ring.byteLength);
 }
 
 const isBetween = (value: number, one: number, other: number): boolean =>

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
+import type { CacheUse } from '../bounded-cache.ts';
 import type { SharedBody } from './outbox.ts';
 import type { ReadResult, ReadTask } from './tasks.ts';
 
@@ -21,6 +22,10 @@ export interface WorkerRequest {
 export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffer };
 
 export type WorkerReply =
+  /** What the thread keeps, told now and then. */
+  { readonly caches: readonly CacheUse[] } | WorkerAnswer;
+
+export type WorkerAnswer =
   | {
       readonly id: number;
       readonly ok: true;
@@ -42,6 +47,7 @@ interface Job extends WorkerRequest {
 interface Lane {
   readonly worker: Worker;
   job: Job | undefined;
+  caches: readonly CacheUse[];
 }
 
 /** Tasks that may wait for a thread; more are refused, so that a crowd is told to come back. */
@@ -71,6 +77,11 @@ export class ReaderPool {
     });
   }
 
+  /** What the threads keep. */
+  caches(): readonly CacheUse[] {
+    return this.#lanes.flatMap(({ caches }) => caches);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#lanes.map(({ worker }) => worker.terminate()));
@@ -80,8 +91,11 @@ export class ReaderPool {
     // The endings differ between the sources, which Node runs as they are, and the published build.
     const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./worker.${ending}`, import.meta.url), { workerData: this.#options });
-    const lane: Lane = { worker, job: undefined };
-    worker.on('message', (reply: WorkerReply) => this.#finish(lane, reply));
+    const lane: Lane = { worker, job: undefined, caches: [] };
+    worker.on('message', (reply: WorkerReply) => {
+      if ('caches' in reply) lane.caches = reply.caches;
+      else this.#finish(lane, reply);
+    });
     worker.on('error', (error) =>
       this.#replace(lane, error instanceof Error ? error : new Error(String(error))),
     );
@@ -101,7 +115,7 @@ export class ReaderPool {
     }
   }
 
-  #finish(lane: Lane, reply: WorkerReply): void {
+  #finish(lane: Lane, reply: WorkerAnswer): void {
     const { job } = lane;
     lane.job = undefined;
     lane.worker.unref();
@@ -122,7 +136,7 @@ export class ReaderPool {
 }
 
 /** A page whose body lies in the thread's memory, to be given back when it has been sent. */
-function withBody(worker: Worker, { result, shared }: WorkerReply & { ok: true }): ReadResult {
+function withBody(worker: Worker, { result, shared }: WorkerAnswer & { ok: true }): ReadResult {
   if (shared === undefined || result.kind !== 'page') return result;
   const { memory, length } = shared;
   const release = (): void => worker.postMessage({ release: memory } satisfies WorkerMessage);

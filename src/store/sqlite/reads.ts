@@ -1,3 +1,4 @@
+import type { CacheUse } from '../bounded-cache.ts';
 import { isPlainQuery, isPlainShape } from '../lanes.ts';
 import type { StoreModel } from '../model.ts';
 import type {
@@ -76,6 +77,11 @@ export class Reads {
     const result = await this.#run({ kind: 'ids', statement }, this.#source.searches, options);
     if (result.kind !== 'ids') throw new Error('A search gives ids');
     return result.ids;
+  }
+
+  caches(): readonly CacheUse[] {
+    const { pages, searches } = this.#source;
+    return [pages, searches].flatMap((pool) => pool?.caches() ?? []);
   }
 
   async close(): Promise<void> {

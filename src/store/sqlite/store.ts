@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import type { CacheUse } from '../bounded-cache.ts';
 import { type Clock, steadyClock, systemClock } from '../clock.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
@@ -172,6 +173,10 @@ class SqliteStore implements Store {
     return this.#exclusively(async () => {
       this.#model = await this.#writer.startDay(DAY_PATIENCE);
     });
+  }
+
+  caches(): readonly CacheUse[] {
+    return this.#reads.caches();
   }
 
   page(request: PageRequest, options: ReadOptions): Promise<Page> {

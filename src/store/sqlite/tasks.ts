@@ -1,7 +1,7 @@
 import type { Page } from '../read.ts';
 import type { BoundValue } from '../sql/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../sql/plan.ts';
-import { bindings, type Connection, type Raw } from './connection.ts';
+import { bindings, type Connection, type Raw, type Slots } from './connection.ts';
 
 /** A read as data: it runs on the main thread or in a worker, and means the same there. */
 export type ReadTask =
@@ -30,23 +30,39 @@ export function runTask(connection: Connection, task: ReadTask): ReadResult {
   }
 }
 
+/** Characters of values beyond which a statement is not kept: with it the engine would keep what was bound last. */
+const KEPT_VALUES = 32 * 1024;
+
+/** A statement with its values, which runs as often as it is asked. */
+function ask(connection: Connection, statement: PlannedStatement, slots?: Slots) {
+  const values = bindings(statement, slots);
+  const size = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+  const { text } = statement;
+  const prepared = size > KEPT_VALUES ? connection.database.prepare(text) : connection.prepare(text);
+  return {
+    get: () => prepared.get(...values),
+    all: () => prepared.all(...values),
+    iterate: () => prepared.iterate(...values),
+  };
+}
+
 function run(connection: Connection, task: ReadTask): ReadResult {
   switch (task.kind) {
     case 'page':
       return { kind: 'page', page: runPage(connection, task.plan) };
     case 'number': {
-      const row = connection.prepare(task.statement.text).get(...bindings(task.statement));
+      const row = ask(connection, task.statement).get();
       return { kind: 'number', value: Number(row?.n ?? 0) };
     }
     case 'ids': {
       const ids: number[] = [];
-      for (const row of connection.prepare(task.statement.text).iterate(...bindings(task.statement))) {
+      for (const row of ask(connection, task.statement).iterate()) {
         ids.push(Number(row.id));
       }
       return { kind: 'ids', ids: Uint32Array.from(ids) };
     }
     case 'body': {
-      const row = connection.prepare(task.statement.text).get(...bindings(task.statement));
+      const row = ask(connection, task.statement).get();
       return { kind: 'body', body: row?.body instanceof Uint8Array ? row.body : undefined };
     }
   }
@@ -64,12 +80,12 @@ function runPage(connection: Connection, plan: PagePlan): Page {
 }
 
 function rangePage(connection: Connection, plan: PagePlan & { kind: 'range' }): Page {
-  const row = connection.prepare(plan.page.text).get(...bindings(plan.page));
+  const row = ask(connection, plan.page).get();
   const rows = Number(row?.n ?? 0);
   if (rows === 0) return { body: EMPTY_BODY, rows: 0, more: false };
   const key = String(row?.last);
   const { more } = plan;
-  const follows = more && connection.prepare(more.text).get(...bindings(more, { 'last-key': key }));
+  const follows = more && ask(connection, more, { 'last-key': key }).get();
   return { body: bytesOf(row?.body), rows, more: follows !== undefined, last: { key, values: [] } };
 }
 
@@ -78,8 +94,7 @@ function searchPage(connection: Connection, plan: PagePlan & { kind: 'search' })
   for (const statement of plan.find) {
     const wanted = plan.limit + 1 - found.length;
     if (wanted <= 0) break;
-    const prepared = connection.prepare(statement.text);
-    for (const row of prepared.all(...bindings(statement, { limit: wanted }))) found.push(foundRow(row));
+    for (const row of ask(connection, statement, { limit: wanted }).all()) found.push(foundRow(row));
   }
   const page = found.slice(0, plan.limit);
   const last = page.at(-1);
@@ -102,7 +117,7 @@ function plainValue(raw: Raw): BoundValue {
 
 function bodyOf(connection: Connection, statement: PlannedStatement, ids: readonly number[]): Uint8Array {
   const slots = { ids: JSON.stringify(ids), limit: ids.length };
-  return bytesOf(connection.prepare(statement.text).get(...bindings(statement, slots))?.body);
+  return bytesOf(ask(connection, statement, slots).get()?.body);
 }
 
 /** Ids that are looked up at once, beyond those of the page: some rows may be gone by now. */
@@ -114,7 +129,7 @@ function listPage(connection: Connection, plan: PagePlan & { kind: 'list' }): Pa
   for (let start = 0; start < ids.length && found.length <= limit; ) {
     const chunk = [...ids.subarray(start, start + limit + 1 - found.length + SPARE)];
     const slots = { ids: JSON.stringify(chunk), limit: limit + 1 - found.length };
-    for (const row of connection.prepare(plan.find.text).all(...bindings(plan.find, slots))) {
+    for (const row of ask(connection, plan.find, slots).all()) {
       const [id, key, position, ...values] = Object.values(row);
       const place = start + Number(position);
       found.push({ row: [Number(id), String(key), ...values.map(plainValue)], position: place });

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { cachesInUse } from '../bounded-cache.ts';
 import { connect } from './connection.ts';
 import { registerFileUrl } from './functions.ts';
 import { makeOutbox, type SharedBody } from './outbox.ts';
@@ -29,7 +30,18 @@ function answer(request: WorkerRequest): void {
     send({ id: request.id, ok: false, error: describe(error) }, []);
   } finally {
     connection.deadline.clear();
+    reportCaches();
   }
+}
+
+/** Milliseconds from one report of what this thread keeps to the next. */
+const REPORT_EVERY = 1000;
+let reported = Number.NEGATIVE_INFINITY;
+
+function reportCaches(): void {
+  if (performance.now() - reported < REPORT_EVERY) return;
+  reported = performance.now();
+  send({ caches: cachesInUse() }, []);
 }
 
 /** A page's body goes through shared memory, if it is large; the rest of the page travels as it is. */

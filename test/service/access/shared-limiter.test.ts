@@ -22,6 +22,7 @@ function lender(...loans: readonly (Partial<Loan> | Error)[]) {
     findList: unused,
     isListCurrent: unused,
     noteSweep: unused,
+    sweepLists: async () => undefined,
     keepList: unused,
   };
   const limiter = new SharedLimiter(shared);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
 import type { ReadinessCheck } from '../../../src/service/admin/router.ts';
+import { LIST_OVERHEAD } from '../../../src/service/filter-index/cache.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
 import { listing, member, office } from '../../support/builders.ts';
@@ -151,7 +152,32 @@ test('/metrics counts requests, rows and bytes by surface, and the time of each 
   for (const step of ['auth', 'parse'])
     assert.equal(grown(`plat_step_seconds_count{step="${step}"}`), 4, step);
   assert.equal(grown('plat_filter_indexes'), 1);
-  assert.equal(grown('plat_filter_index_bytes'), 16);
+  assert.equal(grown('plat_filter_index_bytes'), 16 + LIST_OVERHEAD);
   assert.equal(now.get('plat_requests_running'), 1);
   assert.ok((now.get('process_resident_memory_bytes') ?? 0) > 1e6);
+});
+
+test('/metrics shows what each cache holds, and that it is bounded', async () => {
+  const key = await service.key('replication');
+  await service.get('replication', '/Reso/OData/$metadata', { token: key });
+  await service.get('replication', "/Reso/OData/Property?$filter=matchespattern(ListingKey,'^A')", {
+    token: key,
+  });
+  const { text } = await get('/metrics');
+  const held = Object.fromEntries(
+    [...text.matchAll(/^plat_cache_bytes\{cache="([^"]+)"\} (\d+)$/gm)].map(([, name = '', bytes]) => [
+      name,
+      Number(bytes),
+    ]),
+  );
+  for (const name of [
+    'filter indexes',
+    'metadata documents',
+    'prepared statements',
+    'composed statements',
+    'regular expressions',
+  ]) {
+    assert.ok((held[name] ?? 0) > 1000, `${name}: ${held[name]}`);
+  }
+  assert.match(text, /^plat_cache_entries\{cache="filter indexes"\} [1-9]\d*$/m);
 });

@@ -1,6 +1,7 @@
 /** Specification 8 and 7 rule 3; contract, The filter-index cache (I5). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { LIST_OVERHEAD } from '../../../src/service/filter-index/cache.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -183,7 +184,7 @@ test('0 minutes: nothing is kept', async () => {
 const BYTES = 1 / (1024 * 1024);
 
 test('a list larger than the bound of memory is not kept', async () => {
-  const { feed } = await world(10, 31 * BYTES); // eight ids of four bytes take 32
+  const { feed } = await world(10, (LIST_OVERHEAD + 31) * BYTES); // eight ids of four bytes take 32
   assert.deepEqual(stateOf(await feed.page(FILTER)), ['fresh', '0']);
   assert.deepEqual(stateOf(await feed.page(FILTER)), ['fresh', '0']);
   const few = 'Property?$filter=ListPrice lt 14';
@@ -192,7 +193,7 @@ test('a list larger than the bound of memory is not kept', async () => {
 });
 
 test('when memory is short, the list that was used longest ago goes, and is found anew', async () => {
-  const { feed } = await world(10, 30 * BYTES);
+  const { feed } = await world(10, (3 * LIST_OVERHEAD + 30) * BYTES);
   const lists = ['ListPrice le 13', 'ListPrice le 12', 'ListPrice ge 17'].map(
     (filter) => `Property?$filter=${filter}`,
   );

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { Client } from 'pg';
 import { SharedLimiter } from '../../../src/service/access/shared-limiter.ts';
-import { FilterIndexCache } from '../../../src/service/filter-index/cache.ts';
+import { FilterIndexCache, type ListName } from '../../../src/service/filter-index/cache.ts';
 import { systemClock } from '../../../src/store/clock.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
@@ -26,6 +27,15 @@ assert.ok(shared !== undefined && shares.length === 3);
 
 const onTables = (...statements: readonly string[]) =>
   runOn(address, ...statements.map((text) => text.replaceAll('plat_', 'plat.plat_')));
+
+/** How many rows a table has. */
+async function rowsOf(table: string): Promise<number> {
+  const client = new Client({ connectionString: address });
+  await client.connect();
+  const { rows } = await client.query<{ n: string }>(`SELECT count(*) AS n FROM plat.${table}`);
+  await client.end();
+  return Number(rows[0]?.n);
+}
 
 let names = 0;
 const newName = (): string => `name ${++names}`;
@@ -160,7 +170,7 @@ describe('a list that is kept', () => {
     await process.shared?.keepList(newName(), list('young', 1), { ...BOUNDS, bytes: 2 ** 21 });
     await onTables("DELETE FROM plat_filter_lists WHERE id NOT IN ('oldest', 'older', 'young')");
     const another = await openPostgresStore({ address: `${address}&connections=2`, writeBackup });
-    await another.shared?.keepList(newName(), list('youngest', 1), { ...BOUNDS, bytes: 408 });
+    await another.shared?.keepList(newName(), list('youngest', 1), { ...BOUNDS, bytes: 1158 });
     assert.equal(await shared.findList(oldest), undefined);
     assert.equal((await shared.findList(older))?.id, 'older');
     await Promise.all([process.close(), another.close()]);
@@ -191,8 +201,48 @@ describe('a walk over all listings', () => {
   });
 });
 
+describe('the table of lists', () => {
+  it('loses lists in time, though nobody keeps another one', async () => {
+    await onTables('TRUNCATE plat_filter_lists, plat_request_windows');
+    for (let index = 0; index < 20; index++) {
+      await shared.keepList(`K.${index}`, list(`K${index}`), {
+        ...BOUNDS,
+        milliseconds: index < 15 ? 1000 : 600_000,
+      });
+    }
+    await shared.lendRequests({
+      key: 'W',
+      limit: { requests: 9, seconds: 60 },
+      left: { window: 0, requests: 0 },
+    });
+    await onTables(
+      'UPDATE plat_filter_lists SET made = made - 2000, expires = expires - 2000',
+      'UPDATE plat_request_windows SET ends = ends - 100000',
+    );
+    await shared.sweepLists(2 ** 26);
+    assert.deepEqual(await rowsOf('plat_filter_lists'), 5);
+    assert.deepEqual(await rowsOf('plat_request_windows'), 0);
+  });
+
+  it('takes from the key that keeps the most, and counts lists that hold nothing', async () => {
+    await onTables('TRUNCATE plat_filter_lists');
+    const ROW = 250;
+    for (let index = 0; index < 3; index++)
+      await shared.keepList(`modest.${index}`, list(`M${index}`), { ...BOUNDS, age: 9000 });
+    for (let index = 0; index < 30; index++)
+      await shared.keepList(`greedy.${index}`, list(`G${index}`), { ...BOUNDS, age: 8000 - index });
+    await shared.sweepLists(10 * ROW);
+    assert.deepEqual(await rowsOf('plat_filter_lists'), 10);
+    for (let index = 0; index < 3; index++)
+      assert.equal((await shared.findList(`modest.${index}`))?.id, `M${index}`);
+    assert.equal((await shared.findList('greedy.29'))?.id, 'G29');
+    assert.equal(await shared.findList('greedy.22'), undefined);
+  });
+});
+
 describe('filter indexes of several processes', () => {
-  const LIMITS = { milliseconds: 600_000, bytes: 4000 };
+  const LIMITS = { milliseconds: 600_000, bytes: 5000 };
+  const newList = (): ListName => ({ key: 'K', text: newName() });
   const caches = (): FilterIndexCache[] =>
     shares.map((each) => new FilterIndexCache(LIMITS, systemClock, each));
   const finding = (...ids: readonly number[]) => {
@@ -201,7 +251,7 @@ describe('filter indexes of several processes', () => {
 
   it('are one list, also when all of them ask at the same time', async () => {
     for (let round = 0; round < 10; round++) {
-      const name = newName();
+      const name = newList();
       const found = await Promise.all(caches().map((each, index) => each.take(name, finding(round, index))));
       const [first] = found;
       for (const { index } of found) assert.deepEqual(index.ids, first?.index.ids);
@@ -212,7 +262,7 @@ describe('filter indexes of several processes', () => {
   it('are found anew by all, once the store has lost them', async () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
-    const name = newName();
+    const name = newList();
     let finds = 0;
     const told = async (cache: FilterIndexCache, id: number): Promise<unknown> => {
       const find = finding(id);
@@ -234,25 +284,25 @@ describe('filter indexes of several processes', () => {
   it('that are larger than the bound are kept by none', async () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
-    const name = newName();
-    const large = Array.from({ length: 1001 }, (_, index) => index);
+    const name = newList();
+    const large = Array.from({ length: 1251 }, (_, index) => index);
     for (const cache of [one, two, one]) {
       assert.equal((await cache.take(name, finding(...large))).state, 'fresh');
     }
-    assert.equal(await shared.findList(name), undefined);
-    assert.deepEqual([one.bytes, one.size], [0, 0]);
+    for (const each of [one, two]) assert.deepEqual([each.bytes, each.size], [0, 0]);
+    assert.equal((await two.take(name, finding(1))).state, 'fresh', 'nor by the store');
   });
 
   it('have one order of their own in all processes, too', async () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
-    const name = newName();
+    const name = newList();
     const first = (await one.take(name, finding(1, 2, 3))).index;
     const second = (await two.take(name, finding(4))).index;
-    const sorted = await one.inOrder(first, 'price', async () => Uint32Array.from([3, 1, 2]));
-    const same = await two.inOrder(second, 'price', async () => Uint32Array.from([1, 2, 3]));
+    const sorted = await one.inOrder('K', first, 'price', async () => Uint32Array.from([3, 1, 2]));
+    const same = await two.inOrder('K', second, 'price', async () => Uint32Array.from([1, 2, 3]));
     assert.deepEqual([same.id, same.ids], [sorted.id, Uint32Array.from([3, 1, 2])]);
-    const other = await two.inOrder(second, 'price desc', async () => Uint32Array.from([2, 1, 3]));
+    const other = await two.inOrder('K', second, 'price desc', async () => Uint32Array.from([2, 1, 3]));
     assert.deepEqual(other.ids, Uint32Array.from([2, 1, 3]));
   });
 });

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 import type { PoolClient } from 'pg';
+import { BoundedCache } from '../../bounded-cache.ts';
 
 /** Statements that a connection keeps prepared; then another takes its place, and the server's memory is free. */
 const MOST = 400;
 
-/** Statements whose names a process remembers. */
-const NAMES = 2000;
-
-const names = new Map<string, string>();
+/** The names of statements, by their texts, which may be long. */
+const names = new BoundedCache<string>('names of statements', { entries: 2000, bytes: 16 * 1024 * 1024 });
 const prepared = new WeakMap<PoolClient, Set<string>>();
 
 /** The name under which a connection keeps a statement: the same for the same text. */
@@ -21,11 +20,12 @@ export function keepPrepared(client: PoolClient, text: string): string {
 
 export const isFull = (client: PoolClient): boolean => (prepared.get(client)?.size ?? 0) > MOST;
 
+/** Bytes of a name. */
+const NAME = 40;
+
 function nameOf(text: string): string {
   const known = names.get(text);
   if (known !== undefined) return known;
-  if (names.size >= NAMES) names.clear();
   const made = hash('sha256', text, 'base64url').slice(0, 22);
-  names.set(text, made);
-  return made;
+  return names.put(text, made, NAME);
 }
