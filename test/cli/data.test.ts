@@ -32,7 +32,7 @@ test('delete takes records with all that belongs to them, and tells what was not
     await at.run(['delete', '--store', 'm.db', '--resource', 'Media', '--json', 'M1']),
   ];
   assert.deepEqual(missing, { code: 1, out: 'deleted 1 Property, 2 children; 1 were not there\n', err: '' });
-  assert.deepEqual(json, { code: 0, out: '{"deleted":1,"children":0,"missing":0}\n', err: '' });
+  assert.deepEqual(json, { code: 0, out: '{"deleted":1,"children":0,"missing":0,"failed":0}\n', err: '' });
   assert.deepEqual(
     [await keysIn(at, 'Property', 'ListingKey'), await keysIn(at, 'PropertyRooms', 'RoomKey')],
     [['1'], []],

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/store/clock.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { WriteLimits } from '../../src/store/write/in-time.ts';
 
 /** Where something is cleaned up after a test; `node:test` passes one to each. */
 export interface Scope {
@@ -10,6 +11,7 @@ export interface Scope {
 export interface OpenOptions {
   readonly settings: StoreSettings;
   readonly clock: Clock;
+  readonly limits?: WriteLimits;
 }
 
 /** One store, and ways to look at it from another process's place. */

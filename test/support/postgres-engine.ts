@@ -75,7 +75,7 @@ export function postgresEngine(partitions?: PartitionField): Engine {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',
     layout: LAYOUT_VERSION,
     share: 0.12,
-    async open(scope, { settings, clock }) {
+    async open(scope, { settings, clock, limits }) {
       const { address, drop } = await emptyDatabase(settings, partitions);
       scope.after(drop);
       const open = async (on = clock) => {
@@ -83,6 +83,7 @@ export function postgresEngine(partitions?: PartitionField): Engine {
           address: `${address}&connections=3`,
           clock: on,
           writeBackup,
+          ...(limits === undefined ? {} : { limits }),
         });
         scope.after(() => store.close());
         return store;

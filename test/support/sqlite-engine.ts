@@ -41,10 +41,15 @@ export function sqliteEngine(
   return {
     layout: LAYOUT_VERSION,
     name: readers.pageReaders === undefined ? 'sqlite' : 'sqlite with reader threads',
-    async open(scope, { settings, clock }) {
+    async open(scope, { settings, clock, limits }) {
       const path = await emptyStoreFile(settings);
       const open = async (file: string, on = clock) => {
-        const store = await openSqliteStore({ path: file, clock: on, ...readers });
+        const store = await openSqliteStore({
+          path: file,
+          clock: on,
+          ...readers,
+          ...(limits === undefined ? {} : { limits }),
+        });
         scope.after(() => store.close());
         return store;
       };

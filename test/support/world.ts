@@ -18,6 +18,7 @@ import { parseRecord } from '../../src/store/record/parse-record.ts';
 import type { ParsedRecord } from '../../src/store/record/parsed-record.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../../src/store/settings.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { WriteLimits } from '../../src/store/write/in-time.ts';
 import type { WriteReport } from '../../src/store/write/report.ts';
 import { type TestClock, testClock } from './clock.ts';
 import type { Engine, OpenedStore, Scope } from './engine.ts';
@@ -74,12 +75,17 @@ export interface ReadPage extends Omit<Page, 'body' | 'rest' | 'release'> {
 export interface WorldOptions {
   readonly settings?: Partial<StoreSettings>;
   readonly clock?: TestClock;
+  readonly limits?: WriteLimits;
 }
 
 export async function makeWorld(engine: Engine, scope: Scope, options: WorldOptions = {}): Promise<World> {
   const clock = options.clock ?? testClock();
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const opened = await engine.open(scope, { settings, clock });
+  const opened = await engine.open(scope, {
+    settings,
+    clock,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
   return { ...opened, clock, ...operations(opened.store, clock) };
 }
 

@@ -9,7 +9,7 @@ import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
 import { print } from '../output.ts';
 import { mustHaveFolder } from '../paths.ts';
-import { streamJson, writeLines } from '../terminal.ts';
+import { reportLines, streamJson, writeLines } from '../terminal.ts';
 
 /** The name of a resource, checked. @throws PlatError `usage` with the nearest name */
 export async function knownResource(store: Store, name: string): Promise<string> {
@@ -47,10 +47,12 @@ export function addDataCommands(program: Command): void {
           });
         }
         const report = await store.remove(await knownResource(store, resource), keys);
-        const missing = new Set(keys).size - report.deleted;
+        for (const { key, reason } of report.rejected) reportLines(`${resource} ${key}: ${reason}`);
+        const missing = new Set(keys).size - report.deleted - report.rejected.length;
         const text = `deleted ${report.deleted} ${resource}, ${report.children.deleted} children${missing > 0 ? `; ${missing} were not there` : ''}`;
-        print({ deleted: report.deleted, children: report.children.deleted, missing }, text, json);
-        if (missing > 0) process.exitCode = 1;
+        const failed = report.rejected.length;
+        print({ deleted: report.deleted, children: report.children.deleted, missing, failed }, text, json);
+        if (missing + failed > 0) process.exitCode = 1;
       } finally {
         await store.close();
       }

@@ -3,6 +3,7 @@ import type { StoreDump } from '../dump.ts';
 import { modelOfToday } from '../new-day.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { PartitionField, Store } from '../store.ts';
+import type { WriteLimits } from '../write/in-time.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectPool, PATIENCE, type Patience } from './connection/connect.ts';
 import { translateError } from './connection/errors.ts';
@@ -31,6 +32,8 @@ export interface PostgresStoreOptions {
   readonly readStores?: ReadStoreOptions;
   /** How long the server is waited for; each has its usual value. */
   readonly patience?: Partial<Patience>;
+  /** How long transactions may take; a test has others. */
+  readonly limits?: WriteLimits;
   /** Writes a whole store to a new file, in the form of the embedded engine. */
   readonly writeBackup: (file: string, dump: StoreDump) => Promise<void>;
 }
@@ -51,7 +54,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const writing = connectPool(address, { most: 1, pipeline: false, statement, connect });
   try {
     await prepare(address, options, clock);
-    const writer = new Writer(writing, clock);
+    const writer = new Writer(writing, clock, options.limits);
     const { moment } = await withSession(writing, ({ rows }) => readState(rows, clock));
     const model = await modelOfToday(await writer.readModel(), moment, (wait) => writer.startDay(wait));
     const { secret, partitions } = await withSession(writing, readMeta);

@@ -79,22 +79,25 @@ const RELEASE = 'DELETE FROM plat_quarantine WHERE source = ? AND resource = ? A
 
 /** What the account is kept with. */
 export interface LedgerParts {
+  /** Writes, under the lock. */
   readonly connection: Connection;
+  /** Sees what is committed, also while a transaction of this process waits for its end. */
+  readonly reading: Connection;
   readonly model: () => Promise<StoreModel>;
   readonly commit: (source: string, change: LedgerChange) => Promise<WriteReport>;
   /** Runs a change under the write lock. */
   readonly locked: <T>(work: () => T) => Promise<T>;
 }
 
-export function sqliteLedger({ connection, model, commit, locked }: LedgerParts): Ledger {
+export function sqliteLedger({ connection, reading, model, commit, locked }: LedgerParts): Ledger {
   const layoutOf = async (resource: string): Promise<ResourceLayout | undefined> => {
     const { stores, layout } = await model();
     return stores(resource) ? layout(resource) : undefined;
   };
   const number = (text: string, ...values: (string | number)[]): number =>
-    Number(connection.prepare(text).get(...values)?.n ?? 0);
+    Number(reading.prepare(text).get(...values)?.n ?? 0);
   const texts = (text: string, ...values: (string | number)[]): string[] =>
-    connection
+    reading
       .prepare(text)
       .all(...values)
       .map((row) => String(row.key));
@@ -107,9 +110,7 @@ export function sqliteLedger({ connection, model, commit, locked }: LedgerParts)
       return texts('SELECT DISTINCT source AS key FROM plat_ledger_state ORDER BY source');
     },
     async state(source) {
-      const rows = connection
-        .prepare('SELECT name, value FROM plat_ledger_state WHERE source = ?')
-        .all(source);
+      const rows = reading.prepare('SELECT name, value FROM plat_ledger_state WHERE source = ?').all(source);
       return Object.fromEntries(rows.map((row) => [String(row.name), JSON.parse(String(row.value))]));
     },
     async missing(source, resource, keys) {
@@ -127,7 +128,7 @@ export function sqliteLedger({ connection, model, commit, locked }: LedgerParts)
       if (layout === undefined) return new Map();
       const fields = layout.fields.filter(isStamp);
       const columns = fields.map((field) => `, r."${field.name}"`).join('');
-      const rows = connection
+      const rows = reading
         .prepare(
           `SELECT r._key${columns} FROM "${layout.columnsTable}" r WHERE r._key IN (SELECT value FROM json_each(?))`,
         )
@@ -183,7 +184,7 @@ export function sqliteLedger({ connection, model, commit, locked }: LedgerParts)
       return texts(text, after, source, limit);
     },
     async quarantined(source) {
-      const rows = connection
+      const rows = reading
         .prepare('SELECT * FROM plat_quarantine WHERE ? IS NULL OR source = ? ORDER BY source, resource, key')
         .all(source ?? null, source ?? null);
       return rows.map(
@@ -215,7 +216,7 @@ export function sqliteLedger({ connection, model, commit, locked }: LedgerParts)
         connection.prepare('DELETE FROM plat_leases WHERE source = ? AND holder = ?').run(source, holder);
       }),
     async leaseHolder(source) {
-      const row = connection.prepare('SELECT holder, expires FROM plat_leases WHERE source = ?').get(source);
+      const row = reading.prepare('SELECT holder, expires FROM plat_leases WHERE source = ?').get(source);
       return row === undefined ? undefined : { holder: String(row.holder), expires: Number(row.expires) };
     },
   };

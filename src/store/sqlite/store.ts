@@ -26,6 +26,7 @@ import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../st
 import { watched } from '../watched.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
+import type { WriteLimits } from '../write/in-time.ts';
 import type { WriteReport } from '../write/report.ts';
 import { makeBackup } from './backup.ts';
 import { bindings, type Connection, connect } from './connection.ts';
@@ -62,6 +63,8 @@ export interface SqliteStoreOptions {
   readonly searchReaders?: number;
   /** Of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
   readonly cacheMegabytes?: number;
+  /** How long transactions may take; a test has others. */
+  readonly limits?: WriteLimits;
 }
 
 /** How long another process's lock is waited for, in milliseconds: to make a store, and to read. */
@@ -123,7 +126,7 @@ class SqliteStore implements Store {
   constructor(
     file: StoreFile,
     clock: Clock,
-    { pageReaders = 0, searchReaders = 0, cacheMegabytes = CACHE_MEGABYTES }: SqliteStoreOptions,
+    { pageReaders = 0, searchReaders = 0, cacheMegabytes = CACHE_MEGABYTES, limits }: SqliteStoreOptions,
     told: (error: unknown) => unknown,
   ) {
     const { path } = file;
@@ -135,7 +138,7 @@ class SqliteStore implements Store {
     this.#write.database.exec('PRAGMA synchronous = FULL');
     this.#main = connect({ ...shared, readOnly: true, busyTimeout: READ_PATIENCE });
     this.#probe = new HorizonProbe(path, this.#main, clock.now);
-    this.#writer = new Writer(this.#write, clock);
+    this.#writer = new Writer(this.#write, clock, limits);
     this.secret = readMeta(this.#main.database).secret;
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
     this.#model = readSnapshotModel(this.#main.database);
@@ -145,6 +148,7 @@ class SqliteStore implements Store {
     this.keys = watched(keys, told);
     const ledger = sqliteLedger({
       connection: this.#write,
+      reading: this.#main,
       model: () => this.model(),
       commit: (source, change) => this.#commit(source, change),
       locked: (work) => this.#exclusively(() => this.#writer.locked(work)),

@@ -7,6 +7,7 @@ import { extendProfile, type Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { Attempt } from '../write/batches.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../write/change-settings.ts';
+import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../write/in-time.ts';
 import { publishDictionary } from '../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import type { Connection } from './connection.ts';
@@ -28,17 +29,20 @@ import { extendTables } from './tables.ts';
 import { sqliteTransaction } from './transaction.ts';
 import { recreateView } from './views.ts';
 
-/** A transaction that took longer than this is rolled back, so that no stamp is old when it is seen (I2). */
-const LONGEST_TRANSACTION = 2000;
-
 /** The write side of a store: one connection, one transaction at a time. */
 export class Writer {
+  readonly limits: WriteLimits;
   readonly #connection: Connection;
   readonly #clock: Clock;
 
-  constructor(connection: Connection, clock: Clock) {
+  constructor(connection: Connection, clock: Clock, limits: WriteLimits = WRITE_LIMITS) {
     this.#connection = connection;
     this.#clock = clock;
+    this.limits = limits;
+  }
+
+  pause(milliseconds: number): Promise<void> {
+    return this.#clock.sleep(milliseconds);
   }
 
   /** The model as it is stored now. */
@@ -53,18 +57,19 @@ export class Writer {
   attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
-    source: string | null = null,
+    source: string | null,
+    allowed: Allowed,
   ): Promise<Attempt<T>> {
     const { database } = this.#connection;
-    return this.locked(async () => {
-      const started = performance.now();
+    return this.locked<Attempt<T>>(async () => {
+      const started = this.limits.elapsed();
       if (readMeta(database).generation !== model.generation) return { kind: 'outdated' };
-      const stamp = this.#nextStamp();
-      const result = await work(sqliteTransaction(this.#connection, model, stamp, source));
-      writeLastStamp(database, stamp);
-      if (performance.now() - started <= LONGEST_TRANSACTION) return { kind: 'done', result };
-      database.exec('ROLLBACK');
-      return { kind: 'too-long' };
+      const stamp = this.#nextStamp(allowed.ahead);
+      const transaction = sqliteTransaction(this.#connection, model, stamp, source);
+      const outcome = await inTime(transaction, work, this.#clock, this.limits, allowed, started);
+      if (outcome.kind === 'done') writeLastStamp(database, stamp);
+      else database.exec('ROLLBACK');
+      return outcome;
     });
   }
 
@@ -73,9 +78,10 @@ export class Writer {
     return underLock(this.#connection, this.#clock, work, patience);
   }
 
-  #nextStamp(): string {
+  /** @param ahead milliseconds that it lies ahead of the clock */
+  #nextStamp(ahead = 0): string {
     const { database } = this.#connection;
-    const now = timestampFrom(Math.max(this.#clock.now(), readSettled(database)));
+    const now = timestampFrom(Math.max(this.#clock.now() + ahead, readSettled(database)));
     const last = readLastStamp(database);
     return compareStamps(now, last) > 0 ? now : last;
   }

@@ -3,33 +3,37 @@ import { platError } from '../../errors/index.ts';
 import { isStored, type StoreModel } from '../model.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { deleteRecords } from './delete-records.ts';
+import type { Allowed, Timed, WriteLimits } from './in-time.ts';
 import { paceOf, slowDown, speedUp } from './pace.ts';
 import { type PreparedRecord, prepareRecord } from './prepare.ts';
-import { emptyTally, type WriteReport } from './report.ts';
+import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 import { writeChildren } from './write-children.ts';
 import { writeRecords } from './write-records.ts';
 
 /** What came of a try to write. */
 export type Attempt<T> =
-  | { readonly kind: 'done'; readonly result: T }
+  | Timed<T>
   /** Another process changed settings or profile meanwhile; what was prepared is out of date. */
-  | { readonly kind: 'outdated' }
-  /** It was rolled back, so that no stamp is old when it is first seen (I2). */
-  | { readonly kind: 'too-long' };
+  | { readonly kind: 'outdated' };
 
 /** The part of an engine that writes. */
 export interface BatchWriter {
   /** Records and children that one transaction takes in well below the time that it may last. */
   readonly largestWeight?: number;
+  readonly limits: WriteLimits;
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */
   learn(fields: readonly Field[]): Promise<StoreModel>;
+  /** Commits what `in-time.ts` lets through, and rolls back all else. */
   attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
-    source?: string | null,
+    source: string | null,
+    allowed: Allowed,
   ): Promise<Attempt<T>>;
+  /** Lets other writers have the lock. */
+  pause(milliseconds: number): Promise<void>;
 }
 
 /** Records of one transaction at the most; a transaction holds the lock for a fraction of a second. */
@@ -39,6 +43,9 @@ const LARGEST_WEIGHT = 20_000;
 
 /** Times that one record is tried: a machine that stood still for a moment makes no record too heavy. */
 const TRIES = 3;
+
+/** Milliseconds between a long transaction and the next, in which others come to write. */
+const REST = 50;
 
 /** What a write of batches came to. */
 export interface Written {
@@ -56,86 +63,139 @@ export interface BatchOptions {
   readonly finish?: (transaction: WriteTransaction, soFar: WriteReport) => Promise<void>;
 }
 
-/** Stores any number of records in transactions of bounded size. */
-export async function writeInBatches(
+/** Stores any number of records in transactions of bounded size; one that takes too long by itself is rejected. */
+export function writeInBatches(
   writer: BatchWriter,
   current: StoreModel,
   resource: string,
   records: readonly ParsedRecord[],
   { source, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
-  let model = current;
-  let report: WriteReport = emptyTally('');
-  const waiting = split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT));
-  if (waiting.length === 0 && finish !== undefined) waiting.push([]);
-  let tries = 0;
-  for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-    if (unknownFields(model, batch).length > 0) {
+  return inBatches(writer, current, {
+    batches: split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
+    source: source ?? null,
+    isSized: true,
+    hasEnd: finish !== undefined,
+    async ready(model, batch, waiting) {
+      if (unknownFields(model, batch).length === 0) return model;
       // With those of the batches that follow: to bring fields into use takes longer than to store a batch.
-      model = await writer.learn(unknownFields(model, [batch, ...waiting].flat()));
-    }
-    const prepared = batch.map((record) => prepareRecord(record, model));
-    const isLast = waiting.length === 0;
-    const work = async (transaction: WriteTransaction): Promise<WriteReport> => {
-      await begin?.(transaction);
-      const written = await write(transaction, resource, prepared);
-      if (isLast) await finish?.(transaction, addReports(report, written));
-      return written;
-    };
-    const attempt = await writer.attempt(model, work, source ?? null);
-    switch (attempt.kind) {
-      case 'done':
-        report = addReports(report, attempt.result);
-        tries = 0;
-        speedUp(writer);
-        break;
-      case 'outdated':
-        model = await writer.readModel();
-        waiting.unshift(batch);
-        break;
-      case 'too-long':
-        slowDown(
-          writer,
-          batch.reduce((sum, record) => sum + weightOf(record), 0),
-        );
-        waiting.unshift(...smaller(batch, ++tries, ({ key }) => `store the record ${key} with its children`));
-        break;
-    }
-  }
-  return { report, model };
+      return writer.learn(unknownFields(model, [batch, ...waiting].flat()));
+    },
+    work(batch, model, soFar) {
+      const prepared = batch.map((record) => prepareRecord(record, model));
+      return async (transaction) => {
+        await begin?.(transaction);
+        const written = await write(transaction, resource, prepared);
+        if (soFar !== undefined) await finish?.(transaction, addReports(soFar, written));
+        return written;
+      };
+    },
+    weightOf,
+    refused: (record, seconds) => {
+      const children = weightOf(record) - 1;
+      const reason = `To store it${children > 0 ? ` with its ${children} children` : ''} takes longer than the ${seconds} s that a transaction may`;
+      return { resource, key: record.key, reason };
+    },
+  });
 }
 
-/** Deletes any number of records in transactions of bounded size. */
-export async function removeInBatches(
+/** Deletes any number of records in transactions of bounded size; one that takes too long by itself is left. */
+export function removeInBatches(
   writer: BatchWriter,
   current: StoreModel,
   resource: string,
   keys: readonly string[],
   { begin }: Pick<BatchOptions, 'begin'> = {},
 ): Promise<Written> {
+  const batches: string[][] = [];
+  for (let at = 0; at < keys.length; at += LARGEST_BATCH) batches.push(keys.slice(at, at + LARGEST_BATCH));
+  return inBatches(writer, current, {
+    batches,
+    source: null,
+    isSized: false,
+    hasEnd: false,
+    ready: async (model) => model,
+    work: (batch) => async (transaction) => {
+      await begin?.(transaction);
+      return deleteRecords(transaction, resource, batch);
+    },
+    weightOf: () => 1,
+    refused: (key, seconds) => {
+      const reason = `To delete it with its children takes longer than the ${seconds} s that a transaction may`;
+      return { resource, key, reason };
+    },
+  });
+}
+
+/** What is done to many things, some of them in each transaction. */
+interface Batches<T> {
+  readonly batches: T[][];
+  readonly source: string | null;
+  /** Whether the weight of a batch tells how long it takes. */
+  readonly isSized: boolean;
+  /** Whether there is work for the last transaction, which takes place without any thing if it must. */
+  readonly hasEnd: boolean;
+  /** The model under which a batch can be stored. */
+  ready(model: StoreModel, batch: readonly T[], waiting: readonly T[][]): Promise<StoreModel>;
+  /** @param soFar the report of the transactions before, given to the last one */
+  work(
+    batch: readonly T[],
+    model: StoreModel,
+    soFar: WriteReport | undefined,
+  ): (transaction: WriteTransaction) => Promise<WriteReport>;
+  weightOf(item: T): number;
+  /** Why one that stands alone could not be done in so many seconds. */
+  refused(item: T, seconds: number): Rejection;
+}
+
+async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batches<T>): Promise<Written> {
+  const { usual, alone } = writer.limits;
+  const waiting = job.batches;
   let model = current;
   let report: WriteReport = emptyTally('');
-  const waiting: string[][] = [];
-  for (let at = 0; at < keys.length; at += LARGEST_BATCH) waiting.push(keys.slice(at, at + LARGEST_BATCH));
   let tries = 0;
+  let ahead = 0;
+  if (waiting.length === 0 && job.hasEnd) waiting.push([]);
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-    const now = batch;
-    const attempt = await writer.attempt(model, async (transaction) => {
-      await begin?.(transaction);
-      return deleteRecords(transaction, resource, now);
-    });
+    model = await job.ready(model, batch, waiting);
+    const work = job.work(batch, model, waiting.length === 0 ? report : undefined);
+    const longest = batch.length > 1 ? usual : alone + usual;
+    const attempt = await writer.attempt(model, work, job.source, { ahead, longest });
+    if (ahead > 0) await writer.pause(REST);
     switch (attempt.kind) {
       case 'done':
         report = addReports(report, attempt.result);
         tries = 0;
+        ahead = 0;
+        if (job.isSized) speedUp(writer);
         break;
       case 'outdated':
         model = await writer.readModel();
         waiting.unshift(batch);
         break;
-      case 'too-long':
-        waiting.unshift(...smaller(batch, ++tries, (key) => `delete the record ${key} with its children`));
+      case 'too-long': {
+        if (batch.length > 1) {
+          const weight = batch.reduce((sum, item) => sum + job.weightOf(item), 0);
+          if (job.isSized) slowDown(writer, weight);
+          const middle = batch.length >> 1;
+          waiting.unshift(batch.slice(0, middle), batch.slice(middle));
+          break;
+        }
+        tries++;
+        if (tries < TRIES) {
+          ahead = Math.min(alone, Math.ceil(attempt.milliseconds));
+          waiting.unshift(batch);
+          break;
+        }
+        const [only] = batch;
+        if (only === undefined) throw platError('failed', { reason: 'A transaction takes too long.' });
+        const rejected = [job.refused(only, alone / 1000)];
+        report = addReports(report, { ...emptyTally(report.stamp), rejected });
+        tries = 0;
+        ahead = 0;
+        if (waiting.length === 0 && job.hasEnd) waiting.push([]);
         break;
+      }
     }
   }
   return { report, model };
@@ -154,31 +214,23 @@ function write(
 const weightOf = ({ children }: ParsedRecord): number =>
   1 + [...children.values()].reduce((sum, members) => sum + members.length, 0);
 
+/** A record that is heavier than a batch should be stands alone. */
 function split(records: readonly ParsedRecord[], largestWeight: number): ParsedRecord[][] {
   const batches: ParsedRecord[][] = [];
   let batch: ParsedRecord[] = [];
   let weight = 0;
   for (const record of records) {
-    if (batch.length >= LARGEST_BATCH || weight >= largestWeight) {
+    const own = weightOf(record);
+    if (batch.length > 0 && (batch.length >= LARGEST_BATCH || weight + own > largestWeight)) {
       batches.push(batch);
       batch = [];
       weight = 0;
     }
     batch.push(record);
-    weight += weightOf(record);
+    weight += own;
   }
   if (batch.length > 0) batches.push(batch);
   return batches;
-}
-
-function smaller<T>(batch: readonly T[], tries: number, task: (only: T) => string): T[][] {
-  const [first] = batch;
-  if (batch.length < 2 && first !== undefined) {
-    if (tries < TRIES) return [[first]];
-    throw platError('failed', { reason: `To ${task(first)} takes longer than a transaction may.` });
-  }
-  const middle = batch.length >> 1;
-  return [batch.slice(0, middle), batch.slice(middle)];
 }
 
 /** Fields that carry a value here for the first time. */

@@ -29,10 +29,12 @@ export async function commitChange(
   const shared = { source, ...(begin === undefined ? {} : { begin }) };
   let model = current;
   let report: WriteReport = emptyTally('');
+  const left: QuarantineEntry[] = [];
   for (const { resource, keys } of remove) {
     const removed = await removeInBatches(writer, model, resource, keys, shared);
     ({ model } = removed);
     report = addReports(report, removed.report);
+    left.push(...removed.report.rejected.map((each) => ({ ...each, payload: 'null' })));
   }
   for (const { resource, records: group } of records.slice(0, -1)) {
     const written = await writeInBatches(writer, model, resource, group, {
@@ -47,7 +49,7 @@ export async function commitChange(
   const written = await writeInBatches(writer, model, resource, group, {
     ...shared,
     finish: ({ ledger, stamp }, { rejected }) => {
-      const quarantine = [...(account.quarantine ?? []), ...entriesOf(rejected, group)];
+      const quarantine = [...(account.quarantine ?? []), ...left, ...entriesOf(rejected, group)];
       const release = stored(account.release ?? [], [...quarantine, ...report.rejected]);
       return ledger.apply(source, { ...account, quarantine, release }, stamp);
     },

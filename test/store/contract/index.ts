@@ -10,6 +10,7 @@ import { epochContract } from './epochs.ts';
 import { expansionContract } from './expansions.ts';
 import { fieldsInUseContract } from './fields-in-use.ts';
 import { fileContract } from './files.ts';
+import { heavyContract } from './heavy.ts';
 import { keyContract } from './keys.ts';
 import { listContract } from './lists.ts';
 import { mediaContract } from './media.ts';
@@ -36,6 +37,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: systems`, () => systemContract(engine));
   suite(`${engine.name}: media`, () => mediaContract(engine));
   suite(`${engine.name}: stamps`, () => stampContract(engine));
+  suite(`${engine.name}: heavy records`, () => heavyContract(engine));
   suite(`${engine.name}: parents`, () => parentContract(engine));
   suite(`${engine.name}: fields in use`, () => fieldsInUseContract(engine));
   suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { ErrorCode } from '../../../src/errors/index.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { told } from '../../support/reports.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
-
-const failed = (task: string) => ({
-  code: 'failed' satisfies ErrorCode,
-  message: `To ${task} takes longer than a transaction may.`,
-});
 
 /** A store in which the next transactions seem to take 3 s: the clock is read in each. */
 async function slowWorld(t: TestContext) {
@@ -48,23 +42,6 @@ test('a transaction that takes too long is rolled back, and done in halves with 
   state.slow = 1;
   assert.deepEqual(told(await world.store.remove('Property', ['A', 'B'])), { deleted: 2 });
   assert.deepEqual(await world.keys('Property'), ['C']);
-});
-
-test('a single record that takes too long is an error, and nothing of it is stored', async (t) => {
-  const { state, world } = await slowWorld(t);
-  await world.write('Property', listing('A'));
-  const record = await world.parse('Property', listing('B'));
-  state.slow = 3;
-  await assert.rejects(
-    world.store.write('Property', [record]),
-    failed('store the record B with its children'),
-  );
-  state.slow = 3;
-  await assert.rejects(
-    world.store.remove('Property', ['A']),
-    failed('delete the record A with its children'),
-  );
-  assert.deepEqual(await world.keys('Property'), ['A']);
 });
 
 test('a single record is tried again when the machine stood still', async (t) => {

@@ -1,4 +1,4 @@
-import { type Clock, steadyClock } from '../../clock.ts';
+import { type Clock, steadyClock, systemClock } from '../../clock.ts';
 import type { Session } from '../connection/session.ts';
 import { mustKnow } from '../making/layout-version.ts';
 
@@ -10,21 +10,23 @@ export interface StampClock {
   readonly given: () => number | null;
   /** Notes what the server's clock says just now. */
   readonly note: (milliseconds: number) => void;
+  readonly sleep: Clock['sleep'];
 }
 
 export function stampClock(clock: Clock | undefined): StampClock {
   if (clock !== undefined) {
-    const { now } = steadyClock(clock);
-    return { now, given: now, note: () => undefined };
+    const { now, sleep } = steadyClock(clock);
+    return { now, given: now, note: () => undefined, sleep };
   }
   let offset = 0;
-  const { now } = steadyClock({ now: () => Date.now() + offset, sleep: async () => undefined });
+  const { now, sleep } = steadyClock({ ...systemClock, now: () => Date.now() + offset });
   return {
     now,
     given: () => null,
     note: (milliseconds) => {
       offset = milliseconds - Date.now();
     },
+    sleep,
   };
 }
 

@@ -6,6 +6,7 @@ import { extendProfile, type Profile } from '../../profile.ts';
 import type { StoreSettings } from '../../settings.ts';
 import type { Attempt } from '../../write/batches.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../write/change-settings.ts';
+import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../../write/in-time.ts';
 import type { WriteTransaction } from '../../write/transaction.ts';
 import { PATIENCE } from '../connection/connect.ts';
 import { allow, type Session } from '../connection/session.ts';
@@ -18,18 +19,21 @@ import { Undo, underLock } from './lock.ts';
 import { readState, type StampClock, type State } from './stamp-clock.ts';
 import { postgresTransaction } from './transaction.ts';
 
-/** A transaction that took longer than this is rolled back, so that no stamp is old when it is seen (I2). */
-const LONGEST_TRANSACTION = 2000;
-
 /** The write side of a store: one transaction at a time, in all processes together. */
 export class Writer {
   readonly largestWeight = 4000;
+  readonly limits: WriteLimits;
   readonly #pool: Pool;
   readonly #clock: StampClock;
 
-  constructor(pool: Pool, clock: StampClock) {
+  constructor(pool: Pool, clock: StampClock, limits: WriteLimits = WRITE_LIMITS) {
     this.#pool = pool;
     this.#clock = clock;
+    this.limits = limits;
+  }
+
+  pause(milliseconds: number): Promise<void> {
+    return this.#clock.sleep(milliseconds);
   }
 
   /** The model as it is stored now. */
@@ -50,11 +54,12 @@ export class Writer {
   async attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
-    source: string | null = null,
+    source: string | null,
+    allowed: Allowed,
   ): Promise<Attempt<T>> {
     for (;;) {
       try {
-        return await this.#attempt(model, work, source);
+        return await this.#attempt(model, work, source, allowed);
       } catch (error) {
         if (!(error instanceof NewSystems)) throw error;
         for (const systems of systemsAtOnce(error.systems)) {
@@ -71,17 +76,19 @@ export class Writer {
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
     source: string | null,
+    allowed: Allowed,
   ): Promise<Attempt<T>> {
     return this.locked<Attempt<T>>(async (session) => {
-      const started = performance.now();
+      const started = this.limits.elapsed();
       const state = await readState(session.rows, this.#clock);
       if (state.generation !== model.generation) return { kind: 'outdated' };
-      const stamp = nextStamp(state);
+      const stamp = nextStamp(state, allowed.ahead);
       const place = state.isPartitioned ? placing(session) : undefined;
-      const result = await work(postgresTransaction(session, model, stamp, source, place));
+      const transaction = postgresTransaction(session, model, stamp, source, place);
+      const outcome = await inTime(transaction, work, this.#clock, this.limits, allowed, started);
+      if (outcome.kind === 'too-long') return new Undo<Attempt<T>>(outcome);
       await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
-      if (performance.now() - started <= LONGEST_TRANSACTION) return { kind: 'done', result };
-      return new Undo<Attempt<T>>({ kind: 'too-long' });
+      return outcome;
     });
   }
 
@@ -159,9 +166,12 @@ export class Writer {
   }
 }
 
-/** Stamps have their fraction only when it is not zero, so they are compared as times. */
-function nextStamp({ moment, settled, lastStamp }: State): string {
-  const now = timestampFrom(Math.max(moment, settled));
+/**
+ * Stamps have their fraction only when it is not zero, so they are compared as times.
+ * @param ahead milliseconds that it lies ahead of the clock
+ */
+function nextStamp({ moment, settled, lastStamp }: State, ahead = 0): string {
+  const now = timestampFrom(Math.max(moment + ahead, settled));
   return Date.parse(now) > Date.parse(lastStamp) ? now : lastStamp;
 }
 
