@@ -47,7 +47,8 @@ test('import: a file with such a name, keys, fields and values', async (t) => {
     out,
     `in${SHOWN}.ndjson: Property 0 new, 0 changed, 0 as they were, 0 children stored, 3 rejected\n`,
   );
-  assert.equal(err.split('\n').length, 3 + 1 + 1, err);
+  const own = err.split('\n').filter((line) => line.startsWith('in'));
+  assert.equal(own.length, 3 + 1, err);
   assert.ok(err.includes(`Property has no field ${SHOWN}`), err);
 });
 
