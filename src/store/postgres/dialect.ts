@@ -79,6 +79,20 @@ function json(type: ValueType | 'collection', value: Sql): Sql {
   }
 }
 
+function computed(type: ValueType, value: Sql): Sql {
+  switch (type) {
+    case 'integer':
+    case 'decimal':
+      return sql`coalesce(plat_number_text(${value}), 'null')`;
+    case 'duration':
+      return sql`coalesce('"PT' || plat_number_text(round((${value})::numeric, 6)::float8) || 'S"', 'null')`;
+    case 'string':
+      return sql`replace(${json(type, value)}, chr(1114111), '\\u0000')`;
+    default:
+      return json(type, value);
+  }
+}
+
 /** Zero is added so that no number is the negative zero. */
 const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
 const part = (value: Sql, from: number, length: number): Sql =>
@@ -224,6 +238,7 @@ export const postgresDialect: Dialect = {
   nothing,
   literal,
   json,
+  computed,
   joined: (text) => sql`string_agg(${text}, ',')`,
   answer: answerSql,
   page: (rows, follows) => ({ page: pageSql(rows, follows) }),

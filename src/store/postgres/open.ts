@@ -51,8 +51,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const clock = stampClock(options.clock);
   const patience = { ...PATIENCE, ...options.patience };
   const { write: statement, connect } = patience;
-  const writing = connectPool(address, { most: 1, pipeline: false, statement, connect });
   try {
+    await using taken = new AsyncDisposableStack();
+    const ended = <T extends { end(): Promise<void> }>(pools: T): T => taken.adopt(pools, () => pools.end());
+    const writing = ended(connectPool(address, { most: 1, pipeline: false, statement, connect }));
     await prepare(address, options, clock);
     const writer = new Writer(writing, clock, options.limits);
     const { moment } = await withSession(writing, ({ rows }) => readState(rows, clock));
@@ -60,16 +62,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const { secret, partitions } = await withSession(writing, readMeta);
     const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
     const { addresses = [], lag = 0 } = options.readStores ?? {};
-    const readServers = new ReadServers(addresses.map(postgresAddress), lag, secret, patience);
+    const readServers = ended(new ReadServers(addresses.map(postgresAddress), lag, secret, patience));
     await readServers.open();
-    const lanes = connectLanes(address, patience);
+    const lanes = ended(connectLanes(address, patience));
     await lanes.warm();
     const { writeBackup } = options;
-    return new PostgresStore(clock, model, {
+    const store = new PostgresStore(clock, model, {
       ...{ address, secret, dialect, writing, writer, lanes, readServers, writeBackup },
     });
+    taken.move(); // the store ends them
+    return store;
   } catch (error) {
-    await writing.end();
     throw translateError(error, address.name, 0);
   }
 }

@@ -182,6 +182,7 @@ function placeOfField(context: Context, field: Expression & { kind: 'field' }): 
 function membership(context: Context, { operand: left, values }: Membership, exact: boolean): Sql {
   const texts = values.filter((literal) => literal.value !== null);
   const hasNull = texts.length < values.length;
+  if (texts.length === 0 && !hasNull) return sql`FALSE`;
   const list = join(
     texts.map((literal) => literalSql(context, literal)),
     ', ',
@@ -190,6 +191,6 @@ function membership(context: Context, { operand: left, values }: Membership, exa
     return conditionAt(placeOfField(context, left), (column) => sql`${column} IN (${list})`);
   }
   const compiled = operand(context, left, typeOf(left));
-  if (texts.length === 0) return hasNull ? sql`${compiled} IS NULL` : sql`FALSE`;
+  if (texts.length === 0) return sql`${compiled} IS NULL`;
   return sql`coalesce(${compiled} IN (${list}), ${hasNull ? sql`TRUE` : sql`FALSE`})`;
 }

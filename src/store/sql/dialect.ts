@@ -13,6 +13,8 @@ export interface Dialect {
   readonly literal: (type: ValueType, value: BoundValue) => Sql;
   /** How a column of a type is written as JSON; `null` when it is null. */
   readonly json: (type: ValueType | 'collection', value: Sql) => Sql;
+  /** The same for a computed value, whose numbers are written as JavaScript writes them; `null` when it is null. */
+  readonly computed: (type: ValueType, value: Sql) => Sql;
   /** Texts joined by commas, in the order of the rows. */
   readonly joined: (text: Sql) => Sql;
   /** A statement that gives the texts `x` of rows as the engine's reader takes them: joined, or row by row. */

@@ -35,7 +35,7 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
   const members = isWhole(shape) ? wholeMembers(source, shape) : selectedMembers(source, shape);
   const computed = shape.computed.flatMap(({ name, expression }) => {
     const compiled = value(source.context, expression);
-    return [constantText(`,${label(name)}`), source.context.dialect.json(typeOf(expression), compiled)];
+    return [constantText(`,${label(name)}`), source.context.dialect.computed(typeOf(expression), compiled)];
   });
   const parts = [
     ...members,

@@ -109,6 +109,8 @@ const isMoment = (type: ValueType): type is 'timestamp' | 'date' => type === 'ti
 
 function arithmetic(context: Context, { operator, left, right, type }: Arithmetic): Sql {
   const { dialect } = context;
+  // Of null with null no engine knows the type.
+  if (type === 'null') return dialect.nothing(type);
   const leftSql = value(context, left);
   const rightSql = value(context, right);
   const leftType = typeOf(left);

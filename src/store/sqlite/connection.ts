@@ -29,6 +29,7 @@ export interface Connection {
 }
 
 export function connect(options: ConnectionOptions): Connection {
+  using taken = new DisposableStack();
   const database = new DatabaseSync(options.path, {
     readOnly: options.readOnly,
     timeout: options.busyTimeout,
@@ -36,9 +37,11 @@ export function connect(options: ConnectionOptions): Connection {
     // The engine joins a page in memory.
     ...(options.readOnly ? { limits: { length: LARGEST_ANSWER * 1_000_000 } } : {}),
   });
+  taken.defer(() => database.close());
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
   const deadline = registerFunctions(database);
   const statements = new BoundedCache<StatementSync>('prepared statements', PREPARED);
+  taken.move(); // whoever has the connection closes it
   return {
     database,
     deadline,

@@ -8,6 +8,7 @@ import { makeModel } from '../model.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import { checkTimeZone } from '../text/local-time.ts';
+import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { writeMeta, writeProfile } from './meta.ts';
 import { OWN_TABLES } from './tables.ts';
@@ -72,29 +73,21 @@ export async function createStore(
   const { database } = connection;
   checkTimeZone(settings.timeZone);
   startFile(database);
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    if (layoutOf(database) > 0) {
-      database.exec('ROLLBACK');
-      return;
-    }
-    const now = clock.now();
-    const day = dayFrom(now);
-    const first = { generation: 1, epoch: newEpoch() };
-    const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
-    const declared = declaredFields(bare.dictionary, settings.declarations);
-    const profile = extendProfile(EMPTY_PROFILE, [...initialFields(bare.dictionary), ...declared]);
-    const model = makeModel({ ...first, settings, profile, day });
-    database.exec(OWN_TABLES);
-    const createdAt = timestampFrom(now);
-    writeMeta(database, { ...first, settings, day, secret: newSecret(), createdAt });
-    database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
-    writeProfile(database, profile);
-    await new Writer(connection, clock).applyModel(model);
-    markStore(database);
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
+  using transaction = begin(database, 'write');
+  if (layoutOf(database) > 0) return;
+  const now = clock.now();
+  const day = dayFrom(now);
+  const first = { generation: 1, epoch: newEpoch() };
+  const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
+  const declared = declaredFields(bare.dictionary, settings.declarations);
+  const profile = extendProfile(EMPTY_PROFILE, [...initialFields(bare.dictionary), ...declared]);
+  const model = makeModel({ ...first, settings, profile, day });
+  database.exec(OWN_TABLES);
+  const createdAt = timestampFrom(now);
+  writeMeta(database, { ...first, settings, day, secret: newSecret(), createdAt });
+  database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
+  writeProfile(database, profile);
+  await new Writer(connection, clock).applyModel(model);
+  markStore(database);
+  transaction.commit();
 }

@@ -39,6 +39,18 @@ function json(type: ValueType | 'collection', value: Sql): Sql {
   }
 }
 
+function computed(type: ValueType, value: Sql): Sql {
+  switch (type) {
+    case 'integer':
+    case 'decimal':
+      return sql`coalesce(plat_number(${value}), 'null')`;
+    case 'duration':
+      return sql`coalesce('"PT' || plat_number(round(${value}, 6)) || 'S"', 'null')`;
+    default:
+      return json(type, value);
+  }
+}
+
 const whole = (value: Sql): Sql => sql`CAST(${value} AS INTEGER)`;
 const part = (value: Sql, from: number, length: number): Sql =>
   whole(sql`substr(${value}, ${bind(from)}, ${bind(length)})`);
@@ -173,6 +185,7 @@ export const sqliteDialect: Dialect = {
   nothing: () => sql`NULL`,
   literal,
   json,
+  computed,
   joined: (text) => sql`group_concat(${text}, ',')`,
   answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,
   page: (rows, follows) => ({

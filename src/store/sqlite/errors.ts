@@ -1,7 +1,7 @@
 import { PlatError, platError } from '../../errors/index.ts';
 import { Damage } from '../damage.ts';
 import { LARGEST_ANSWER } from '../largest-answer.ts';
-import { DEADLINE_MESSAGE } from './functions.ts';
+import { DEADLINE_MESSAGE, RANGE_MESSAGE } from './functions.ts';
 import { denied } from './store-file.ts';
 
 /** SQLite's primary result codes that users can meet. */
@@ -56,6 +56,13 @@ export function isDeadline(error: unknown): boolean {
 export function translateError(error: unknown, store: string, seconds: number): unknown {
   if (error instanceof PlatError) return error;
   if (isDeadline(error)) return platError('queryTimedOut', { seconds }, { cause: error });
+  if (error instanceof Error && error.message.includes(RANGE_MESSAGE)) {
+    return platError(
+      'usage',
+      { reason: 'A number of the query leaves the range of numbers.' },
+      { cause: error },
+    );
+  }
   switch (resultCode(error)) {
     case BUSY:
     case LOCKED:

@@ -9,6 +9,9 @@ import { liesWithin } from './polygon.ts';
 /** Thrown inside a statement whose time is up; ends it at the next row. */
 export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
 
+/** Thrown for a number that a query computes and that JSON cannot say. */
+export const RANGE_MESSAGE = 'plat: a number of this statement leaves the range of numbers';
+
 /** When the running statement has to end, on the clock of `performance.now()`. */
 export interface Deadline {
   set(milliseconds: number): void;
@@ -37,6 +40,7 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   database.function('plat_seconds', pure, secondsBetween);
   database.function('plat_cast', pure, castValue);
   database.function('plat_number_text', { ...pure, useBigIntArguments: true }, numberText);
+  database.function('plat_number', { ...pure, useBigIntArguments: true }, finiteNumber);
   return registerDeadline(database);
 }
 
@@ -145,6 +149,14 @@ function secondsBetween(later: Value, earlier: Value): Value {
 /** A number as JSON writes it. */
 function numberText(number: Value): Value {
   return number === null ? null : String(number);
+}
+
+/** A number as JSON has it. @throws for one that left the range of numbers, which JSON cannot say */
+function finiteNumber(given: Value): Value {
+  if (given === null) return null;
+  const number = Number(given);
+  if (!Number.isFinite(number)) throw new Error(RANGE_MESSAGE);
+  return String(number);
 }
 
 /** Turns a text into a value of another type; null where it is none. */

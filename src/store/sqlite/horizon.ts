@@ -1,4 +1,5 @@
 import type { Horizon } from '../store.ts';
+import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
 import { readNewestMoment, writeSettled } from './meta.ts';
@@ -16,8 +17,11 @@ export class HorizonProbe {
   constructor(path: string, read: Connection, clock: () => number) {
     this.#read = read;
     this.#clock = clock;
+    using taken = new DisposableStack();
     this.#probe = connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
+    taken.defer(() => this.#probe.close());
     this.#probe.database.exec('PRAGMA synchronous = NORMAL');
+    taken.move(); // `close` closes it
   }
 
   /** The clock that stamps; never before the last stamp. */
@@ -29,12 +33,11 @@ export class HorizonProbe {
     const now = this.now();
     const { database } = this.#probe;
     try {
-      database.exec('BEGIN IMMEDIATE');
+      using transaction = begin(database, 'write');
       this.#promise(now);
-      database.exec('COMMIT');
+      transaction.commit();
       return { now, settled: now };
     } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
       if (!isBusy(error)) throw error;
       // The writer at work stamps with its own clock, but never before what is committed.
       return { now, settled: this.#newest() };

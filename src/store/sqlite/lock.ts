@@ -1,4 +1,6 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
+import { begin, type Transaction } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
 
@@ -20,21 +22,23 @@ export async function underLock<T>(
   work: () => Promise<T> | T,
   patience: number = PATIENCE,
 ): Promise<T> {
+  using transaction = await beginInTurn(database, sleep, patience);
+  const result = await work();
+  transaction.commit();
+  return result;
+}
+
+async function beginInTurn(
+  database: DatabaseSync,
+  sleep: Clock['sleep'],
+  patience: number,
+): Promise<Transaction> {
   for (const end = performance.now() + patience; ; ) {
     try {
-      database.exec('BEGIN IMMEDIATE');
-      break;
+      return begin(database, 'write');
     } catch (error) {
       if (!isBusy(error) || performance.now() > end) throw error;
     }
     await sleep(PAUSE);
-  }
-  try {
-    const result = await work();
-    if (database.isTransaction) database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
   }
 }

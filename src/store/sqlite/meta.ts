@@ -4,6 +4,7 @@ import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import type { Profile } from '../profile.ts';
 import { readable, readSettings, type StoreSettings } from '../settings.ts';
+import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 
 /** What a store tells of itself in one row each. */
@@ -78,12 +79,8 @@ export function readModel(database: DatabaseSync): StoreModel {
 
 /** The model as it is stored, all of one moment; not to be called inside a transaction. */
 export function readSnapshotModel(database: DatabaseSync): StoreModel {
-  database.exec('BEGIN');
-  try {
-    return readModel(database);
-  } finally {
-    database.exec('COMMIT');
-  }
+  using _ = begin(database, 'read');
+  return readModel(database);
 }
 
 /** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */

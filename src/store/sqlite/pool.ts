@@ -44,8 +44,9 @@ interface Job extends WorkerRequest {
   readonly reject: (error: Error) => void;
 }
 
+/** A thread at a time, and what it is at work on. A thread that ended is started again with the next task. */
 interface Lane {
-  readonly worker: Worker;
+  worker: Worker | undefined;
   job: Job | undefined;
   caches: readonly CacheUse[];
 }
@@ -63,7 +64,11 @@ export class ReaderPool {
 
   constructor(options: WorkerOptions, size: number) {
     this.#options = options;
-    for (let index = 0; index < size; index++) this.#lanes.push(this.#start());
+    for (let index = 0; index < size; index++) {
+      const lane: Lane = { worker: undefined, job: undefined, caches: [] };
+      this.#lanes.push(lane);
+      lane.worker = this.#start(lane);
+    }
   }
 
   run(task: ReadTask, milliseconds: number): Promise<ReadResult> {
@@ -84,23 +89,37 @@ export class ReaderPool {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.#lanes.map(({ worker }) => worker.terminate()));
+    for (const { reject } of this.#queue.splice(0)) reject(platError('storeUnavailable', {}));
+    await Promise.all(this.#lanes.map(({ worker }) => worker?.terminate()));
   }
 
-  #start(): Lane {
+  /** Threads that are not at work. */
+  get free(): number {
+    return this.#lanes.filter(({ job }) => job === undefined).length;
+  }
+
+  #start(lane: Lane): Worker {
     // The endings differ between the sources, which Node runs as they are, and the published build.
     const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./worker.${ending}`, import.meta.url), { workerData: this.#options });
-    const lane: Lane = { worker, job: undefined, caches: [] };
     worker.on('message', (reply: WorkerReply) => {
       if ('caches' in reply) lane.caches = reply.caches;
-      else this.#finish(lane, reply);
+      else this.#finish(lane, worker, reply);
     });
-    worker.on('error', (error) =>
-      this.#replace(lane, error instanceof Error ? error : new Error(String(error))),
-    );
+    worker.on('messageerror', (error) => this.#fail(lane, error));
+    let reason: unknown;
+    worker.on('error', (error) => {
+      reason = error;
+    });
+    // However a thread ends, its task ends with it, and no other.
+    worker.on('exit', (code) => {
+      if (lane.worker !== worker) return;
+      lane.worker = undefined;
+      lane.caches = [];
+      this.#fail(lane, reason ?? new Error(`A thread that reads the store ended with ${code}`));
+    });
     worker.unref();
-    return lane;
+    return worker;
   }
 
   #dispatch(): void {
@@ -110,35 +129,50 @@ export class ReaderPool {
       if (job === undefined) return;
       lane.job = job;
       const { id, task, milliseconds } = job;
-      lane.worker.ref();
-      lane.worker.postMessage({ id, task, milliseconds } satisfies WorkerRequest);
+      try {
+        lane.worker ??= this.#start(lane);
+        lane.worker.postMessage({ id, task, milliseconds } satisfies WorkerRequest);
+        lane.worker.ref();
+      } catch (error) {
+        // A thread that cannot be started, or a task that cannot travel.
+        this.#free(lane)?.reject(asError(error));
+      }
     }
   }
 
-  #finish(lane: Lane, reply: WorkerAnswer): void {
-    const { job } = lane;
+  #finish(lane: Lane, worker: Worker, reply: WorkerAnswer): void {
+    if (lane.job?.id !== reply.id) return;
+    const job = this.#free(lane);
+    if (reply.ok) job?.resolve(withBody(worker, reply));
+    else job?.reject(Object.assign(new Error(reply.error.message), { errcode: reply.error.errcode }));
+    this.#dispatch();
+  }
+
+  #fail(lane: Lane, error: unknown): void {
+    this.#free(lane)?.reject(this.#closed ? platError('storeUnavailable', {}) : asError(error));
+    if (!this.#closed) this.#dispatch();
+  }
+
+  /** The lane takes the next task. @returns the one that it had */
+  #free(lane: Lane): Job | undefined {
+    const { job, worker } = lane;
     lane.job = undefined;
-    lane.worker.unref();
-    if (job?.id === reply.id) {
-      if (reply.ok) job.resolve(withBody(lane.worker, reply));
-      else job.reject(Object.assign(new Error(reply.error.message), { errcode: reply.error.errcode }));
-    }
-    this.#dispatch();
-  }
-
-  /** A thread that died takes its task with it, no other. */
-  #replace(lane: Lane, error: Error): void {
-    lane.job?.reject(error);
-    const index = this.#lanes.indexOf(lane);
-    if (index >= 0 && !this.#closed) this.#lanes[index] = this.#start();
-    this.#dispatch();
+    worker?.unref();
+    return job;
   }
 }
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** A page whose body lies in the thread's memory, to be given back when it has been sent. */
 function withBody(worker: Worker, { result, shared }: WorkerAnswer & { ok: true }): ReadResult {
   if (shared === undefined || result.kind !== 'page') return result;
   const { memory, length } = shared;
-  const release = (): void => worker.postMessage({ release: memory } satisfies WorkerMessage);
+  // Memory that came back twice would be given to two pages.
+  let isOut = true;
+  const release = (): void => {
+    if (isOut) worker.postMessage({ release: memory } satisfies WorkerMessage);
+    isOut = false;
+  };
   return { kind: 'page', page: { ...result.page, body: new Uint8Array(memory, 0, length), release } };
 }

@@ -4,6 +4,7 @@ import { platError } from '../../errors/index.ts';
 import type { StoreModel } from '../model.ts';
 import { makePrivateFile } from '../private-file.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
+import { begin } from './begin.ts';
 import { addColumns, columnsOf } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMarked, LAYOUT_VERSION, layoutOf, markStore, startFile } from './create.ts';
@@ -46,17 +47,13 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     name: path,
     whole,
     read: async (work) => {
-      database.exec('BEGIN');
-      try {
-        const model = readModel(database);
-        return await work({
-          model,
-          tables: tablesOf(database, model),
-          rows: async (table, after, limit) => told(() => readRows(connection, table, after, limit)),
-        });
-      } finally {
-        database.exec('ROLLBACK'); // nothing was written
-      }
+      using _ = begin(database, 'read');
+      const model = readModel(database);
+      return await work({
+        model,
+        tables: tablesOf(database, model),
+        rows: async (table, after, limit) => told(() => readRows(connection, table, after, limit)),
+      });
     },
     fill: (work) => {
       // Two copies into one file would take each other's rows for their own.
@@ -113,7 +110,7 @@ function readRows(
 const cellOf = (raw: unknown): Cell => (typeof raw === 'string' || typeof raw === 'number' ? raw : null);
 
 function prepare(database: DatabaseSync, path: string, model: StoreModel, tables: readonly RawTable[]): void {
-  database.exec('BEGIN IMMEDIATE');
+  using transaction = begin(database, 'write');
   if (columnsOf(database, 'plat_meta').size === 0) {
     const others = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
     if (others > 0) throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
@@ -121,7 +118,7 @@ function prepare(database: DatabaseSync, path: string, model: StoreModel, tables
   }
   for (const layout of layoutsOf(model)) extendTables(database, layout);
   for (const { name, kinds } of tables) addColumns(database, name, kinds);
-  database.exec('COMMIT');
+  transaction.commit();
 }
 
 function change(
@@ -130,15 +127,10 @@ function change(
   gone: readonly RawRow[],
   put: readonly RawRow[],
 ): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const remove = statement(`DELETE FROM "${name}" WHERE (${listed(key)}) = (${places(key)})`);
-    for (const row of gone) remove.run(...row);
-    const insert = statement(`INSERT INTO "${name}" (${listed(columns)}) VALUES (${places(columns)})`);
-    for (const row of put) insert.run(...row);
-    database.exec('COMMIT');
-  } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
-  }
+  using transaction = begin(database, 'write');
+  const remove = statement(`DELETE FROM "${name}" WHERE (${listed(key)}) = (${places(key)})`);
+  for (const row of gone) remove.run(...row);
+  const insert = statement(`INSERT INTO "${name}" (${listed(columns)}) VALUES (${places(columns)})`);
+  for (const row of put) insert.run(...row);
+  transaction.commit();
 }

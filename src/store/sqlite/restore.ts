@@ -1,5 +1,6 @@
 import type { Cell, StoreDump } from '../dump.ts';
 import { makePrivateFile } from '../private-file.ts';
+import { begin } from './begin.ts';
 import { addColumns } from './columns.ts';
 import { connect } from './connection.ts';
 import { markStore, startFile } from './create.ts';
@@ -17,7 +18,7 @@ export async function restoreStore(path: string, { model, rows }: StoreDump): Pr
   const { database } = connection;
   try {
     startFile(database);
-    database.exec('BEGIN IMMEDIATE');
+    using transaction = begin(database, 'write');
     database.exec(OWN_TABLES);
     const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
     for (const layout of layouts) extendTables(database, layout);
@@ -34,7 +35,7 @@ export async function restoreStore(path: string, { model, rows }: StoreDump): Pr
       writeAllWords(database, layout);
     }
     markStore(database);
-    database.exec('COMMIT');
+    transaction.commit();
   } finally {
     connection.close();
   }

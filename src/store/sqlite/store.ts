@@ -89,22 +89,27 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
           : platError('storeNotOurs', { store: path, reason: 'it is empty' });
       }
       makePrivateFile(path);
-      const connection = connect({ path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 });
+      using taken = new DisposableStack();
+      const making = { path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 };
+      const connection = taken.adopt(connect(making), closeIt);
       await createStore(connection, create, clock);
-      connection.close();
       options.onCreate?.();
     }
     const told = (error: unknown): unknown => {
       file.noteDamage(damageIn(error));
       return translateError(error, path, 0);
     };
-    const store = new SqliteStore(file, clock, options, told);
+    await using opened = new AsyncDisposableStack();
+    const store = opened.adopt(new SqliteStore(file, clock, options, told), (made) => made.close());
     await store.beginDay();
+    opened.move(); // whoever has the store closes it
     return watched(store, told);
   } catch (error) {
     throw translateError(error, path, 0);
   }
 }
+
+const closeIt = (opened: { close(): void }): void => opened.close();
 
 class SqliteStore implements Store {
   readonly name: string;
@@ -133,11 +138,14 @@ class SqliteStore implements Store {
     this.name = path;
     this.#file = file;
     this.#clock = clock;
+    using taken = new DisposableStack();
     const shared = { path, cacheMegabytes };
-    this.#write = connect({ ...shared, readOnly: false, busyTimeout: LOCK_TIMEOUT });
+    const opened = (options: { readonly readOnly: boolean; readonly busyTimeout: number }) =>
+      taken.adopt(connect({ ...shared, ...options }), closeIt);
+    this.#write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
     this.#write.database.exec('PRAGMA synchronous = FULL');
-    this.#main = connect({ ...shared, readOnly: true, busyTimeout: READ_PATIENCE });
-    this.#probe = new HorizonProbe(path, this.#main, clock.now);
+    this.#main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
+    this.#probe = taken.adopt(new HorizonProbe(path, this.#main, clock.now), closeIt);
     this.#writer = new Writer(this.#write, clock, limits);
     this.secret = readMeta(this.#main.database).secret;
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
@@ -158,6 +166,7 @@ class SqliteStore implements Store {
     const readers = (size: number) => (size > 0 ? new ReaderPool(pool, size) : undefined);
     const [pages, searches] = [readers(pageReaders), readers(searchReaders)];
     this.#reads = new Reads({ name: path, model: () => this.model(), main: this.#main, pages, searches });
+    taken.move(); // the store closes them
   }
 
   /** What is read by now. Takes no lock, and waits for nobody who has one. */

@@ -1,6 +1,7 @@
 import type { Page } from '../read.ts';
 import type { BoundValue } from '../sql/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../sql/plan.ts';
+import { begin } from './begin.ts';
 import { bindings, type Connection, type Raw, type Slots } from './connection.ts';
 
 /** A read as data: it runs on the main thread or in a worker, and means the same there. */
@@ -21,13 +22,8 @@ const EMPTY_BODY = new Uint8Array(0);
 
 /** Runs a task on one snapshot of the store. */
 export function runTask(connection: Connection, task: ReadTask): ReadResult {
-  const { database } = connection;
-  database.exec('BEGIN');
-  try {
-    return run(connection, task);
-  } finally {
-    database.exec('COMMIT');
-  }
+  using _ = begin(connection.database, 'read');
+  return run(connection, task);
 }
 
 /** Characters of values beyond which a statement is not kept: with it the engine would keep what was bound last. */

@@ -61,12 +61,14 @@ function compare(
     if (spelled) return operator === 'eq' ? spelled : { kind: 'not', operand: spelled };
   }
   const pair = align(left.expression, right.expression);
-  const type = pair && typeOf(pair[0]);
-  if (pair === undefined || type === 'point' || type === 'polygon') {
+  if (pair === undefined || pair.some(isShape)) {
     throw incomparable(env, place, left.expression, right.expression);
   }
   return { kind: 'compare', operator, left: pair[0], right: pair[1] } satisfies Comparison;
 }
+
+/** No two shapes are compared, not even with null: a record has none of its own. */
+const isShape = (expression: Expression): boolean => ['point', 'polygon'].includes(typeOf(expression));
 
 /** Quotes too many or too few are the commonest of these mistakes. */
 function incomparable(env: Environment, place: Place, left: Expression, right: Expression): PlatError {
@@ -126,7 +128,7 @@ function inList(
   );
   const values = literals.map((literal) => {
     const pair = [fit(operand.expression, type), fit(literal, type)] as const;
-    if (pair[0] && pair[1]?.kind === 'literal') return pair[1];
+    if (pair[0] && pair[1]?.kind === 'literal' && !pair.some((each) => each && isShape(each))) return pair[1];
     throw incomparable(env, node.right, operand.expression, literal);
   });
   return {

@@ -2,8 +2,9 @@ import { platError } from '../../../errors/index.ts';
 import type { Computed } from '../../request.ts';
 import type { ComputeNode } from '../syntax/nodes.ts';
 import { type Sourced, shown } from '../syntax/source.ts';
-import { environmentOf, type Named, type QueryScope } from './environment.ts';
+import { environmentOf, mismatch, type Named, type QueryScope } from './environment.ts';
 import { bindValue } from './expression.ts';
+import { typeOf } from './types.ts';
 
 /**
  * Adds the names of `$compute` to a query (OData 4.01 URL conventions, 5.1.10); each may use those before it. A use
@@ -32,9 +33,18 @@ export function withComputed(
   return all;
 }
 
-/** The computed values of a query, in their order. */
+/** The computed values of a query, in their order. @throws typeMismatch for a shape, which no record can hold */
 export const bindComputed = (query: QueryScope): readonly Computed[] =>
-  [...query.computed].map(([name, { source, value, query: before }]) => ({
-    name,
-    expression: bindValue(environmentOf(before, source), value),
-  }));
+  [...query.computed].map(([name, { source, value, query: before }]) => {
+    const env = environmentOf(before, source);
+    const expression = bindValue(env, value);
+    const type = typeOf(expression);
+    if (type === 'point' || type === 'polygon') {
+      throw mismatch(
+        env,
+        value,
+        `a record has no ${type} of its own; use it in geo.distance or geo.intersects`,
+      );
+    }
+    return { name, expression };
+  });

@@ -3,7 +3,7 @@ import type { BoundValue, Slot, Statement } from '../../sql/fragment.ts';
 import { patienceOf, takeConnection } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 import { isFull, keepPrepared } from './prepared.ts';
-import { NO_WATCH, SILENT, type Watch, watch } from './silence.ts';
+import { SILENT, type Watch, watch } from './silence.ts';
 
 /** A row as the driver gives it: numbers, texts, truth values, or bytes where bytes were asked for. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -31,52 +31,125 @@ export interface Reading {
   leave(): void;
 }
 
-/** A session, as whoever lent the connection sees it. */
-interface Lent extends Session {
-  readonly readings: readonly Reading[];
+/** Something that is done on a session before its connection is given back, such as the end of a transaction. */
+type Ending = (session: Session) => Promise<unknown>;
+
+/**
+ * A connection of a pool, for as long as a scope holds it: `using loan = await borrow(pool)`. The one place that gives
+ * connections back: whatever throws in the scope, and wherever, the connection returns to its pool when the scope is
+ * left, or when what is still read from it has been taken. A connection that was lost, or that is still inside a
+ * transaction then, is closed and not used again.
+ */
+export class Loan implements Disposable {
+  readonly #client: PoolClient;
+  readonly #watch: Watch;
+  readonly #ending: Ending | undefined;
+  readonly #readings: Reading[] = [];
+  readonly #session: Session;
+  #hasFailed = false;
+  #isLost = false;
+
+  constructor(client: PoolClient, watching: Watch, ending: Ending | undefined) {
+    this.#client = client;
+    this.#watch = watching;
+    this.#ending = ending;
+    this.#session = sessionOn(client, watching, this.#readings);
+  }
+
+  /** Whether something is still read from the connection. */
+  get isRead(): boolean {
+    return this.#readings.length > 0;
+  }
+
+  /** Works on the connection. What it throws at once is a rejection like any other. */
+  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#session);
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#isLost ||= isUnavailable(error);
+      throw error;
+    }
+  }
+
+  /** Nobody takes what is still read. */
+  leave(): void {
+    for (const reading of this.#readings) reading.leave();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#hasFailed) this.leave();
+    if (this.isRead || this.#ending !== undefined) void this.#endLater();
+    else this.#giveBack();
+  }
+
+  async #endLater(): Promise<void> {
+    for (const { done } of this.#readings) await this.run(() => done).catch(() => undefined);
+    const ending = this.#ending;
+    if (ending !== undefined && !this.#isLost) {
+      await this.run(ending).catch(() => {
+        this.#isLost = true;
+      });
+    }
+    this.#giveBack();
+  }
+
+  #giveBack(): void {
+    const client = this.#client;
+    this.#watch.end();
+    const isOpen = client.getTransactionStatus() !== IDLE;
+    client.release(this.#isLost || isOpen || isFull(client));
+  }
+}
+
+/** Of a connection that is in no transaction, as the server says with every answer. */
+const IDLE = 'I';
+
+/**
+ * Borrows a connection of a pool.
+ * @param patience milliseconds without a sign of the server, after which the connection is given up
+ * @param ending done before the connection is given back; nobody waits for it
+ */
+export async function borrow(
+  pool: Pool,
+  patience: number = patienceOf(pool),
+  ending?: Ending,
+): Promise<Loan> {
+  const client = await takeConnection(pool);
+  try {
+    return new Loan(client, watch(client, patience), ending);
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
 }
 
 /**
  * Statements with values come again and again, so the server keeps them prepared; those without are made once, or
  * change tables.
  */
-export function sessionOn(client: PoolClient, watch: Watch = NO_WATCH): Lent {
-  const readings: Reading[] = [];
-  const query = (text: string, values: readonly Bindable[] | undefined): Promise<QueryResult<Row>> =>
+function sessionOn(client: PoolClient, watch: Watch, readings: Reading[]): Session {
+  const query = async (text: string, values: readonly Bindable[] | undefined): Promise<QueryResult<Row>> =>
     values === undefined
       ? client.query<Row>(text)
       : client.query<Row>({ name: keepPrepared(client, text), text, values: [...values] });
   return {
     client,
     watch,
-    readings,
     keep: (reading) => void readings.push(reading),
     rows: async (text, values) => (await query(text, values)).rows,
     run: async (text, values) => (await query(text, values)).rowCount ?? 0,
   };
 }
 
-/**
- * Lends a connection of a pool; one that was lost is not used again.
- * @param patience milliseconds without a sign of the server, after which the connection is given up
- */
+/** Works on a connection of a pool. @param patience as of `borrow` */
 export async function withSession<T>(
   pool: Pool,
   work: (session: Session) => Promise<T>,
-  patience: number = patienceOf(pool),
+  patience?: number,
 ): Promise<T> {
-  const client = await takeConnection(pool);
-  const watching = watch(client, patience);
-  let lost = false;
-  try {
-    return await work(sessionOn(client, watching));
-  } catch (error) {
-    lost = isUnavailable(error);
-    throw error;
-  } finally {
-    watching.end();
-    client.release(lost || isFull(client));
-  }
+  using loan = await borrow(pool, patience);
+  return await loan.run(work);
 }
 
 /** Gives a transaction more time for each of its statements, in milliseconds. */

@@ -4,7 +4,7 @@ import { ownColumn, type ResourceLayout, typedFields } from '../../layout/index.
 import type { StoreModel } from '../../model.ts';
 import type { ContentKey } from '../../store.ts';
 import { decode } from '../codec.ts';
-import { type Row, type Session, sessionOn } from '../connection/session.ts';
+import { borrow, type Row, type Session } from '../connection/session.ts';
 
 /** A statement that reads whole records from their columns, in key order. */
 function contentStatement(layout: ResourceLayout, where: string): string {
@@ -33,21 +33,12 @@ const ROWS = 500;
 
 /** All rows of a statement on one snapshot, a few at a time, on a connection of its own. */
 export async function* readAll(pool: Pool, text: string): AsyncIterable<Row> {
-  const client = await pool.connect();
-  const session = sessionOn(client);
-  let whole = false;
-  try {
-    await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    await session.run(`DECLARE rows NO SCROLL CURSOR FOR ${text}`);
-    for (let rows = await fetch(session); rows.length > 0; rows = await fetch(session)) yield* rows;
-    await session.run('COMMIT');
-    whole = true;
-  } finally {
-    client.release(!whole);
-  }
+  using loan = await borrow(pool, undefined, ({ run }) => run('ROLLBACK'));
+  const fetch = (): Promise<readonly Row[]> => loan.run((session) => session.rows(`FETCH ${ROWS} FROM rows`));
+  await loan.run(({ run }) => run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'));
+  await loan.run(({ run }) => run(`DECLARE rows NO SCROLL CURSOR FOR ${text}`));
+  for (let rows = await fetch(); rows.length > 0; rows = await fetch()) yield* rows;
 }
-
-const fetch = (session: Session): Promise<readonly Row[]> => session.rows(`FETCH ${ROWS} FROM rows`);
 
 /** Every record of a resource as a line of JSON, on one snapshot. */
 export async function* exportRecords(pool: Pool, model: StoreModel, resource: string): AsyncIterable<string> {

@@ -65,7 +65,11 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     fill: (work) =>
       on(async (session) => {
         await mustBeAlone(session, address);
-        return work(target(session, address, partitions));
+        try {
+          return await work(target(session, address, partitions));
+        } finally {
+          await session.rows('SELECT pg_advisory_unlock_all()', []).catch(() => undefined); // with the connection, then
+        }
       }),
     close: () => pool.end(),
   };
@@ -107,7 +111,7 @@ function target(
   };
 }
 
-/** Two copies into one place would take each other's rows for their own; the lock ends with the connection. */
+/** Two copies into one place would take each other's rows for their own; the lock is the connection's. */
 async function mustBeAlone(session: Session, { schema, name }: PostgresAddress): Promise<void> {
   const [row] = await session.rows('SELECT pg_try_advisory_lock($1, hashtext($2)) AS alone', [
     LOCK_CLASS,

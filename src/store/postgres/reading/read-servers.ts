@@ -74,7 +74,6 @@ export class ReadServers {
       const server = this.#servers[index];
       if (server === undefined || look.status === 'fulfilled') continue;
       if (look.reason instanceof NoCopy) {
-        await this.end();
         throw platError('usage', {
           reason: `readStores names ${server.name}, which is no copy of the store.`,
         });

@@ -1,9 +1,8 @@
 import type { Pool } from 'pg';
-import { takeConnection } from '../connection/connect.ts';
-import { isUnavailable } from '../connection/errors.ts';
-import { isFull } from '../connection/prepared.ts';
-import { type Session, sessionOn } from '../connection/session.ts';
-import { SILENT, watch } from '../connection/silence.ts';
+import { borrow, type Session } from '../connection/session.ts';
+import { SILENT } from '../connection/silence.ts';
+
+const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /** What a snapshot sees of the store's state. */
 const SEEN = `SELECT (SELECT value FROM plat_meta WHERE name = 'generation') AS generation,
@@ -32,23 +31,13 @@ export async function readSnapshot<T>(
   milliseconds: number,
   work: (session: Session) => Promise<T>,
 ): Promise<Snapshot<T>> {
-  const client = await takeConnection(pool);
-  const watching = watch(client, milliseconds + SILENT);
-  const session = sessionOn(client, watching);
-  const outcomes = await Promise.allSettled([
-    client.query(
-      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${Math.max(1, Math.round(milliseconds))}`,
-    ),
-    session.rows(SEEN, []),
-    work(session),
+  using loan = await borrow(pool, milliseconds + SILENT, ({ run }) => run('COMMIT'));
+  const timeout = Math.max(1, Math.round(milliseconds));
+  const [begun, state, read] = await Promise.allSettled([
+    loan.run(({ run }) => run(`${BEGIN}; SET LOCAL statement_timeout = ${timeout}`)),
+    loan.run(({ rows }) => rows(SEEN, [])),
+    loan.run(work),
   ]);
-  const { readings } = session;
-  const leave = (): void => {
-    for (const reading of readings) reading.leave();
-  };
-  const [begun, state, read] = outcomes;
-  if (outcomes.some(isFailed)) leave();
-  void giveBack();
   if (begun.status === 'rejected') throw begun.reason;
   if (state.status === 'rejected') throw state.reason;
   if (read.status === 'rejected') throw read.reason;
@@ -59,21 +48,5 @@ export async function readSnapshot<T>(
     follows: row?.follows === true,
     result: read.value,
   };
-  return readings.length === 0 ? seen : { ...seen, leave };
-
-  /** Ends the transaction without anybody waiting for it, and gives the connection back when that is done. */
-  async function giveBack(): Promise<void> {
-    const ends = await Promise.allSettled(readings.map(({ done }) => done));
-    let lost = [...outcomes, ...ends].some((each) => isFailed(each) && isUnavailable(each.reason));
-    if (!lost) {
-      await client.query('COMMIT').catch(() => {
-        lost = true;
-      });
-    }
-    watching.end();
-    client.release(lost || isFull(client));
-  }
+  return loan.isRead ? { ...seen, leave: () => loan.leave() } : seen;
 }
-
-const isFailed = (outcome: PromiseSettledResult<unknown>): outcome is PromiseRejectedResult =>
-  outcome.status === 'rejected';
