@@ -1,5 +1,6 @@
 import type { FieldValues } from '../dictionary/index.ts';
 import type { CacheUse } from './bounded-cache.ts';
+import type { CheckedRows, FaultPage, RowFaults } from './check/row-faults.ts';
 import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
@@ -125,6 +126,12 @@ export interface Store {
    */
   trouble?(): string | undefined;
   status(): Promise<StoreStatus>;
+  /** Rows of a resource that do not say one thing everywhere (check/row-faults.ts). */
+  rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage>;
+  /** What is kept beside the rows of a resource and does not agree with them (check/table-faults.ts). */
+  tableFaults(resource: string): Promise<readonly RowFaults[]>;
+  /** Makes what is kept beside the rows agree with them. */
+  mend(): Promise<void>;
   /** Whole records as they are stored, whoever asks: of a key, or the children of a record. */
   contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;
   /** Every record as a line of JSON in the form that `plat import` takes, children not nested. */

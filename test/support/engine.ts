@@ -23,6 +23,8 @@ export interface OpenedStore {
   hold(): Promise<() => Promise<void>>;
   /** Opens what `backup` wrote to a file. */
   copy(file: string): Promise<Store>;
+  /** Runs statements behind the store's back, as whoever writes into its tables. */
+  damage(...statements: readonly string[]): Promise<void>;
 }
 
 /** A kind of store. The suites in `test/store/contract` hold every engine to the same. */

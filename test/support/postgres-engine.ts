@@ -102,7 +102,8 @@ export function postgresEngine(partitions?: PartitionField): Engine {
           await other.end();
         };
       };
-      return { store: await open(), again: (on) => open(on), hold, copy };
+      const damage = (...statements: readonly string[]) => runOn(address, ...statements);
+      return { store: await open(), again: (on) => open(on), hold, copy, damage };
     },
   };
 }

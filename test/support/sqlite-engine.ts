@@ -58,7 +58,12 @@ export function sqliteEngine(
         other.exec('BEGIN IMMEDIATE');
         return async () => other.close();
       };
-      return { store: await open(path), again: (on) => open(path, on), hold, copy: open };
+      const damage = async (...statements: readonly string[]): Promise<void> => {
+        const database = new DatabaseSync(path);
+        for (const statement of statements) database.exec(statement);
+        database.close();
+      };
+      return { store: await open(path), again: (on) => open(path, on), hold, copy: open, damage };
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
+import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
+import { findTableFaults, mendStatements } from '../check/table-faults.ts';
 import type { StoreDump } from '../dump.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
@@ -24,11 +26,12 @@ import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStat
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
+import { askerOf } from './asker.ts';
 import type { PostgresAddress } from './connection/address.ts';
 import { connectPool } from './connection/connect.ts';
 import { translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
-import { bindings, type Session, withSession } from './connection/session.ts';
+import { allow, bindings, type Session, withSession } from './connection/session.ts';
 import { dumpStore } from './copying/backup.ts';
 import { exportRecords, readContents } from './copying/export.ts';
 import { postgresKeys } from './keys.ts';
@@ -199,6 +202,39 @@ export class PostgresStore implements Store {
     return this.#reads.read('searches', { milliseconds: LARGE }, (session, { model }) =>
       readStatus(session, model, this.name),
     );
+  }
+
+  async rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage> {
+    await this.model();
+    return this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
+      planner.model.stores(resource)
+        ? findRowFaults(askerOf(session, planner), planner.model.layout(resource), rows)
+        : { rows: 0, faults: [] },
+    );
+  }
+
+  async tableFaults(resource: string): Promise<readonly RowFaults[]> {
+    await this.model();
+    return this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
+      planner.model.stores(resource)
+        ? findTableFaults(askerOf(session, planner), planner.model.layout(resource))
+        : [],
+    );
+  }
+
+  async mend(): Promise<void> {
+    const model = await this.model();
+    const planner = { dialect: this.#opened.dialect, model };
+    for (const { name } of model.dictionary.resources.values()) {
+      if (!model.stores(name)) continue;
+      const statements = mendStatements(planner, model.layout(name));
+      await this.#turns.next(() =>
+        this.#opened.writer.locked(async (session) => {
+          await allow(session, LARGE);
+          for (const statement of statements) await session.run(statement.text, bindings(statement));
+        }),
+      );
+    }
   }
 
   async contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]> {

@@ -47,6 +47,13 @@ export interface Dialect {
    */
   readonly withWords?: (layout: ResourceLayout, alias: string, query: WordQuery) => Sql | undefined;
   /**
+   * Finds, as `key`, what the index of a resource's words does not have or has too much, and how that is mended. Absent,
+   * or undefined, without such an index.
+   */
+  readonly wordIndex?: (
+    layout: ResourceLayout,
+  ) => { readonly find: Sql; readonly mend: readonly Sql[] } | undefined;
+  /**
    * "Of the same originating system as the row of another alias", for an alias of a layout's table whose rows are
    * looked for where that row lies. Absent, or undefined, where that leads nowhere nearer.
    */

@@ -17,7 +17,7 @@ function contextOf({ dialect, model }: Planner, layout: ResourceLayout, alias: s
 export const startOf = (day: string): string => `${day}T00:00:00Z`;
 
 /** What the store publishes of itself, for the roles that it names row by row. */
-const PUBLISHED = new Set(['Field', 'Lookup']);
+export const PUBLISHED: ReadonlySet<string> = new Set(['Field', 'Lookup']);
 
 /** The bits of the roles whose own rule lets them see a row of `alias`. */
 export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
@@ -53,7 +53,7 @@ export function shownBits(planner: Planner, layout: ResourceLayout, alias: strin
 }
 
 /** A column of the row's parent; undefined for resources that stand alone. */
-function parentColumn(
+export function parentColumn(
   { model }: Planner,
   layout: ResourceLayout,
   alias: string,

@@ -1,7 +1,7 @@
 import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { type BoundValue, bind, join, name, type Sql, slot, sql } from '../sql/fragment.ts';
-import { withWords } from './word-index.ts';
+import { withWords, wordIndex } from './word-index.ts';
 
 /** Characters that trim takes away: all that Unicode calls white space. */
 const WHITE_SPACE = bind(
@@ -205,6 +205,7 @@ export const sqliteDialect: Dialect = {
   like: (text, pattern) => sql`(${text} GLOB ${bind(pattern.map(globPart).join(''))})`,
   hasWords: (texts, words) => sql`plat_has_words(${texts}, ${bind(words.join(' '))})`,
   withWords,
+  wordIndex,
   within: (latitude, longitude, polygon) => {
     const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);
     return sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`;

@@ -3,6 +3,8 @@ import { backup as backupDatabase } from 'node:sqlite';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { CacheUse } from '../bounded-cache.ts';
+import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
+import { findTableFaults, mendStatements } from '../check/table-faults.ts';
 import { type Clock, steadyClock, systemClock } from '../clock.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
@@ -28,6 +30,7 @@ import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteLimits } from '../write/in-time.ts';
 import type { WriteReport } from '../write/report.ts';
+import { askerOf } from './asker.ts';
 import { makeBackup } from './backup.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
@@ -279,6 +282,34 @@ class SqliteStore implements Store {
 
   async status(): Promise<StoreStatus> {
     return readStatus(this.#main, await this.model(), this.name);
+  }
+
+  async rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage> {
+    const model = await this.model();
+    if (!model.stores(resource)) return { rows: 0, faults: [] };
+    return findRowFaults(askerOf(this.#main, model), model.layout(resource), rows);
+  }
+
+  async tableFaults(resource: string): Promise<readonly RowFaults[]> {
+    const model = await this.model();
+    if (!model.stores(resource)) return [];
+    return findTableFaults(askerOf(this.#main, model), model.layout(resource));
+  }
+
+  async mend(): Promise<void> {
+    const model = await this.model();
+    const planner = { dialect: sqliteDialect, model };
+    for (const { name } of model.dictionary.resources.values()) {
+      if (!model.stores(name)) continue;
+      const statements = mendStatements(planner, model.layout(name));
+      await this.#exclusively(() =>
+        this.#writer.locked(() => {
+          for (const statement of statements) {
+            this.#write.prepare(statement.text).run(...bindings(statement));
+          }
+        }),
+      );
+    }
   }
 
   async contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]> {

@@ -1,5 +1,7 @@
+import { findRowFaults } from '../check/row-faults.ts';
 import type { StoreModel } from '../model.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
+import { askerOf } from './asker.ts';
 import type { Connection } from './connection.ts';
 import { counters } from './counters.ts';
 import { sqliteLedgerWriter } from './ledger.ts';
@@ -39,6 +41,12 @@ export function sqliteTransaction(
     children: async (resource, parentResource, parents) =>
       stored(resource, (records) => records.children(parentResource, parents), new Map()),
     load: async (resource, rows) => table(resource).load(rows),
+    faulty: async (resource, keys) => {
+      if (!model.stores(resource) || keys.length === 0) return new Set();
+      const asker = askerOf(connection, model);
+      const { faults } = await findRowFaults(asker, model.layout(resource), { kind: 'keys', keys });
+      return new Set(faults.map(({ key }) => key));
+    },
     put: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).put(rows)),
     restamp: async (resource, rows) => table(resource).restamp(rows),
     remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),

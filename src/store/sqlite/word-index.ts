@@ -36,17 +36,39 @@ const joined = (texts: readonly string[]): string => `concat_ws(char(10), ${text
 
 /** Writes the words of all records, as after a copy of their tables. The connection has plat's functions. */
 export function writeAllWords(database: DatabaseSync, layout: ResourceLayout): void {
-  if (!isIndexed(layout)) return;
+  if (isIndexed(layout)) database.exec(wordsFrom(layout));
+}
+
+/** Writes the words of records, from their columns under alias `r`. */
+function wordsFrom(layout: ResourceLayout): string {
   const texts = typedFields(layout)
     .filter(({ type }) => type.kind === 'string')
-    .map((field) => `"${field.name}"`);
+    .map((field) => `r."${field.name}"`);
   const chunks = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
     joined(texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS)),
   );
-  database.exec(
-    `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words)
-     SELECT _id, plat_words(${joined(['_key', ...chunks])}) FROM "${layout.columnsTable}"`,
-  );
+  return `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words)
+     SELECT r._id, plat_words(${joined(['r._key', ...chunks])}) FROM "${layout.columnsTable}" r`;
+}
+
+/** Finds records that the index does not have, and ids in it that no record has; and how both are mended. */
+export function wordIndex(
+  layout: ResourceLayout,
+): { readonly find: Sql; readonly mend: readonly Sql[] } | undefined {
+  if (!isIndexed(layout)) return undefined;
+  const records = name(layout.columnsTable);
+  const index = name(tableOf(layout));
+  const entries = name(`${tableOf(layout)}_docsize`);
+  const isMissing = sql`NOT EXISTS (SELECT 1 FROM ${entries} d WHERE d.id = r._id)`;
+  const isStale = sql`d.id NOT IN (SELECT r._id FROM ${records} r)`;
+  return {
+    find: sql`SELECT r._key AS key FROM ${records} r WHERE ${isMissing}
+      UNION ALL SELECT concat('(id ', d.id, ')') FROM ${entries} d WHERE ${isStale}`,
+    mend: [
+      { parts: [`${wordsFrom(layout)} WHERE `, ...isMissing.parts] },
+      sql`DELETE FROM ${index} WHERE rowid IN (SELECT d.id FROM ${entries} d WHERE ${isStale})`,
+    ],
+  };
 }
 
 /** "Has these words in some text", for a record under an alias of the columns table. */

@@ -64,6 +64,8 @@ export interface WriteTransaction {
   ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
   /** The whole content of stored records. */
   load(resource: string, rows: readonly StoredRow[]): Promise<ReadonlyMap<string, FieldValues>>;
+  /** The keys among these whose stored rows do not say one thing everywhere (check/row-faults.ts). */
+  faulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
   /** Inserts or replaces, and brings the visibility of the rows and of their children up to date. */
   put(resource: string, rows: readonly RowToPut[]): Promise<void>;
   restamp(resource: string, rows: readonly RowToRestamp[]): Promise<void>;

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { listing } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import { type Engine, runsOn } from '../../support/engine.ts';
+import { faultsIn } from '../../support/faults.ts';
 import type { Viewer } from '../../support/views.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 import { anyStep, take } from './random-market.ts';
@@ -77,6 +78,7 @@ export function countContract(engine: Engine): void {
       }
       await assertCounted(world);
       await assertFamilies(world);
+      assert.deepEqual(await faultsIn(world.store), []);
     });
     await fc.assert(property, { seed: 20260602, numRuns: runsOn(engine, 60) });
   });

@@ -1,6 +1,7 @@
 import { suite } from 'node:test';
 import type { Engine } from '../../support/engine.ts';
 import { accessChangeContract } from './access-changes.ts';
+import { checkContract } from './checks.ts';
 import { childrenContract } from './children.ts';
 import { configureContract } from './configure.ts';
 import { copyContract } from './copies.ts';
@@ -44,6 +45,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: keys`, () => keyContract(engine));
   suite(`${engine.name}: configuration`, () => configureContract(engine));
   suite(`${engine.name}: epochs`, () => epochContract(engine));
+  suite(`${engine.name}: checks`, () => checkContract(engine));
   suite(`${engine.name}: copies`, () => copyContract(engine));
 }
 

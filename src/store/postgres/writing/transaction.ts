@@ -1,6 +1,9 @@
+import { findRowFaults } from '../../check/row-faults.ts';
 import type { StoreModel } from '../../model.ts';
 import type { WriteTransaction } from '../../write/transaction.ts';
+import { askerOf } from '../asker.ts';
 import type { Session } from '../connection/session.ts';
+import { postgresDialect } from '../dialect.ts';
 import { postgresLedgerWriter } from '../ledger-writer.ts';
 import type { Placing } from '../making/partitions.ts';
 import { counters } from './counters.ts';
@@ -47,6 +50,12 @@ export function postgresTransaction(
     children: (resource, parentResource, parents) =>
       stored(resource, (records) => records.children(parentResource, parents), new Map()),
     load: (resource, rows) => table(resource).load(rows),
+    faulty: async (resource, keys) => {
+      if (!model.stores(resource) || keys.length === 0) return new Set();
+      const asker = askerOf(session, { dialect: postgresDialect, model });
+      const { faults } = await findRowFaults(asker, model.layout(resource), { kind: 'keys', keys });
+      return new Set(faults.map(({ key }) => key));
+    },
     put: async (resource, rows) => {
       if (rows.length === 0) return;
       await place?.(rows);

@@ -1,0 +1,10 @@
+import type { Field, FieldValue } from '../../dictionary/index.ts';
+import type { Planner } from '../sql/page-plan.ts';
+import type { PlannedStatement } from '../sql/plan.ts';
+
+/** A connection of an engine, as far as a check asks it: `T` is a value as its driver gives it. */
+export interface Asker<T> {
+  readonly planner: Planner;
+  readonly decode: (field: Field, raw: T | undefined) => FieldValue;
+  rows(statement: PlannedStatement): Promise<readonly Readonly<Record<string, T>>[]>;
+}

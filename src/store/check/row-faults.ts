@@ -1,0 +1,240 @@
+/**
+ * Whether a stored row says one thing everywhere: its columns, its ready texts in both interfaces, the links and flags
+ * beside them, its place under its parent and what every role sees of it. The columns are the measure: what a writer
+ * would make of them is compared with what is there. It knows nothing of where a record came from.
+ */
+import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { isOneTable, ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import { mediaKind } from '../record/media.ts';
+import { bind, column, integer, join, name, render, type Sql, sql } from '../sql/fragment.ts';
+import type { Planner } from '../sql/page-plan.ts';
+import { PUBLISHED, parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
+import { placeOf, textColumns } from '../text/text-columns.ts';
+import type { RowToPut } from '../write/transaction.ts';
+import type { Asker } from './asker.ts';
+
+/** What is wrong with one row. */
+export interface RowFaults {
+  readonly key: string;
+  /** The record that it is part of. */
+  readonly parent?: { readonly resource: string; readonly key: string };
+  /** What does not agree with the rest: columns of the row, or words for what is missing. */
+  readonly what: readonly string[];
+}
+
+/** Where a check of a table goes on: rows come in the order in which they lie. */
+export interface RowPlace {
+  readonly parent: string;
+  readonly key: string;
+}
+
+export interface FaultPage {
+  readonly rows: number;
+  readonly faults: readonly RowFaults[];
+  /** Absent: there are no more rows. */
+  readonly next?: RowPlace;
+}
+
+/** Which rows are looked at: those of some keys, or a number of them in their order. */
+export type CheckedRows =
+  | { readonly kind: 'keys'; readonly keys: readonly string[] }
+  | { readonly kind: 'after'; readonly place: RowPlace | undefined; readonly limit: number };
+
+type Raw<T> = Readonly<Record<string, T>>;
+
+/** Columns of plat's own that stand in both tables of a record. */
+const SHARED = ['_id', '_system', '_visible', '_shown'] as const;
+
+/** Checks rows of one resource. */
+export async function findRowFaults<T>(
+  asker: Asker<T>,
+  layout: ResourceLayout,
+  wanted: CheckedRows,
+): Promise<FaultPage> {
+  const { planner } = asker;
+  const statement = render(rowsStatement(planner, layout, wanted), planner.dialect.placeholder);
+  const rows = await asker.rows(statement);
+  const check = rowCheck(asker, layout);
+  const faults = rows.flatMap((row) => {
+    const what = check(row);
+    return what.length === 0 ? [] : [{ ...placeIn(layout, row), what }];
+  });
+  const last = rows.at(-1);
+  const isWhole = wanted.kind === 'keys' || rows.length < wanted.limit;
+  const next =
+    isWhole || last === undefined
+      ? {}
+      : { next: { parent: text(last._parent) ?? '', key: String(last._key) } };
+  return { rows: rows.length, faults, ...next };
+}
+
+function placeIn<T>({ resource }: ResourceLayout, row: Raw<T>): Pick<RowFaults, 'key' | 'parent'> {
+  const key = String(row._key);
+  if (resource.parent === undefined) return { key };
+  return { key, parent: { resource: text(row._parent_resource) ?? '', key: text(row._parent) ?? '' } };
+}
+
+function rowsStatement(planner: Planner, layout: ResourceLayout, wanted: CheckedRows): Sql {
+  const { columnsTable, textsTable, resource } = layout;
+  const one = isOneTable(layout);
+  const isChild = resource.parent !== undefined;
+  const own = [
+    ...(isChild ? ['_key', '_parent', '_parent_resource'] : ['_key']),
+    ...SHARED,
+    ...['_kind', '_rank', '_file', '_source'],
+    ...typedFields(layout).map((field) => field.name),
+  ];
+  const beside = one ? [] : [...SHARED, ...layout.links.map(({ field }) => field)];
+  const texts = textColumns(planner.model, layout).columns;
+  const parentSystem = parentColumn(planner, layout, 'r', '_system');
+  const columns = [
+    ...own.map((each) => column('r', each)),
+    ...beside.map((each) => sql`${column('t', each)} AS ${name(`text_${each}`)}`),
+    ...texts.map((each) => column(one ? 'r' : 't', each)),
+    sql`${visibleBits(planner, layout, 'r')} AS judged_visible`,
+    sql`${shownBits(planner, layout, 'r')} AS judged_shown`,
+    sql`CASE WHEN EXISTS (SELECT 1 FROM plat_ledger_state s WHERE s.source = r._source) THEN 1 ELSE 0 END AS known_source`,
+    ...(parentSystem === undefined
+      ? []
+      : [
+          sql`${parentSystem} AS parent_system`,
+          sql`${parentColumn(planner, layout, 'r', '_key') ?? sql`NULL`} AS parent_key`,
+        ]),
+  ];
+  const tables = one
+    ? sql`${name(columnsTable)} r`
+    : sql`${name(columnsTable)} r LEFT JOIN ${name(textsTable)} t ON t._key = r._key`;
+  const order = isChild ? sql`r._parent, r._key` : sql`r._key`;
+  return sql`SELECT ${join(columns, ', ')} FROM ${tables} WHERE ${whereOf(planner, isChild, wanted)} ORDER BY ${order}${limitOf(wanted)}`;
+}
+
+function whereOf({ dialect }: Planner, isChild: boolean, wanted: CheckedRows): Sql {
+  if (wanted.kind === 'keys') {
+    return sql`r._key IN (SELECT k.value FROM ${dialect.members(bind(JSON.stringify(wanted.keys)), 'k')})`;
+  }
+  const { place } = wanted;
+  if (place === undefined) return sql`TRUE`;
+  const key = bind(place.key);
+  return isChild ? sql`(r._parent, r._key) > (${bind(place.parent)}, ${key})` : sql`r._key > ${key}`;
+}
+
+const limitOf = (wanted: CheckedRows): Sql =>
+  wanted.kind === 'after' ? sql` LIMIT ${integer(wanted.limit)}` : sql``;
+
+/** What a writer of one version of the profile makes of a row. */
+type TextsOf = (row: RowToPut) => ReadonlyMap<string, string>;
+
+/** Compares a row with what its columns come to. */
+function rowCheck<T>(
+  { planner: { model }, decode }: Asker<T>,
+  layout: ResourceLayout,
+): (row: Raw<T>) => string[] {
+  const { resource } = layout;
+  const typed = typedFields(layout);
+  const one = isOneTable(layout);
+  const isReplica = model.settings.owner === 'replica' && !PUBLISHED.has(resource.name);
+  const writers = new Map<number, TextsOf>();
+  const writerAt = (version: number): TextsOf => {
+    const known = writers.get(version);
+    if (known !== undefined) return known;
+    const made = textsAt(model, layout, version);
+    writers.set(version, made);
+    return made;
+  };
+  return (raw) => {
+    const what: string[] = [];
+    const read = readValues(layout, raw, decode);
+    if (!one && raw.text__id === null) return ['its texts are missing'];
+    what.push(...read.broken);
+    const version = Number(raw._profile);
+    for (const field of typed) {
+      if (layout.since(field) > version && !isEmpty(read.values[field.name])) what.push(field.name);
+    }
+    const row = rowOf(layout, raw, read.values);
+    const { rank, file } = placeOf(row);
+    const kind = resource.name === 'Media' ? mediaKind(read.values) : null;
+    compare('_kind', raw._kind, kind);
+    compare('_rank', raw._rank, rank);
+    compare('_file', raw._file, file);
+    if (Number(raw._visible) !== Number(raw.judged_visible)) what.push('_visible');
+    if (Number(raw._shown) !== Number(raw.judged_shown)) what.push('_shown');
+    if (resource.parent === undefined) compare('_system', raw._system, text(read.values.OriginatingSystemID));
+    else if (text(raw.parent_key) !== null) compare('_system', raw._system, text(raw.parent_system));
+    // What a replica holds came from a source.
+    if (isReplica && Number(raw.known_source) === 0) what.push('_source');
+    if (!one) {
+      for (const shared of SHARED) compare(shared, raw[`text_${shared}`], plain(raw[shared]));
+      for (const { field } of layout.links) {
+        compare(`text of ${field}`, raw[`text_${field}`], text(read.values[field]));
+      }
+    }
+    for (const [column, expected] of writerAt(version)(row)) compare(column, raw[column], expected);
+    return [...new Set(what)];
+
+    function compare(column: string, found: unknown, expected: string | number | null): void {
+      if (plain(found) !== expected) what.push(column);
+    }
+  };
+}
+
+/** The texts of a row that was written when the profile had a version; by column. */
+function textsAt(model: StoreModel, layout: ResourceLayout, version: number): TextsOf {
+  const since = layout.since;
+  const isKnown = (field: Parameters<typeof since>[0]): boolean => since(field) <= version;
+  const { columns, values } = textColumns(model, {
+    ...layout,
+    pieces: layout.pieces.map((piece) => ({ ...piece, fields: piece.fields.filter(isKnown) })),
+    joinPieces: layout.joinPieces.map((piece) => ({
+      ...piece,
+      fields: piece.fields.filter(({ field }) => isKnown(field)),
+    })),
+  });
+  return (row) => {
+    const texts = values(row);
+    // The first column is the version itself.
+    return new Map(columns.slice(1).map((column, at) => [column, String(texts[at + 1] ?? '')]));
+  };
+}
+
+function rowOf<T>({ resource }: ResourceLayout, raw: Raw<T>, values: FieldValues): RowToPut {
+  return {
+    key: String(raw._key),
+    stored: undefined,
+    parent: text(raw._parent),
+    parentResource: text(raw._parent_resource),
+    system: text(raw._system),
+    kind: resource.name === 'Media' ? mediaKind(values) : null,
+    hash: '',
+    values,
+  };
+}
+
+/** The values of a row's columns, and the columns that hold none of their field. */
+function readValues<T>(
+  layout: ResourceLayout,
+  raw: Raw<T>,
+  decode: Asker<T>['decode'],
+): { readonly values: FieldValues; readonly broken: readonly string[] } {
+  const values: Record<string, FieldValue> = {};
+  const broken: string[] = [];
+  for (const field of layout.fields) {
+    const column = ownColumn(layout.resource, field);
+    try {
+      const value = column === undefined ? decode(field, raw[field.name]) : text(raw[column]);
+      if (!isEmpty(value) && !(column !== undefined && value === '')) values[field.name] = value;
+    } catch {
+      broken.push(field.name);
+    }
+  }
+  return { values, broken };
+}
+
+const isEmpty = (value: FieldValue | undefined): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+
+const text = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+
+/** A value of one of plat's own columns, whichever way the driver gives numbers. */
+const plain = (raw: unknown): string | number | null =>
+  typeof raw === 'string' || typeof raw === 'number' ? raw : typeof raw === 'bigint' ? Number(raw) : null;

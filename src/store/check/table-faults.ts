@@ -1,0 +1,90 @@
+/**
+ * Whether what is kept beside the rows of a resource agrees with them: the counters that counts are read from, the
+ * tombstones, the texts of listings, the words for searches. Each fault has a statement that finds it and one that mends
+ * it from the rows.
+ */
+import { isOneTable, type ResourceLayout } from '../layout/index.ts';
+import { bind, name, render, type Sql, sql } from '../sql/fragment.ts';
+import type { Planner } from '../sql/page-plan.ts';
+import type { PlannedStatement } from '../sql/plan.ts';
+import { PUBLISHED } from '../sql/visibility.ts';
+import type { Asker } from './asker.ts';
+import type { RowFaults } from './row-faults.ts';
+
+/** A fault that a statement finds, as rows with a `key`, and how it is mended. */
+interface TableCheck {
+  readonly what: string;
+  readonly find: Sql;
+  readonly mend: readonly Sql[];
+}
+
+/** The key under which the counters of a resource are reported, which no record has. */
+const COUNTERS = '(counters)';
+
+/** Looks for what does not agree with the rows of a resource. */
+export async function findTableFaults<T>(
+  { planner, rows }: Asker<T>,
+  layout: ResourceLayout,
+): Promise<RowFaults[]> {
+  const faults: RowFaults[] = [];
+  for (const { what, find } of tableChecks(planner, layout)) {
+    for (const row of await rows(render(find, planner.dialect.placeholder))) {
+      faults.push({ key: String(row.key), what: [what] });
+    }
+  }
+  return faults;
+}
+
+/**
+ * The statements that make everything beside the rows of a resource agree with them, in a write transaction. In a
+ * replica of one source, a record of no source is of that one.
+ */
+export function mendStatements(planner: Planner, layout: ResourceLayout): PlannedStatement[] {
+  const isReplica = planner.model.settings.owner === 'replica' && !PUBLISHED.has(layout.resource.name);
+  return [
+    ...(isReplica ? [adoption(layout)] : []),
+    ...tableChecks(planner, layout).flatMap(({ mend }) => mend),
+  ].map((statement) => render(statement, planner.dialect.placeholder));
+}
+
+/** The accounts of tokens, which stand among the sources, are none. */
+const SOURCES = sql`FROM plat_ledger_state WHERE source NOT LIKE '%:%'`;
+
+const adoption = ({ columnsTable }: ResourceLayout): Sql =>
+  sql`UPDATE ${name(columnsTable)} SET _source = (SELECT min(source) ${SOURCES})
+    WHERE (_source IS NULL OR _source NOT IN (SELECT source ${SOURCES})) AND (SELECT count(DISTINCT source) ${SOURCES}) = 1`;
+
+function tableChecks({ dialect }: Planner, layout: ResourceLayout): TableCheck[] {
+  const { textsTable } = layout;
+  const records = name(layout.columnsTable);
+  const resource = bind(layout.resource.name);
+  const counted = sql`SELECT _visible AS visible, coalesce(_system, '') AS system, count(*) AS n FROM ${records} GROUP BY _visible, coalesce(_system, '')`;
+  const noted = sql`SELECT visible, system, rows AS n FROM plat_counters WHERE resource = ${resource} AND rows <> 0`;
+  const counters: TableCheck = {
+    what: 'counts are not the rows',
+    find: sql`SELECT ${bind(COUNTERS)} AS key WHERE EXISTS (${counted} EXCEPT ${noted}) OR EXISTS (${noted} EXCEPT ${counted})`,
+    mend: [
+      sql`DELETE FROM plat_counters WHERE resource = ${resource}`,
+      sql`INSERT INTO plat_counters (resource, visible, system, rows) SELECT ${resource}, c.visible, c.system, c.n FROM (${counted}) c`,
+    ],
+  };
+  const isStored = sql`EXISTS (SELECT 1 FROM ${records} r WHERE r._key = plat_tombstones.key)`;
+  const tombstones: TableCheck = {
+    what: 'it has a tombstone',
+    find: sql`SELECT key FROM plat_tombstones WHERE resource = ${resource} AND ${isStored} ORDER BY key`,
+    mend: [sql`DELETE FROM plat_tombstones WHERE resource = ${resource} AND ${isStored}`],
+  };
+  const isBare = sql`NOT EXISTS (SELECT 1 FROM ${records} r WHERE r._key = ${name(textsTable)}._key)`;
+  const texts: TableCheck = {
+    what: 'its columns are missing',
+    find: sql`SELECT _key AS key FROM ${name(textsTable)} WHERE ${isBare} ORDER BY _key`,
+    mend: [sql`DELETE FROM ${name(textsTable)} WHERE ${isBare}`],
+  };
+  const words = dialect.wordIndex?.(layout);
+  return [
+    ...(isOneTable(layout) ? [] : [texts]),
+    tombstones,
+    counters,
+    ...(words === undefined ? [] : [{ what: 'its words are not in the index', ...words }]),
+  ];
+}

@@ -1,0 +1,11 @@
+import type { Asker } from '../check/asker.ts';
+import type { Planner } from '../sql/page-plan.ts';
+import { decode } from './codec.ts';
+import { bindings, type Session } from './connection/session.ts';
+
+/** A session, for checks. */
+export const askerOf = ({ rows }: Pick<Session, 'rows'>, planner: Planner): Asker<unknown> => ({
+  planner,
+  decode,
+  rows: (statement) => rows(statement.text, bindings(statement)),
+});

@@ -1,0 +1,175 @@
+/** What a store says of itself: a sound one has no fault, and each damage is found where it was done. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { floorPlan, listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
+import type { Engine, Scope } from '../../support/engine.ts';
+import { faultsIn } from '../../support/faults.ts';
+import { makeWorld, type World } from '../../support/world.ts';
+
+async function market(engine: Engine, scope: Scope, keys: readonly string[]): Promise<World> {
+  const world = await makeWorld(engine, scope);
+  await world.write('Office', office('O'));
+  await world.write('Member', member('M', { OfficeKey: 'O', Media: [photo('P0')] }), member('N'));
+  await world.write('Property', ...keys.map((key) => whole(key)));
+  // Fields that come into use later: texts that were written before lack them.
+  await world.write('Property', { ...whole('new'), YearBuilt: 1900, OnMarketDate: '2024-01-02' });
+  const [first = ''] = keys;
+  await world.write('Property', {
+    ...whole(first),
+    PublicRemarks: 'A "quoted" text \n with\u0001 more ü 😀',
+  });
+  return world;
+}
+
+const whole = (key: string) =>
+  listing(key, {
+    OriginatingSystemID: 'X',
+    ListAgentKey: 'M',
+    ListOfficeKey: 'O',
+    ListPrice: 100.25,
+    City: 'Springfield',
+    InternetAddressDisplayYN: key !== 'A',
+    Media: [photo(`P${key}`, { Order: 1 }), floorPlan(`F${key}`)],
+    Rooms: [room(`R${key}`, { RoomType: 'Kitchen' })],
+    OpenHouses: [
+      openHouse(`H${key}`, { OpenHouseStartTime: '2024-05-01T12:00:00Z', Media: [photo(`HP${key}`)] }),
+    ],
+  });
+
+const COUNTS = (resource: string) => [resource, '(counters)', 'counts are not the rows'];
+
+interface Damage {
+  /** In the words of both engines; `$` is the key of a listing that no other damage is done to. */
+  readonly statement: string;
+  readonly faults: readonly (readonly string[])[];
+}
+
+const DAMAGES: readonly Damage[] = [
+  {
+    statement: `UPDATE property_texts SET address_values = replace(address_values, 'Springfield', 'Elsewhere') WHERE _key = '$'`,
+    faults: [['Property', '$', 'address_values']],
+  },
+  {
+    statement: `UPDATE property_texts SET open_values = '{' WHERE _key = '$'`,
+    faults: [['Property', '$', 'open_values']],
+  },
+  {
+    statement: `UPDATE property_texts SET native_head = '' WHERE _key = '$'`,
+    faults: [['Property', '$', 'native_head']],
+  },
+  {
+    statement: `UPDATE property_texts SET _profile = _profile + 1 WHERE _key = '$'`,
+    faults: [['Property', '$', 'idx_nulls']],
+  },
+  {
+    statement: `UPDATE property_texts SET "ListAgentKey" = 'N' WHERE _key = '$'`,
+    faults: [['Property', '$', 'text of ListAgentKey']],
+  },
+  {
+    statement: `UPDATE property_texts SET _visible = 0 WHERE _key = '$'`,
+    faults: [['Property', '$', '_visible']],
+  },
+  {
+    statement: `UPDATE property_texts SET _id = _id + 1000 WHERE _key = '$'`,
+    faults: [['Property', '$', '_id']],
+  },
+  {
+    statement: `DELETE FROM property_texts WHERE _key = '$'`,
+    faults: [['Property', '$', 'its texts are missing']],
+  },
+  {
+    statement: `DELETE FROM property_records WHERE _key = '$'`,
+    faults: [
+      ['Property', '$', 'its columns are missing'],
+      COUNTS('Property'),
+      ['Media', 'F$', '_visible'],
+      ['Media', 'P$', '_visible'],
+      ['PropertyRooms', 'R$', '_visible'],
+      ['OpenHouse', 'H$', '_visible'],
+    ],
+  },
+  {
+    statement: `UPDATE property_records SET "City" = 'Elsewhere' WHERE _key = '$'`,
+    faults: [['Property', '$', 'address_values']],
+  },
+  {
+    statement: `UPDATE property_records SET "City" = NULL WHERE _key = '$'`,
+    faults: [['Property', '$', 'address_values', 'address_nulls']],
+  },
+  {
+    statement: `UPDATE property_records SET "YearBuilt" = 1900 WHERE _key = '$'`,
+    faults: [['Property', '$', 'YearBuilt']],
+  },
+  {
+    statement: `UPDATE media_records SET "MediaURL" = 'https://elsewhere.example/' WHERE _key = 'P$'`,
+    faults: [['Media', 'P$', 'idx_values']],
+  },
+  {
+    statement: `UPDATE media_records SET native_text = '{}' WHERE _key = 'P$'`,
+    faults: [['Media', 'P$', 'native_text']],
+  },
+  {
+    statement: `UPDATE media_records SET _rank = 7 WHERE _key = 'P$'`,
+    faults: [['Media', 'P$', '_rank']],
+  },
+  {
+    statement: `UPDATE media_records SET _file = NULL WHERE _key = 'F$'`,
+    faults: [['Media', 'F$', '_file']],
+  },
+  {
+    statement: `UPDATE media_records SET _kind = 'video' WHERE _key = 'P$'`,
+    faults: [['Media', 'P$', '_kind']],
+  },
+  {
+    statement: `UPDATE open_house_records SET "OpenHouseStartTime" = '2024-05-02T12:00:00' WHERE _key = 'H$'`,
+    faults: [['OpenHouse', 'H$', 'native_text', 'idx_values']],
+  },
+  {
+    statement: `UPDATE property_rooms_records SET _system = 'Z' WHERE _key = 'R$'`,
+    faults: [['PropertyRooms', 'R$', '_system'], COUNTS('PropertyRooms')],
+  },
+  {
+    statement: `UPDATE member_records SET "MemberFullName" = 'Somebody' WHERE _key = 'N'`,
+    faults: [['Member', 'N', 'idx_values', 'join_idx_values']],
+  },
+  {
+    statement: `UPDATE plat_counters SET rows = rows + 1 WHERE resource = 'Media'`,
+    faults: [COUNTS('Media')],
+  },
+  {
+    statement: `INSERT INTO plat_tombstones VALUES ('Property', '$', NULL, '2024-01-01T00:00:00Z')`,
+    faults: [['Property', '$', 'it has a tombstone']],
+  },
+];
+
+const sorted = (faults: readonly (readonly string[])[]): string[] =>
+  [...new Set(faults.map((fault) => JSON.stringify(fault)))].toSorted();
+
+export function checkContract(engine: Engine): void {
+  test('a store that only plat wrote has no fault', async (t) => {
+    const { store } = await market(engine, t, ['A', 'Ü']);
+    assert.deepEqual(await faultsIn(store, 3), []);
+  });
+
+  test('each damage is found where it was done, and what lies beside the rows is mended', async (t) => {
+    const keyOf = (at: number): string => `D${at}`;
+    const world = await market(engine, t, [...DAMAGES.keys()].map(keyOf));
+    const at = (text: string, index: number): string => text.replaceAll('$', keyOf(index));
+    await world.damage(...DAMAGES.map(({ statement }, index) => at(statement, index)));
+    const found = sorted(await faultsIn(world.store, 7));
+    // The embedded engine's index of words lies beside its texts, and is found with them.
+    const expected = DAMAGES.flatMap(({ faults }, index) =>
+      faults.map((fault) => fault.map((each) => at(each, index))),
+    );
+    assert.deepEqual(
+      found.filter((fault) => !fault.includes('its words are not')),
+      sorted(expected),
+    );
+    await world.store.mend();
+    const rest = sorted(await faultsIn(world.store));
+    assert.deepEqual(
+      rest,
+      sorted(expected.filter(([, , what]) => !/^(counts|it has|its columns)/.test(what ?? ''))),
+    );
+  });
+}
