@@ -1,4 +1,5 @@
 import { platError } from './errors/index.ts';
+import type { Clock } from './store/clock.ts';
 import { postgresTables } from './store/postgres/copying/raw-tables.ts';
 import { openPostgresStore, type ReadStoreOptions } from './store/postgres/open.ts';
 import type { RawTables } from './store/raw-tables.ts';
@@ -34,6 +35,8 @@ export interface OpenStoreOptions {
   readonly readStores?: ReadStoreOptions;
   /** Of each connection of an embedded store. */
   readonly cacheMegabytes?: number;
+  /** The clock that stamps; absent: the server's own, or this machine's. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -41,11 +44,13 @@ export interface OpenStoreOptions {
  * @throws PlatError `storeMissing`, `storeNotOurs`, `storeTooNew`, `storeBusy`, `usage`
  */
 export function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
-  const { create, onCreate, partitions, threads = false, readStores, cacheMegabytes } = options;
-  const settings =
-    create === undefined
+  const { create, onCreate, partitions, threads = false, readStores, cacheMegabytes, clock } = options;
+  const settings = {
+    ...(create === undefined
       ? {}
-      : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create, onCreate };
+      : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create, onCreate }),
+    ...(clock === undefined ? {} : { clock }),
+  };
   const found = storeAddress(address);
   switch (found.engine) {
     case 'postgres':

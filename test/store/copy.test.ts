@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { suite, type TestContext, test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
 import type { ErrorCode, PlatError } from '../../src/errors/index.ts';
-import { openStore, openTables } from '../../src/open-store.ts';
+import { type OpenStoreOptions, openStore, openTables } from '../../src/open-store.ts';
 import { copyStore } from '../../src/store/copy-store.ts';
 import { NO_USE } from '../../src/store/key-store.ts';
 import type { RawTables, ReadRows } from '../../src/store/raw-tables.ts';
@@ -32,6 +32,10 @@ const KEY = {
   revokedAt: null,
 } as const;
 
+/** Of every store here: a new day would begin a new generation in one of two that are compared. */
+const clock = testClock();
+const open = (address: string, options: OpenStoreOptions = {}) => openStore(address, { clock, ...options });
+
 const none = (): void => undefined;
 let databases = 0;
 
@@ -56,18 +60,18 @@ const partitionsOf = (place: Place): PartitionField | undefined =>
 
 async function fill(place: Place, address: string): Promise<void> {
   const partitions = partitionsOf(place);
-  const store = await openStore(address, {
+  const store = await open(address, {
     create: settings,
     ...(partitions === undefined ? {} : { partitions }),
   });
-  const { write } = operations(store, testClock());
+  const { write } = operations(store, clock);
   for (const [resource, records] of Map.groupBy(
     marketRecords({ seed: 7, listings: 10 }),
     (each) => each.resource,
   )) {
     await write(resource, ...records.map(({ record }) => record));
   }
-  await store.remove('Property', [...(await operations(store, testClock()).keys('Property')).slice(0, 1)]);
+  await store.remove('Property', [...(await operations(store, clock).keys('Property')).slice(0, 1)]);
   await store.keys.add(KEY, 'hash');
   await store.keys.recordUse(new Map([['k', { ...NO_USE, requests: 3 }]]));
   await store.ledger.exchange('feed', 'cursor', () => ({ at: 'é' }));
@@ -76,9 +80,9 @@ async function fill(place: Place, address: string): Promise<void> {
 
 /** All that can be seen of a store. */
 async function seen(address: string) {
-  const store = await openStore(address);
-  const { exported, rows, listing: native } = operations(store, testClock());
-  const [first] = await operations(store, testClock()).keys('Property');
+  const store = await open(address);
+  const { exported, rows, listing: native } = operations(store, clock);
+  const [first] = await operations(store, clock).keys('Property');
   const found = {
     exported: await Promise.all(RESOURCES.map(exported)),
     rows: await Promise.all(RESOURCES.map((resource) => rows(resource))),
@@ -126,8 +130,8 @@ suite('copies of stores', () => {
       assert.equal(report.removed, 0);
       const expected = await seen(here);
       assert.deepEqual(await seen(there), expected);
-      const store = await openStore(there);
-      const told = await operations(store, testClock()).write('Property', listing('new'));
+      const store = await open(there);
+      const told = await operations(store, clock).write('Property', listing('new'));
       assert.equal(told.inserted, 1);
       assert.equal((await store.status()).partitions?.by, partitionsOf(to));
       assert.ok(Date.parse(told.stamp) >= Date.parse(expected.status.lastStamp));
@@ -159,13 +163,13 @@ suite('copies of stores', () => {
       await target.close();
       // What is half there is no store.
       await assert.rejects(
-        openStore(there),
+        open(there),
         ({ code, message }: PlatError) =>
           code === 'storeNotOurs' && /a copy into it has not come to its end/.test(message),
       );
-      const store = await openStore(here);
-      await operations(store, testClock()).write('Office', { OfficeKey: 'late', OfficeName: 'Late' });
-      const gone = await operations(store, testClock()).keys('Office');
+      const store = await open(here);
+      await operations(store, clock).write('Office', { OfficeKey: 'late', OfficeName: 'Late' });
+      const gone = await operations(store, clock).keys('Office');
       await store.remove('Office', gone.slice(0, 2));
       await store.close();
       const report = await copied(here, there, to);
@@ -182,7 +186,7 @@ suite('copies of stores', () => {
     test(`from ${from} to ${to}: a field that was dropped comes back with its values, of its kind`, async (t) => {
       const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
       const partitions = partitionsOf(from);
-      const store = await openStore(here, {
+      const store = await open(here, {
         create: settings,
         ...(partitions === undefined ? {} : { partitions }),
       });
@@ -190,19 +194,19 @@ suite('copies of stores', () => {
         { Winter_GeneratorSwitchYN: true, Winter_HeatingCost: 12.5, OfficeUse_KeySafe: '1' },
         { Winter_GeneratorSwitchYN: false, Winter_HeatingCost: 0, OfficeUse_KeySafe: 'true' },
       ];
-      const { write } = operations(store, testClock());
+      const { write } = operations(store, clock);
       await write('Property', ...values.map((each, index) => listing(`k${index}`, each)));
       await store.configure((now) => ({ ...now, declarations: {} }));
       await store.close();
       await copied(here, there, to);
       const backup = temporaryFile();
-      const whole = await openStore(there);
+      const whole = await open(there);
       await whole.backup(backup);
       await whole.close();
       for (const address of [there, backup]) {
-        const copy = await openStore(address);
+        const copy = await open(address);
         await copy.configure((now) => ({ ...now, declarations: settings.declarations }));
-        const { rows, keys } = operations(copy, testClock());
+        const { rows, keys } = operations(copy, clock);
         const found = await rows('Property', `$select=${Object.keys(values[0] ?? {})}`);
         assert.deepEqual(found, values, address);
         assert.deepEqual(
@@ -266,9 +270,9 @@ suite('copies of stores', () => {
 
   test('what is part of a record lies with it, also where the source had it elsewhere', async (t) => {
     const here = await PLACES.sqlite();
-    const store = await openStore(here, { create: settings });
+    const store = await open(here, { create: settings });
     const media = [{ MediaKey: 'M', MediaCategory: 'Photo', MediaURL: 'https://images.example/M.jpg' }];
-    await operations(store, testClock()).write('Property', listing('A', { Media: media }));
+    await operations(store, clock).write('Property', listing('A', { Media: media }));
     await store.close();
     const file = new DatabaseSync(here);
     file.exec("UPDATE media_records SET _system = 'X'");
@@ -276,8 +280,8 @@ suite('copies of stores', () => {
     file.close();
     const there = await database(t);
     await copied(here, there, 'partitions');
-    const copy = await openStore(there);
-    const { rows, count } = operations(copy, testClock());
+    const copy = await open(there);
+    const { rows, count } = operations(copy, clock);
     assert.deepEqual(await rows('Property', '$select=ListingKey&$expand=Media($select=MediaKey)'), [
       { ListingKey: 'A', Media: [{ MediaKey: 'M' }] },
     ]);
@@ -291,8 +295,8 @@ suite('copies of stores', () => {
       const here = await PLACES[from](t);
       await fill(from, here);
       const before = await seen(here);
-      const store = await openStore(here);
-      const { write } = operations(store, testClock());
+      const store = await open(here);
+      const { write } = operations(store, clock);
       const [source, there] = [await openTables(here, false), await PLACES.sqlite()];
       const target = await openTables(there, true);
       let writes = 0;

@@ -5,6 +5,7 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -71,6 +72,25 @@ async function programs(owner: Owner, folder: string): Promise<string> {
   return join(copy, 'bin');
 }
 
+/** A library that gives a process another clock, where the machine has it (`apt-get install faketime`). */
+export function fakeTime(): string | undefined {
+  return globSync('/usr/lib/*/faketime/libfaketime.so.1')[0];
+}
+
+/** What gives a server the clock that a run of tests at another time has. */
+function otherDate(): Readonly<Record<string, string>> {
+  const { PLAT_TEST_DATE_OFFSET: offset } = process.env;
+  const library = fakeTime();
+  if (offset === undefined || library === undefined) return {};
+  const seconds = Number(offset) / 1000;
+  return {
+    LD_PRELOAD: library,
+    FAKETIME: `${seconds < 0 ? '' : '+'}${seconds}`,
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    FAKETIME_DONT_RESET: '1',
+  };
+}
+
 /** Memory where there is some to write files to. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
@@ -102,7 +122,7 @@ export async function startServer(
     return path;
   };
   const data = own('data');
-  const environment = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+  const environment = { ...process.env, ...otherDate(), LC_ALL: 'C', TZ: 'UTC' };
   const options = { ...owner, cwd: folder, env: environment };
   const running = new Map<string, ChildProcess>();
   // A test that is broken off takes its server with it.
