@@ -1,5 +1,6 @@
 import type { Clock } from '../store/clock.ts';
 import type { Transport } from './http/transport.ts';
+import type { Processes } from './run/processes.ts';
 
 /** Everything outside of the consumer, passed in so that a test can drive it. */
 export interface Environment {
@@ -7,4 +8,6 @@ export interface Environment {
   /** From 0 to 1. */
   readonly random: () => number;
   readonly transport: Transport;
+  /** Other processes of this host; those that there are if it is not given. */
+  readonly processes?: Processes;
 }

@@ -1,3 +1,5 @@
+import type { Schedule } from './copy/states.ts';
+
 /** What the consumer tells of its work, for a log, a screen or a caller of the library. */
 export type ReplicaEvent =
   /** What the source can do was found out. */
@@ -51,7 +53,15 @@ export type ReplicaEvent =
   /** The source's clock is a day or more ahead of this one (behind it, when negative), in milliseconds. */
   | { readonly kind: 'clock'; readonly source: string; readonly ahead: number }
   /** A cycle of a watching consumer failed; it goes on after a while. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly wait: number }
+  | {
+      readonly kind: 'failed';
+      /** Absent: the watch as a whole, as where the store is away. */
+      readonly step?: keyof Schedule;
+      readonly reason: string;
+      readonly wait: number;
+    }
+  /** What failed before goes well again. */
+  | { readonly kind: 'recovered'; readonly step?: keyof Schedule; readonly attempts: number }
   | {
       readonly kind: 'media';
       readonly key: string;

@@ -6,7 +6,7 @@ import { clean } from './copy/clean.ts';
 import { inForms } from './copy/forms.ts';
 import { readState } from './copy/states.ts';
 import { isObject } from './json.ts';
-import { type Hold, holdSource } from './run/hold.ts';
+import { type Hold, holdSource, newHolder } from './run/hold.ts';
 import { wantedApart } from './steps/children.ts';
 
 /** What came of a retry. */
@@ -33,9 +33,10 @@ export async function retryQuarantined(
 ): Promise<Retried> {
   const entries = await store.ledger.quarantined(source);
   const held: Hold[] = [];
+  const holder = newHolder(clock);
   try {
     for (const name of new Set(entries.map((entry) => entry.source))) {
-      held.push(await holdSource(store, name, clock));
+      held.push(await holdSource(store, name, holder));
     }
     return await retryAll(store, entries, new Map(held.map((each) => [each.name, each.lease])));
   } finally {

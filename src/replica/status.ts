@@ -6,6 +6,7 @@ import { CHILDREN, RECORD } from './copy/wanted.ts';
 import type { LoadState } from './machine/load.ts';
 import type { SweepState } from './machine/sweep.ts';
 import { describe } from './run/describe.ts';
+import { shownName } from './run/processes.ts';
 import { ACCOUNTS } from './source/source.ts';
 
 /** How the copy of one source stands. Moments are canonical timestamps; durations are milliseconds. */
@@ -23,8 +24,20 @@ export interface SourceStatus {
   readonly ignored: readonly string[];
   /** Who is at work on it now. */
   readonly holder?: string;
+  /** What a watch could not do the last time it tried. */
+  readonly troubles: readonly TroubleStatus[];
   /** What is not as fresh as it should be; absent when all is. */
   readonly stale?: string;
+}
+
+export interface TroubleStatus {
+  /** `watch` where no step was come to. */
+  readonly step: string;
+  readonly since: string;
+  readonly attempts: number;
+  readonly reason: string;
+  /** Whether waiting alone is not expected to mend it. */
+  readonly lasting: boolean;
 }
 
 export interface CollectionStatus {
@@ -76,7 +89,14 @@ export async function sourceStatus(store: Store, source: string, now: number): P
     ...(schedule.accounts === undefined ? {} : { lastAccounts: timestampFrom(schedule.accounts) }),
     quarantined: (await store.ledger.quarantined(source)).length,
     ignored: readState(state, 'ignored') ?? [],
-    ...(holder === undefined || holder.expires <= now ? {} : { holder: holder.holder }),
+    ...(holder === undefined || holder.expires <= now ? {} : { holder: shownName(holder.holder) }),
+    troubles: Object.entries(readState(state, 'troubles') ?? {}).map(([step, trouble]) => ({
+      step,
+      since: timestampFrom(trouble.since),
+      attempts: trouble.attempts,
+      reason: trouble.reason,
+      lasting: trouble.lasting,
+    })),
     ...(stale === undefined ? {} : { stale }),
   };
 }

@@ -6,7 +6,7 @@ import { staleness } from '../../src/replica/status.ts';
 import { listing, photo, room } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import { change, keyOf, keysUpTo, listings, people, take, withPhotos } from './support/feed.ts';
-import { json } from './support/loopback.ts';
+import { json, type Reply } from './support/loopback.ts';
 import { odataServer } from './support/odata-server.ts';
 import { platFeed, withFaults } from './support/plat-source.ts';
 import { makeReplica, SOURCE } from './support/replica.ts';
@@ -477,27 +477,92 @@ describe('freshness', () => {
     assert.deepEqual(replica.told('failed')[0]?.reason, '503: down');
   });
 
-  test('a watch that fails goes on after a while, and ends when the key is refused', async (t) => {
+  test('a watch goes on after a source that is down, a refused key, a redirect and an address that is gone', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(2, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    const elsewhere = { location: 'https://elsewhere.example/x' };
+    const replies: readonly Reply[] = [
+      { status: 503, body: 'down' },
+      json({ error: { message: 'Who are you?' } }, { status: 401 }),
+      json({ error: { message: 'Not you' } }, { status: 403 }),
+      { status: 302, headers: elsewhere },
+      { status: 404, body: 'gone' },
+      { status: 410, body: 'gone for good' },
+    ];
+    const stop = new AbortController();
+    let round = -1;
     let downUntil = 0;
     server.intercept = ({ query }) =>
-      query.has('$filter') && clock.now() < downUntil ? { status: 503, body: 'down' } : undefined;
-    const ended = replica.replicate({
+      query.has('$filter') && clock.now() < downUntil ? replies[round] : undefined;
+    const watching = replica.replicate({
       watch: true,
+      signal: stop.signal,
       onEvent: (event) => {
-        if (event.kind === 'step' && event.step === 'update' && event.state === 'done') {
-          if (downUntil === 0) downUntil = clock.now() + 2 * HOUR;
-          else if (clock.now() > downUntil) server.traits.token = 'another';
-        }
+        if (event.kind !== 'step' || event.step !== 'update' || event.state !== 'done') return;
+        downUntil = clock.now() + 2 * HOUR;
+        if (++round === replies.length) stop.abort();
       },
     });
-    await assert.rejects(ended, { name: 'RequestFailure', kind: 'refused', message: '401: Who are you?' });
+    assert.equal(await watching, 'stopped');
     const failures = replica.told('failed');
-    assert.ok(failures.length > 3);
-    assert.deepEqual(failures[0], { reason: '503: down', wait: 15_000 });
-    assert.equal(Math.max(...failures.map(({ wait }) => wait)), 5 * 60_000);
+    assert.deepEqual(failures[0], { step: 'update', reason: '503: down', wait: 11_250 });
+    assert.deepEqual(
+      [...new Set(failures.map(({ reason }) => reason))],
+      [
+        '503: down',
+        '401: Who are you?',
+        '403: Not you',
+        'The source redirects to https://elsewhere.example, which is not where the token is for',
+        '404: gone',
+        '410: gone for good',
+      ],
+    );
+    const waits = (reason: RegExp): number[] =>
+      failures.filter((each) => reason.test(each.reason)).map(({ wait }) => wait / 1000);
+    assert.equal(Math.max(...waits(/^503/)), 0.75 * 5 * 60, 'what passes by itself is asked for more often');
+    assert.deepEqual(
+      waits(/^401/),
+      [11.25, 22.5, 45, 90, 180, 360, 675, 675, 675, 675, 675, 675, 675, 675, 675],
+    );
+    assert.equal(replica.told('recovered').length, replies.length);
+    assert.deepEqual((await replica.status()).troubles, []);
+  });
+
+  test('what a watch cannot do is told by status until it can', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(2, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    const begun = clock.text();
+    server.intercept = () => json({ error: { message: 'Not yet' } }, { status: 403 });
+    const stop = new AbortController();
+    const told: unknown[] = [];
+    const watching = replica.replicate({
+      watch: true,
+      signal: stop.signal,
+      onEvent: async (event) => {
+        if (event.kind === 'failed' && replica.told('failed').length === 3) {
+          told.push(...(await replica.status()).troubles);
+          server.intercept = () => undefined;
+        }
+        if (event.kind === 'step' && event.step === 'update' && event.state === 'done') stop.abort();
+      },
+    });
+    assert.equal(await watching, 'stopped');
+    assert.deepEqual(told, [
+      { step: 'watch', since: begun, attempts: 3, reason: '403: Not yet', lasting: true },
+    ]);
+    assert.deepEqual((await replica.status()).troubles, []);
+  });
+
+  test('what was asked for wrongly ends a watch at once', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(2, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    for (const wish of [{ from: 'ftp://nowhere' }, { resources: ['Nothing'] }, { source: 'a name' }]) {
+      await assert.rejects(replica.replicate({ ...wish, watch: true }), { code: 'usage' });
+    }
+    assert.deepEqual(replica.told('failed'), []);
   });
 });
 

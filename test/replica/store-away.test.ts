@@ -130,7 +130,7 @@ test('a watch that is told to stop while its store is away has stopped, and has 
     return true;
   });
   assert.equal(await replica.replicate({ store, watch: true, signal: stop.signal }), 'stopped');
-  assert.deepEqual(replica.told('failed'), [{ reason: away.message, wait: 1000 }]);
+  assert.deepEqual(replica.told('failed'), [{ reason: away.message, wait: 750 }]);
 });
 
 test('failures of a store that are far apart are waited out as the first one was', async (t) => {
@@ -156,19 +156,40 @@ test('failures of a store that are far apart are waited out as the first one was
   assert.equal(await watching, 'stopped');
   assert.deepEqual(
     replica.told('failed').map(({ wait }) => wait),
-    [1000, 1000, 1000, 1000],
+    [750, 750, 750, 750],
   );
 });
 
-test('a watch whose source another process takes over while it sleeps ends with that', async (t) => {
+test('a watch whose source another process takes over tells it, waits for the end of that, and goes on', async (t) => {
   const { replica, clock } = await world(t, 2);
   const begun = clock.now();
+  let taken = 0;
+  let updates = 0;
+  const stop = new AbortController();
   // What is committed first after a while is the lease alone.
   const store = storeAway(replica, (call) => {
     const now = clock.now() + 2 * MINUTE;
-    if (call === 'commit' && clock.now() > begun + 15 * SECOND)
-      void replica.store.ledger.lease(SOURCE, { holder: 'another', now, until: now + MINUTE });
+    if (call === 'commit' && clock.now() > begun + 15 * SECOND && ++taken === 1)
+      void replica.store.ledger.lease(SOURCE, { holder: 'another:1:ab', now, until: now + MINUTE });
     return false;
   });
-  await assert.rejects(replica.replicate({ store, watch: true }), { name: 'LeaseLost' });
+  const watching = replica.replicate({
+    store,
+    watch: true,
+    updateEvery: MINUTE,
+    signal: stop.signal,
+    onEvent: (event) => {
+      if (event.kind !== 'step' || event.step !== 'update' || event.state !== 'done') return;
+      if (++updates === 2) stop.abort();
+    },
+  });
+  assert.equal(await watching, 'stopped');
+  const [lost, ...others] = replica.told('failed').map(({ reason }) => reason);
+  assert.match(lost ?? '', /another process/i);
+  assert.ok(others.length >= 3, 'it looks again and again');
+  for (const reason of others)
+    assert.match(reason, /^another:1:ab is replicating feed into this store; its lease ends in \d+ s/);
+  assert.deepEqual(replica.told('recovered'), [{ attempts: others.length + 2 }]);
+  assert.ok(clock.now() >= begun + 3 * MINUTE);
+  assert.deepEqual((await replica.status()).troubles, []);
 });

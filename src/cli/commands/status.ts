@@ -78,6 +78,10 @@ function sourceText(source: SourceStatus): string[] {
     `last update ${source.lastUpdate ?? 'never'}, last purge ${source.lastPurge ?? 'never'}, ${source.quarantined} in quarantine`,
     ...(source.ignored.length > 0 ? [`left out: ${source.ignored.join(', ')}`] : []),
     ...(source.holder === undefined ? [] : [`${source.holder} is at work on it`]),
+    ...source.troubles.map(
+      ({ step, since, attempts, reason }) =>
+        `in trouble: ${step} since ${since}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${reason}`,
+    ),
     ...(source.stale === undefined ? [] : [`not fresh: ${source.stale}`]),
   ];
 }

@@ -1,5 +1,6 @@
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
+import type { Troubles } from '../run/troubles.ts';
 import type { Capabilities } from '../source/source.ts';
 
 /** What is kept of a source, by name. Moments are milliseconds since 1970 on the consumer's clock. */
@@ -19,6 +20,8 @@ export interface StateShapes {
   readonly media: 'records' | 'files';
   /** Fields that the source has and the replica leaves out, `Resource.Field`. */
   readonly ignored: readonly string[];
+  /** What a watch cannot do at present. */
+  readonly troubles: Troubles;
 }
 
 export interface Schedule {

@@ -1,12 +1,14 @@
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { LeaseLost } from '../../store/ledger.ts';
+import { LONGEST_REST, type RestOptions, restAfter, SHORT_REST } from '../http/backoff.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { refreshAll } from './cycle.ts';
-import { type Hold, LEASE } from './hold.ts';
+import { type Hold, type Holder, LEASE, newHolder } from './hold.ts';
 import { replicateOnce } from './once.ts';
 import type { ReplicateOptions } from './options.ts';
 import { environmentOf } from './real-environment.ts';
 import { hold, openCopy, reopenCopy, type SessionOptions } from './session.ts';
+import { clearTrouble, noteTrouble, passesByItself } from './troubles.ts';
 import { watch } from './watch.ts';
 
 /** How a run ended. */
@@ -30,57 +32,72 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 /** Failures of the store that one run waits out; a watch waits for as long as it takes. */
 const PATIENCE = 10;
 const LONGEST_WAIT = 30_000;
+/** What was asked for wrongly: no time mends it. */
+const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNotOurs', 'storeTooNew']);
 
 /**
  * Copies a feed into a replica and keeps it current (specification 4.4). Every page is stored with its place in one
- * transaction: whenever the process ends, the next run goes on where this one stopped.
- * @throws RequestFailure when the source refuses the key, or fails for longer than a run waits
- * @throws PlatError `usage` for options that make no sense, `failed` when another process is at work on the source
- * @throws LeaseLost when another process took over while this one was held up
+ * transaction: whenever the process ends, the next run goes on where this one stopped. A watch ends when it is told to,
+ * and for options that make no sense; whatever else happens to it, it tells, rests and goes on.
+ * @throws PlatError `usage` for options that make no sense
+ * @throws RequestFailure (one run) when the source refuses the key, or fails for longer than a run waits
+ * @throws PlatError `failed` (one run) when another process is at work on the source
+ * @throws LeaseLost (one run) when another process took over while this one was held up
  */
 export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
   const { environment, close } = environmentOf(options.environment);
-  const lost = new AbortController();
-  const signals = options.signal === undefined ? [lost.signal] : [options.signal, lost.signal];
   const session: SessionOptions = {
     ...options,
     environment,
     onEvent: options.onEvent ?? (() => undefined),
-    signal: AbortSignal.any(signals),
+    signal: options.signal ?? new AbortController().signal,
   };
-  const held = await hold(session);
+  // One holder for as long as this runs: it takes again what it could not give back.
+  const holder = newHolder(environment.clock, environment.processes, session.signal);
+  try {
+    return await (options.watch === true ? watchOn(session, holder) : holding(session, holder, patiently));
+  } catch (error) {
+    if (error instanceof RequestFailure && error.kind === 'stopped') return 'stopped';
+    throw error;
+  } finally {
+    await close();
+  }
+}
+
+/** Runs work while this process alone writes the copy. @throws LeaseLost as soon as another one does */
+async function holding(
+  { signal, ...options }: SessionOptions,
+  holder: Holder,
+  work: (session: SessionOptions, held: Hold) => Promise<ReplicateResult>,
+): Promise<ReplicateResult> {
+  const lost = new AbortController();
+  const session = { ...options, signal: AbortSignal.any([signal, lost.signal]) };
+  const held = await hold(session, holder);
   const heart = beat(session, held, lost);
   try {
-    const result = await patiently(session, held);
+    const result = await work(session, held);
     if (result === 'stopped' && lost.signal.aborted) throw lost.signal.reason;
     return result;
   } catch (error) {
     if (lost.signal.aborted) throw lost.signal.reason;
-    if (error instanceof RequestFailure && error.kind === 'stopped') return 'stopped';
     throw error;
   } finally {
     heart.abort();
     // Of a store that cannot be reached it ends by itself.
     if (!lost.signal.aborted) await held.release().catch(() => undefined);
-    await close();
   }
 }
 
 /** Runs, and begins again where it stopped when the store could not be reached for a while. */
 async function patiently(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
-  const { environment, onEvent, signal, watch: isWatch = false } = session;
-  const once: { refresh: boolean } = { refresh: session.refresh === true };
+  const { environment, onEvent, signal } = session;
+  const once = { refresh: session.refresh === true };
   for (let failures = 1; ; failures++) {
-    const begun = environment.clock.now();
     try {
       return await run(session, held, once);
     } catch (error) {
-      // A source that is away when a watch begins is waited for as one that goes away later.
-      const passes = isPassing(error) || (isWatch && isTransient(error));
-      if (!passes || (!isWatch && failures > PATIENCE)) throw error;
+      if (!isPassing(error) || failures > PATIENCE) throw error;
       if (signal.aborted) return 'stopped';
-      // A watch that went well for a while does not wait longer each time.
-      if (isWatch && environment.clock.now() - begun > LONGEST_WAIT) failures = 1;
       const wait = Math.min(LONGEST_WAIT, 500 * 2 ** failures);
       onEvent({ kind: 'failed', reason: error.message, wait });
       await environment.clock.sleep(wait, signal);
@@ -88,18 +105,69 @@ async function patiently(session: SessionOptions, held: Hold): Promise<Replicate
   }
 }
 
+/** Watches, and begins again after whatever ends it but the signal. */
+async function watchOn(session: SessionOptions, holder: Holder): Promise<ReplicateResult> {
+  const { environment, onEvent, signal, store } = session;
+  const { clock, random } = environment;
+  const once = { refresh: session.refresh === true };
+  let hasBegun = false;
+  for (let failures = 1; ; failures++) {
+    let openedAt = Number.POSITIVE_INFINITY;
+    try {
+      return await holding(session, holder, async (inner, held) => {
+        try {
+          return await run(inner, held, once, () => {
+            hasBegun = true;
+            openedAt = clock.now();
+            if (failures > 1) onEvent({ kind: 'recovered', attempts: failures });
+          });
+        } catch (error) {
+          // A store that is away can keep nothing.
+          if (!inner.signal.aborted && !endsWatch(error, hasBegun) && !isPassing(error)) {
+            await noteTrouble(store, held.name, 'watch', error, clock.now()).catch(() => undefined);
+          }
+          throw error;
+        }
+      });
+    } catch (error) {
+      if (signal.aborted) return 'stopped';
+      if (endsWatch(error, hasBegun)) throw error;
+      // One that went well for a while does not wait longer each time.
+      if (clock.now() - openedAt > SHORT_REST.longest) failures = 1;
+      const wait = restAfter(failures, floorOf(error), restOf(error), random);
+      onEvent({ kind: 'failed', reason: error instanceof Error ? error.message : String(error), wait });
+      await clock.sleep(wait, signal);
+      if (signal.aborted) return 'stopped';
+    }
+  }
+}
+
+/** What was asked for wrongly ends a watch at its start. Later it is the world that has changed. */
+const endsWatch = (error: unknown, hasBegun: boolean): boolean =>
+  !hasBegun && error instanceof PlatError && WRONG.has(error.code);
+
+const restOf = (error: unknown): RestOptions =>
+  isPassing(error) || passesByItself(error) || isAboutHold(error) ? SHORT_REST : LONGEST_REST;
+const floorOf = (error: unknown): number | undefined =>
+  error instanceof RequestFailure ? error.retryAfter : undefined;
+
+/** Whether another process is at work: it may end at any time. */
+const isAboutHold = (error: unknown): boolean =>
+  error instanceof LeaseLost || (error instanceof PlatError && error.code === 'failed');
 const isPassing = (error: unknown): error is PlatError =>
   error instanceof PlatError && PASSING.has(error.code);
-const isTransient = (error: unknown): error is RequestFailure =>
-  error instanceof RequestFailure && error.kind === 'transient';
 
 /** @param once what is done by the first run that comes to it, and not again after a failure of the store */
 async function run(
   session: SessionOptions,
   held: Hold,
   once: { refresh: boolean },
+  hasOpened: () => void = () => undefined,
 ): Promise<ReplicateResult> {
   let copy = await openCopy(session, held);
+  // Of whoever was at work before.
+  if (Object.keys(copy.book.get('troubles') ?? {}).length > 0) await clearTrouble(copy.store, copy.name);
+  hasOpened();
   try {
     if (once.refresh) await refreshAll(copy, 'it was asked for');
     once.refresh = false;

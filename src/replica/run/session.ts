@@ -17,7 +17,7 @@ import { discoverReso } from '../source/reso/discover.ts';
 import type { Source } from '../source/source.ts';
 import { compareFingerprint } from './cycle.ts';
 import { describe } from './describe.ts';
-import { type Hold, holdSource } from './hold.ts';
+import { type Hold, type Holder, holdSource } from './hold.ts';
 import { DEFAULT_RESOURCES, MAY_LACK, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 
 /** Bytes of an answer's content; what is larger is asked for in smaller pages. */
@@ -56,7 +56,7 @@ export function sourceName({ source, from }: Pick<ReplicateOptions, 'source' | '
 }
 
 /** @throws PlatError `usage` for a store that is no replica; `failed` when another process is at work on this source */
-export async function hold({ store, environment, ...options }: SessionOptions): Promise<Hold> {
+export async function hold({ store, ...options }: SessionOptions, holder: Holder): Promise<Hold> {
   const name = sourceName(options);
   const { settings } = await store.model();
   if (settings.owner !== 'replica') {
@@ -64,7 +64,7 @@ export async function hold({ store, environment, ...options }: SessionOptions): 
       reason: `${store.name} is no replica: its records are its own. Replicate into a store of its own.`,
     });
   }
-  return holdSource(store, name, environment.clock);
+  return holdSource(store, name, holder);
 }
 
 /** A client of the source, within what its token may use. */

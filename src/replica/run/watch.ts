@@ -3,13 +3,13 @@ import { isAboutAccounts } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { dueAt, noteDone } from '../copy/schedule.ts';
 import type { Schedule } from '../copy/states.ts';
+import { LONG_REST, LONGEST_REST, restAfter } from '../http/backoff.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
 import { accountsOf, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
 import { EVERY, type ReplicateOptions } from './options.ts';
+import { clearTrouble, noteTrouble, passesByItself } from './troubles.ts';
 
-const FIRST_WAIT = 15_000;
-const LONGEST_WAIT = 5 * 60_000;
 /** The wait after a sweep that did not come to its end by itself. */
 const RECONSIDER = 3_600_000;
 
@@ -29,8 +29,9 @@ interface Task {
 
 /**
  * Keeps a copy current until the signal: updates, purges, and agents and offices, each on its own schedule and beside
- * the others. What the network or the source fails at is tried again; what waiting cannot mend ends the watch.
- * @throws RequestFailure `refused`; LeaseLost; PlatError
+ * the others. A step that the source or the network fails is tried again later, whatever was said: a key that is refused
+ * may be let in again, an address that leads elsewhere may lead home.
+ * @throws LeaseLost, PlatError of the store
  */
 export async function watch(
   { copy, review }: Watched,
@@ -96,7 +97,8 @@ export async function watch(
 }
 
 async function repeat(copy: () => Copy, { step, every, work }: Task, ends: AbortSignal): Promise<void> {
-  const { clock } = copy().environment;
+  const { name, store, tell } = copy();
+  const { clock, random } = copy().environment;
   let failures = 0;
   let tried: { readonly at: number; readonly wait: number } | undefined;
   const left = (): number => {
@@ -111,12 +113,18 @@ async function repeat(copy: () => Copy, { step, every, work }: Task, ends: Abort
     try {
       if (await work()) await noteDone(copy(), step, begun);
       else tried = { at: clock.now(), wait: Math.min(every, RECONSIDER) };
+      if (failures > 0) {
+        await clearTrouble(store, name, step);
+        tell({ kind: 'recovered', step, attempts: failures + 1 });
+      }
       failures = 0;
     } catch (error) {
       if (ends.aborted) return;
-      if (!(error instanceof RequestFailure) || error.kind === 'refused') throw error;
-      const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** failures++, every);
-      copy().tell({ kind: 'failed', reason: error.message, wait });
+      if (!(error instanceof RequestFailure)) throw error;
+      const rest = passesByItself(error) ? LONG_REST : LONGEST_REST;
+      const wait = Math.min(every, restAfter(++failures, error.retryAfter, rest, random));
+      await noteTrouble(store, name, step, error, clock.now());
+      tell({ kind: 'failed', step, reason: error.message, wait });
       tried = { at: clock.now(), wait };
     }
   }

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { makeRandom } from '../../../src/demo/random.ts';
 import { PlatError } from '../../../src/errors/index.ts';
-import { openStore } from '../../../src/open-store.ts';
 import { type Place, place } from '../../cli/run.ts';
 import { listing } from '../../support/builders.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
@@ -48,15 +47,6 @@ async function changeSource({ store, write, keys }: Market, random: () => number
   await write('Property', listing(any(), { ListPrice: Math.floor(random() * 1e6) }));
   await write('Property', listing(`9${Math.floor(random() * 1e9)}`));
   await store.remove('Property', [any()]);
-}
-
-/** The lease of a dead process ends by itself; a test has no minute to wait. */
-async function endLease(replica: string): Promise<void> {
-  const store = await openStore(replica).catch(() => undefined);
-  if (store === undefined) return; // killed before it made a store
-  const holder = await store.ledger.leaseHolder('feed');
-  if (holder !== undefined) await store.ledger.releaseLease('feed', holder.holder);
-  await store.close();
 }
 
 async function assertEqual(
@@ -135,7 +125,6 @@ for (const engine of ['sqlite', 'postgres'] as const) {
           assert.equal(code, 0, `the run outlives the service: ${err}`);
         } else if (isDone) replicatorKills++;
         else assert.equal(code, 0, err);
-        await endLease(stores.replica);
         await changeSource(market, chance);
       }
 

@@ -1,0 +1,139 @@
+/** Whether the process that holds a source is dead: told for certain, or not at all. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { holdSource, LEASE, newHolder } from '../../src/replica/run/hold.ts';
+import { type Host, processesOf, realProcesses, shownName } from '../../src/replica/run/processes.ts';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { makeWorld } from '../support/world.ts';
+
+interface Other {
+  readonly state: string;
+  readonly begin: number;
+}
+
+/** A host of one boot; processes by number. What a test does not say of it is as usual. */
+function hostOf(
+  pid: number,
+  processes: Map<number, Other>,
+  wish: Partial<Host> & { boot?: string } = {},
+): Host {
+  const { boot = 'boot-1', ...others } = wish;
+  return {
+    name: 'host',
+    pid,
+    read(path) {
+      if (path.endsWith('boot_id')) return `${boot}\n`;
+      const [, number] = /^\/proc\/(\w+)\/stat$/.exec(path) ?? [];
+      const found = processes.get(number === 'self' ? pid : Number(number));
+      if (found === undefined) throw new Error('ENOENT');
+      return `${number} (a (name) of) ${found.state} ${Array.from({ length: 18 }, () => 0).join(' ')} ${found.begin} 0`;
+    },
+    readLink: () => 'pid:[4026531836]',
+    exists: (number) => processes.has(number),
+    ...others,
+  };
+}
+
+test('a process is dead when its number is free, used again, or of one that has ended', () => {
+  const processes = new Map<number, Other>([
+    [10, { state: 'S', begin: 500 }],
+    [20, { state: 'R', begin: 900 }],
+  ]);
+  const me = processesOf(hostOf(20, processes));
+  const other = processesOf(hostOf(10, processes)).name();
+  assert.match(other, /^host:10:[0-9a-f]{8}:[\w-]{12}:500$/);
+  assert.equal(shownName(other), other.split(':').slice(0, 3).join(':'));
+  const cases: readonly [string, Other | undefined, boolean][] = [
+    ['alive', { state: 'S', begin: 500 }, false],
+    ['stopped for a while', { state: 'T', begin: 500 }, false],
+    ['waiting for its parent', { state: 'Z', begin: 500 }, true],
+    ['another one of the same number', { state: 'S', begin: 501 }, true],
+    ['gone', undefined, true],
+  ];
+  for (const [name, state, isDead] of cases) {
+    if (state === undefined) processes.delete(10);
+    else processes.set(10, state);
+    assert.equal(me.isDead(other), isDead, name);
+  }
+});
+
+test('what cannot be told is alive: another host, boot or namespace, a hidden process, a name without evidence', () => {
+  const gone = new Map<number, Other>([[20, { state: 'R', begin: 900 }]]);
+  const me = processesOf(hostOf(20, gone));
+  const all = new Map<number, Other>([[10, { state: 'S', begin: 500 }]]);
+  const strangers = [
+    processesOf(hostOf(10, all, { boot: 'boot-2' })).name(),
+    processesOf(hostOf(10, all, { readLink: () => 'pid:[1]' })).name(),
+    processesOf(
+      hostOf(10, all, {
+        read: () => {
+          throw new Error('no /proc');
+        },
+      }),
+    ).name(),
+    'host:10:0badc0de',
+    'another',
+  ];
+  for (const name of strangers) assert.equal(me.isDead(name), false, name);
+  const hidden = processesOf(hostOf(20, gone, { exists: () => true }));
+  assert.equal(hidden.isDead(processesOf(hostOf(10, all)).name()), false);
+});
+
+test(
+  'a process of this host that was killed is dead, one that runs is not',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const script =
+      "import('./src/replica/run/processes.ts').then(({ realProcesses }) => { console.log(realProcesses().name()); setInterval(() => {}, 1000); })";
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => child.kill('SIGKILL'));
+    const [part] = await once(child.stdout, 'data');
+    const name = String(part).trim();
+    assert.equal(realProcesses().isDead(name), false);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    assert.equal(realProcesses().isDead(name), true);
+  },
+);
+
+test('the lease of a dead process is taken over at once, that of a living one never', async (t) => {
+  const processes = new Map<number, Other>([
+    [10, { state: 'S', begin: 500 }],
+    [20, { state: 'R', begin: 900 }],
+  ]);
+  const { store, clock } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
+  const at = (pid: number) => newHolder(clock, processesOf(hostOf(pid, processes)));
+  await holdSource(store, 'feed', at(10));
+  await assert.rejects(holdSource(store, 'feed', at(20)), {
+    code: 'failed',
+    message:
+      /^host:10:[0-9a-f]{8} is replicating feed into this store; its lease ends in 60 s unless it goes on\.$/,
+  });
+  processes.delete(10);
+  const held = await holdSource(store, 'feed', at(20));
+  await held.release();
+  assert.equal(await store.ledger.leaseHolder('feed'), undefined);
+});
+
+test('a lease that ends years from now was written by a wrong clock: it is taken when nobody renews it', async (t) => {
+  const { store, clock } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
+  const far = clock.now() + 20 * 365 * 86_400_000;
+  await store.ledger.lease('feed', { holder: 'else:1:0badc0de', now: clock.now(), until: far });
+  let isAlive = true;
+  const sleeping = {
+    now: clock.now,
+    sleep: async (milliseconds: number) => {
+      clock.advance(milliseconds);
+      const now = clock.now();
+      if (isAlive) await store.ledger.lease('feed', { holder: 'else:1:0badc0de', now, until: far + now });
+    },
+  };
+  await assert.rejects(holdSource(store, 'feed', newHolder(sleeping)), { code: 'failed' });
+  isAlive = false;
+  const begun = clock.now();
+  const held = await holdSource(store, 'feed', newHolder(sleeping));
+  assert.equal(clock.now() - begun, LEASE);
+  assert.equal((await store.ledger.leaseHolder('feed'))?.holder, held.lease().holder);
+});
