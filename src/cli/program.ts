@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addCheckCommand } from './commands/check.ts';
 import { addCopyCommand } from './commands/copy.ts';
 import { addDataCommands } from './commands/data.ts';
 import { addDemoCommand } from './commands/demo.ts';
@@ -26,6 +27,7 @@ export function makeProgram(): Command {
   addServeCommand(program);
   addImportCommand(program);
   addDataCommands(program);
+  addCheckCommand(program);
   addCopyCommand(program);
   addKeyCommands(program);
   addStatusCommand(program);

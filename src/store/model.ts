@@ -34,6 +34,10 @@ export interface StoreModel {
   readonly inUse: (field: Field) => boolean;
 }
 
+/** Fields that were in use and are not declared any more: their values stay, should they come back. */
+export const dormantFields = ({ profile }: Pick<StoreModel, 'profile'>, resource: Resource): string[] =>
+  [...(profile.since.get(resource.name)?.keys() ?? [])].filter((name) => !resource.fields.has(name));
+
 export interface ModelSource {
   readonly generation: number;
   readonly epoch: string;

@@ -130,6 +130,15 @@ export interface Store {
   rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage>;
   /** What is kept beside the rows of a resource and does not agree with them (check/table-faults.ts). */
   tableFaults(resource: string): Promise<readonly RowFaults[]>;
+  /** What the engine finds wrong beneath the records: pages, tables, indexes. */
+  fileFaults(): Promise<readonly string[]>;
+  /** Rebuilds what lies beneath the records and follows from them: indexes, and tables that are missing. */
+  mendFile(): Promise<void>;
+  /**
+   * Writes rows anew, from those of their parts that agree.
+   * @returns the keys of records that have to come from their source again
+   */
+  rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
   /** Makes what is kept beside the rows agree with them. */
   mend(): Promise<void>;
   /** Whole records as they are stored, whoever asks: of a key, or the children of a record. */

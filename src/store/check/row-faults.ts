@@ -5,7 +5,7 @@
  */
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
+import { dormantFields, type StoreModel } from '../model.ts';
 import { mediaKind } from '../record/media.ts';
 import { bind, column, integer, join, name, render, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
@@ -13,6 +13,7 @@ import { PUBLISHED, parentColumn, shownBits, visibleBits } from '../sql/visibili
 import { placeOf, textColumns } from '../text/text-columns.ts';
 import type { RowToPut } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
+import { hashOf } from './row-content.ts';
 
 /** What is wrong with one row. */
 export interface RowFaults {
@@ -75,25 +76,30 @@ function placeIn<T>({ resource }: ResourceLayout, row: Raw<T>): Pick<RowFaults, 
   return { key, parent: { resource: text(row._parent_resource) ?? '', key: text(row._parent) ?? '' } };
 }
 
-function rowsStatement(planner: Planner, layout: ResourceLayout, wanted: CheckedRows): Sql {
+/** Rows with their columns and texts, and what they should be as far as the engine can tell. */
+export function rowsStatement(planner: Planner, layout: ResourceLayout, wanted: CheckedRows): Sql {
   const { columnsTable, textsTable, resource } = layout;
   const one = isOneTable(layout);
   const isChild = resource.parent !== undefined;
   const own = [
     ...(isChild ? ['_key', '_parent', '_parent_resource'] : ['_key']),
     ...SHARED,
-    ...['_kind', '_rank', '_file', '_source'],
+    ...['_kind', '_rank', '_file', '_source', '_hash', '_audience'],
     ...typedFields(layout).map((field) => field.name),
   ];
   const beside = one ? [] : [...SHARED, ...layout.links.map(({ field }) => field)];
   const texts = textColumns(planner.model, layout).columns;
   const parentSystem = parentColumn(planner, layout, 'r', '_system');
+  const dormant = dormantFields(planner.model, resource).map((each) => sql`${column('r', each)} IS NOT NULL`);
   const columns = [
     ...own.map((each) => column('r', each)),
     ...beside.map((each) => sql`${column('t', each)} AS ${name(`text_${each}`)}`),
     ...texts.map((each) => column(one ? 'r' : 't', each)),
     sql`${visibleBits(planner, layout, 'r')} AS judged_visible`,
     sql`${shownBits(planner, layout, 'r')} AS judged_shown`,
+    dormant.length === 0
+      ? sql`0 AS dormant`
+      : sql`CASE WHEN ${join(dormant, ' OR ')} THEN 1 ELSE 0 END AS dormant`,
     sql`CASE WHEN EXISTS (SELECT 1 FROM plat_ledger_state s WHERE s.source = r._source) THEN 1 ELSE 0 END AS known_source`,
     ...(parentSystem === undefined
       ? []
@@ -170,6 +176,8 @@ function rowCheck<T>(
       }
     }
     for (const [column, expected] of writerAt(version)(row)) compare(column, raw[column], expected);
+    const hash = hashOf(model, layout, read.values, raw);
+    if (hash !== undefined) compare('_hash', raw._hash, hash);
     return [...new Set(what)];
 
     function compare(column: string, found: unknown, expected: string | number | null): void {
@@ -197,7 +205,8 @@ function textsAt(model: StoreModel, layout: ResourceLayout, version: number): Te
   };
 }
 
-function rowOf<T>({ resource }: ResourceLayout, raw: Raw<T>, values: FieldValues): RowToPut {
+/** A row as a writer takes it, but for what it replaces. */
+export function rowOf<T>({ resource }: ResourceLayout, raw: Raw<T>, values: FieldValues): RowToPut {
   return {
     key: String(raw._key),
     stored: undefined,
@@ -211,7 +220,7 @@ function rowOf<T>({ resource }: ResourceLayout, raw: Raw<T>, values: FieldValues
 }
 
 /** The values of a row's columns, and the columns that hold none of their field. */
-function readValues<T>(
+export function readValues<T>(
   layout: ResourceLayout,
   raw: Raw<T>,
   decode: Asker<T>['decode'],

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
+import { rewriteInBatches } from '../check/rewrite-rows.ts';
 import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
 import { findTableFaults, mendStatements } from '../check/table-faults.ts';
 import type { StoreDump } from '../dump.ts';
@@ -34,6 +35,7 @@ import type { Lanes } from './connection/lanes.ts';
 import { allow, bindings, type Session, withSession } from './connection/session.ts';
 import { dumpStore } from './copying/backup.ts';
 import { exportRecords, readContents } from './copying/export.ts';
+import { findFileFaults, tablesOf } from './file-faults.ts';
 import { postgresKeys } from './keys.ts';
 import { postgresLedger } from './ledger.ts';
 import { readStoredModel } from './meta.ts';
@@ -220,6 +222,39 @@ export class PostgresStore implements Store {
         ? findTableFaults(askerOf(session, planner), planner.model.layout(resource))
         : [],
     );
+  }
+
+  async fileFaults(): Promise<readonly string[]> {
+    const model = await this.model();
+    return withSession(this.#opened.lanes.searches, async (session) => {
+      await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      try {
+        await allow(session, LARGE);
+        return await findFileFaults(session, model);
+      } finally {
+        await session.run('ROLLBACK').catch(() => undefined); // nothing was written
+      }
+    });
+  }
+
+  async mendFile(): Promise<void> {
+    const model = await this.model();
+    for (const table of tablesOf(model)) {
+      await this.#turns.next(() =>
+        this.#opened.writer.locked(async (session) => {
+          await allow(session, LARGE);
+          await session.run(`REINDEX TABLE "${table}"`);
+        }),
+      );
+    }
+  }
+
+  rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]> {
+    return this.#turns.next(async () => {
+      const written = await rewriteInBatches(this.#opened.writer, this.#state.model, resource, keys);
+      this.#state.took(written.model);
+      return written.unsure;
+    });
   }
 
   async mend(): Promise<void> {

@@ -3,6 +3,7 @@ import { backup as backupDatabase } from 'node:sqlite';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { CacheUse } from '../bounded-cache.ts';
+import { rewriteInBatches } from '../check/rewrite-rows.ts';
 import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
 import { findTableFaults, mendStatements } from '../check/table-faults.ts';
 import { type Clock, steadyClock, systemClock } from '../clock.ts';
@@ -37,6 +38,7 @@ import { createStore, inspect } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
+import { findFileFaults, mendFileFaults } from './file-faults.ts';
 import { registerFileUrl } from './functions.ts';
 import { HorizonProbe } from './horizon.ts';
 import { sqliteKeys } from './keys.ts';
@@ -294,6 +296,22 @@ class SqliteStore implements Store {
     const model = await this.model();
     if (!model.stores(resource)) return [];
     return findTableFaults(askerOf(this.#main, model), model.layout(resource));
+  }
+
+  async fileFaults(): Promise<readonly string[]> {
+    return findFileFaults(this.#main, await this.model());
+  }
+
+  mendFile(): Promise<void> {
+    return this.#exclusively(() => this.#writer.locked(() => mendFileFaults(this.#write, this.#model)));
+  }
+
+  rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]> {
+    return this.#exclusively(async () => {
+      const { model, unsure } = await rewriteInBatches(this.#writer, this.#model, resource, keys);
+      this.#model = model;
+      return unsure;
+    });
   }
 
   async mend(): Promise<void> {

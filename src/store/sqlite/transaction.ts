@@ -1,3 +1,4 @@
+import { rewriteRows } from '../check/rewrite-rows.ts';
 import { findRowFaults } from '../check/row-faults.ts';
 import type { StoreModel } from '../model.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
@@ -46,6 +47,10 @@ export function sqliteTransaction(
       const asker = askerOf(connection, model);
       const { faults } = await findRowFaults(asker, model.layout(resource), { kind: 'keys', keys });
       return new Set(faults.map(({ key }) => key));
+    },
+    rewrite: async (resource, keys) => {
+      const { put } = table(resource);
+      return rewriteRows(askerOf(connection, model), model.layout(resource), keys, put);
     },
     put: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).put(rows)),
     restamp: async (resource, rows) => table(resource).restamp(rows),

@@ -40,15 +40,20 @@ export function writeAllWords(database: DatabaseSync, layout: ResourceLayout): v
 }
 
 /** Writes the words of records, from their columns under alias `r`. */
-function wordsFrom(layout: ResourceLayout): string {
+const wordsFrom = (
+  layout: ResourceLayout,
+): string => `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words)
+     SELECT r._id, ${wordsOfRow(layout)} FROM "${layout.columnsTable}" r`;
+
+/** The words of a record, from its columns under alias `r`. */
+function wordsOfRow(layout: ResourceLayout): string {
   const texts = typedFields(layout)
     .filter(({ type }) => type.kind === 'string')
     .map((field) => `r."${field.name}"`);
   const chunks = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
     joined(texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS)),
   );
-  return `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words)
-     SELECT r._id, plat_words(${joined(['r._key', ...chunks])}) FROM "${layout.columnsTable}" r`;
+  return `plat_words(${joined(['r._key', ...chunks])})`;
 }
 
 /** Finds records that the index does not have, and ids in it that no record has; and how both are mended. */
@@ -108,4 +113,53 @@ export function wordWriter(
     const texts = columns.filter((value, index) => isText[index] === true && typeof value === 'string');
     insert.run(id, wordsOf([key, ...texts].join('\n')).join(' '));
   };
+}
+
+/** A number that two lists of words hardly share, whatever their order of adding up. */
+function markOf(term: string, offset: number): number {
+  let mark = 0x811c9dc5 ^ offset;
+  for (let index = 0; index < term.length; index++)
+    mark = Math.imul(mark ^ term.charCodeAt(index), 0x01000193);
+  return mark >>> 0;
+}
+
+/** Records whose words in the index are not those of their columns, by key; ids of the index that no record has. */
+export function findWordFaults({ database }: Connection, layout: ResourceLayout): string[] {
+  if (!isIndexed(layout)) return [];
+  const index = tableOf(layout);
+  database.exec(
+    `CREATE VIRTUAL TABLE IF NOT EXISTS temp."${index}_read" USING fts5vocab(main, "${index}", instance)`,
+  );
+  const last = database
+    .prepare(`SELECT max((SELECT coalesce(max(_id), 0) FROM "${layout.columnsTable}"),
+      (SELECT coalesce(max(id), 0) FROM "${index}_docsize")) AS id`)
+    .get();
+  // One number for each record: what the index holds, less what it should hold.
+  const sums = new Float64Array(Number(last?.id) + 1);
+  const add = (id: unknown, mark: number): void => {
+    const at = Number(id);
+    sums[at] = (sums[at] ?? 0) + mark;
+  };
+  const records = database.prepare(
+    `SELECT r._id AS id, ${wordsOfRow(layout)} AS words FROM "${layout.columnsTable}" r`,
+  );
+  for (const { id, words } of records.iterate()) {
+    const list = typeof words === 'string' && words !== '' ? words.split(' ') : [];
+    add(id, -list.reduce((sum, term, offset) => sum + markOf(term, offset), 0));
+  }
+  const entries = database.prepare(`SELECT term, doc, "offset" AS place FROM temp."${index}_read"`);
+  for (const { term, doc, place } of entries.iterate()) add(doc, markOf(String(term), Number(place)));
+  const keyOf = database.prepare(`SELECT _key FROM "${layout.textsTable}" WHERE _id = ?`);
+  return [...sums.entries()].flatMap(([id, sum]) =>
+    sum === 0 ? [] : [String(keyOf.get(id)?._key ?? `(id ${id})`)],
+  );
+}
+
+/** Makes the index anew. */
+export function rebuildWords(database: DatabaseSync, layout: ResourceLayout): void {
+  if (!isIndexed(layout)) return;
+  const index = tableOf(layout);
+  database.exec(`DROP TABLE IF EXISTS temp."${index}_read"`);
+  database.exec(`DROP TRIGGER IF EXISTS "${index}_gone"; DROP TABLE IF EXISTS "${index}";`);
+  extendWords(database, layout);
 }

@@ -66,6 +66,11 @@ export interface WriteTransaction {
   load(resource: string, rows: readonly StoredRow[]): Promise<ReadonlyMap<string, FieldValues>>;
   /** The keys among these whose stored rows do not say one thing everywhere (check/row-faults.ts). */
   faulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Writes rows anew, from those of their parts that agree (check/rewrite-rows.ts).
+   * @returns the keys of records that have to come from their source again
+   */
+  rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
   /** Inserts or replaces, and brings the visibility of the rows and of their children up to date. */
   put(resource: string, rows: readonly RowToPut[]): Promise<void>;
   restamp(resource: string, rows: readonly RowToRestamp[]): Promise<void>;

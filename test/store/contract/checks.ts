@@ -1,6 +1,7 @@
 /** What a store says of itself: a sound one has no fault, and each damage is found where it was done. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { repairStore } from '../../../src/store/check/check-store.ts';
 import { floorPlan, listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
 import type { Engine, Scope } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
@@ -90,19 +91,19 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE property_records SET "City" = 'Elsewhere' WHERE _key = '$'`,
-    faults: [['Property', '$', 'address_values']],
+    faults: [['Property', '$', 'address_values', '_hash']],
   },
   {
     statement: `UPDATE property_records SET "City" = NULL WHERE _key = '$'`,
-    faults: [['Property', '$', 'address_values', 'address_nulls']],
+    faults: [['Property', '$', 'address_values', 'address_nulls', '_hash']],
   },
   {
     statement: `UPDATE property_records SET "YearBuilt" = 1900 WHERE _key = '$'`,
-    faults: [['Property', '$', 'YearBuilt']],
+    faults: [['Property', '$', 'YearBuilt', '_hash']],
   },
   {
     statement: `UPDATE media_records SET "MediaURL" = 'https://elsewhere.example/' WHERE _key = 'P$'`,
-    faults: [['Media', 'P$', 'idx_values']],
+    faults: [['Media', 'P$', 'idx_values', '_hash']],
   },
   {
     statement: `UPDATE media_records SET native_text = '{}' WHERE _key = 'P$'`,
@@ -122,7 +123,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE open_house_records SET "OpenHouseStartTime" = '2024-05-02T12:00:00' WHERE _key = 'H$'`,
-    faults: [['OpenHouse', 'H$', 'native_text', 'idx_values']],
+    faults: [['OpenHouse', 'H$', 'native_text', 'idx_values', '_hash']],
   },
   {
     statement: `UPDATE property_rooms_records SET _system = 'Z' WHERE _key = 'R$'`,
@@ -130,7 +131,11 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE member_records SET "MemberFullName" = 'Somebody' WHERE _key = 'N'`,
-    faults: [['Member', 'N', 'idx_values', 'join_idx_values']],
+    faults: [['Member', 'N', 'idx_values', 'join_idx_values', '_hash']],
+  },
+  {
+    statement: `UPDATE property_records SET _hash = 'x' WHERE _key = '$'`,
+    faults: [['Property', '$', '_hash']],
   },
   {
     statement: `UPDATE plat_counters SET rows = rows + 1 WHERE resource = 'Media'`,
@@ -171,5 +176,44 @@ export function checkContract(engine: Engine): void {
       rest,
       sorted(expected.filter(([, , what]) => !/^(counts|it has|its columns)/.test(what ?? ''))),
     );
+  });
+
+  test('a repair makes all of it as it was, by what two of columns, texts and hash say', async (t) => {
+    const keyOf = (at: number): string => `D${at}`;
+    const kept = [...DAMAGES.entries()].filter(
+      ([, { statement }]) => !/DELETE FROM property_records/.test(statement),
+    );
+    const world = await market(
+      engine,
+      t,
+      kept.map(([at]) => keyOf(at)),
+    );
+    const RESOURCES = ['Member', 'Property', 'Media', 'OpenHouse', 'PropertyRooms'];
+    const all = async (): Promise<unknown> =>
+      Promise.all(RESOURCES.map(async (name) => [await world.exported(name), await world.rows(name)]));
+    const before = await all();
+    await world.damage(...kept.map(([at, { statement }]) => statement.replaceAll('$', keyOf(at))));
+    assert.notDeepEqual(await faultsIn(world.store), []);
+    await repairStore(world.store);
+    assert.deepEqual(await faultsIn(world.store), []);
+    assert.deepEqual(await all(), before);
+  });
+
+  test('a record that columns, texts and hash say three things of is made readable, and stays reported', async (t) => {
+    const world = await market(engine, t, ['A', 'B']);
+    await world.damage(
+      `UPDATE property_records SET "City" = 'Here' WHERE _key = 'A'`,
+      `UPDATE property_texts SET address_values = replace(address_values, 'Springfield', 'There"') WHERE _key = 'A'`,
+    );
+    await repairStore(world.store);
+    assert.deepEqual(await faultsIn(world.store), [['Property', 'A', '_hash']]);
+    const [row] = await world.rows('Property', "$filter=ListingKey eq 'A'");
+    assert.equal(row?.City, 'Here');
+    // The record as it was replaces it, though its content hash would have been the same.
+    await world.write('Property', {
+      ...whole('A'),
+      PublicRemarks: 'A "quoted" text \n with\u0001 more ü 😀',
+    });
+    assert.deepEqual(await faultsIn(world.store), []);
   });
 }

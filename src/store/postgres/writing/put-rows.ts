@@ -1,4 +1,5 @@
 import { isOneTable, type ResourceLayout, typedFields } from '../../layout/index.ts';
+import { dormantFields } from '../../model.ts';
 import { placeOf, textColumns } from '../../text/text-columns.ts';
 import type { RowToPut } from '../../write/transaction.ts';
 import { encode } from '../codec.ts';
@@ -35,10 +36,7 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
   const one = isOneTable(layout);
   const child = resource.parent !== undefined;
   const typed = typedFields(layout);
-  // Fields that were in use and are not declared any more: their values stay, should they come back.
-  const dormant = [...(model.profile.since.get(resource.name)?.keys() ?? [])].filter(
-    (name) => !resource.fields.has(name),
-  );
+  const dormant = dormantFields(model, resource);
   const nothingDormant = dormant.map(() => null);
   const links = layout.links.map(({ field }) => field);
   const texts = textColumns(model, layout);

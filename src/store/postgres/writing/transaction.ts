@@ -1,3 +1,4 @@
+import { rewriteRows } from '../../check/rewrite-rows.ts';
 import { findRowFaults } from '../../check/row-faults.ts';
 import type { StoreModel } from '../../model.ts';
 import type { WriteTransaction } from '../../write/transaction.ts';
@@ -55,6 +56,13 @@ export function postgresTransaction(
       const asker = askerOf(session, { dialect: postgresDialect, model });
       const { faults } = await findRowFaults(asker, model.layout(resource), { kind: 'keys', keys });
       return new Set(faults.map(({ key }) => key));
+    },
+    rewrite: async (resource, keys) => {
+      const asker = askerOf(session, { dialect: postgresDialect, model });
+      return rewriteRows(asker, model.layout(resource), keys, async (rows) => {
+        await place?.(rows);
+        await table(resource).put(rows);
+      });
     },
     put: async (resource, rows) => {
       if (rows.length === 0) return;

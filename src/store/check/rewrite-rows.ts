@@ -1,0 +1,129 @@
+/**
+ * Writes rows anew whose parts do not agree, from those of their columns, texts and hash that do. It knows nothing of
+ * engines, and nothing of where a record came from.
+ */
+import type { FieldValues } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import { render } from '../sql/fragment.ts';
+import type { BatchWriter } from '../write/batches.ts';
+import { WRITE_LIMITS } from '../write/in-time.ts';
+import type { RowToPut, WriteTransaction } from '../write/transaction.ts';
+import type { Asker } from './asker.ts';
+import { hashOf, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
+import { readValues, rowOf, rowsStatement } from './row-faults.ts';
+
+/** Rows that one transaction writes anew at the most. */
+const AT_ONCE = 200;
+
+/**
+ * Writes the rows of some keys anew, inside a write transaction.
+ * @param put puts rows in their place, with everything that follows from them
+ * @returns the keys of those whose content is not known for sure: they have to come from their source again
+ */
+export async function rewriteRows<T>(
+  asker: Asker<T>,
+  layout: ResourceLayout,
+  keys: readonly string[],
+  put: (rows: readonly RowToPut[]) => Promise<void> | void,
+): Promise<string[]> {
+  const { planner } = asker;
+  const statement = render(
+    rowsStatement(planner, layout, { kind: 'keys', keys }),
+    planner.dialect.placeholder,
+  );
+  const mended = (await asker.rows(statement)).map((raw) => mendRow(asker, layout, raw));
+  await put(mended.map(({ row }) => row));
+  return mended.flatMap(({ row, isSure }) => (isSure ? [] : [row.key]));
+}
+
+function mendRow<T>(
+  { planner: { model }, decode }: Asker<T>,
+  layout: ResourceLayout,
+  raw: RawRow<T>,
+): { readonly row: RowToPut; readonly isSure: boolean } {
+  const read = readValues(layout, raw, decode);
+  const { values, hash } = contentOf(model, layout, raw, read);
+  const bare = rowOf(layout, raw, values);
+  const { resource } = layout;
+  const isOrphan = resource.parent !== undefined && textOf(raw.parent_key) === null;
+  const follows = resource.parent === undefined ? values.OriginatingSystemID : raw.parent_system;
+  const system = isOrphan ? bare.system : textOf(follows);
+  const stored = {
+    key: bare.key,
+    id: Number(raw._id),
+    parent: bare.parent,
+    parentResource: bare.parentResource,
+    system: bare.system,
+    kind: bare.kind,
+    hash: String(raw._hash),
+    source: textOf(raw._source),
+    visible: Number(raw._visible),
+    values: {},
+  };
+  const audience = raw._audience === null ? {} : { audience: Number(raw._audience) };
+  return { row: { ...bare, ...audience, system, hash, stored }, isSure: hash !== NO_HASH };
+}
+
+/** What two of three witnesses say, with the hash that goes with it. */
+function contentOf<T>(
+  model: StoreModel,
+  layout: ResourceLayout,
+  raw: RawRow<T>,
+  { values, broken }: { readonly values: FieldValues; readonly broken: readonly string[] },
+): { readonly values: FieldValues; readonly hash: string } {
+  const stored = String(raw._hash);
+  const isReadable = broken.length === 0;
+  const hash = hashOf(model, layout, values, raw);
+  if (isReadable && (hash === undefined || hash === stored)) return { values, hash: stored };
+  const told = valuesInTexts(layout, raw, values);
+  const toldHash = told === undefined ? undefined : hashOf(model, layout, told, raw);
+  if (told !== undefined && toldHash === stored) return { values: told, hash: stored };
+  if (isReadable && hash !== undefined && hash === toldHash) return { values, hash };
+  return { values, hash: NO_HASH };
+}
+
+const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+
+/** What a rewrite of any number of rows came to. */
+export interface Rewritten {
+  readonly model: StoreModel;
+  /** Keys of records that have to come from their source again. */
+  readonly unsure: readonly string[];
+}
+
+/** Writes any number of rows anew, in transactions of bounded size. */
+export async function rewriteInBatches(
+  writer: BatchWriter,
+  current: StoreModel,
+  resource: string,
+  keys: readonly string[],
+): Promise<Rewritten> {
+  let model = current;
+  const unsure: string[] = [];
+  const waiting: (readonly string[])[] = [];
+  for (let at = 0; at < keys.length; at += AT_ONCE) waiting.push(keys.slice(at, at + AT_ONCE));
+  for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+    const some = batch;
+    const work = (transaction: WriteTransaction) => transaction.rewrite(resource, some);
+    const attempt = await writer.attempt(model, work, null, { ahead: 0, longest: WRITE_LIMITS.usual });
+    switch (attempt.kind) {
+      case 'done':
+        unsure.push(...attempt.result);
+        break;
+      case 'outdated':
+        model = await writer.readModel();
+        waiting.unshift(batch);
+        break;
+      case 'too-long': {
+        if (batch.length < 2)
+          throw platError('failed', { reason: `To write ${batch[0]} anew takes too long.` });
+        const middle = Math.ceil(batch.length / 2);
+        waiting.unshift(batch.slice(0, middle), batch.slice(middle));
+        break;
+      }
+    }
+  }
+  return { model, unsure };
+}

@@ -1,0 +1,32 @@
+/** What lies beneath the records of a store on a server: that indexes are whole, and lead to all rows. */
+import type { StoreModel } from '../model.ts';
+import type { Session } from './connection/session.ts';
+import { storedLayouts } from './making/extend.ts';
+
+const INVALID = `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+  WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace AND c.relkind = 'i' ORDER BY 1`;
+
+const BY_ROWS =
+  'SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off';
+const BY_INDEX =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on';
+
+/** What is wrong, a sentence each. Inside a transaction that reads one snapshot. */
+export async function findFileFaults(session: Session, model: StoreModel): Promise<string[]> {
+  const faults = (await session.rows(INVALID)).map(({ name }) => `the index ${String(name)} is not valid`);
+  for (const table of tablesOf(model)) {
+    const count = async (way: string): Promise<number> => {
+      await session.run(way);
+      const [row] = await session.rows(`SELECT count(*) AS n FROM "${table}" WHERE _key >= ''`);
+      return Number(row?.n);
+    };
+    const [rows, indexed] = [await count(BY_ROWS), await count(BY_INDEX)];
+    if (rows !== indexed) faults.push(`the indexes of ${table} lead to ${indexed} of ${rows} rows`);
+  }
+  return faults;
+}
+
+/** The tables of records. */
+export const tablesOf = (model: StoreModel): string[] => [
+  ...new Set(storedLayouts(model).flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable])),
+];

@@ -1,0 +1,108 @@
+/**
+ * What lies beneath the records of a file: its pages, tables, indexes and the index of words. It knows nothing of what
+ * a record should hold.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import type { ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import { columnsOf } from './columns.ts';
+import type { Connection } from './connection.ts';
+import { damageIn } from './errors.ts';
+import { registerFunctions } from './functions.ts';
+import { extendTables, OWN_TABLES } from './tables.ts';
+import { recreateView } from './views.ts';
+import { findWordFaults, rebuildWords } from './word-index.ts';
+
+/** Faults of pages that are told; a file with more is lost in any case. */
+const MOST = 100;
+
+/** What is wrong, a sentence each. */
+export function findFileFaults(connection: Connection, model: StoreModel): string[] {
+  return [
+    ...findPageFaults(connection),
+    ...findMissing(connection.database, model),
+    ...wordFaults(connection, model),
+  ];
+}
+
+const FAULTS = `PRAGMA integrity_check(${MOST})`;
+
+/** What the engine says of its own pages and indexes. */
+export function findPageFaults({ database }: Pick<Connection, 'database'>): string[] {
+  try {
+    const rows = database.prepare(FAULTS).all();
+    return rows.flatMap((row) => String(row.integrity_check).split('\n')).filter((line) => line !== 'ok');
+  } catch (error) {
+    const reason = damageIn(error);
+    if (reason === undefined) throw error;
+    return [reason];
+  }
+}
+
+/** Faults that an index alone has: it is made anew from its table. */
+const OF_AN_INDEX =
+  /^(row .* missing from index|wrong # of entries in index|non-unique entry in index|.* values? .* index)/;
+
+export const isOfIndex = (fault: string): boolean =>
+  OF_AN_INDEX.test(fault) || fault.startsWith(WORDS) || fault.startsWith(MISSING);
+
+const WORDS = 'the index of words';
+const MISSING = 'there is no';
+
+const layoutsOf = (model: StoreModel): ResourceLayout[] =>
+  [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+
+/** Tables, columns, indexes, views and triggers that a store of this model has and this one lacks. */
+function findMissing(database: DatabaseSync, model: StoreModel): string[] {
+  const sound = new DatabaseSync(':memory:');
+  try {
+    registerFunctions(sound);
+    sound.exec(OWN_TABLES);
+    for (const layout of layoutsOf(model)) {
+      extendTables(sound, layout);
+      recreateView(sound, model, layout);
+    }
+    const there = new Set(namesIn(database).map(({ type, name }) => `${type} ${name}`));
+    return namesIn(sound).flatMap(({ type, name }) => {
+      if (!there.has(`${type} ${name}`)) return [`${MISSING} ${type} ${name}`];
+      if (type !== 'table') return [];
+      const columns = columnsOf(database, name);
+      const lacking = [...columnsOf(sound, name).keys()].filter((column) => !columns.has(column));
+      return lacking.map((column) => `${MISSING} column ${name}.${column}`);
+    });
+  } finally {
+    sound.close();
+  }
+}
+
+function namesIn(database: DatabaseSync): { type: string; name: string }[] {
+  const rows = database.prepare("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'").all();
+  return rows.map((row) => ({ type: String(row.type), name: String(row.name) }));
+}
+
+function wordFaults(connection: Connection, model: StoreModel): string[] {
+  return layoutsOf(model).flatMap((layout) => {
+    try {
+      const keys = findWordFaults(connection, layout);
+      const [first] = keys;
+      if (first === undefined) return [];
+      return [`${WORDS} does not have the words of ${keys.length} ${layout.resource.name}, such as ${first}`];
+    } catch (error) {
+      const reason = damageIn(error);
+      if (reason === undefined) throw error;
+      return [`${WORDS} of ${layout.resource.name} cannot be read: ${reason}`];
+    }
+  });
+}
+
+/** Makes anew what follows from the tables of records; inside a write transaction. */
+export function mendFileFaults(connection: Connection, model: StoreModel): void {
+  const { database } = connection;
+  for (const layout of layoutsOf(model)) {
+    extendTables(database, layout);
+    recreateView(database, model, layout);
+  }
+  database.exec('REINDEX');
+  if (wordFaults(connection, model).length === 0) return;
+  for (const layout of layoutsOf(model)) rebuildWords(database, layout);
+}
