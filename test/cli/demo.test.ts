@@ -110,7 +110,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
     assert.equal(files.length, ofListing.length);
     for (const file of files) assert.match(readFileSync(at.path(`plans/${file}`), 'utf8'), /^<svg /);
     assert.equal(refused.code, 1);
-    assert.match(refused.err, /^plat: The service refused: 403 .*keyNotForSurface/);
+    assert.match(refused.err, /^plat: 403: The floorplans interface is not available to a key of kind api/);
   });
 
   first.child.kill('SIGTERM');

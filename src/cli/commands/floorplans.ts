@@ -1,8 +1,22 @@
 import type { Command } from 'commander';
-import { downloadImage, floorPlans } from '../../replica/floorplans/client.ts';
-import { systemClock } from '../../store/clock.ts';
+import { floorPlans } from '../../replica/floorplans/client.ts';
+import { ImageFolder } from '../../replica/floorplans/images.ts';
+import { environmentOf } from '../../replica/run/real-environment.ts';
+import { rootOf } from '../../replica/run/session.ts';
 import { applyConfig, CONFIG_OPTION, option, required } from '../options.ts';
+import { EXIT } from '../output.ts';
+import { replicaScreen } from '../replica-screen.ts';
+import { onShutdown } from '../shutdown.ts';
 import { reportLines, writeJson } from '../terminal.ts';
+
+interface FloorplansSettings {
+  readonly from: string;
+  readonly token: string;
+  readonly system: string;
+  readonly listing?: string;
+  readonly out?: string;
+  readonly mediaPrivateHosts?: boolean;
+}
 
 export function addFloorplansCommand(program: Command): void {
   program
@@ -16,17 +30,38 @@ export function addFloorplansCommand(program: Command): void {
     .addOption(required('--system <OUID>', 'originating system'))
     .addOption(option('--listing <key>', 'only this listing'))
     .addOption(option('--out <dir>', 'folder for the images'))
+    .addOption(option('--media-private-hosts', 'fetch images of private networks, too'))
     .action(async (_options, command: Command) => {
       applyConfig(command);
-      const { from, token, system, listing, out } = command.opts();
-      const source = { root: from, token, clock: systemClock };
+      const settings: FloorplansSettings = command.opts();
+      const { token, system, listing, out, mediaPrivateHosts = false } = settings;
+      const { signal } = onShutdown();
+      const root = rootOf(settings.from);
+      const { environment, close } = environmentOf(undefined);
+      const listener = replicaScreen(root.host).show;
+      const reach = mediaPrivateHosts ? 'any' : 'public';
+      const images =
+        out === undefined ? undefined : new ImageFolder({ environment, signal, folder: out, root, reach });
+      const counts = { none: 0, stored: 0, failed: 0 };
       let records = 0;
-      let images = 0;
-      for await (const record of floorPlans(source, system, listing)) {
-        writeJson(record);
-        records++;
-        if (out !== undefined && (await downloadImage(source, record, out)) !== undefined) images++;
+      try {
+        for await (const record of floorPlans(
+          { root, token, environment, listener, signal },
+          system,
+          listing,
+        )) {
+          writeJson(record);
+          records++;
+          const outcome = (await images?.download(record)) ?? { kind: 'none' };
+          counts[outcome.kind]++;
+          if (outcome.kind === 'failed') reportLines(`${record.MediaKey}: ${outcome.reason}`);
+        }
+      } finally {
+        await close();
       }
-      reportLines(`${records} floor plan records${out === undefined ? '' : `, ${images} images in ${out}`}`);
+      const failed = counts.failed > 0 ? `, ${counts.failed} could not be fetched` : '';
+      const fetched = out === undefined ? '' : `, ${counts.stored} images in ${out}${failed}`;
+      reportLines(`${records} floor plan records${fetched}`);
+      if (counts.failed > 0) process.exitCode = EXIT.failed;
     });
 }

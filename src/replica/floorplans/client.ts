@@ -1,12 +1,12 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { fetch, type Response } from 'undici';
 import { platError } from '../../errors/index.ts';
-import type { Clock } from '../../store/clock.ts';
+import type { Environment } from '../environment.ts';
+import type { Listener } from '../events.ts';
 import { addressAt } from '../http/address.ts';
+import { UNLIMITED } from '../http/allowance.ts';
+import { type BackoffOptions, USUAL_BACKOFF } from '../http/backoff.ts';
+import { type Answer, SourceClient } from '../http/client.ts';
+import { RequestFailure } from '../http/failure.ts';
+import { isObject } from '../json.ts';
 
 /** A floor plan media record as the service gave it. */
 export interface FloorPlanRecord {
@@ -17,15 +17,20 @@ export interface FloorPlanRecord {
 }
 
 export interface FloorPlanSource {
-  /** Root of the floor plan service, such as `https://host/Reso`. */
-  readonly root: string;
+  /** Root of the floor plan service, such as `https://host/Reso/`. */
+  readonly root: URL;
   readonly token: string;
-  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly listener: Listener;
+  readonly signal: AbortSignal;
 }
 
 const PAGE = 200;
-const ATTEMPTS = 5;
+/** Bytes of an answer's content, and milliseconds without a byte and for the whole of it. */
+const LARGEST_ANSWER = 32 * 1024 * 1024;
 const TIMEOUT = 30_000;
+const LONGEST = 300_000;
+const BACKOFF: BackoffOptions = { ...USUAL_BACKOFF, attempts: 5 };
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
@@ -38,113 +43,56 @@ export async function* floorPlans(
   system: string,
   listing: string | undefined,
 ): AsyncIterable<FloorPlanRecord> {
+  const { root } = source;
+  const client = new SourceClient({
+    ...source,
+    backoff: BACKOFF,
+    allowance: UNLIMITED,
+    largest: LARGEST_ANSWER,
+    timeout: TIMEOUT,
+    longest: LONGEST,
+  });
   const ofSystem = `OriginatingSystemResourceRecordSystemID eq ${quoted(system)}`;
   const ofListing = listing === undefined ? [] : [`OriginatingSystemResourceRecordKey eq ${quoted(listing)}`];
   const filter = [...ofListing, ofSystem].join(' and ');
-  const root = source.root.replace(/\/+$/, '');
   const first = (skip: number): string =>
-    `${root}/Media?$filter=${encodeURIComponent(filter)}&$top=${PAGE}${skip > 0 ? `&$skip=${skip}` : ''}`;
+    `${root.href}Media?$filter=${encodeURIComponent(filter)}&$top=${PAGE}${skip > 0 ? `&$skip=${skip}` : ''}`;
   const visited = new Set<string>();
   let skip = 0;
   for (let url: string | undefined = first(0); url !== undefined; ) {
     if (visited.has(url)) throw platError('failed', { reason: `The service links twice to ${url}.` });
     visited.add(url);
-    const page = await readPage(source, url);
-    yield* page.value;
-    skip += page.value.length;
-    const next = page['@odata.nextLink'];
-    if (next !== undefined) url = addressAt(new URL(root), next, url);
-    else url = page.value.length === PAGE ? first(skip) : undefined;
+    const page: MediaPage = await client.get(url, pageOf);
+    yield* page.records;
+    skip += page.records.length;
+    if (page.next !== undefined) url = addressAt(root, page.next, url);
+    else url = page.records.length === PAGE ? first(skip) : undefined;
   }
 }
 
 interface MediaPage {
-  readonly value: readonly FloorPlanRecord[];
-  readonly '@odata.nextLink'?: string;
+  readonly records: readonly FloorPlanRecord[];
+  readonly next: string | undefined;
 }
 
-async function readPage(source: FloorPlanSource, url: string): Promise<MediaPage> {
-  const response = await request(source, url, {
-    authorization: `Bearer ${source.token}`,
-    accept: 'application/json',
-  });
-  const text = await response.text();
+const isRecord = (value: unknown): value is FloorPlanRecord =>
+  isObject(value) &&
+  typeof value.MediaKey === 'string' &&
+  [value.MediaURL, value.MediaType].every((text) => text == null || typeof text === 'string');
+
+/** @throws RequestFailure `transient`: a service that is being restarted answers with all kinds of texts */
+function pageOf({ text }: Answer): MediaPage {
   let page: unknown;
   try {
     page = JSON.parse(text);
   } catch (cause) {
-    throw platError(
-      'failed',
-      { reason: `The service did not answer with JSON: ${text.slice(0, 80)}` },
-      { cause },
-    );
+    const told = `The service did not answer with JSON: ${text.slice(0, 80)}`;
+    throw new RequestFailure('transient', told, { cause });
   }
-  if (!isPage(page))
-    throw platError('failed', { reason: 'The service answered with JSON that is no list of media.' });
-  return page;
-}
-
-function isPage(page: unknown): page is MediaPage {
-  if (typeof page !== 'object' || page === null || !('value' in page) || !Array.isArray(page.value))
-    return false;
-  return page.value.every((record) => typeof record?.MediaKey === 'string');
-}
-
-/** Asks until there is an answer: waits as the service says, and longer each time. */
-async function request(
-  { clock }: FloorPlanSource,
-  url: string,
-  headers: Record<string, string>,
-): Promise<Response> {
-  for (let attempt = 1; ; attempt++) {
-    let reason: string;
-    let wait = 500 * 2 ** attempt;
-    try {
-      const response = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT) });
-      if (response.ok) return response;
-      reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
-      if (response.status !== 429 && response.status < 500)
-        throw platError('failed', { reason: `The service refused: ${reason}` });
-      wait = Math.max(wait, Number(response.headers.get('retry-after') ?? 0) * 1000);
-    } catch (error) {
-      if (error instanceof Error && error.name === 'PlatError') throw error;
-      reason =
-        error instanceof Error
-          ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}`
-          : String(error);
-    }
-    if (attempt >= ATTEMPTS)
-      throw platError('failed', { reason: `No answer after ${attempt} attempts: ${reason}` });
-    await clock.sleep(wait);
+  const records: unknown = isObject(page) ? page.value : undefined;
+  if (!isObject(page) || !Array.isArray(records) || !records.every(isRecord)) {
+    throw new RequestFailure('rejected', 'The service answered with JSON that is no list of media');
   }
-}
-
-const EXTENSION = /\.([a-z0-9]{1,5})(?:$|\?)/i;
-
-/**
- * Downloads the image of a record into a folder, whole or not at all.
- * @returns the path; undefined when the record has no address
- */
-export async function downloadImage(
-  source: FloorPlanSource,
-  record: FloorPlanRecord,
-  folder: string,
-): Promise<string | undefined> {
-  const { MediaURL: url, MediaKey: key, MediaType: type } = record;
-  if (typeof url !== 'string' || url === '') return undefined;
-  await mkdir(folder, { recursive: true });
-  const ending = type ?? EXTENSION.exec(new URL(url).pathname)?.[1] ?? 'bin';
-  const name = `${key.replace(/[^\w.-]/g, '_')}.${ending.replace(/[^\w]/g, '')}`;
-  const path = join(folder, name);
-  const response = await request(source, url, {});
-  if (response.body === null) return undefined;
-  const partial = `${path}.partial`;
-  try {
-    await pipeline(Readable.fromWeb(response.body), createWriteStream(partial));
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
-  return path;
+  const next = page['@odata.nextLink'];
+  return { records, next: typeof next === 'string' ? next : undefined };
 }

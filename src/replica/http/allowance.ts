@@ -14,6 +14,9 @@ export interface Allowance {
 export const budgetName = (token: string): string =>
   `token:${hash('sha256', token, 'base64url').slice(0, 16)}`;
 
+/** Leave to send whatever is to be sent: nothing is known of limits but what answers say. */
+export const UNLIMITED: Allowance = { take: async () => 0, note: async () => undefined };
+
 const USE = 'use';
 
 /** The allowance that all processes on one store share. */

@@ -1,8 +1,8 @@
 import type { Environment } from '../environment.ts';
 import { asFailure, failureOf, RequestFailure } from '../http/failure.ts';
 import type { Reach, TransportResponse } from '../http/transport.ts';
-import { tooLarge } from './folder.ts';
 import { watchPace } from './pace.ts';
+import { tooLarge } from './take-file.ts';
 
 const REDIRECTS = 5;
 /** Milliseconds until the head of an answer, and between two pieces of its body. */
@@ -14,6 +14,8 @@ export interface FileWish {
   readonly address: string;
   readonly signal: AbortSignal;
   readonly reach: Reach;
+  /** An origin that may be reached wherever it lies: that of the source itself. */
+  readonly own?: string;
   /** Bytes. */
   readonly largest: number;
 }
@@ -41,14 +43,15 @@ export async function fetchFile<T>(
 /** The answer that has the file, at the end of all redirects. */
 async function answerOf(
   { transport, clock }: Environment,
-  { address, signal, reach, largest }: FileWish,
+  { address, signal, reach, own, largest }: FileWish,
 ): Promise<TransportResponse> {
   let url = address;
   for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
     if (!URL.canParse(url) || !/^https?:/i.test(url)) {
       throw new RequestFailure('rejected', `${shown(url)} is no address of a file`);
     }
-    const response = await asked(transport({ url, headers: {}, timeout: TIMEOUT, signal, reach }));
+    const here = new URL(url).origin === own ? 'any' : reach;
+    const response = await asked(transport({ url, headers: {}, timeout: TIMEOUT, signal, reach: here }));
     const { status, headers } = response;
     // No part was asked for, so 206 is not the file; 203 is one that a proxy has changed.
     if (status === 200 || status === 203) {

@@ -1,13 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { PRIVATE_FOLDER_MODE } from '../../store/private-file.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { endingOf } from './ending.ts';
+import { takeFile } from './take-file.ts';
 
 /** The file of a media record. Moments are milliseconds since 1970. */
 export interface MediaFile {
@@ -86,18 +85,8 @@ export class MediaFolder {
   ): Promise<{ sha256: string; bytes: number }> {
     const partial = join(this.path, 'partial', `${ownerMark(this.#source)}${randomUUID()}`);
     const hash = createHash('sha256');
-    let bytes = 0;
-    async function* counted(): AsyncIterable<Uint8Array> {
-      for await (const chunk of content) {
-        bytes += chunk.length;
-        if (bytes > largest) throw tooLarge(largest);
-        hash.update(chunk);
-        yield chunk;
-      }
-    }
+    const bytes = await takeFile(content, partial, largest, (piece) => hash.update(piece));
     try {
-      await pipeline(Readable.from(counted()), createWriteStream(partial, { flush: true }));
-      if (bytes === 0) throw new RequestFailure('rejected', 'The file is empty');
       const sha256 = hash.digest('hex');
       const path = this.pathOf(sha256, ending);
       await mkdir(join(this.path, sha256.slice(0, 2)), { recursive: true });
@@ -206,9 +195,6 @@ export function folderFailure(path: string, error: unknown): unknown {
   if (!isOfDisk) return error;
   return new RequestFailure('transient', `${path} takes no files: ${error.message}`, { cause: error });
 }
-
-export const tooLarge = (largest: number): RequestFailure =>
-  new RequestFailure('too-large', `The file is larger than ${largest} bytes`);
 
 function fileOf(row: Record<string, unknown>): MediaFile {
   const text = (name: string): string | undefined => {

@@ -1,0 +1,127 @@
+/**
+ * The images of floor plan records, fetched by the client of media files: from the floor plan service itself, and else
+ * from the public internet alone unless told. It knows nothing of how records are asked for.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Environment } from '../environment.ts';
+import { type BackoffOptions, USUAL_BACKOFF, waitAfter } from '../http/backoff.ts';
+import { RequestFailure } from '../http/failure.ts';
+import type { Reach } from '../http/transport.ts';
+import { endingOf } from '../media/ending.ts';
+import { fetchFile } from '../media/fetch-file.ts';
+import { fileNameOf } from '../media/file-name.ts';
+import { takeFile } from '../media/take-file.ts';
+import type { FloorPlanRecord } from './client.ts';
+
+/** Bytes of one image. */
+const LARGEST_IMAGE = 50 * 1024 * 1024;
+const BACKOFF: BackoffOptions = { ...USUAL_BACKOFF, attempts: 4 };
+/** Images in a row that a host could not give, after which the rest of its images are not asked for. */
+const PATIENCE = 3;
+
+export interface ImageOptions {
+  readonly environment: Environment;
+  readonly signal: AbortSignal;
+  /** Where the images go. */
+  readonly folder: string;
+  /** Root of the floor plan service, which may be reached wherever it lies. */
+  readonly root: URL;
+  readonly reach: Reach;
+  /** Bytes of one image; a test has fewer. */
+  readonly largest?: number;
+}
+
+/** What came of the image of a record. */
+export type ImageOutcome =
+  | { readonly kind: 'stored'; readonly path: string }
+  /** The record has no address. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Downloads the images of one run into one folder, each whole or not at all. */
+export class ImageFolder {
+  readonly #options: ImageOptions;
+  readonly #names = new Set<string>();
+  readonly #failures = new Map<string, number>();
+
+  constructor(options: ImageOptions) {
+    this.#options = options;
+  }
+
+  /** @throws what is wrong here, not with the image or its host; RequestFailure `stopped` */
+  async download(record: FloorPlanRecord): Promise<ImageOutcome> {
+    const { MediaURL: url } = record;
+    if (typeof url !== 'string' || url === '') return { kind: 'none' };
+    const host = URL.canParse(url) ? new URL(url).host : '';
+    const failures = this.#failures.get(host) ?? 0;
+    if (failures >= PATIENCE) {
+      return {
+        kind: 'failed',
+        reason: `${host} is not asked any more: it failed ${failures} times in a row`,
+      };
+    }
+    try {
+      const path = await this.#insist(record, url);
+      this.#failures.delete(host);
+      return { kind: 'stored', path };
+    } catch (error) {
+      if (this.#options.signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
+      if (!(error instanceof RequestFailure)) throw error;
+      if (error.kind === 'transient') this.#failures.set(host, failures + 1);
+      return { kind: 'failed', reason: error.message };
+    }
+  }
+
+  /** Asks until there is an image: waits as its host says, and longer each time. */
+  async #insist(record: FloorPlanRecord, url: string): Promise<string> {
+    const { clock, random } = this.#options.environment;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.#once(record, url);
+      } catch (error) {
+        const { signal } = this.#options;
+        const isLast = failures >= BACKOFF.attempts || signal.aborted;
+        if (isLast || !(error instanceof RequestFailure) || error.kind !== 'transient') throw error;
+        const { retryAfter = 0 } = error;
+        if (retryAfter > BACKOFF.longest) throw error;
+        await clock.sleep(waitAfter(failures, retryAfter, BACKOFF, random), signal);
+      }
+    }
+  }
+
+  async #once({ MediaKey: key, MediaType: type }: FloorPlanRecord, url: string): Promise<string> {
+    const { environment, signal, folder, reach, root, largest = LARGEST_IMAGE } = this.#options;
+    await mkdir(folder, { recursive: true });
+    const partial = join(folder, `.${randomUUID()}.partial`);
+    try {
+      const told = await fetchFile(
+        environment,
+        { address: url, signal, reach, own: root.origin, largest },
+        async (content, contentType) => {
+          await takeFile(content, partial, largest);
+          return contentType;
+        },
+      );
+      const name = fileNameOf(key, endingFor(type, told, url), (each) => this.#names.has(each));
+      this.#names.add(name.toLowerCase());
+      const path = join(folder, name);
+      await rename(partial, path);
+      return path;
+    } finally {
+      await rm(partial, { force: true });
+    }
+  }
+}
+
+const EXTENSION = /\.([a-z0-9]{1,5})$/i;
+
+/** By the record, else by the host's answer, else by the address. */
+function endingFor(type: string | null | undefined, told: string, url: string): string {
+  const ofRecord = endingOf(type?.includes('/') === true ? type : `image/${type ?? ''}`);
+  if (ofRecord !== 'bin') return ofRecord;
+  const ofAnswer = endingOf(told);
+  if (ofAnswer !== 'octet-stream') return ofAnswer;
+  return EXTENSION.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? 'bin';
+}

@@ -1,0 +1,213 @@
+/** Images of floor plans, whose addresses and names strangers wrote. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { ImageFolder, type ImageOutcome } from '../../../src/replica/floorplans/images.ts';
+import type { Reach } from '../../../src/replica/http/reach.ts';
+import { networkTransport } from '../../../src/replica/http/transport.ts';
+import { fileNameOf } from '../../../src/replica/media/file-name.ts';
+import { place } from '../../cli/run.ts';
+import { testClock } from '../../support/clock.ts';
+import { temporaryFile } from '../../support/temporary.ts';
+import { type Handler, json, listen, type Reply } from '../support/loopback.ts';
+
+const LARGEST = 1000;
+const MINUTE = 60_000;
+const PICTURE = { headers: { 'content-type': 'image/png' }, body: 'picture' };
+
+async function images(t: TestContext, handler: Handler, reach: Reach = 'public') {
+  const server = await listen(t, handler);
+  const transport = networkTransport();
+  t.after(() => transport.close());
+  const folder = temporaryFile('');
+  // Retries take no time; nobody waits for a file that comes too slowly.
+  const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+    milliseconds < MINUTE
+      ? Promise.resolve()
+      : new Promise((done) => signal?.addEventListener('abort', () => done()));
+  const environment = { clock: { ...testClock(), sleep }, random: () => 0, transport };
+  const { signal } = new AbortController();
+  const root = new URL(`${server.origin}/Reso/`);
+  const own = new ImageFolder({ environment, signal, folder, root, reach, largest: LARGEST });
+  const get = (MediaURL: string | null, MediaKey = 'P'): Promise<ImageOutcome> =>
+    own.download({ MediaKey, MediaURL });
+  return { ...server, folder, get, stored: (): string[] => readdirSync(folder).toSorted() };
+}
+
+test('an image of the service itself is fetched; one elsewhere in a private network is not, however it is written', async (t) => {
+  const other = await listen(t, () => PICTURE);
+  const { port } = new URL(other.origin);
+  const { origin, folder, get, stored } = await images(
+    t,
+    ({ path, query }): Reply =>
+      path === '/to' ? { status: 302, headers: { location: query.get('to') ?? '' } } : PICTURE,
+  );
+  assert.deepEqual(await get(`${origin}/plan.png`, 'A'), { kind: 'stored', path: join(folder, 'A.png') });
+  assert.equal(readFileSync(join(folder, 'A.png'), 'utf8'), 'picture');
+  assert.deepEqual(await get(null), { kind: 'none' });
+  for (const host of [
+    '127.0.0.1',
+    '2130706433',
+    '0x7f.1',
+    '127.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    'localhost',
+  ]) {
+    for (const url of [
+      `http://${host}:${port}/x`,
+      `${origin}/to?to=${encodeURIComponent(`http://${host}:${port}/x`)}`,
+    ]) {
+      const outcome = await get(url);
+      assert.match(outcome.kind === 'failed' ? outcome.reason : outcome.kind, /is in a private network/, url);
+    }
+  }
+  for (const url of [
+    'http://169.254.169.254/latest/',
+    'http://168.63.129.16/',
+    'http://[fe80::1]/',
+    'http://100.100.100.200/',
+  ])
+    assert.equal((await get(url)).kind, 'failed', url);
+  for (const url of ['file:///etc/passwd', 'no address', 'data:image/png;base64,AA==', '//x', 'http://'])
+    assert.deepEqual(await get(url), { kind: 'failed', reason: `${url} is no address of a file` });
+  assert.deepEqual(other.seen, []);
+  assert.deepEqual(stored(), ['A.png']);
+
+  const told = await images(t, () => PICTURE, 'any');
+  assert.equal((await told.get(`${other.origin}/x`)).kind, 'stored');
+});
+
+test('an image that is too large, whatever it says, empty, gone or cut off is none, and leaves nothing behind', async (t) => {
+  const bomb = gzipSync(Buffer.alloc(10_000_000));
+  const replies: Readonly<Record<string, Reply>> = {
+    '/declared': { body: 'x'.repeat(LARGEST + 1) },
+    '/bomb': { headers: { 'content-encoding': 'gzip', 'content-length': String(bomb.length) }, body: bomb },
+    '/empty': { body: '' },
+    '/gone': { status: 404, body: 'gone' },
+    '/cut': { headers: { 'content-length': '500' }, body: 'x'.repeat(500), cutAfter: 100 },
+    '/ok': { body: 'x'.repeat(LARGEST) },
+  };
+  const { origin, get, stored } = await images(t, ({ path }) => replies[path] ?? { status: 500 });
+  const reasons: Readonly<Record<string, RegExp>> = {
+    '/declared': /^The file is larger than 1000 bytes$/,
+    '/bomb': /^The file is larger than 1000 bytes$/,
+    '/empty': /^The file is empty$/,
+    '/gone': /^404: gone$/,
+    '/cut': /./,
+  };
+  for (const [path, reason] of Object.entries(reasons)) {
+    const outcome = await get(`${origin}${path}`);
+    assert.match(outcome.kind === 'failed' ? outcome.reason : outcome.kind, reason, path);
+  }
+  assert.equal((await get(`${origin}/ok`, 'ok')).kind, 'stored');
+  assert.deepEqual(stored(), ['ok.bin']);
+});
+
+test('a host that fails again and again is left alone; others are asked all the same', async (t) => {
+  const dead = await listen(t, () => ({ status: 503 }));
+  const { origin, get } = await images(t, () => PICTURE, 'any');
+  for (let at = 0; at < 3; at++) assert.equal((await get(`${dead.origin}/${at}`)).kind, 'failed');
+  const asked = dead.seen.length;
+  const { host } = new URL(dead.origin);
+  assert.deepEqual(await get(`${dead.origin}/more`), {
+    kind: 'failed',
+    reason: `${host} is not asked any more: it failed 3 times in a row`,
+  });
+  assert.equal(dead.seen.length, asked);
+  assert.equal((await get(`${origin}/a`)).kind, 'stored');
+});
+
+test('names of files: no key leaves the folder, is special, too long, or shares a name with another', () => {
+  const keys = [
+    ...[
+      'plain-1',
+      '..',
+      '.',
+      '',
+      '../../etc/passwd',
+      '/etc/passwd',
+      'a\\b',
+      'a\0b',
+      'a\nb',
+      '-rf',
+      '.hidden',
+      'CON',
+      'nul.x',
+    ],
+    ...[
+      'é',
+      'e\u0301',
+      'ABC',
+      'abc',
+      'Abc',
+      'a:b',
+      'a/b',
+      'a b',
+      'x'.repeat(255),
+      `${'x'.repeat(254)}y`,
+      '日本'.repeat(100),
+    ],
+    ...['\u202egpj.exe', '\u001b[2J', 'lpt1', 'a'.repeat(120), '%2e%2e', '~', '$(id)'],
+  ];
+  const names = new Set<string>();
+  for (const key of keys) {
+    const name = fileNameOf(key, 'png', (each) => names.has(each));
+    assert.match(name, /^[A-Za-z0-9_][A-Za-z0-9_.-]*\.png$/, JSON.stringify(key));
+    assert.ok(Buffer.byteLength(name) <= 255, name);
+    assert.doesNotMatch(name, /^(con|nul|lpt\d)\./i);
+    assert.equal(names.has(name.toLowerCase()), false, `${JSON.stringify(key)} shares ${name}`);
+    names.add(name.toLowerCase());
+  }
+  assert.equal(
+    fileNameOf('plain-1', 'png', () => false),
+    'plain-1.png',
+  );
+});
+
+test('plat floorplans: one bad image does not end the command; all others are stored, and it ends with 1', async (t) => {
+  const at = place(t);
+  let root = '';
+  const server = await listen(t, ({ path, query }): Reply => {
+    if (path !== '/Reso/Media') return path.endsWith('.png') ? PICTURE : { status: 404, body: 'gone' };
+    const record = (MediaKey: string, MediaURL: string) => ({ MediaKey, MediaURL, MediaType: 'png' });
+    if (query.get('$skip') === '2') return json({ value: [record('C', `${root}/c.png`)] });
+    return json({
+      value: [
+        record('A', 'http://127.0.0.1:1/a.png'),
+        record('../B\u001b[2J', `${root}/b.png`),
+        record('G', `${root}/g`),
+      ],
+      '@odata.nextLink': `${root}/Reso/Media?$skip=2`,
+    });
+  });
+  root = server.origin;
+  const command = [
+    'floorplans',
+    '--from',
+    `${root}/Reso`,
+    '--token',
+    'secret',
+    '--system',
+    'S',
+    '--out',
+    'plans',
+  ];
+  const { code, out, err } = await at.run(command);
+  assert.equal(code, 1);
+  assert.deepEqual(err.trimEnd().split('\n'), [
+    'A: 127.0.0.1 is in a private network; --media-private-hosts lets it be asked',
+    'G: 404: gone',
+    '4 floor plan records, 2 images in plans, 2 could not be fetched',
+  ]);
+  assert.equal(out.trimEnd().split('\n').length, 4);
+  assert.deepEqual(readdirSync(at.path('plans')).length, 2);
+  assert.ok(readdirSync(at.path('plans')).includes('C.png'));
+  // The token goes to the service's own records, never with an image.
+  const tokens = new Set(
+    server.seen.map(({ path, headers }) => [path === '/Reso/Media', headers.authorization].join()),
+  );
+  assert.deepEqual([...tokens].toSorted(), ['false,', 'true,Bearer secret']);
+});
