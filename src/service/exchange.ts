@@ -17,6 +17,8 @@ export interface Exchange {
   /** The address of the surface as clients reach it, without a slash at the end. */
   readonly base: string;
   readonly timings: Timings;
+  /** What the request has taken, such as the memory of pages. All of it is given back when the request is over, however. */
+  readonly taken: DisposableStack;
 }
 
 /** A request whose key is known and may use the surface. */
@@ -45,8 +47,6 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: readonly Part[];
-  /** To be called once the body has been written: its memory is used again. */
-  readonly release?: (() => void) | undefined;
   /** Records in the body, for the account of the key. */
   readonly rows?: number;
   /** What the account of the key notes of this request. */

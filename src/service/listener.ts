@@ -57,8 +57,7 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
       socket.destroyed ? undefined : handle(options, request.raw, reply.raw, request.id),
     );
     inTurn.add(socket, answered);
-    await answered;
-    options.running.requests--;
+    await answered.finally(() => options.running.requests--);
   };
   const inTurn = makeTurns();
   const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
@@ -126,7 +125,23 @@ function requestId(request: { headers: IncomingMessage['headers'] }): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
+/** Answers a request. Whatever fails, and wherever: what the request has taken is given back, and its client hears it. */
 async function handle(
+  options: ListenerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  id: string,
+): Promise<void> {
+  try {
+    await answerRequest(options, request, response, id);
+  } catch (error) {
+    options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
+    // A part of an answer is not to be taken for the whole: the connection breaks off.
+    response.destroy();
+  }
+}
+
+async function answerRequest(
   { responder, metrics, dispatch, where, running, mostHeld }: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
@@ -139,42 +154,38 @@ async function handle(
   const name = dispatched ?? 'api';
   const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, request.headers);
   const exchange = makeExchange(request, id, name, base);
+  using _ = exchange.taken;
   const isFull = running.heldBytes > mostHeld && name !== 'admin';
   const reply = isFull
     ? refusal(exchange, platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK }))
     : await replyTo(responder, exchange, dispatched !== undefined, request);
   const common = { ...(await commonOf(responder, id)), serverTiming: exchange.timings.header() };
-  try {
-    const bytes = await send(response, reply, common, {
-      method: exchange.method,
-      acceptEncoding: exchange.headers['accept-encoding'],
-      held: running,
-    });
-    const seconds = (performance.now() - started) / 1000;
-    metrics.observe({
+  const bytes = await send(response, reply, common, {
+    method: exchange.method,
+    acceptEncoding: exchange.headers['accept-encoding'],
+    held: running,
+  });
+  const seconds = (performance.now() - started) / 1000;
+  metrics.observe({
+    surface: name,
+    status: reply.status,
+    rows: reply.rows ?? 0,
+    bytes,
+    seconds,
+    timings: exchange.timings,
+  });
+  log.debug(
+    {
+      requestId: id,
       surface: name,
+      method: exchange.method,
+      path: exchange.path,
       status: reply.status,
-      rows: reply.rows ?? 0,
       bytes,
       seconds,
-      timings: exchange.timings,
-    });
-    log.debug(
-      {
-        requestId: id,
-        surface: name,
-        method: exchange.method,
-        path: exchange.path,
-        status: reply.status,
-        bytes,
-        seconds,
-      },
-      'request',
-    );
-  } catch (error) {
-    log.warn({ err: error, requestId: id }, 'a response could not be written');
-    response.destroy();
-  }
+    },
+    'request',
+  );
 }
 
 async function replyTo(
@@ -217,6 +228,7 @@ function makeExchange(request: IncomingMessage, id: string, surface: SurfaceName
     surface: SURFACE[surface],
     base,
     timings: makeTimings(),
+    taken: new DisposableStack(),
   };
 }
 

@@ -39,24 +39,11 @@ interface Asked {
 
 /**
  * Writes a reply: head and parts one after the other, as they are or in the encoding that the client asked for.
- * Resolves when all is written, or the client is gone; the reply's memory is given back then.
+ * Resolves when all is written, or the client is gone.
  * @returns bytes of the body that were sent
  * @throws what a part that still comes from the store fails with: then the response has begun, and cannot be ended well
  */
 export async function send(
-  response: ServerResponse,
-  reply: Reply,
-  common: Common,
-  request: Asked,
-): Promise<number> {
-  try {
-    return await write(response, reply, common, request);
-  } finally {
-    reply.release?.();
-  }
-}
-
-async function write(
   response: ServerResponse,
   reply: Reply,
   common: Common,

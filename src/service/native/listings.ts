@@ -62,6 +62,7 @@ export async function listings(request: NativeExchange): Promise<Reply> {
     },
     files: signingFor(context, exchange, session),
     counts,
+    taken: exchange.taken,
   });
   exchange.timings.start('encode');
   const { page, count } = answer;
@@ -73,7 +74,6 @@ export async function listings(request: NativeExchange): Promise<Reply> {
   const window = windowOf(asked.filter);
   return {
     ...success(partsOf(page), page.rows, beside, indexHeaders(answer)),
-    release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(asked) ? walkStep(tokenOf(position), offsetOf(position, size), page) : undefined,
   };

@@ -47,6 +47,7 @@ export async function parts(request: NativeExchange, key: string, part: NativePa
     shape: { kind: 'native-part', part },
     files: signingFor(context, exchange, session),
     counts: asked.pagination !== 'none',
+    taken: exchange.taken,
   });
   const { page, count } = answer;
   const { position } = asked;
@@ -55,7 +56,7 @@ export async function parts(request: NativeExchange, key: string, part: NativePa
       ? { offset: position.offset }
       : { page: position.kind === 'page' ? position.page : 1 };
   const shown = count === undefined ? undefined : pagination(count, asked.limit ?? Math.max(1, count), where);
-  return { ...success(partsOf(page), page.rows, { pagination: shown }), release: page.release };
+  return success(partsOf(page), page.rows, { pagination: shown });
 }
 
 /** `/v1/listings/<key>/photos/<id>` and its like. */

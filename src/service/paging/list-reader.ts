@@ -3,7 +3,7 @@ import { canonicalText } from '../../query/canonical.ts';
 import type { Page, RecordQuery } from '../../store/read.ts';
 import type { FilterIndex, ListName } from '../filter-index/cache.ts';
 import { findIds } from './find.ts';
-import { NO_ROWS, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
+import { NO_ROWS, owned, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
 import { readOrderToken, tokenAfter } from './skip-token.ts';
 
 /** Ids beyond a page's own that are looked at, since the records of some may be gone. */
@@ -73,12 +73,15 @@ async function startIn(
 /** Cuts a page; only as many ids travel to the reader as it needs. */
 async function cutPage(
   { store, read }: PageSource,
-  { query, limit, shape, files }: PageWish,
+  { query, limit, shape, files, taken }: PageWish,
   list: Uint32Array,
   start: number,
 ): Promise<Page> {
   const readIds = (first: number, length: number, most: number): Promise<Page> =>
-    store.listPage({ query, ids: list.subarray(first, first + length), limit: most, shape, files }, read);
+    owned(
+      taken,
+      store.listPage({ query, ids: list.subarray(first, first + length), limit: most, shape, files }, read),
+    );
   for (let first = start; first < list.length; first += limit + SPARE) {
     let page = await readIds(first, limit + SPARE, limit);
     if (page.rows === 0) continue;

@@ -1,6 +1,6 @@
 import type { Position } from '../../store/read.ts';
 import { readFromList } from './list-reader.ts';
-import { NO_ROWS, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
+import { NO_ROWS, owned, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
 import { orderPosition, readOrderToken, tokenAfter } from './skip-token.ts';
 
 const NO_INDEX = { state: 'none', age: 0 } as const;
@@ -15,11 +15,12 @@ export function readPage(source: PageSource, wish: PageWish): Promise<PageAnswer
 }
 
 async function readDirect({ store, read }: PageSource, wish: PageWish): Promise<PageAnswer> {
-  const { query, limit, shape, files } = wish;
+  const { query, limit, shape, files, taken } = wish;
   const position = positionOf(wish);
   // Counted first: a page that is still being read holds what it is read with.
   const count = wish.counts ? await store.count(query, read) : undefined;
-  const page = limit === 0 ? NO_ROWS : await store.page({ query, position, limit, shape, files }, read);
+  const reading = () => owned(taken, store.page({ query, position, limit, shape, files }, read));
+  const page = limit === 0 ? NO_ROWS : await reading();
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
   return { page, count, next, index: NO_INDEX, openWindow: false };
 }

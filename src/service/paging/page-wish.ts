@@ -15,6 +15,15 @@ export interface PageWish {
   readonly shape: Shape;
   readonly files: FileSigning;
   readonly counts: boolean;
+  /** Owns the pages that are read. */
+  readonly taken: DisposableStack;
+}
+
+/** A page that its request owns from the moment on at which it is read. */
+export async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
+  const page = await reading;
+  if (page.release !== undefined) taken.defer(page.release);
+  return page;
 }
 
 export interface PageAnswer {

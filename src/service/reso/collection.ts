@@ -47,6 +47,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     shape: shapeOf(request, query),
     files: signingFor(context, exchange, session),
     counts: query.count,
+    taken: exchange.taken,
   });
   exchange.timings.start('encode');
   const { page, count, next } = answer;
@@ -73,7 +74,6 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     },
     body: [`${JSON.stringify(head).slice(0, -1)},"value":[`, ...partsOf(page), tail],
     rows: page.rows,
-    release: page.release,
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(path, query) ? walkStep(query.skipToken, query.skip ?? 0, page) : undefined,
   };

@@ -25,6 +25,7 @@ export async function count(request: ResoRequest, path: CountPath): Promise<Repl
     shape: shapeOf(request, query),
     files: signingFor(context, exchange, session),
     counts: true,
+    taken: exchange.taken,
   });
   const reply = plainText(String(answer.count ?? 0));
   return { ...reply, headers: { ...reply.headers, ...indexHeaders(answer) } };

@@ -70,6 +70,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
   };
   return async (url, headers) => {
     const { pathname, search } = new URL(url);
+    using taken = new DisposableStack();
     const exchange = {
       id: 'simulated',
       method: 'GET',
@@ -79,6 +80,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       surface: SURFACE.replication,
       base,
       timings: makeTimings(),
+      taken,
     };
     const reply = await respond(responder, exchange);
     const pieces: Uint8Array[] = [];
@@ -87,7 +89,6 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       else pieces.push(Buffer.from(part));
     }
     const body = Buffer.concat(pieces);
-    reply.release?.();
     const common = commonHeaders({ requestId: exchange.id, now: await store.now() });
     return {
       status: reply.status,
