@@ -50,6 +50,8 @@ export type ReplicaEvent =
       readonly announced: number;
     }
   | { readonly kind: 'refresh'; readonly reason: string }
+  /** Something of the source that a person has to look at. */
+  | { readonly kind: 'doubt'; readonly reason: string }
   /** The source's clock is a day or more ahead of this one (behind it, when negative), in milliseconds. */
   | { readonly kind: 'clock'; readonly source: string; readonly ahead: number }
   /** A cycle of a watching consumer failed; it goes on after a while. */

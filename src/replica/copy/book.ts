@@ -3,12 +3,13 @@ import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';
 import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep.ts';
-import { readState, type StateShapes } from './states.ts';
+import { readState, type StateShapes, type Witness } from './states.ts';
 
 /** A change of the copy: records, the account of them, and what happened to the states. */
 export interface BookChange extends Omit<LedgerChange, 'lease' | 'state'> {
   readonly load?: { readonly resource: string; readonly event: LoadEvent };
   readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
+  readonly witnesses?: { readonly resource: string; readonly newest: readonly Witness[] };
   readonly state?: { readonly [N in keyof StateShapes]?: StateShapes[N] };
 }
 
@@ -62,6 +63,10 @@ export class Book {
     return readState(this.#state, `sweep ${collection}`) ?? { kind: 'idle', sweep: 0 };
   }
 
+  witnesses(resource: string): readonly Witness[] {
+    return readState(this.#state, `witnesses ${resource}`) ?? [];
+  }
+
   get<N extends keyof StateShapes>(name: N): StateShapes[N] | undefined {
     return readState(this.#state, name);
   }
@@ -90,12 +95,13 @@ export class Book {
     return run;
   }
 
-  async #commit({ load, sweep, state, ...change }: BookChange): Promise<WriteReport> {
+  async #commit({ load, sweep, witnesses, state, ...change }: BookChange): Promise<WriteReport> {
     const next: Record<string, unknown> = { ...state };
     if (load !== undefined) next[`load ${load.resource}`] = advance(this.load(load.resource), load.event);
     if (sweep !== undefined) {
       next[`sweep ${sweep.collection}`] = advanceSweep(this.sweep(sweep.collection), sweep.event);
     }
+    if (witnesses !== undefined) next[`witnesses ${witnesses.resource}`] = witnesses.newest;
     const { store, source, lease } = this.#options;
     const report = await store.ledger.commit(source, {
       ...change,

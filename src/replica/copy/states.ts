@@ -7,6 +7,8 @@ import type { Capabilities } from '../source/source.ts';
 export interface StateShapes {
   readonly [load: `load ${string}`]: LoadState;
   readonly [sweep: `sweep ${string}`]: SweepState;
+  /** The newest records of a resource as the source showed them, the newest first. */
+  readonly [witnesses: `witnesses ${string}`]: readonly Witness[];
   /** When each step was last done whole. */
   readonly schedule: Schedule;
   /** Which source this is: interface, host and path. */
@@ -15,6 +17,10 @@ export interface StateShapes {
   /** What the source showed, its fields and which records, and its metadata in every word. */
   readonly fingerprint: string;
   readonly revision: string;
+  /** Of a plat: another one where it went back in time. */
+  readonly epoch: string;
+  /** When the records of a source that tells no epoch were last seen to have gone back in time. */
+  readonly wentBack: number;
   readonly masks: Masks;
   /** `files` once the files of all listings are wanted. */
   readonly media: 'records' | 'files';
@@ -31,6 +37,12 @@ export interface Schedule {
   readonly downloaded?: number;
   readonly accounts?: number;
   readonly media?: number;
+}
+
+/** A record with its timestamp, in milliseconds since 1970. */
+export interface Witness {
+  readonly key: string;
+  readonly at: number;
 }
 
 /** Fields that the source masked, and those that it showed; a field may be in both, by record. */

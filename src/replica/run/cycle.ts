@@ -1,13 +1,21 @@
 import { isAboutAccounts } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
+import { dueAt } from '../copy/schedule.ts';
 import { ANOTHER_SOURCE, UNTOLD } from '../copy/states.ts';
 import { ACCOUNTS } from '../source/source.ts';
 import { download } from '../steps/download.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
 import { refresh, update } from '../steps/update.ts';
+import { findBackwards } from '../steps/witnesses.ts';
+import { noteTrouble } from './troubles.ts';
 
 /** Times that a download is begun again because the key's view changed during its update. */
 const MOST_REFRESHES = 3;
+/** Milliseconds between two full downloads because of records that went back in time. */
+const BACK_EVERY = 20 * 3_600_000;
+
+const SHOWS_ELSE = 'the source shows something else than before';
+const WENT_BACK = 'the source went back in time, as one that was restored from a backup';
 
 export const listingsOf = ({ feed }: Copy): string[] =>
   feed.capabilities.resources.filter((collection) => !isAboutAccounts(collection));
@@ -27,6 +35,7 @@ export async function downloadAll(copy: Copy, collections: readonly string[]): P
 /** Windows of collections, after the download of those that have none yet. */
 export async function updateAll(copy: Copy, collections: readonly string[]): Promise<void> {
   const { book } = copy;
+  await compareTime(copy, collections.filter(hasWindows));
   await together(collections.filter(hasWindows), (collection) =>
     book.inTurn(collection, async () => {
       for (let round = 0; round < MOST_REFRESHES; round++) {
@@ -64,20 +73,45 @@ export const sweptOnly = (collections: readonly string[]): string[] =>
  */
 export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const { book, feed } = copy;
-  const { revision, fingerprint } = await feed.shown();
+  const { revision, fingerprint, epoch = book.get('epoch') } = await feed.shown();
   const before = book.get('fingerprint');
+  const epochBefore = book.get('epoch');
+  const told = epoch === undefined ? {} : { epoch };
   // A source that told of its fields before and does not now has not told that they went.
   const now = fingerprint ?? (before === ANOTHER_SOURCE ? UNTOLD : (before ?? UNTOLD));
-  if (before === now) {
-    if (revision !== book.get('revision')) await book.commit({ state: { revision } });
+  const wentBack = epochBefore !== undefined && epoch !== epochBefore;
+  if (before === now && !wentBack) {
+    if (revision !== book.get('revision')) await book.commit({ state: { revision, ...told } });
     return false;
   }
-  if (before !== undefined) {
-    const reason = 'the source shows something else than before';
-    await refreshAll(copy, reason);
-  } else await purgeAnew(copy);
-  await book.commit({ state: { fingerprint: now, revision } });
+  if (before !== undefined) await refreshAll(copy, wentBack ? WENT_BACK : SHOWS_ELSE);
+  else await purgeAnew(copy);
+  await book.commit({ state: { fingerprint: now, revision, ...told } });
   return before !== undefined;
+}
+
+/**
+ * Notices a source that tells no epoch and went back in time, and reads everything again; once a while: where it seems to
+ * happen again and again, records go back and forth by themselves, and a person has to look.
+ */
+async function compareTime(copy: Copy, collections: readonly string[]): Promise<void> {
+  const { book, environment, name, store } = copy;
+  for (const collection of collections) {
+    const found = await book.inTurn(collection, () => findBackwards(copy, collection));
+    if (found === undefined) continue;
+    const { key, was, is } = found;
+    const told = `${WENT_BACK}: ${collection} ${key} is of ${is} and was of ${was}`;
+    const now = environment.clock.now();
+    if (dueAt(book.get('wentBack'), BACK_EVERY, now) > now) {
+      const reason = `${told}. That happened before within a day; "plat replicate --refresh" reads everything again.`;
+      await noteTrouble(store, name, 'source', new Error(reason), now);
+      copy.tell({ kind: 'doubt', reason });
+      return;
+    }
+    await refreshAll(copy, told);
+    await book.commit({ state: { wentBack: now } });
+    return;
+  }
 }
 
 /** Reads everything again that has windows, and makes the purge due: what others changed in the copy is put right. */

@@ -48,6 +48,9 @@ export function readMoment(answer: Answer): number {
 /** What a plat says of the records that the key may see; the same as long as only records change. */
 export const readView = (headers: Answer['headers']): string => headers['x-plat-view'] ?? '';
 
+/** A plat's name for its line of time; another one where it went back, as after a backup was restored. */
+export const readEpoch = (headers: Answer['headers']): string | undefined => headers['x-plat-epoch'];
+
 /** A record whose collections were not asked for: an empty list in it tells nothing, and would take away what is stored. */
 export function withoutEmptyLists(
   json: Readonly<Record<string, unknown>>,

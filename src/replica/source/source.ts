@@ -127,6 +127,8 @@ export interface Shown {
    * that other records are in sight. Undefined when nothing was told, as by a proxy's page in the place of the metadata.
    */
   readonly fingerprint: string | undefined;
+  /** Of a plat: another one where its store went back in time. Undefined when none was told. */
+  readonly epoch: string | undefined;
 }
 
 /** A feed, whatever interface it speaks. */

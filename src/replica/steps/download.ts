@@ -9,6 +9,7 @@ import { RequestFailure } from '../http/failure.ts';
 import { type LoadEvent, least, type WalkEnd } from '../machine/load.ts';
 import { FOREIGN_EDGES, PLAT_EDGES, type SourcePage, type WindowEdges } from '../source/source.ts';
 import { fetchApart, wantedApart, wantedOfNew } from './children.ts';
+import { witnessesAfter } from './witnesses.ts';
 
 /** Downloads that are begun again before the source is given up for now. */
 const MOST_ROUNDS = 5;
@@ -69,6 +70,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
   const begun = book.load(resource);
   if (begun.kind !== 'initial') return;
   const fetch = (place: Parameters<typeof feed.page>[2]) => feed.page(resource, { kind: 'all' }, place);
+  const keyField = (await copy.store.model()).resource(resource).key;
   let done = begun.rows;
   let announced = begun.total;
   let end = '';
@@ -81,6 +83,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
     const isAgain = missed !== undefined && begun.round < MOST_ROUNDS && !isSame(walked, begun.previous);
     await storePage(copy, page, () => ({
       want: wantedOfNew(copy, resource, page),
+      ...witnessesAfter(copy, resource, page, keyField),
       state: masksAfter(copy, page),
       load: {
         resource,

@@ -8,6 +8,7 @@ import type { LoadEvent } from '../machine/load.ts';
 import type { Place, SourcePage, Walk } from '../source/source.ts';
 import { childrenOfUpdated, fetchApart } from './children.ts';
 import { edgesOf, masksAfter, settledAt, showsOtherFields } from './download.ts';
+import { witnessesAfter } from './witnesses.ts';
 
 /** Windows that are begun again in one update before the source is given up for now. */
 const MOST_ROUNDS = 5;
@@ -99,6 +100,7 @@ async function readPass(copy: Copy, resource: string, window: Walk, isLast: bool
   const state = book.load(resource);
   if (state.kind !== 'updating') return;
   const fetch = (place: Place) => feed.page(resource, window, place);
+  const keyField = (await copy.store.model()).resource(resource).key;
   let done = state.rows;
   for await (const page of pagesFrom(fetch, state.position, sizeOf(resource))) {
     const rows = page.items.length + page.broken.length;
@@ -108,6 +110,7 @@ async function readPass(copy: Copy, resource: string, window: Walk, isLast: bool
     }
     await storePage(copy, page, async (intake) => ({
       want: await childrenOfUpdated(copy, resource, intake),
+      ...witnessesAfter(copy, resource, page, keyField),
       state: masksAfter(copy, page),
       load: { resource, event: eventOf(page, rows, isLast) },
     }));
@@ -127,5 +130,9 @@ export async function refresh(copy: Copy, resource: string, reason: string): Pro
   if (book.load(resource).kind === 'new') return;
   tell({ kind: 'refresh', reason });
   const since = await settledAt(copy);
-  await book.commit({ load: { resource, event: { kind: 'refresh', since } }, state: { masks: NO_MASKS } });
+  await book.commit({
+    load: { resource, event: { kind: 'refresh', since } },
+    witnesses: { resource, newest: [] },
+    state: { masks: NO_MASKS },
+  });
 }

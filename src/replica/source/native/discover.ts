@@ -3,7 +3,7 @@ import { type Dictionary, REPLICA_STAMP } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
-import { readView } from '../answer.ts';
+import { readEpoch, readView } from '../answer.ts';
 import { isForeign } from '../foreign.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, type Shown, type Source } from '../source.ts';
 import { apiName, makeCustomNames } from './custom-names.ts';
@@ -70,11 +70,12 @@ interface ToldFields {
   readonly names: readonly string[];
   /** What a plat says of the records that the key may see. */
   readonly view: string;
+  readonly epoch: string | undefined;
 }
 
 /** The fields that the source tells of, standard and custom. A source that tells of none never changes. */
 async function readFields(client: SourceClient, root: string): Promise<ToldFields> {
-  const { fields: standard, view } = await list('standardfields');
+  const { fields: standard, view, epoch } = await list('standardfields');
   const { fields: custom } = await list('customfields');
   const names = [
     ...standard.flatMap((fields) => Object.keys(fields)),
@@ -89,26 +90,29 @@ async function readFields(client: SourceClient, root: string): Promise<ToldField
       ),
     ),
   ];
-  return { text: JSON.stringify([standard, custom]), names, view };
+  return { text: JSON.stringify([standard, custom]), names, view, epoch };
 
   async function list(
     name: string,
-  ): Promise<{ readonly fields: Readonly<Record<string, unknown>>[]; readonly view: string }> {
+  ): Promise<Pick<ToldFields, 'view' | 'epoch'> & { readonly fields: Readonly<Record<string, unknown>>[] }> {
     const read = (answer: Answer) => ({
       fields: readResults(answer).results.filter(isObject),
       view: readView(answer.headers),
+      epoch: readEpoch(answer.headers),
     });
     try {
       return await client.get(`${root}${name}`, read);
     } catch (error) {
-      if (error instanceof RequestFailure && error.kind === 'rejected') return { fields: [], view: '' };
+      if (error instanceof RequestFailure && error.kind === 'rejected')
+        return { fields: [], view: '', epoch: undefined };
       throw error;
     }
   }
 }
 
-const digests = ({ text, names, view }: ToldFields): Shown => ({
-  revision: digest(text + view),
+const digests = ({ text, names, view, epoch }: ToldFields): Shown => ({
+  epoch,
+  revision: digest(text + view + (epoch ?? '')),
   fingerprint: names.length === 0 ? undefined : digest([...names.toSorted(), view].join('\n')),
 });
 

@@ -3,7 +3,7 @@ import type { Dictionary } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
-import { readJson, readView } from '../answer.ts';
+import { readEpoch, readJson, readView } from '../answer.ts';
 import type { Capabilities, Shown, Source } from '../source.ts';
 import { foreignFields } from './foreign-fields.ts';
 import { type EntityShape, parseMetadata, type SourceMetadata } from './metadata.ts';
@@ -92,16 +92,18 @@ interface ReadMetadata {
   readonly text: string;
   /** What a plat says of the records that the key may see. */
   readonly view: string;
+  readonly epoch: string | undefined;
 }
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-function digests({ metadata, text, view }: ReadMetadata): Shown {
+function digests({ metadata, text, view, epoch }: ReadMetadata): Shown {
   const fields = [...(metadata?.types ?? [])].flatMap(([type, { properties }]) =>
     [...properties].map(([name, property]) => `${type}.${name} ${property.type}`),
   );
   return {
-    revision: digest(text + view),
+    epoch,
+    revision: digest(text + view + (epoch ?? '')),
     fingerprint: metadata === undefined ? undefined : digest([...fields.toSorted(), view].join('\n')),
   };
 }
@@ -116,14 +118,14 @@ async function readMetadata(client: SourceClient, root: string): Promise<ReadMet
       throw new RequestFailure('transient', `${url} answered with a page of HTML`);
     }
     if (isBrokenOff(text)) throw new RequestFailure('transient', `${url} broke off before its end`);
-    return { metadata: parseMetadata(text), text, view: readView(headers) };
+    return { metadata: parseMetadata(text), text, view: readView(headers), epoch: readEpoch(headers) };
   };
   try {
     return await client.get(`${root}$metadata`, read, { headers: { accept: 'application/xml' } });
   } catch (error) {
     const isWithout =
       error instanceof RequestFailure && (error.kind === 'rejected' || error.kind === 'too-large');
-    if (isWithout) return { metadata: undefined, text: '', view: '' };
+    if (isWithout) return { metadata: undefined, text: '', view: '', epoch: undefined };
     throw error;
   }
 }

@@ -1,0 +1,104 @@
+/**
+ * Notices a source that went back in time, as after a backup was restored, also one that does not tell it. Kept are the
+ * newest records of each resource with their timestamps, as the source showed them. No right source shows such a record
+ * with an older timestamp again. One that is gone says nothing: it may have been deleted; one that is newer says nothing
+ * either. The first that is as it was proves that all before it is as it was.
+ */
+import { timestampFrom } from '../../dictionary/index.ts';
+import type { BookChange } from '../copy/book.ts';
+import type { Copy } from '../copy/copy.ts';
+import type { Witness } from '../copy/states.ts';
+import { RequestFailure } from '../http/failure.ts';
+import type { SourceItem, SourcePage } from '../source/source.ts';
+import { edgesOf } from './download.ts';
+
+/** Witnesses of a resource that are kept: so many of the newest records may be deleted without blinding the check. */
+const KEPT = 20;
+/** A source of another kind may give fewer digits of a moment in one place than in another. */
+const PRECISION = 1000;
+
+/** A record that the source shows older than it was. */
+export interface Backwards {
+  readonly key: string;
+  readonly was: string;
+  readonly is: string;
+}
+
+/** The newest records after a page, to be kept with it. Moments after that of the page are of no right clock. */
+export function witnessesAfter(
+  copy: Pick<Copy, 'book' | 'feed'>,
+  resource: string,
+  page: SourcePage,
+  keyField: string,
+): Pick<BookChange, 'witnesses'> {
+  const before = copy.book.witnesses(resource);
+  const least = before.length < KEPT ? Number.NEGATIVE_INFINITY : Math.min(...before.map(({ at }) => at));
+  const field = copy.feed.windowField(resource);
+  const fresh = page.items.flatMap((item) => {
+    const seen = item.resource === resource ? witnessOf(item, keyField, field) : undefined;
+    return seen !== undefined && seen.at > least && seen.at <= page.serverTime ? [seen] : [];
+  });
+  if (fresh.length === 0) return {};
+  const byKey = new Map([...before, ...fresh].map((each) => [each.key, each]));
+  const newest = [...byKey.values()].toSorted((a, b) => b.at - a.at).slice(0, KEPT);
+  return { witnesses: { resource, newest } };
+}
+
+function witnessOf({ json, onlyChildren }: SourceItem, keyField: string, field: string): Witness | undefined {
+  const key = json[keyField];
+  const at = Date.parse(String(json[field]));
+  return onlyChildren === true || typeof key !== 'string' || Number.isNaN(at) ? undefined : { key, at };
+}
+
+/**
+ * Asks the source for the newest records that it showed, the newest first, until one is as it was.
+ * @returns one that is older than it was, and stays so
+ */
+export async function findBackwards(copy: Copy, resource: string): Promise<Backwards | undefined> {
+  const { book, environment, feed, signal } = copy;
+  const { asksForMany, byKey, isPlat } = feed.capabilities;
+  const witnesses = book.witnesses(resource);
+  const { kind } = book.load(resource);
+  if (byKey === 'none' || (kind !== 'current' && kind !== 'updating')) return undefined;
+  const precision = isPlat ? 1 : PRECISION;
+  const keyField = (await copy.store.model()).resource(resource).key;
+  const ask = async (some: readonly Witness[]): Promise<ReadonlyMap<string, number>> => {
+    const keys = some.map(({ key }) => key);
+    const { items } = await feed.some(resource, keys, 1);
+    const seen = items.map((item) => witnessOf(item, keyField, feed.windowField(resource)));
+    return new Map(seen.flatMap((each) => (each === undefined ? [] : [[each.key, each.at]])));
+  };
+  const gone = new Set<string>();
+  const isOlder = ({ at }: Witness, now: number | undefined): boolean =>
+    now !== undefined && now <= at - precision;
+  const look = async (): Promise<Backwards | undefined> => {
+    for (let from = 0, size = 1; from < witnesses.length; from += size, size = asksForMany ? KEPT : 1) {
+      const group = witnesses.slice(from, from + size);
+      const found = await ask(group);
+      for (const witness of group) {
+        const now = found.get(witness.key);
+        if (now === undefined) gone.add(witness.key);
+        else if (isOlder(witness, now)) {
+          // A server that is behind the others of its source shows so for a moment.
+          await environment.clock.sleep(edgesOf(copy).settle, signal);
+          const again = (await ask([witness])).get(witness.key);
+          if (again !== undefined && isOlder(witness, again))
+            return { key: witness.key, was: timestampFrom(witness.at), is: timestampFrom(again) };
+        } else if (now < witness.at + precision) return undefined;
+      }
+    }
+    return undefined;
+  };
+  try {
+    return await look();
+  } catch (error) {
+    // What the source cannot give says nothing of it. One that is away is told of by the update that follows.
+    if (error instanceof RequestFailure && error.kind !== 'stopped') return undefined;
+    throw error;
+  } finally {
+    if (gone.size > 0 && !signal.aborted) {
+      const newest = witnesses.filter(({ key }) => !gone.has(key));
+      await book.commit({ witnesses: { resource, newest } });
+    }
+  }
+}
