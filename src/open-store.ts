@@ -71,7 +71,8 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Prom
         path: found.path,
         ...settings,
         pageReaders: readers,
-        searchReaders: readers,
+        // A search may be long; of two threads for them one caller has one (fair-queue.ts).
+        searchReaders: threads ? Math.max(2, readers) : 0,
         ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
       });
     }

@@ -66,6 +66,24 @@ export const catalogue = {
     message: ({ limit, window, seconds }) =>
       `More than ${limit} requests in ${window} s. The next one is taken in ${seconds} s.`,
   }),
+  tooManyUnderWay: entry<{ limit: number; seconds: number }>({
+    status: 429,
+    native: 1550,
+    message: ({ limit, seconds }) =>
+      `More than ${limit} requests of this key are under way at once. Ask again in ${seconds} s.`,
+  }),
+  answersNotTaken: entry<{ megabytes: number; seconds: number }>({
+    status: 429,
+    native: 1550,
+    message: ({ megabytes, seconds }) =>
+      `More than ${megabytes} MB of answers wait until this key takes them. Ask again in ${seconds} s.`,
+  }),
+  searchedTooLong: entry<{ limit: number; window: number; seconds: number }>({
+    status: 429,
+    native: 1550,
+    message: ({ limit, window, seconds }) =>
+      `The searches of this key took more than ${limit} s in ${window} s. The next one is made in ${seconds} s; records and pages by key are given meanwhile.`,
+  }),
 
   // Where
   pathNotFound: entry<{ path: string }>({

@@ -1,6 +1,7 @@
 import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../store/model.ts';
 import type { Page, Rest } from '../store/read.ts';
+import type { RequestAccount } from './access/budget.ts';
 import type { Surface } from './surface.ts';
 import type { Timings } from './timings.ts';
 
@@ -19,6 +20,8 @@ export interface Exchange {
   readonly timings: Timings;
   /** What the request has taken, such as the memory of pages. All of it is given back when the request is over, however. */
   readonly taken: DisposableStack;
+  /** What answering it takes, charged to whoever asks. */
+  readonly account: RequestAccount;
 }
 
 /** A request whose key is known and may use the surface. */

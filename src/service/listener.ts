@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { platError } from '../errors/index.ts';
+import type { Budgets } from './access/budget.ts';
 import { baseAddress, type Listener } from './base-address.ts';
 import type { Exchange, Reply } from './exchange.ts';
+import type { Pace } from './http/pace.ts';
 import { refuse, type Unread, whatIsWrong } from './http/refuse.ts';
 import { type Common, send } from './http/send.ts';
 import type { Metrics } from './metrics.ts';
@@ -18,10 +20,10 @@ export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
 export interface ListenerOptions {
   readonly responder: Responder;
   readonly metrics: Metrics;
-  /** The requests that are not answered yet, and the bytes of answers that are not taken yet. */
-  readonly running: { requests: number; heldBytes: number };
-  /** Beyond so many of these bytes requests are refused: slow clients must not fill the memory. */
-  readonly mostHeld: number;
+  readonly budgets: Budgets;
+  readonly pace: Pace;
+  /** Notes that a client was cut which took its answer too slowly. */
+  readonly cut: (surface: SurfaceName) => void;
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** Milliseconds for a request to arrive whole. */
@@ -32,8 +34,6 @@ export interface ListenerOptions {
 
 /** Room for a URL of 16 KB and the headers beside it; Node's own limit would answer without an envelope. */
 const LARGEST_HEAD = 64 * 1024;
-/** Seconds after which a client may ask again when too many slow ones are served. */
-const COME_BACK = 5;
 /** Milliseconds for a silent connection. */
 const SOCKET_PATIENCE = 120_000;
 
@@ -49,7 +49,6 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
   };
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     reply.hijack();
-    options.running.requests++;
     const { socket } = request.raw;
     // One page at a time is held for a connection, however many requests it sends at once.
     const turn = inTurn.before(socket);
@@ -57,7 +56,7 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
       socket.destroyed ? undefined : handle(options, request.raw, reply.raw, request.id),
     );
     inTurn.add(socket, answered);
-    await answered.finally(() => options.running.requests--);
+    await answered;
   };
   const inTurn = makeTurns();
   const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
@@ -142,7 +141,7 @@ async function handle(
 }
 
 async function answerRequest(
-  { responder, metrics, dispatch, where, running, mostHeld }: ListenerOptions,
+  { responder, metrics, dispatch, where, budgets, pace, cut }: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   id: string,
@@ -153,17 +152,28 @@ async function answerRequest(
   const dispatched = dispatch(host);
   const name = dispatched ?? 'api';
   const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, request.headers);
-  const exchange = makeExchange(request, id, name, base);
-  using _ = exchange.taken;
-  const isFull = running.heldBytes > mostHeld && name !== 'admin';
-  const reply = isFull
-    ? refusal(exchange, platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK }))
-    : await replyTo(responder, exchange, dispatched !== undefined, request);
+  using own = new DisposableStack();
+  const account = budgets.open(request.socket.remoteAddress ?? '');
+  own.defer(account.close);
+  // The operator must be able to look when all else is refused.
+  if (name === 'admin') account.exempt();
+  const exchange = makeExchange(request, { id, surface: name, base, account });
+  own.use(exchange.taken);
+  const endClient = (): void => {
+    cut(name);
+    const facts = { requestId: id, surface: name, caller: account.name };
+    log.warn(facts, 'a client that takes its answer too slowly is cut');
+    response.destroy();
+  };
+  const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
   const common = { ...(await commonOf(responder, id)), serverTiming: exchange.timings.header() };
+  const sender = pace.watch(endClient);
+  own.defer(sender.end);
   const bytes = await send(response, reply, common, {
     method: exchange.method,
     acceptEncoding: exchange.headers['accept-encoding'],
-    held: running,
+    taking: { holds: account.holds, isOver: account.isOver, sender, cut: endClient },
+    spent: () => exchange.taken.dispose(),
   });
   const seconds = (performance.now() - started) / 1000;
   metrics.observe({
@@ -212,7 +222,11 @@ async function commonOf({ context, options }: Responder, requestId: string): Pro
   }
 }
 
-function makeExchange(request: IncomingMessage, id: string, surface: SurfaceName, base: string): Exchange {
+interface Given extends Pick<Exchange, 'id' | 'base' | 'account'> {
+  readonly surface: SurfaceName;
+}
+
+function makeExchange(request: IncomingMessage, { surface, ...given }: Given): Exchange {
   const url = originForm(request.url ?? '/');
   const mark = url.indexOf('?');
   const headers: Record<string, string | undefined> = {};
@@ -220,13 +234,12 @@ function makeExchange(request: IncomingMessage, id: string, surface: SurfaceName
     headers[header] = Array.isArray(value) ? value.join(', ') : value;
   }
   return {
-    id,
+    ...given,
     method: request.method ?? 'GET',
     path: mark < 0 ? url : url.slice(0, mark),
     query: mark < 0 ? '' : url.slice(mark + 1),
     headers,
     surface: SURFACE[surface],
-    base,
     timings: makeTimings(),
     taken: new DisposableStack(),
   };

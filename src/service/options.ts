@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
+import type { BudgetLimits } from './access/budget.ts';
+import type { PaceLimits } from './http/pace.ts';
 import type { SurfaceName } from './surface.ts';
 
 /** Files that this service serves at `/media/…`, by the path that a record's MediaURL gives. */
@@ -34,6 +36,10 @@ export interface ServiceOptions {
     readonly floorplans: RateLimit;
     readonly admin: RateLimit;
   };
+  /** What a key may use beside its number of requests. */
+  readonly budget: BudgetLimits;
+  /** How slowly a client may take its answers. */
+  readonly pace: PaceLimits;
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
   /** How long one read of the store may take, in seconds. */
   readonly querySeconds: number;
@@ -50,6 +56,8 @@ export const SERVICE_DEFAULTS = {
     floorplans: { requests: 1500, seconds: 300 },
     admin: { requests: 1500, seconds: 300 },
   },
+  budget: { requests: 250, megabytes: 128, totalMegabytes: 512, searchSeconds: 120, windowSeconds: 300 },
+  pace: { bytesPerSecond: 8192, seconds: 30 },
   filterIndex: { minutes: 10, megabytes: 64 },
   querySeconds: 30,
   fileHours: 24,

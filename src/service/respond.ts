@@ -85,7 +85,7 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
     if (!isOpen(exchange, route)) {
       if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
       caller = await recognize(responder.context.store, exchange.headers.authorization);
-      await count(responder, caller, extra);
+      await count(responder, exchange, caller, extra);
     }
     const reply = await answer(responder, exchange, route, extra, caller);
     if (exchange.method !== 'HEAD') use = useOf(reply);
@@ -108,11 +108,12 @@ function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
 }
 
 /**
- * Counts a request of a known key against its limit.
- * @throws PlatError `rateLimited`
+ * Counts a request of a known key against its limit, and opens its budget.
+ * @throws PlatError `rateLimited`, or as of `RequestAccount`
  */
 async function count(
   { options, limiter }: Responder,
+  { account }: Exchange,
   caller: Caller,
   extra: Record<string, string>,
 ): Promise<void> {
@@ -121,6 +122,7 @@ async function count(
   const allowance = await limiter.take(id, options.limits[kind], performance.now());
   Object.assign(extra, rateLimitHeaders(allowance));
   if (allowance.exceeded) throw rateLimited(allowance);
+  account.belongsTo(`key ${id}`);
 }
 
 /** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
@@ -166,7 +168,9 @@ async function answer(
     case 'reso':
     case 'native': {
       const session = await sessionOf(responder, exchange, extra, caller, now);
-      return (route.kind === 'reso' ? reso : native)(context, exchange, session, route.path);
+      const read = { ...context.read, caller: exchange.account };
+      const serve = route.kind === 'reso' ? reso : native;
+      return serve({ ...context, read }, exchange, session, route.path);
     }
   }
 }

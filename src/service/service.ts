@@ -2,6 +2,7 @@ import { createSecureContext } from 'node:tls';
 import { platError } from '../errors/index.ts';
 import { addUses, cachesInUse } from '../store/bounded-cache.ts';
 import type { Store } from '../store/store.ts';
+import { Budgets } from './access/budget.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
 import { SharedLimiter } from './access/shared-limiter.ts';
 import { UsageRecorder } from './access/usage.ts';
@@ -10,6 +11,7 @@ import type { ReadinessCheck } from './admin/router.ts';
 import { type Listener, listenerAddress } from './base-address.ts';
 import type { ServiceContext } from './context.ts';
 import { FilterIndexCache } from './filter-index/cache.ts';
+import { Pace } from './http/pace.ts';
 import { type Dispatch, makeListener } from './listener.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
@@ -29,8 +31,6 @@ export interface ListenOptions {
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** How long a request may take to arrive whole, in milliseconds. */
   readonly requestPatience?: number;
-  /** Bytes of answers that clients have not taken yet, beyond which no request is answered. */
-  readonly heldBytes?: number;
   /** How long open requests may take to end when the service closes, in milliseconds. */
   readonly closingPatience?: number;
 }
@@ -49,7 +49,6 @@ const CLOSING_INTERVAL = 50;
 const REQUEST_PATIENCE = 30_000;
 /** How often what has expired is forgotten, in milliseconds. */
 const SWEEP_EVERY = 60_000;
-const HELD_BYTES = 512 * 1024 * 1024;
 
 /** Starts the service: every surface on its own listener, or the public ones on one. */
 export async function startService(
@@ -68,9 +67,16 @@ export async function startService(
     store.shared,
   );
   const limiter = store.shared === undefined ? new RateLimiter() : new SharedLimiter(store.shared);
-  const running = { requests: 0, heldBytes: 0 };
+  const { budget, pace: limits } = options;
+  const budgets = new Budgets(budget, {
+    now: () => performance.now(),
+    refused: metrics.counter('plat_budget_refusals_total', 'Requests of keys beyond their budget', 'why'),
+  });
+  const pace = new Pace(limits, () => performance.now());
+  const cut = metrics.counter('plat_clients_cut_total', 'Clients that took answers too slowly', 'surface');
+  metrics.gauge('plat_answer_bytes_waiting', 'Answers that clients have not taken yet', () => budgets.bytes);
   metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
-  metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => running.requests);
+  metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => budgets.requests);
   addCacheGauges(metrics, store);
   metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
   addReadStoreGauges(metrics, store);
@@ -104,10 +110,11 @@ export async function startService(
     const server = makeListener({
       responder,
       metrics,
-      running,
+      budgets,
+      pace,
+      cut,
       dispatch: plan.dispatch,
       requestPatience: listen.requestPatience ?? REQUEST_PATIENCE,
-      mostHeld: listen.heldBytes ?? HELD_BYTES,
       where: (surface) => places.get(surface) ?? { host: plan.host, port: plan.port, secure },
       ...(tls === undefined ? {} : { tls }),
     });
@@ -120,6 +127,7 @@ export async function startService(
   const close = async (): Promise<void> => {
     await Promise.all(listeners.map(({ server }) => closeListener(server, patience)));
     clearInterval(sweeping);
+    pace.close();
     indexes.close();
     await Promise.all([usage.close(), limiter.close()]);
   };

@@ -13,6 +13,7 @@ import type {
   RecordQuery,
   RecordRequest,
 } from './read.ts';
+import type { ReadCaller } from './read-caller.ts';
 import type { ParsedRecord } from './record/parsed-record.ts';
 import type { StoreSettings } from './settings.ts';
 import type { Shared } from './shared.ts';
@@ -71,6 +72,8 @@ export interface ReadStoreState {
 export interface ReadOptions {
   /** How long the read may take. */
   readonly milliseconds: number;
+  /** For whom; absent: for the operator of the store. */
+  readonly caller?: ReadCaller | undefined;
 }
 
 /** Records by their own key, or by their parent's. */

@@ -4,14 +4,24 @@ import { pipeline } from 'node:stream/promises';
 import { isRest, type Part } from '../exchange.ts';
 import type { Encoding } from './accept.ts';
 import { compressor } from './compress.ts';
+import type { Sender } from './pace.ts';
 
-/** Counts the bytes that wait until their clients take them. */
-export interface Held {
-  heldBytes: number;
+/** What a body that is being sent is counted by, and what watches how its client takes it. */
+export interface Taking {
+  /** Sets how many bytes wait in memory for the client. */
+  holds(bytes: number): void;
+  /** Whether so many bytes wait for this client's key that no more may. */
+  isOver(): boolean;
+  readonly sender: Sender;
+  /** Ends the connection. */
+  cut(): void;
 }
 
 /** Milliseconds that a client may keep the store waiting in all; then the rest waits for it in memory. */
 const PATIENCE = 2000;
+
+/** Bytes that are written at a time: so it is seen how quickly a client takes them. */
+export const SLICE = 128 * 1024;
 
 /**
  * Writes a body while it is read, so that no more of it is held than what is on its way. Resolves when all is written,
@@ -24,9 +34,9 @@ export async function sendAsRead(
   response: ServerResponse,
   parts: readonly Part[],
   compressed: { readonly encoding: Encoding; readonly size: number } | undefined,
-  held: Held,
+  by: Taking,
 ): Promise<number> {
-  const taking = takingBy(response, held);
+  const taking = takingBy(response, by);
   try {
     if (compressed === undefined) await taking.all(read(parts));
     else await pipeline(read(parts), compressor(compressed.encoding, compressed.size), taking.all);
@@ -47,7 +57,7 @@ async function* read(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
 }
 
 /** How a client takes what is written to it. */
-function takingBy(response: ServerResponse, held: Held) {
+function takingBy(response: ServerResponse, by: Taking) {
   let gone = false;
   let patience = PATIENCE;
   let bytes = 0;
@@ -55,20 +65,21 @@ function takingBy(response: ServerResponse, held: Held) {
   const end = new Promise<void>((resolve) => {
     finished(response, () => {
       gone = true;
+      waiting = 0;
+      by.holds(0);
       resolve();
     });
-  }).finally(() => {
-    held.heldBytes -= waiting;
-    waiting = 0;
   });
   const give = (piece: Uint8Array): boolean => {
     bytes += piece.length;
     waiting += piece.length;
-    held.heldBytes += piece.length;
+    by.holds(waiting);
+    by.sender.waits();
     return response.write(piece, () => {
       if (gone) return;
       waiting -= piece.length;
-      held.heldBytes -= piece.length;
+      by.holds(waiting);
+      by.sender.took(piece.length, waiting > 0);
     });
   };
   const drained = async (): Promise<void> => {
@@ -85,9 +96,13 @@ function takingBy(response: ServerResponse, held: Held) {
     isGone: () => gone,
     async all(pieces: AsyncIterable<Uint8Array>): Promise<void> {
       for await (const piece of pieces) {
-        if (gone) return;
-        const isTaken = give(piece);
-        if (!isTaken && patience > 0) await drained();
+        for (let at = 0; at < piece.length; at += SLICE) {
+          if (gone) return;
+          const isTaken = give(piece.subarray(at, at + SLICE));
+          if (!isTaken && patience > 0) await drained();
+          // What the store waited for long enough would now fill the memory, where its key has filled it already.
+          else if (!isTaken && by.isOver()) by.cut();
+        }
       }
     },
     /** @returns bytes, once they are taken or never will be */

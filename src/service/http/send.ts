@@ -3,7 +3,8 @@ import { finished } from 'node:stream';
 import { bytesOf, isRest, type Part, type Reply } from '../exchange.ts';
 import { chooseEncoding } from './accept.ts';
 import { compressBody } from './compress.ts';
-import { type Held, sendAsRead } from './send-as-read.ts';
+import type { Sender } from './pace.ts';
+import { SLICE, sendAsRead, type Taking } from './send-as-read.ts';
 
 /** Headers that every response has. */
 export interface Common {
@@ -34,7 +35,9 @@ const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 interface Asked {
   readonly method: string;
   readonly acceptEncoding: string | undefined;
-  readonly held: Held;
+  readonly taking: Taking;
+  /** Gives back what the body lies in, once it is sent from elsewhere. */
+  readonly spent: () => void;
 }
 
 /**
@@ -53,12 +56,16 @@ export async function send(
   const encoding = COMPRESSIBLE.test(type) ? chooseEncoding(request.acceptEncoding) : undefined;
   const size = reply.body.reduce((sum, part) => sum + bytesOf(part), 0);
   const whole = wholeOf(reply.body);
+  request.taking.holds(sizeOf(whole ?? []));
   const compressed = whole === undefined ? undefined : await compressBody(encoding, whole);
+  if (compressed !== undefined) {
+    request.taking.holds(sizeOf(compressed));
+    request.spent();
+  }
   const encoded = compressed !== undefined || (whole === undefined && encoding !== undefined);
   const body = compressed ?? whole;
   // Of what is compressed on its way, nobody knows the length.
-  const length =
-    body === undefined ? (encoded ? undefined : size) : body.reduce((sum, part) => sum + part.length, 0);
+  const length = body === undefined ? (encoded ? undefined : size) : sizeOf(body);
   const empty = reply.status === 204 || reply.status === 304;
   response.sendDate = false;
   response.writeHead(reply.status, {
@@ -73,10 +80,10 @@ export async function send(
       response,
       reply.body,
       encoding === undefined ? undefined : { encoding, size },
-      request.held,
+      request.taking,
     );
   }
-  return sendWhole(response, sends ? (body ?? []) : [], request.held);
+  return sendWhole(response, sends ? (body ?? []) : [], request.taking);
 }
 
 /** The parts as bytes; undefined when some still come from the store. */
@@ -89,18 +96,50 @@ function wholeOf(parts: readonly Part[]): readonly Uint8Array[] | undefined {
   return whole;
 }
 
-async function sendWhole(response: ServerResponse, body: readonly Uint8Array[], held: Held): Promise<number> {
-  const length = body.reduce((sum, part) => sum + part.length, 0);
-  held.heldBytes += length;
-  const written = whenWritten(response).finally(() => {
-    held.heldBytes -= length;
-  });
-  response.cork();
-  for (const part of body) response.write(part);
-  response.end();
-  response.uncork();
+const sizeOf = (body: readonly Uint8Array[]): number => body.reduce((sum, part) => sum + part.length, 0);
+
+async function sendWhole(
+  response: ServerResponse,
+  body: readonly Uint8Array[],
+  { holds, sender }: Taking,
+): Promise<number> {
+  const length = sizeOf(body);
+  holds(length);
+  const written = whenWritten(response);
+  sender.waits();
+  if (length <= SLICE) {
+    response.cork();
+    for (const part of body) response.write(part);
+    response.end();
+    response.uncork();
+  } else {
+    await sendInSlices(response, body, sender, written);
+  }
   await written;
   return length;
+}
+
+/** Writes a slice when the client has taken the one before. */
+async function sendInSlices(
+  response: ServerResponse,
+  body: readonly Uint8Array[],
+  sender: Sender,
+  written: Promise<void>,
+): Promise<void> {
+  for (const part of body) {
+    for (let at = 0; at < part.length; at += SLICE) {
+      const slice = part.subarray(at, at + SLICE);
+      if (!response.write(slice)) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        response.once('drain', resolve);
+        await Promise.race([promise, written]);
+        response.off('drain', resolve);
+      }
+      if (response.destroyed) return;
+      sender.took(slice.length, true);
+    }
+  }
+  response.end();
 }
 
 /** Resolves when the response has been handed to the system, or never will be. */

@@ -35,11 +35,14 @@ const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
 
 /** The page of a request: by key alone in one statement, else first the rows and then their texts. */
 export function planPage(planner: Planner, request: PageRequest): PagePlan {
-  const { query, position } = request;
-  const { filter, search, order, part } = query;
-  const byKey = [filter, search, part].every((each) => each === undefined) && order.length === 0;
-  if (byKey && position.kind !== 'offset' && query.under === undefined) return planRange(planner, request);
-  return planSearch(planner, request);
+  return isByKey(request) ? planRange(planner, request) : planSearch(planner, request);
+}
+
+/** Whether the page is a range of keys, of which nothing has to be found first. */
+export function isByKey({ query, position }: PageRequest): boolean {
+  const { filter, search, order, part, under } = query;
+  const isWhole = [filter, search, part, under].every((each) => each === undefined) && order.length === 0;
+  return isWhole && position.kind !== 'offset';
 }
 
 function base(

@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import type { CacheUse } from '../bounded-cache.ts';
+import { FairQueue } from '../fair-queue.ts';
+import type { Lane, ReadCaller } from '../read-caller.ts';
 import type { SharedBody } from './outbox.ts';
 import type { ReadResult, ReadTask } from './tasks.ts';
 
@@ -39,13 +41,14 @@ export type WorkerAnswer =
       readonly error: { readonly message: string; readonly errcode?: number };
     };
 
-interface Job extends WorkerRequest {
+interface Job {
+  readonly id: number;
   readonly resolve: (result: ReadResult) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** A thread at a time, and what it is at work on. A thread that ended is started again with the next task. */
-interface Lane {
+interface Thread {
   worker: Worker | undefined;
   job: Job | undefined;
   caches: readonly CacheUse[];
@@ -54,109 +57,117 @@ interface Lane {
 /** Tasks that may wait for a thread; more are refused, so that a crowd is told to come back. */
 const LONGEST_QUEUE = 1000;
 
-/** Threads that read a store side by side; tasks are taken in the order in which they came. */
+/** Who reads where nobody says so: the commands of an operator. */
+const NOBODY = '';
+
+/** What a thread is to do, worked out when it is its turn. */
+export interface PooledRead {
+  readonly task: () => ReadTask;
+  /** How long the statement may take. */
+  readonly milliseconds: number;
+  readonly caller: ReadCaller | undefined;
+}
+
+/** Threads that read a store side by side, shared out fairly between those who ask. */
 export class ReaderPool {
   readonly #options: WorkerOptions;
-  readonly #lanes: Lane[] = [];
-  readonly #queue: Job[] = [];
+  readonly #lane: Lane;
+  readonly #threads: Thread[] = [];
+  readonly #queue: FairQueue;
   #nextId = 1;
   #closed = false;
 
-  constructor(options: WorkerOptions, size: number) {
+  constructor(options: WorkerOptions, lane: Lane, size: number) {
     this.#options = options;
+    this.#lane = lane;
+    this.#queue = new FairQueue({ turns: size, waiting: LONGEST_QUEUE, long: lane === 'searches' });
     for (let index = 0; index < size; index++) {
-      const lane: Lane = { worker: undefined, job: undefined, caches: [] };
-      this.#lanes.push(lane);
-      lane.worker = this.#start(lane);
+      const thread: Thread = { worker: undefined, job: undefined, caches: [] };
+      this.#threads.push(thread);
+      thread.worker = this.#start(thread);
     }
   }
 
-  run(task: ReadTask, milliseconds: number): Promise<ReadResult> {
-    if (this.#closed) return Promise.reject(platError('storeUnavailable', {}));
-    if (this.#queue.length >= LONGEST_QUEUE) {
-      return Promise.reject(platError('overloaded', { seconds: 5 }, { retryAfter: 5 }));
-    }
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ id: this.#nextId++, task, milliseconds, resolve, reject });
-      this.#dispatch();
-    });
+  async run({ task, milliseconds, caller }: PooledRead): Promise<ReadResult> {
+    if (this.#closed) throw platError('storeUnavailable', {});
+    using turn = await this.#queue.enter(caller?.name ?? NOBODY);
+    turn.onEnd((kept) => caller?.spent(this.#lane, kept));
+    caller?.begin(this.#lane);
+    return await this.#ask(task(), milliseconds);
   }
 
   /** What the threads keep. */
   caches(): readonly CacheUse[] {
-    return this.#lanes.flatMap(({ caches }) => caches);
+    return this.#threads.flatMap(({ caches }) => caches);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { reject } of this.#queue.splice(0)) reject(platError('storeUnavailable', {}));
-    await Promise.all(this.#lanes.map(({ worker }) => worker?.terminate()));
+    this.#queue.close(() => platError('storeUnavailable', {}));
+    await Promise.all(this.#threads.map(({ worker }) => worker?.terminate()));
   }
 
   /** Threads that are not at work. */
   get free(): number {
-    return this.#lanes.filter(({ job }) => job === undefined).length;
+    return this.#threads.filter(({ job }) => job === undefined).length;
   }
 
-  #start(lane: Lane): Worker {
+  #start(thread: Thread): Worker {
     // The endings differ between the sources, which Node runs as they are, and the published build.
     const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./worker.${ending}`, import.meta.url), { workerData: this.#options });
     worker.on('message', (reply: WorkerReply) => {
-      if ('caches' in reply) lane.caches = reply.caches;
-      else this.#finish(lane, worker, reply);
+      if ('caches' in reply) thread.caches = reply.caches;
+      else this.#finish(thread, worker, reply);
     });
-    worker.on('messageerror', (error) => this.#fail(lane, error));
+    worker.on('messageerror', (error) => this.#fail(thread, error));
     let reason: unknown;
     worker.on('error', (error) => {
       reason = error;
     });
     // However a thread ends, its task ends with it, and no other.
     worker.on('exit', (code) => {
-      if (lane.worker !== worker) return;
-      lane.worker = undefined;
-      lane.caches = [];
-      this.#fail(lane, reason ?? new Error(`A thread that reads the store ended with ${code}`));
+      if (thread.worker !== worker) return;
+      thread.worker = undefined;
+      thread.caches = [];
+      this.#fail(thread, reason ?? new Error(`A thread that reads the store ended with ${code}`));
     });
     worker.unref();
     return worker;
   }
 
-  #dispatch(): void {
-    for (const lane of this.#lanes) {
-      if (lane.job !== undefined) continue;
-      const job = this.#queue.shift();
-      if (job === undefined) return;
-      lane.job = job;
-      const { id, task, milliseconds } = job;
+  #ask(task: ReadTask, milliseconds: number): Promise<ReadResult> {
+    const thread = this.#threads.find(({ job }) => job === undefined);
+    if (this.#closed || thread === undefined) throw platError('storeUnavailable', {});
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      thread.job = { id, resolve, reject };
       try {
-        lane.worker ??= this.#start(lane);
-        lane.worker.postMessage({ id, task, milliseconds } satisfies WorkerRequest);
-        lane.worker.ref();
+        thread.worker ??= this.#start(thread);
+        thread.worker.postMessage({ id, task, milliseconds } satisfies WorkerRequest);
+        thread.worker.ref();
       } catch (error) {
         // A thread that cannot be started, or a task that cannot travel.
-        this.#free(lane)?.reject(asError(error));
+        this.#free(thread)?.reject(asError(error));
       }
-    }
+    });
   }
 
-  #finish(lane: Lane, worker: Worker, reply: WorkerAnswer): void {
-    if (lane.job?.id !== reply.id) return;
-    const job = this.#free(lane);
+  #finish(thread: Thread, worker: Worker, reply: WorkerAnswer): void {
+    if (thread.job?.id !== reply.id) return;
+    const job = this.#free(thread);
     if (reply.ok) job?.resolve(withBody(worker, reply));
     else job?.reject(Object.assign(new Error(reply.error.message), { errcode: reply.error.errcode }));
-    this.#dispatch();
   }
 
-  #fail(lane: Lane, error: unknown): void {
-    this.#free(lane)?.reject(this.#closed ? platError('storeUnavailable', {}) : asError(error));
-    if (!this.#closed) this.#dispatch();
+  #fail(thread: Thread, error: unknown): void {
+    this.#free(thread)?.reject(this.#closed ? platError('storeUnavailable', {}) : asError(error));
   }
 
-  /** The lane takes the next task. @returns the one that it had */
-  #free(lane: Lane): Job | undefined {
-    const { job, worker } = lane;
-    lane.job = undefined;
+  /** The thread takes the next task. @returns the one that it had */
+  #free(thread: Thread): Job | undefined {
+    const { job, worker } = thread;
+    thread.job = undefined;
     worker?.unref();
     return job;
   }

@@ -9,8 +9,17 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../read.ts';
+import type { ReadCaller } from '../read-caller.ts';
 import { planMerged } from '../sql/merged-plan.ts';
-import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../sql/page-plan.ts';
+import {
+  isByKey,
+  type Planner,
+  planCount,
+  planIds,
+  planList,
+  planPage,
+  planRecord,
+} from '../sql/page-plan.ts';
 import type { ReadOptions } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -39,42 +48,46 @@ export class Reads {
   }
 
   async page(request: PageRequest, options: ReadOptions): Promise<Page> {
-    const plan = planPage(await this.#planner(), request);
+    const planner = await this.#planner();
     const plain = isPlainShape(request.shape);
     const light = plain && request.query.under !== undefined && isPlainQuery(request.query);
-    const lane = light ? undefined : this.#laneOf(plain && plan.kind !== 'search');
-    return pageOf(await this.#run({ kind: 'page', plan }, lane, options));
+    const lane = light ? undefined : this.#laneOf(plain && isByKey(request));
+    return pageOf(await this.#run(() => ({ kind: 'page', plan: planPage(planner, request) }), lane, options));
   }
 
   async listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
-    const plan = planList(await this.#planner(), request);
+    const planner = await this.#planner();
     const lane = this.#laneOf(isPlainShape(request.shape));
-    return pageOf(await this.#run({ kind: 'page', plan }, lane, options));
+    return pageOf(await this.#run(() => ({ kind: 'page', plan: planList(planner, request) }), lane, options));
   }
 
   async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
-    const statement = planMerged(await this.#planner(), request);
-    const result = await this.#run({ kind: 'body', statement }, this.#source.searches, options);
+    const planner = await this.#planner();
+    const task = (): ReadTask => ({ kind: 'body', statement: planMerged(planner, request) });
+    const result = await this.#run(task, this.#source.searches, options);
     return bodyOf(result) ?? new Uint8Array(0);
   }
 
   async record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
-    const statement = planRecord(await this.#planner(), request);
+    const planner = await this.#planner();
     const lane = isPlainShape(request.shape) ? undefined : this.#source.searches;
-    return bodyOf(await this.#run({ kind: 'body', statement }, lane, options));
+    const task = (): ReadTask => ({ kind: 'body', statement: planRecord(planner, request) });
+    return bodyOf(await this.#run(task, lane, options));
   }
 
   async count(query: RecordQuery, options: ReadOptions): Promise<number> {
-    const statement = planCount(await this.#planner(), query);
+    const planner = await this.#planner();
     const lane = isPlainQuery(query) ? undefined : this.#source.searches;
-    const result = await this.#run({ kind: 'number', statement }, lane, options);
+    const task = (): ReadTask => ({ kind: 'number', statement: planCount(planner, query) });
+    const result = await this.#run(task, lane, options);
     if (result.kind !== 'number') throw new Error('A count gives a number');
     return result.value;
   }
 
   async ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
-    const statement = planIds(await this.#planner(), query);
-    const result = await this.#run({ kind: 'ids', statement }, this.#source.searches, options);
+    const planner = await this.#planner();
+    const task = (): ReadTask => ({ kind: 'ids', statement: planIds(planner, query) });
+    const result = await this.#run(task, this.#source.searches, options);
     if (result.kind !== 'ids') throw new Error('A search gives ids');
     return result.ids;
   }
@@ -97,21 +110,44 @@ export class Reads {
     return isBounded ? this.#source.pages : this.#source.searches;
   }
 
+  /** @param task planned when it is its turn: what waits takes no memory for its plan */
   async #run(
-    task: ReadTask,
+    task: () => ReadTask,
     lane: ReaderPool | undefined,
-    { milliseconds }: ReadOptions,
+    { milliseconds, caller }: ReadOptions,
   ): Promise<ReadResult> {
     const { main, name } = this.#source;
     try {
-      if (lane !== undefined) return await lane.run(task, milliseconds);
-      main.deadline.set(milliseconds);
-      return runTask(main, task);
+      const result =
+        lane === undefined
+          ? this.#runHere(task, milliseconds, caller)
+          : await lane.run({ task, milliseconds, caller });
+      caller?.made(bytesOf(result));
+      return result;
     } catch (error) {
       throw translateError(error, name, milliseconds / 1000);
     } finally {
       main.deadline.clear();
     }
+  }
+
+  #runHere(task: () => ReadTask, milliseconds: number, caller: ReadCaller | undefined): ReadResult {
+    const { main } = this.#source;
+    caller?.begin('pages');
+    main.deadline.set(milliseconds);
+    return runTask(main, task());
+  }
+}
+
+function bytesOf(result: ReadResult): number {
+  switch (result.kind) {
+    case 'page':
+      return result.page.body.length;
+    case 'body':
+      return result.body?.length ?? 0;
+    case 'ids':
+    case 'number':
+      return 0;
   }
 }
 

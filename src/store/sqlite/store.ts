@@ -22,6 +22,7 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../read.ts';
+import type { Lane } from '../read-caller.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
 import { planShowsFile } from '../sql/page-plan.ts';
@@ -168,8 +169,8 @@ class SqliteStore implements Store {
     });
     this.ledger = watched(ledger, told);
     const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE };
-    const readers = (size: number) => (size > 0 ? new ReaderPool(pool, size) : undefined);
-    const [pages, searches] = [readers(pageReaders), readers(searchReaders)];
+    const readers = (lane: Lane, size: number) => (size > 0 ? new ReaderPool(pool, lane, size) : undefined);
+    const [pages, searches] = [readers('pages', pageReaders), readers('searches', searchReaders)];
     this.#reads = new Reads({ name: path, model: () => this.model(), main: this.#main, pages, searches });
     taken.move(); // the store closes them
   }

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { hashToken, type KeyRecord } from '../../../src/access/index.ts';
+import { Budgets } from '../../../src/service/access/budget.ts';
 import { RateLimiter } from '../../../src/service/access/rate-limiter.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
@@ -68,6 +69,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     views: new Views(),
     log: SILENT,
   };
+  const budgets = new Budgets(SERVICE_DEFAULTS.budget, { now: () => 0, refused: () => undefined });
   return async (url, headers) => {
     const { pathname, search } = new URL(url);
     using taken = new DisposableStack();
@@ -81,6 +83,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       base,
       timings: makeTimings(),
       taken,
+      account: budgets.open('simulated'),
     };
     const reply = await respond(responder, exchange);
     const pieces: Uint8Array[] = [];
@@ -89,6 +92,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       else pieces.push(Buffer.from(part));
     }
     const body = Buffer.concat(pieces);
+    exchange.account.close();
     const common = commonHeaders({ requestId: exchange.id, now: await store.now() });
     return {
       status: reply.status,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing, member, photo, room } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import type { World } from '../../support/world.ts';
@@ -265,7 +266,10 @@ test('an answer that would fill the memory is not made: 503, and the service goe
 });
 
 test('clients that take nothing do not fill the memory: beyond a bound the others are told to come back', async (t) => {
-  const bounded = await startTestService(t, { fill: fillListings, listen: { heldBytes: 6_000_000 } });
+  const bounded = await startTestService(t, {
+    fill: fillListings,
+    service: { budget: { ...SERVICE_DEFAULTS.budget, totalMegabytes: 6 } },
+  });
   const key = await bounded.key('replication');
   const page = `GET /v1/listings?_limit=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   const ask = () => bounded.get('replication', '/v1/system', { token: key });

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { platError } from '../../../errors/index.ts';
+import { FairQueue } from '../../fair-queue.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
 import { SILENT } from './silence.ts';
@@ -75,8 +76,48 @@ const LONGEST_QUEUE = 500;
 /** Seconds after which a request that was refused may come back. */
 const COME_BACK = 5;
 
-/** @throws PlatError `overloaded` when all connections are in use, and stay so */
-export async function takeConnection(pool: Pool): Promise<PoolClient> {
+/** Who waits for the connections of each pool. */
+const queues = new WeakMap<Pool, FairQueue>();
+
+function queueOf(pool: Pool): FairQueue {
+  const known = queues.get(pool);
+  if (known !== undefined) return known;
+  const { max, connectionTimeoutMillis: patience } = pool.options;
+  const bounds = { turns: max, waiting: LONGEST_QUEUE, long: true };
+  const queue = new FairQueue(patience === undefined ? bounds : { ...bounds, patience });
+  queues.set(pool, queue);
+  return queue;
+}
+
+/** How many wait for a connection of a pool. */
+export const waitingFor = (pool: Pool): number => (queues.get(pool)?.waiting ?? 0) + pool.waitingCount;
+
+/** Who takes connections where nobody says so: what a store does by itself. */
+const NOBODY = '';
+
+/**
+ * A connection of a pool, which goes back with `release`.
+ * @param name for whom; the connections are shared out fairly between the names
+ * @throws PlatError `overloaded` when all connections are in use, and stay so
+ */
+export async function takeConnection(pool: Pool, name = NOBODY): Promise<PoolClient> {
+  if (name === NOBODY) return connectionOf(pool);
+  const turn = await queueOf(pool).enter(name);
+  try {
+    const client = await connectionOf(pool);
+    const { release } = client;
+    client.release = (error) => {
+      release.call(client, error);
+      turn.end();
+    };
+    return client;
+  } catch (error) {
+    turn.end();
+    throw error;
+  }
+}
+
+async function connectionOf(pool: Pool): Promise<PoolClient> {
   const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
   if (pool.waitingCount >= LONGEST_QUEUE) throw refused();
   const deadline = performance.now() + (pool.options.connectionTimeoutMillis ?? 0);

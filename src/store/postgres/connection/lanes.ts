@@ -1,9 +1,7 @@
 import type { Pool } from 'pg';
+import type { Lane } from '../../read-caller.ts';
 import type { PostgresAddress } from './address.ts';
 import { connectPool, type Patience } from './connect.ts';
-
-/** Pages, and searches apart from them, so that these never hold them up. */
-export type Lane = 'pages' | 'searches';
 
 /** The connections by which a process reads from a server. */
 export interface Lanes extends Readonly<Record<Lane, Pool>> {

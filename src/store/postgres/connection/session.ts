@@ -34,6 +34,18 @@ export interface Reading {
 /** Something that is done on a session before its connection is given back, such as the end of a transaction. */
 type Ending = (session: Session) => Promise<unknown>;
 
+/** How a connection is lent. */
+export interface Lending {
+  /** Milliseconds without a sign of the server, after which the connection is given up. */
+  readonly patience?: number | undefined;
+  /** Done before the connection is given back; nobody waits for it. */
+  readonly ending?: Ending;
+  /** For whom, as of `takeConnection`. */
+  readonly name?: string | undefined;
+  /** Told when the connection is given back, and how many milliseconds it was kept. */
+  readonly returned?: (milliseconds: number) => void;
+}
+
 /**
  * A connection of a pool, for as long as a scope holds it: `using loan = await borrow(pool)`. The one place that gives
  * connections back: whatever throws in the scope, and wherever, the connection returns to its pool when the scope is
@@ -43,16 +55,17 @@ type Ending = (session: Session) => Promise<unknown>;
 export class Loan implements Disposable {
   readonly #client: PoolClient;
   readonly #watch: Watch;
-  readonly #ending: Ending | undefined;
+  readonly #lending: Lending;
+  readonly #began = performance.now();
   readonly #readings: Reading[] = [];
   readonly #session: Session;
   #hasFailed = false;
   #isLost = false;
 
-  constructor(client: PoolClient, watching: Watch, ending: Ending | undefined) {
+  constructor(client: PoolClient, watching: Watch, lending: Lending) {
     this.#client = client;
     this.#watch = watching;
-    this.#ending = ending;
+    this.#lending = lending;
     this.#session = sessionOn(client, watching, this.#readings);
   }
 
@@ -79,13 +92,13 @@ export class Loan implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#hasFailed) this.leave();
-    if (this.isRead || this.#ending !== undefined) void this.#endLater();
+    if (this.isRead || this.#lending.ending !== undefined) void this.#endLater();
     else this.#giveBack();
   }
 
   async #endLater(): Promise<void> {
     for (const { done } of this.#readings) await this.run(() => done).catch(() => undefined);
-    const ending = this.#ending;
+    const { ending } = this.#lending;
     if (ending !== undefined && !this.#isLost) {
       await this.run(ending).catch(() => {
         this.#isLost = true;
@@ -99,25 +112,18 @@ export class Loan implements Disposable {
     this.#watch.end();
     const isOpen = client.getTransactionStatus() !== IDLE;
     client.release(this.#isLost || isOpen || isFull(client));
+    this.#lending.returned?.(performance.now() - this.#began);
   }
 }
 
 /** Of a connection that is in no transaction, as the server says with every answer. */
 const IDLE = 'I';
 
-/**
- * Borrows a connection of a pool.
- * @param patience milliseconds without a sign of the server, after which the connection is given up
- * @param ending done before the connection is given back; nobody waits for it
- */
-export async function borrow(
-  pool: Pool,
-  patience: number = patienceOf(pool),
-  ending?: Ending,
-): Promise<Loan> {
-  const client = await takeConnection(pool);
+/** Borrows a connection of a pool. */
+export async function borrow(pool: Pool, lending: Lending = {}): Promise<Loan> {
+  const client = await takeConnection(pool, lending.name);
   try {
-    return new Loan(client, watch(client, patience), ending);
+    return new Loan(client, watch(client, lending.patience ?? patienceOf(pool)), lending);
   } catch (error) {
     client.release(true);
     throw error;
@@ -142,13 +148,13 @@ function sessionOn(client: PoolClient, watch: Watch, readings: Reading[]): Sessi
   };
 }
 
-/** Works on a connection of a pool. @param patience as of `borrow` */
+/** Works on a connection of a pool. @param patience as of `Lending` */
 export async function withSession<T>(
   pool: Pool,
   work: (session: Session) => Promise<T>,
   patience?: number,
 ): Promise<T> {
-  using loan = await borrow(pool, patience);
+  using loan = await borrow(pool, { patience });
   return await loan.run(work);
 }
 

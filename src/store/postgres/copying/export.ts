@@ -33,7 +33,7 @@ const ROWS = 500;
 
 /** All rows of a statement on one snapshot, a few at a time, on a connection of its own. */
 export async function* readAll(pool: Pool, text: string): AsyncIterable<Row> {
-  using loan = await borrow(pool, undefined, ({ run }) => run('ROLLBACK'));
+  using loan = await borrow(pool, { ending: ({ run }) => run('ROLLBACK') });
   const fetch = (): Promise<readonly Row[]> => loan.run((session) => session.rows(`FETCH ${ROWS} FROM rows`));
   await loan.run(({ run }) => run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'));
   await loan.run(({ run }) => run(`DECLARE rows NO SCROLL CURSOR FOR ${text}`));

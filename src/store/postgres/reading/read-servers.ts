@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { PlatError, platError } from '../../../errors/index.ts';
+import type { Lane } from '../../read-caller.ts';
 import type { ReadStoreState } from '../../store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
-import { PATIENCE, type Patience } from '../connection/connect.ts';
+import { PATIENCE, type Patience, waitingFor } from '../connection/connect.ts';
 import { isGone } from '../connection/errors.ts';
-import { connectLanes, type Lane, type Lanes } from '../connection/lanes.ts';
+import { connectLanes, type Lanes } from '../connection/lanes.ts';
 import { withSession } from '../connection/session.ts';
 import type { Snapshot } from './reader.ts';
 
@@ -129,7 +130,7 @@ export class ReadServers {
   /** Those that are known to be far enough first, and of these the least busy. */
   #inTurn(lane: Lane, needed: Needed): readonly ReadServer[] {
     const load = ({ lanes: { [lane]: pool } }: ReadServer): number =>
-      pool.waitingCount + pool.totalCount - pool.idleCount;
+      waitingFor(pool) + pool.totalCount - pool.idleCount;
     const isBehind = ({ changes }: ReadServer): number => (changes < needed.changes ? 1 : 0);
     return this.#servers.toSorted(
       (left, right) => isBehind(left) - isBehind(right) || load(left) - load(right),

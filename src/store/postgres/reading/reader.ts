@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Lane, ReadCaller } from '../../read-caller.ts';
 import { borrow, type Session } from '../connection/session.ts';
 import { SILENT } from '../connection/silence.ts';
 
@@ -21,6 +22,13 @@ export interface Snapshot<T> {
   readonly leave?: () => void;
 }
 
+/** How a snapshot is read, and for whom. */
+export interface Reading {
+  readonly milliseconds: number;
+  readonly lane: Lane;
+  readonly caller: ReadCaller | undefined;
+}
+
 /**
  * Reads on one snapshot of the store, within a time. What begins and ends the transaction is sent along with the
  * statements, so that a reading of one statement is one round trip. A result may be still on its way when it is given;
@@ -28,10 +36,16 @@ export interface Snapshot<T> {
  */
 export async function readSnapshot<T>(
   pool: Pool,
-  milliseconds: number,
+  { milliseconds, lane, caller }: Reading,
   work: (session: Session) => Promise<T>,
 ): Promise<Snapshot<T>> {
-  using loan = await borrow(pool, milliseconds + SILENT, ({ run }) => run('COMMIT'));
+  using loan = await borrow(pool, {
+    patience: milliseconds + SILENT,
+    ending: ({ run }) => run('COMMIT'),
+    name: caller?.name,
+    returned: (kept) => caller?.spent(lane, kept),
+  });
+  await loan.run(async () => caller?.begin(lane));
   const timeout = Math.max(1, Math.round(milliseconds));
   const [begun, state, read] = await Promise.allSettled([
     loan.run(({ run }) => run(`${BEGIN}; SET LOCAL statement_timeout = ${timeout}`)),

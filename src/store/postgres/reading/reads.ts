@@ -8,12 +8,13 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../../read.ts';
+import type { Lane } from '../../read-caller.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { planMerged } from '../../sql/merged-plan.ts';
 import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../../sql/page-plan.ts';
 import type { ReadOptions } from '../../store.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
-import type { Lane, Lanes } from '../connection/lanes.ts';
+import type { Lanes } from '../connection/lanes.ts';
 import type { Session } from '../connection/session.ts';
 import type { LiveState } from './live-state.ts';
 import { positionAfter } from './position.ts';
@@ -47,25 +48,41 @@ export class Reads {
     const unbounded = (filter ?? search) !== undefined || order.length > 0;
     const isLight = under === undefined ? !unbounded : isPlainQuery(request.query);
     const lane = isLight && isPlainShape(request.shape) ? 'pages' : 'searches';
-    return this.read(lane, options, (session, planner) => readPage(session, planPage(planner, request)));
+    return this.#made(
+      options,
+      this.read(lane, options, (session, planner) => readPage(session, planPage(planner, request))),
+      ({ body }) => body.length,
+    );
   }
 
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
     const lane = isPlainShape(request.shape) ? 'pages' : 'searches';
-    return this.read(lane, options, (session, planner) => readPage(session, planList(planner, request)));
+    return this.#made(
+      options,
+      this.read(lane, options, (session, planner) => readPage(session, planList(planner, request))),
+      ({ body }) => body.length,
+    );
   }
 
   async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
-    const body = await this.read('searches', options, (session, planner) =>
-      readBody(session, planMerged(planner, request), 'once'),
+    const body = await this.#made(
+      options,
+      this.read('searches', options, (session, planner) =>
+        readBody(session, planMerged(planner, request), 'once'),
+      ),
+      (made) => made?.length ?? 0,
     );
     return body ?? new Uint8Array(0);
   }
 
   record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
     const plain = isPlainShape(request.shape);
-    return this.read(plain ? 'pages' : 'searches', options, (session, planner) =>
-      readBody(session, planRecord(planner, request), plain ? 'kept' : 'once'),
+    return this.#made(
+      options,
+      this.read(plain ? 'pages' : 'searches', options, (session, planner) =>
+        readBody(session, planRecord(planner, request), plain ? 'kept' : 'once'),
+      ),
+      (body) => body?.length ?? 0,
     );
   }
 
@@ -86,13 +103,20 @@ export class Reads {
     );
   }
 
+  /** Tells the caller of the memory of an answer. What still comes with it is told as it is taken. */
+  async #made<T>({ caller }: ReadOptions, reading: Promise<T>, bytesOf: (made: T) => number): Promise<T> {
+    const made = await reading;
+    caller?.made(bytesOf(made));
+    return made;
+  }
+
   /**
    * Plans and reads. The snapshot tells whether the plan was of the settings and fields that it met; if another process
    * has changed them meanwhile, the reading is done once more.
    */
   async read<T>(
     lane: Lane,
-    { milliseconds }: ReadOptions,
+    { milliseconds, caller }: ReadOptions,
     work: (session: Session, planner: Planner) => Promise<T>,
   ): Promise<T> {
     const { name, dialect, state, lanes, readServers } = this.#source;
@@ -100,7 +124,7 @@ export class Reads {
       for (;;) {
         const { model, changes } = state;
         const attempt = (pool: Pool): Promise<Snapshot<T>> =>
-          readSnapshot(pool, milliseconds, (session) => work(session, { dialect, model }));
+          readSnapshot(pool, { milliseconds, lane, caller }, (session) => work(session, { dialect, model }));
         const needed = { changes, generation: model.generation };
         const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes[lane]));
         if (read.generation === model.generation) return read.result;

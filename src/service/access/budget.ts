@@ -1,0 +1,205 @@
+/**
+ * What a key uses beside its number of requests: requests under way, memory of answers that it has not taken, time of
+ * searches. It is charged before the work; the key that exceeds its share is refused, and no other.
+ */
+import { type PlatError, platError } from '../../errors/index.ts';
+import type { ReadCaller } from '../../store/read-caller.ts';
+
+export interface BudgetLimits {
+  /** Requests of one key that are not answered whole. */
+  readonly requests: number;
+  /** Megabytes of answers that one key has not taken. */
+  readonly megabytes: number;
+  /** The same of all keys: beyond it those are refused that hold more than an equal part of it. */
+  readonly totalMegabytes: number;
+  /** Time that the searches of one key may take, within a window; both in seconds. */
+  readonly searchSeconds: number;
+  readonly windowSeconds: number;
+}
+
+/** Why a key was refused. */
+export type Refusal = 'requests' | 'bytes' | 'share' | 'searches';
+
+export interface BudgetWatch {
+  /** Milliseconds of a clock that only runs forward. */
+  readonly now: () => number;
+  readonly refused: (why: Refusal) => void;
+}
+
+/** What one request holds, until it is closed. */
+export interface RequestAccount extends ReadCaller {
+  /** From now on it is this one's. @throws PlatError when that one may not ask any more */
+  belongsTo(name: string): void;
+  /** Nothing is refused, but counted: the operator must be able to look. */
+  exempt(): void;
+  /** Sets what is held in memory for the client. */
+  holds(bytes: number): void;
+  /** Whether the owner holds more than it may. */
+  isOver(): boolean;
+  close(): void;
+}
+
+interface Spending {
+  requests: number;
+  bytes: number;
+  /** Milliseconds of searches in the window, and when it ends. */
+  searched: number;
+  ends: number;
+}
+
+const MEGABYTE = 1024 * 1024;
+/** Seconds after which a client may ask again that has not taken what it asked for. */
+const COME_BACK = 5;
+
+/** The budgets of all who ask. */
+export class Budgets {
+  readonly #limits: BudgetLimits;
+  readonly #watch: BudgetWatch;
+  readonly #spending = new Map<string, Spending>();
+  #bytes = 0;
+  #requests = 0;
+  #swept: number;
+
+  constructor(limits: BudgetLimits, watch: BudgetWatch) {
+    this.#limits = limits;
+    this.#watch = watch;
+    this.#swept = watch.now();
+  }
+
+  /** Bytes of answers that are not taken yet. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Requests that are not answered yet. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** How many keys and addresses are known. */
+  get size(): number {
+    return this.#spending.size;
+  }
+
+  /** Opens the account of a request, before it is known whose it is. @param address of the client */
+  open(address: string): RequestAccount {
+    let name = `address ${address}`;
+    let owner = this.#of(name);
+    let held = 0;
+    let isExempt = false;
+    let isOpen = true;
+    owner.requests++;
+    this.#requests++;
+    const add = (bytes: number): void => {
+      if (!isOpen) return;
+      held += bytes;
+      owner.bytes += bytes;
+      this.#bytes += bytes;
+    };
+    const check = (): void => {
+      if (!isExempt) this.#check(owner);
+    };
+    const account: RequestAccount = {
+      get name() {
+        return name;
+      },
+      belongsTo: (known) => {
+        owner.requests--;
+        owner.bytes -= held;
+        this.#forget(name, owner);
+        name = known;
+        owner = this.#of(known);
+        owner.requests++;
+        owner.bytes += held;
+        if (isExempt) return;
+        if (owner.requests > this.#limits.requests) throw this.#refuse('requests', 1);
+        check();
+      },
+      exempt: () => {
+        isExempt = true;
+      },
+      begin: (lane) => {
+        check();
+        if (lane === 'searches' && !isExempt) this.#checkSearches(owner);
+      },
+      made: add,
+      spent: (lane, milliseconds) => {
+        if (lane === 'searches') this.#window(owner).searched += milliseconds;
+      },
+      holds: (bytes) => add(bytes - held),
+      isOver: () => !isExempt && owner.bytes > this.#limits.megabytes * MEGABYTE,
+      close: () => {
+        if (!isOpen) return;
+        add(-held);
+        isOpen = false;
+        owner.requests--;
+        this.#requests--;
+        this.#forget(name, owner);
+      },
+    };
+    return account;
+  }
+
+  #of(name: string): Spending {
+    this.#sweep();
+    const known = this.#spending.get(name);
+    if (known !== undefined) return known;
+    const made: Spending = { requests: 0, bytes: 0, searched: 0, ends: 0 };
+    this.#spending.set(name, made);
+    return made;
+  }
+
+  #window(owner: Spending): Spending {
+    const now = this.#watch.now();
+    if (owner.ends <= now) {
+      owner.searched = 0;
+      owner.ends = now + this.#limits.windowSeconds * 1000;
+    }
+    return owner;
+  }
+
+  #check({ bytes }: Spending): void {
+    const { megabytes, totalMegabytes } = this.#limits;
+    if (bytes > megabytes * MEGABYTE) throw this.#refuse('bytes', COME_BACK);
+    const total = totalMegabytes * MEGABYTE;
+    if (this.#bytes <= total) return;
+    const holding = this.#spending.values().reduce((sum, each) => sum + (each.bytes > 0 ? 1 : 0), 0);
+    if (bytes * holding > total) throw this.#refuse('share', COME_BACK);
+  }
+
+  #checkSearches(owner: Spending): void {
+    const { searched, ends } = this.#window(owner);
+    if (searched < this.#limits.searchSeconds * 1000) return;
+    throw this.#refuse('searches', Math.max(1, Math.ceil((ends - this.#watch.now()) / 1000)));
+  }
+
+  #refuse(why: Refusal, seconds: number): PlatError {
+    this.#watch.refused(why);
+    const { requests, megabytes, searchSeconds, windowSeconds } = this.#limits;
+    const retry = { retryAfter: seconds };
+    switch (why) {
+      case 'requests':
+        return platError('tooManyUnderWay', { limit: requests, seconds }, retry);
+      case 'bytes':
+        return platError('answersNotTaken', { megabytes, seconds }, retry);
+      case 'searches':
+        return platError('searchedTooLong', { limit: searchSeconds, window: windowSeconds, seconds }, retry);
+      case 'share':
+        return platError('overloaded', { seconds }, retry);
+    }
+  }
+
+  #forget(name: string, owner: Spending): void {
+    if (owner.requests === 0 && owner.ends <= this.#watch.now() && this.#spending.get(name) === owner) {
+      this.#spending.delete(name);
+    }
+  }
+
+  /** Windows end while nobody asks; they are forgotten when somebody does. */
+  #sweep(): void {
+    const now = this.#watch.now();
+    if (now - this.#swept < this.#limits.windowSeconds * 1000) return;
+    this.#swept = now;
+    for (const [name, owner] of this.#spending) this.#forget(name, owner);
+  }
+}

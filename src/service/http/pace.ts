@@ -1,0 +1,83 @@
+/**
+ * Clients that take their answers too slowly, or not at all, are cut: what waits for them would fill the memory, and hold
+ * a connection of the store. It sees bytes and moments only, no requests.
+ */
+
+export interface PaceLimits {
+  /** A client that takes less than so many bytes a second, over so many seconds, is cut. */
+  readonly bytesPerSecond: number;
+  readonly seconds: number;
+}
+
+/** One answer on its way. */
+export interface Sender {
+  /** Bytes wait for the client from now on. */
+  waits(): void;
+  /** The client took bytes. @param waits whether more wait */
+  took(bytes: number, waits: boolean): void;
+  end(): void;
+}
+
+interface Sending {
+  taken: number;
+  /** When the client began to let bytes wait, or was last found quick enough; undefined while none wait. */
+  since: number | undefined;
+  readonly cut: () => void;
+}
+
+/** Looks in each window. */
+const LOOKS = 4;
+
+export class Pace {
+  readonly #limits: PaceLimits;
+  readonly #now: () => number;
+  readonly #sending = new Set<Sending>();
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param now milliseconds of a clock that only runs forward */
+  constructor(limits: PaceLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+    this.#timer = setInterval(() => this.look(), (limits.seconds * 1000) / LOOKS).unref();
+  }
+
+  /** @param cut ends the connection; called once at the most */
+  watch(cut: () => void): Sender {
+    const sending: Sending = { taken: 0, since: undefined, cut };
+    this.#sending.add(sending);
+    return {
+      waits: () => {
+        sending.since ??= this.#now();
+      },
+      took: (bytes, waits) => {
+        sending.taken += bytes;
+        if (!waits) {
+          sending.since = undefined;
+          sending.taken = 0;
+        }
+      },
+      end: () => void this.#sending.delete(sending),
+    };
+  }
+
+  /** Cuts who is too slow. */
+  look(): void {
+    const now = this.#now();
+    const { bytesPerSecond, seconds } = this.#limits;
+    for (const sending of this.#sending) {
+      if (sending.since === undefined || now - sending.since < seconds * 1000) continue;
+      const least = (bytesPerSecond * (now - sending.since)) / 1000;
+      if (sending.taken < least) {
+        this.#sending.delete(sending);
+        sending.cut();
+      } else {
+        sending.since = now;
+        sending.taken = 0;
+      }
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -1,0 +1,15 @@
+/** For whom a store reads. It knows no keys: a name, and what the reader's owner wants to be asked and told. */
+
+/** Pages, and searches apart from them, so that these never hold them up. */
+export type Lane = 'pages' | 'searches';
+
+/** Whoever lets the store read; threads and connections are shared out fairly between the names. */
+export interface ReadCaller {
+  readonly name: string;
+  /** Asked just before a read begins, also when it has waited for its turn. @throws what it is refused with */
+  begin(lane: Lane): void;
+  /** Told of the memory of an answer, as soon as there is one. */
+  made(bytes: number): void;
+  /** Told how long a read has kept its thread or its connection, in milliseconds. */
+  spent(lane: Lane, milliseconds: number): void;
+}
