@@ -26,7 +26,10 @@ function budgetsOf(limits: Partial<BudgetLimits> = {}) {
     account.belongsTo(key);
     return account;
   };
-  return { budgets, ask, refusals, advance: (milliseconds: number) => void (now += milliseconds) };
+  const advance = (milliseconds: number): void => {
+    now += milliseconds;
+  };
+  return { budgets, ask, refusals, advance };
 }
 
 const told = (code: string, retryAfter: number, message: string) => (error: unknown) => {
