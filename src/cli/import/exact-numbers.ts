@@ -1,3 +1,5 @@
+import { isTooDeep } from '../../store/record/nesting.ts';
+
 /** Numbers of so many digits may not survive being read as a double. */
 const LONG_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3,})/;
 
@@ -11,6 +13,9 @@ const KEPT = 15;
 export function parseExactly(text: string): { readonly value: unknown; readonly inexact: readonly string[] } {
   if (!LONG_NUMBER.test(text)) return { value: JSON.parse(text), inexact: [] };
   const inexact: string[] = [];
+  const plain: unknown = JSON.parse(text);
+  // It is refused for that, and what walks through it has no end.
+  if (isTooDeep(plain)) return { value: plain, inexact };
   const value: unknown = JSON.parse(text, (key: string, parsed: unknown, context?: { source?: string }) => {
     const source = context?.source;
     if (typeof parsed === 'number' && source !== undefined && isChanged(parsed, source)) {
@@ -24,6 +29,7 @@ export function parseExactly(text: string): { readonly value: unknown; readonly 
 function isChanged(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true;
   const digits = significant(source);
+  if (value === 0) return digits !== '';
   return (
     digits.length > KEPT &&
     digits !== significant(value.toPrecision(17)) &&

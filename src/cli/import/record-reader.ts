@@ -30,38 +30,114 @@ const COMMON = /^\s*\{\s*(?:"(?:@[^"]*)"\s*:\s*(?:"[^"]*"|[\d.]+)\s*,\s*)*"value
 /** Enough of the beginning to tell the forms apart. */
 const BEGINNING = 4096;
 
+/** Bounds of one record, in bytes; a test has smaller ones. */
+export interface RecordLimits {
+  /** The largest record that is read. */
+  readonly record: number;
+  /** How far is read over a larger one, to what stands behind it; beyond that the file is given up. */
+  readonly skipped: number;
+}
+
+export const RECORD_LIMITS: RecordLimits = { record: 64 << 20, skipped: 1 << 30 };
+
+/** Bytes of a record that is too large which are kept, to tell which it is. */
+const KEPT = 1000;
+
 /** @param chunks bytes, each as the character of its number */
 export async function* readRecords(
   chunks: AsyncIterable<string>,
   envelope: Envelope,
+  limits: RecordLimits = RECORD_LIMITS,
 ): AsyncIterable<RawRecord> {
-  let form: Form = 'undecided';
   let held = '';
+  let before = 1;
   let cutter: Cutter | undefined;
   for await (const chunk of chunks) {
-    held += chunk;
-    if (form === 'undecided') {
+    if (cutter === undefined) {
+      held += chunk;
       if (held.length < BEGINNING && !held.includes('\n')) continue;
-      form = decide(held, envelope);
-      if (form === 'undecided') continue;
+      const form = decide(held, envelope);
+      if (form === 'undecided') {
+        // Nothing but space: only its lines count.
+        before += linesIn(held);
+        held = '';
+        continue;
+      }
+      cutter = makeCutter(form, before, limits);
+      yield* decoded(cutter.take(held));
+      held = '';
+    } else yield* decoded(cutter.take(chunk));
+    if (cutter.hasGivenUp()) {
+      envelope.fault = { line: cutter.line(), reason: givenUp(limits) };
+      return;
     }
-    cutter ??= makeCutter(form);
-    yield* decoded(cutter.take(held));
-    held = '';
   }
   if (cutter === undefined) {
     if (held.trim() === '') return;
-    form = decide(held, envelope);
-    cutter = makeCutter(form === 'undecided' ? 'lines' : form);
+    const form = decide(held, envelope);
+    cutter = makeCutter(form === 'undecided' ? 'lines' : form, before, limits);
+    yield* decoded(cutter.take(held));
   }
-  yield* decoded(cutter.take(held));
   yield* decoded(cutter.end(envelope));
+}
+
+const megabytes = (bytes: number): string => `${bytes / (1 << 20)} MB`;
+
+const tooLarge = ({ record }: RecordLimits): string =>
+  `The record is larger than ${megabytes(record)}; this is its beginning`;
+
+const givenUp = ({ skipped }: RecordLimits): string =>
+  `A record does not end within ${megabytes(skipped)}; the file is not read beyond it`;
+
+/** The characters of one record that may come in many pieces, up to a bound. */
+class Held {
+  readonly #limits: RecordLimits;
+  #pieces: string[] = [];
+  #size = 0;
+
+  constructor(limits: RecordLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(piece: string): void {
+    this.#size += piece.length;
+    if (this.#size <= this.#limits.record) this.#pieces.push(piece);
+    else this.#pieces = [[...this.#pieces, piece].find((each) => each !== '')?.slice(0, KEPT) ?? ''];
+  }
+
+  hasGivenUp(): boolean {
+    return this.#size > this.#limits.skipped;
+  }
+
+  /** What is held, which is held no more. */
+  take(): { readonly text: string; readonly fault?: string } {
+    const text = this.#pieces.join('');
+    const isTooLarge = this.#size > this.#limits.record;
+    this.#pieces = [];
+    this.#size = 0;
+    return isTooLarge ? { text, fault: tooLarge(this.#limits) } : { text };
+  }
+}
+
+function linesIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
 }
 
 const NO_UTF8 = 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1';
 
 function* decoded(records: Iterable<RawRecord>): Iterable<RawRecord> {
-  for (const { line, text } of records) {
+  for (const record of records) {
+    const { line, text, fault } = record;
+    if (fault !== undefined) {
+      yield record;
+      continue;
+    }
     const bytes = Buffer.from(text, 'latin1');
     yield isUtf8(bytes) ? { line, text: bytes.toString() } : { line, text, fault: NO_UTF8 };
   }
@@ -82,47 +158,59 @@ function decide(text: string, envelope: Envelope): Form {
 interface Cutter {
   take(text: string): Iterable<RawRecord>;
   end(envelope: Envelope): Iterable<RawRecord>;
+  /** Whether a record has no end within what is read over. */
+  hasGivenUp(): boolean;
+  /** The line at which the record begins that is being read. */
+  line(): number;
 }
 
-function makeCutter(form: Form): Cutter {
-  return form === 'array' || form === 'common' ? elements(form === 'common' ? 'object' : 'array') : lines();
+function makeCutter(form: Form, from: number, limits: RecordLimits): Cutter {
+  return form === 'array' || form === 'common'
+    ? elements(form === 'common' ? 'object' : 'array', from, limits)
+    : lines(from, limits);
 }
 
 /** A record a line; empty lines are none. */
-function lines(): Cutter {
-  let rest = '';
-  let line = 0;
-  function* cut(text: string): Iterable<RawRecord> {
-    line++;
+function lines(from: number, limits: RecordLimits): Cutter {
+  const held = new Held(limits);
+  let line = from;
+  function* cut(): Iterable<RawRecord> {
+    const { text, ...fault } = held.take();
     const record = (line === 1 ? text.replace(BYTE_ORDER_MARK, '') : text).replace(/\r$/, '');
-    if (record.trim() !== '') yield { line, text: record };
+    if (record.trim() !== '') yield { line, text: record, ...fault };
+    line++;
   }
   return {
     *take(text) {
-      const parts = (rest + text).split('\n');
-      rest = parts.pop() ?? '';
-      for (const part of parts) yield* cut(part);
+      let begin = 0;
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', begin)) {
+        held.add(text.slice(begin, end));
+        yield* cut();
+        begin = end + 1;
+      }
+      held.add(text.slice(begin));
     },
     *end() {
-      if (rest !== '') yield* cut(rest);
-      rest = '';
+      if (held.size > 0) yield* cut();
     },
+    hasGivenUp: () => held.hasGivenUp(),
+    line: () => line,
   };
 }
 
 /** The elements of the outermost list: of the text itself, or of the object's member `value`. */
-function elements(outer: 'array' | 'object'): Cutter {
+function elements(outer: 'array' | 'object', firstLine: number, limits: RecordLimits): Cutter {
   const base = outer === 'array' ? 1 : 2;
   let depth = 0;
-  let line = 1;
+  let line = firstLine;
   let inString = false;
   let escaped = false;
   let closed = false;
-  let element = '';
-  let from = 1;
+  const held = new Held(limits);
+  let from = firstLine;
   return {
     *take(text) {
-      let begin = depth > base || (depth === base && element !== '') ? 0 : -1;
+      let begin = depth > base || (depth === base && held.size > 0) ? 0 : -1;
       for (let index = 0; index < text.length; index++) {
         const character = text[index];
         if (character === '\n') line++;
@@ -150,19 +238,22 @@ function elements(outer: 'array' | 'object'): Cutter {
           begin = -1;
         }
       }
-      if (begin >= 0) element += text.slice(begin);
+      if (begin >= 0) held.add(text.slice(begin));
     },
     *end(envelope) {
       if (closed) return;
-      if (element.trim() !== '') yield* cut('');
+      if (held.size > 0) yield* cut('');
       envelope.fault = { line, reason: 'The list does not end; the file is cut off' };
     },
+    hasGivenUp: () => held.hasGivenUp(),
+    line: () => from,
   };
 
   function* cut(last: string): Iterable<RawRecord> {
-    const text = (element + last).trim();
-    element = '';
-    if (text !== '') yield { line: from, text };
+    held.add(last);
+    const { text, ...fault } = held.take();
+    const record = text.trim();
+    if (record !== '') yield { line: from, text: record, ...fault };
   }
 }
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { REPLICA_STAMP } from '../../dictionary/index.ts';
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
 import type { StoreModel } from '../../store/model.ts';
+import { isTooDeep, jsonOf, TOO_DEEP } from '../../store/record/nesting.ts';
 import { parseRecord } from '../../store/record/parse-record.ts';
 import { isStorableKey, type ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
@@ -80,9 +81,8 @@ export const nameOfKey = (key: string): string => nameless(key);
 
 function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item: SourceItem): void {
   const resource = model.resource(item.resource);
-  const { json, partial } = clean(item.json);
   const put = (name: string, key: string | undefined, reasons: readonly string[], origin: unknown): void => {
-    const payload = JSON.stringify(origin);
+    const payload = jsonOf(origin);
     draft.quarantine.push({
       resource: name,
       key: key ?? nameless(payload),
@@ -90,6 +90,13 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
       payload,
     });
   };
+  if (isTooDeep(item.json)) {
+    const { [resource.key]: given } = item.json;
+    const key = typeof given === 'string' && isStorableKey(given) ? given : undefined;
+    put(resource.name, key, [`The record ${TOO_DEEP}`], item.json);
+    return;
+  }
+  const { json, partial } = clean(item.json);
   const result = parseRecord(resource, inForms(resource, json, model.dictionary), model);
   if (!result.ok) {
     const given = item.json[resource.key];

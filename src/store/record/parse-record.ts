@@ -10,6 +10,7 @@ import {
   SOURCE_STAMP,
 } from '../../dictionary/index.ts';
 import { type StoreSettings, stampsAsOwn } from '../settings.ts';
+import { isTooDeep, TOO_DEEP } from './nesting.ts';
 import {
   type DroppedField,
   type InvalidRecord,
@@ -21,6 +22,7 @@ import {
   type RefusedMember,
 } from './parsed-record.ts';
 import { type Holder, placeUnderParent } from './place.ts';
+import { Reasons } from './reasons.ts';
 import { isStamp } from './stamps.ts';
 import { readValue } from './value.ts';
 
@@ -40,7 +42,7 @@ interface Draft {
   readonly path: string;
   readonly values: Record<string, FieldValue>;
   readonly nested: [Navigation, unknown][];
-  readonly reasons: string[];
+  readonly reasons: Reasons;
   readonly dropped: DroppedField[];
   readonly refused: RefusedMember[];
 }
@@ -51,6 +53,11 @@ interface Draft {
  * the rest.
  */
 export function parseRecord(resource: Resource, json: unknown, context: ParseContext): ParseResult {
+  if (isTooDeep(json)) {
+    const given = isObject(json) ? json[resource.key] : undefined;
+    const key = typeof given === 'string' && given !== '' && isStorableKey(given) ? given : undefined;
+    return invalid(key, [`The record ${TOO_DEEP}`]);
+  }
   return read(context, resource, json, '', undefined);
 }
 
@@ -64,14 +71,22 @@ function read(
   if (!isObject(json)) {
     return invalid(undefined, [`${path === '' ? 'The record' : path.slice(0, -1)} is not a JSON object`]);
   }
-  const draft: Draft = { resource, path, values: {}, nested: [], reasons: [], dropped: [], refused: [] };
+  const draft: Draft = {
+    resource,
+    path,
+    values: {},
+    nested: [],
+    reasons: new Reasons(),
+    dropped: [],
+    refused: [],
+  };
   for (const name of Object.keys(json)) readMember(context, draft, name, json[name]);
   const key = readKey(draft);
-  if (key === undefined) return invalid(undefined, draft.reasons);
+  if (key === undefined) return invalid(undefined, draft.reasons.list());
   const { owner } = context.settings;
-  draft.reasons.push(...placeUnderParent(resource, draft.values, holder, path, owner));
+  draft.reasons.addAll(placeUnderParent(resource, draft.values, holder, path, owner));
   const children = readChildren(context, draft, key);
-  if (draft.reasons.length > 0) return invalid(key, draft.reasons);
+  if (draft.reasons.count > 0) return invalid(key, draft.reasons.list());
   const { values, dropped, refused } = draft;
   return { ok: true, record: { resource, key, values, children, dropped, refused, origin: json } };
 }
@@ -100,9 +115,11 @@ function readMember(context: ParseContext, draft: Draft, name: string, given: un
   else if (navigation !== undefined) drop('expansion');
   else if (context.settings.owner === 'replica') drop('unknown');
   else {
-    const nearest = nearestName(name, [...resource.fields.keys(), ...resource.navigations.keys()]);
-    const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
-    draft.reasons.push(`${resource.name} has no field ${path}${name}${hint}`);
+    draft.reasons.add(() => {
+      const nearest = nearestName(name, [...resource.fields.keys(), ...resource.navigations.keys()]);
+      const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+      return `${resource.name} has no field ${path}${name}${hint}`;
+    });
   }
 }
 
@@ -121,19 +138,19 @@ function readField({ settings, dictionary }: ParseContext, draft: Draft, field: 
   const bounded = settings.owner === 'authority';
   const lookup = bounded && field.lookup !== undefined ? dictionary.lookups.get(field.lookup) : undefined;
   const result = readValue(field, given, { lookup, bounded });
-  if (!result.ok) draft.reasons.push(`${draft.path}${field.name} ${result.reason}`);
+  if (!result.ok) draft.reasons.add(`${draft.path}${field.name} ${result.reason}`);
   else if (!isAbsent(result.value)) draft.values[field.name] = result.value;
 }
 
 function readKey({ resource, path, values, reasons }: Draft): string | undefined {
   const key = keyText(resource, values[resource.key]);
   if (key === undefined) {
-    const told = reasons.some((reason) => reason.startsWith(`${path}${resource.key} `));
-    if (!told) reasons.push(`${path === '' ? 'The record' : path.slice(0, -1)} has no ${resource.key}`);
+    if (!reasons.has(`${path}${resource.key} `))
+      reasons.add(`${path === '' ? 'The record' : path.slice(0, -1)} has no ${resource.key}`);
     return undefined;
   }
   if (isStorableKey(key)) return key;
-  reasons.push(`${path}${resource.key} takes at most ${KEY_LIMIT} characters and no control characters`);
+  reasons.add(`${path}${resource.key} takes at most ${KEY_LIMIT} characters and no control characters`);
   return undefined;
 }
 
@@ -151,7 +168,7 @@ function readChildren(context: ParseContext, draft: Draft, key: string): Map<str
     const childResource = context.dictionary.resources.get(target);
     if (childResource === undefined || given === null) continue;
     if (!Array.isArray(given)) {
-      reasons.push(`${path}${name} is not a list`);
+      reasons.add(`${path}${name} is not a list`);
       continue;
     }
     const byKey = new Map<string, ParsedRecord>();
@@ -159,14 +176,14 @@ function readChildren(context: ParseContext, draft: Draft, key: string): Map<str
       const result = read(context, childResource, item, `${path}${name}[${index}].`, holder);
       if (!result.ok) {
         if (isReplica) refused.push({ resource: target, ...result.invalid, origin: item });
-        else reasons.push(...result.invalid.reasons);
+        else reasons.addAll(result.invalid.reasons);
         continue;
       }
       const { record } = result;
-      if (byKey.has(record.key) && !isReplica) reasons.push(`${path}${name} has the key ${record.key} twice`);
+      if (byKey.has(record.key) && !isReplica) reasons.add(`${path}${name} has the key ${record.key} twice`);
       byKey.set(record.key, record);
-      dropped.push(...record.dropped);
-      refused.push(...record.refused);
+      for (const each of record.dropped) dropped.push(each);
+      for (const each of record.refused) refused.push(each);
     }
     children.set(name, [...byKey.values()]);
   }

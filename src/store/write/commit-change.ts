@@ -1,5 +1,6 @@
 import type { Keys, LedgerChange, QuarantineEntry } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
+import { jsonOf } from '../record/nesting.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import {
   addReports,
@@ -34,7 +35,7 @@ export async function commitChange(
     const removed = await removeInBatches(writer, model, resource, keys, shared);
     ({ model } = removed);
     report = addReports(report, removed.report);
-    left.push(...removed.report.rejected.map((each) => ({ ...each, payload: 'null' })));
+    for (const each of removed.report.rejected) left.push({ ...each, payload: 'null' });
   }
   for (const { resource, records: group } of records.slice(0, -1)) {
     const written = await writeInBatches(writer, model, resource, group, {
@@ -81,6 +82,6 @@ function entriesOf(
   };
   records.forEach(note);
   return rejected.map(({ resource, key, reason }) => {
-    return { resource, key, reason, payload: JSON.stringify(origins.get(nameOf(resource, key)) ?? null) };
+    return { resource, key, reason, payload: jsonOf(origins.get(nameOf(resource, key)) ?? null) };
   });
 }

@@ -95,7 +95,7 @@ async function storeChildren(
     await removeWithChildren(transaction, resource, gone, tally);
     tally.children.deleted += gone.length;
     const rows = [...put.values()];
-    left.push(...rows.flatMap((row) => leftParent(resource, row)));
+    for (const row of rows) for (const each of leftParent(resource, row)) left.push(each);
     await transaction.put(resource, rows);
     tally.children.stored += rows.length;
     await adoptOrphans(transaction, resource, rows, tally);

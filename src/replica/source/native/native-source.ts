@@ -1,4 +1,5 @@
 import type { Dictionary } from '../../../dictionary/index.ts';
+import { jsonOf } from '../../../store/record/nesting.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
@@ -103,7 +104,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
       if (mapped === undefined) {
         broken.push({
           resource,
-          payload: JSON.stringify(result),
+          payload: jsonOf(result),
           reason: 'The record has not the form of its kind',
         });
       } else items.push(mapped);

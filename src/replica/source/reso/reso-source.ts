@@ -1,4 +1,5 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
+import { jsonOf } from '../../../store/record/nesting.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
@@ -179,8 +180,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       if (isObject(value)) {
         const json = withTextKey(key, value);
         items.push({ resource, json: isBare ? withoutEmptyLists(json) : json });
-      } else
-        broken.push({ resource, payload: JSON.stringify(value), reason: 'The record is not a JSON object' });
+      } else broken.push({ resource, payload: jsonOf(value), reason: 'The record is not a JSON object' });
     }
     return { items, broken, keys: keysOf(resource, values) };
   }

@@ -1,0 +1,173 @@
+/** One line, one list and one record of a file have bounds; what stands behind them is read. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import {
+  type Envelope,
+  type RawRecord,
+  RECORD_LIMITS,
+  readRecords,
+} from '../../src/cli/import/record-reader.ts';
+import { linesOf, place } from './run.ts';
+
+const LIMITS = { record: 100, skipped: 2000 };
+
+async function read(text: string, size: number): Promise<{ records: RawRecord[]; fault: Envelope['fault'] }> {
+  async function* chunks(): AsyncIterable<string> {
+    for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+  }
+  const envelope: Envelope = {};
+  const records = await Array.fromAsync(readRecords(chunks(), envelope, LIMITS));
+  return { records, fault: envelope.fault };
+}
+
+const large = (length: number): string => `{"ListingKey":"B","City":"${'x'.repeat(length)}"}`;
+const small = (key: string): string => `{"ListingKey":"${key}"}`;
+const SPACE = ' \n'.repeat(3000);
+
+for (const [form, wrap] of Object.entries({
+  lines: (records: readonly string[]) => records.join('\n'),
+  'an array': (records: readonly string[]) => `[${records.join(',\n')}]`,
+  'Common Format': (records: readonly string[]) =>
+    `{"@reso.context":"urn:reso:metadata:2.0:resource:property","value":[${records.join(',\n')}]}`,
+})) {
+  test(`${form}: a record that is too large is refused by its line, and all others are read`, async () => {
+    const text = wrap([small('A'), large(500), small('C'), large(40), small('E')]);
+    for (const size of [1, 7, 64, 100, 101, 1000]) {
+      const { records, fault } = await read(text, size);
+      assert.deepEqual(
+        records.map(({ line, fault: why }) => [line, why]),
+        [
+          [1, undefined],
+          [2, `The record is larger than ${100 / (1 << 20)} MB; this is its beginning`],
+          [3, undefined],
+          [4, undefined],
+          [5, undefined],
+        ],
+      );
+      assert.equal(fault, undefined);
+      assert.ok((records[1]?.text.length ?? 0) <= 1000);
+      assert.deepEqual(
+        [records[0]?.text, records[2]?.text, records[3]?.text],
+        [small('A'), small('C'), large(40)],
+      );
+    }
+  });
+
+  test(`${form}: a record without an end gives the file up, after a bound`, async () => {
+    let taken = 0;
+    async function* endless(): AsyncIterable<string> {
+      yield wrap([small('A'), '{"ListingKey":"B","City":"']).replace(/["\]}]+$/, '"');
+      for (;;) {
+        taken += 64;
+        yield 'x'.repeat(64);
+      }
+    }
+    const envelope: Envelope = {};
+    const records = await Array.fromAsync(readRecords(endless(), envelope, LIMITS));
+    assert.deepEqual(
+      records.map(({ text }) => text),
+      [small('A')],
+    );
+    assert.deepEqual(envelope.fault, {
+      line: 2,
+      reason: `A record does not end within ${2000 / (1 << 20)} MB; the file is not read beyond it`,
+    });
+    assert.ok(taken <= 2000 + 128, `${taken}`);
+  });
+}
+
+test('space before the first record is not held, and its lines count', async () => {
+  const { records } = await read(`${SPACE}${small('A')}\n${small('B')}`, 64);
+  assert.deepEqual(records, [
+    { line: 3001, text: small('A') },
+    { line: 3002, text: small('B') },
+  ]);
+});
+
+test('records that are wrong in 100,000 places, nested 100,000 levels deep, or of odd numbers are refused alone, each with a short reason', async (t) => {
+  const at = place(t);
+  const deep = (key: string, open: string, close: string, levels: number): string =>
+    `{"ListingKey":"${key}","${key}":${open.repeat(levels)}1${close.repeat(levels)}}`;
+  const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`Field${index}`, index]));
+  const media = Array.from({ length: 100_000 }, (_, index) => ({ MediaKey: `M${index}`, Order: 'x' }));
+  const same = Array.from({ length: 100_000 }, () => ({ MediaKey: 'M' }));
+  const lines: readonly (readonly [line: string, reason?: RegExp])[] = [
+    [small('first')],
+    [
+      JSON.stringify({ ListingKey: 'fields', ...fields }),
+      /^Property has no field Field0; .*; and 99980 more$/,
+    ],
+    [JSON.stringify({ ListingKey: 'media', Media: media }), /^Media\[0\]\.Order is "x", .*; and 99980 more$/],
+    [JSON.stringify({ ListingKey: 'same', Media: same }), /^Media has the key M twice; .*; and 99979 more$/],
+    [deep('City', '[', ']', 10_000), /^The record is nested more than 64 levels deep$/],
+    [deep('Media', '[{"Media":', '}]', 10_000), /^The record is nested more than 64 levels deep$/],
+    [deep('Other', '{"a":', '}', 100_000), /^The record is nested more than 64 levels deep$/],
+    [
+      `{"ListingKey":"both","ListPrice":1e400,"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+      /^The record is nested more than 64 levels deep$/,
+    ],
+    [
+      '{"ListingKey":"tiny","ListPrice":1e-400}',
+      /^ListPrice is 1e-400, which is beyond the precision of a number$/,
+    ],
+    ['{"ListingKey":"nul","City":"a\\u0000b"}', /^City holds a NUL character$/],
+    ['{"ListingKey":"\\ud800"}', /^ListingKey holds half of a surrogate pair/],
+    [`{"ListingKey":"${'k'.repeat(10_000)}"}`, /^ListingKey has 10000 characters, but takes at most 255$/],
+    [
+      JSON.stringify({ ListingKey: 'long', PublicRemarks: 'x'.repeat(5_000_000) }),
+      /^PublicRemarks has 5000000 characters/,
+    ],
+    [small('last')],
+  ];
+  at.file('odd.ndjson', lines.map(([line]) => `${line}\n`).join(''));
+  const { code, out, err } = await at.run(['import', '--store', 'm.db', 'odd.ndjson', '--json']);
+  assert.equal(code, 1, err);
+  assert.ok(err.length < 20_000, `${err.length} characters`);
+  assert.doesNotMatch(err, /^ +at /m);
+  const [{ inserted, rejected, reasons }] = JSON.parse(out);
+  assert.deepEqual([inserted, rejected], [2, lines.length - 2]);
+  for (const [index, [, reason]] of lines.entries()) {
+    if (reason === undefined) continue;
+    const told = reasons.find((each: { line: number }) => each.line === index + 1);
+    assert.match(told.reason, reason);
+    assert.ok(told.reason.length < 7000);
+  }
+  const kept = readFileSync(at.path('odd.ndjson.rejected.ndjson'), 'utf8').trimEnd().split('\n');
+  assert.equal(kept.length, lines.length - 2);
+  assert.deepEqual(
+    (await at.exported('m.db', 'Property')).map(({ ListingKey }) => ListingKey),
+    ['first', 'last'],
+  );
+});
+
+const FULL = process.env.PLAT_FULL === '1';
+test('a gzip of one line of 3 GB is refused in bounded memory and time', { skip: !FULL }, async (t) => {
+  const at = place(t);
+  const piece = gzipSync(Buffer.alloc(64 << 20, 'x'), { level: 1 });
+  const packed = [gzipSync(linesOf([{ ListingKey: 'A' }])), ...Array<Buffer>(48).fill(piece)];
+  at.file('bomb.ndjson.gz', Buffer.concat(packed));
+  const running = at.start(['import', '--store', 'm.db', 'bomb.ndjson.gz']);
+  let most = 0;
+  const look = setInterval(() => {
+    try {
+      const status = readFileSync(`/proc/${running.child.pid}/status`, 'utf8');
+      most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
+    } catch {
+      // It has ended, or this is no Linux.
+    }
+  }, 50);
+  const begun = performance.now();
+  const { code, err } = await running.ended;
+  clearInterval(look);
+  assert.equal(code, 1);
+  assert.match(
+    err,
+    /bomb\.ndjson\.gz:2: A record does not end within 1024 MB; the file is not read beyond it/,
+  );
+  assert.ok(performance.now() - begun < 60_000);
+  assert.ok(most < 700_000, `${most} kB`);
+  assert.equal(RECORD_LIMITS.skipped, 1 << 30);
+  assert.deepEqual((await at.exported('m.db', 'Property')).length, 1);
+});
