@@ -42,6 +42,8 @@ export class LeaseLost extends Error {
 export interface LedgerChange {
   /** Has to be held still, and is renewed; without it nothing is stored. */
   readonly lease?: Lease;
+  /** No stored hash is believed: what does not agree with itself, or with the records, is written again. */
+  readonly anew?: boolean;
   readonly records?: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
   readonly remove?: readonly Keys[];
   /** Entries of the source's state, by name; null removes one. */
@@ -56,7 +58,7 @@ export interface LedgerChange {
 }
 
 /** The part of a change that is no record. */
-export type Account = Omit<LedgerChange, 'records' | 'remove' | 'lease'>;
+export type Account = Omit<LedgerChange, 'records' | 'remove' | 'lease' | 'anew'>;
 
 /** The account of a replica: what its sources are, how far each copy is, what could not be stored. */
 export interface Ledger {
@@ -109,6 +111,8 @@ export interface Ledger {
 
 /** The part of a write transaction that keeps the account. */
 export interface LedgerWriter {
+  /** Names of the sources, as in the ledger that is read. */
+  sources(): Promise<ReadonlySet<string>>;
   /** @throws LeaseLost */
   renewLease(source: string, lease: Lease): Promise<void>;
   apply(source: string, change: Account, at: string): Promise<void>;

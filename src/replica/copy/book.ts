@@ -6,7 +6,7 @@ import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep
 import { readState, type StateShapes, type Witness } from './states.ts';
 
 /** A change of the copy: records, the account of them, and what happened to the states. */
-export interface BookChange extends Omit<LedgerChange, 'lease' | 'state'> {
+export interface BookChange extends Omit<LedgerChange, 'lease' | 'state' | 'anew'> {
   readonly load?: { readonly resource: string; readonly event: LoadEvent };
   readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
   readonly witnesses?: { readonly resource: string; readonly newest: readonly Witness[] };
@@ -103,8 +103,10 @@ export class Book {
     }
     if (witnesses !== undefined) next[`witnesses ${witnesses.resource}`] = witnesses.newest;
     const { store, source, lease } = this.#options;
+    const isDoubted = change.records !== undefined && (this.get('doubted') ?? []).length > 0;
     const report = await store.ledger.commit(source, {
       ...change,
+      ...(isDoubted ? { anew: true } : {}),
       state: next,
       ...(lease === undefined ? {} : { lease: lease() }),
     });

@@ -24,6 +24,8 @@ export interface StateShapes {
   readonly masks: Masks;
   /** `files` once the files of all listings are wanted. */
   readonly media: 'records' | 'files';
+  /** Collections that are read again because somebody wrote into the copy: until then no stored hash is believed. */
+  readonly doubted: readonly string[];
   /** Fields that the source has and the replica leaves out, `Resource.Field`. */
   readonly ignored: readonly string[];
   /** What a watch cannot do at present. */

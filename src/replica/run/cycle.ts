@@ -59,6 +59,7 @@ export async function sweepAll(copy: Copy, collections: readonly string[]): Prom
     const isTakenUp = kind !== 'idle' && kind !== 'guarded';
     const result = await sweep(copy, collection);
     results.push(isTakenUp && result === 'done' ? await sweep(copy, collection) : result);
+    if (results.at(-1) !== 'guarded') await believe(copy, collection);
   }
   return results.find((result) => result !== 'done') ?? 'done';
 }
@@ -112,6 +113,26 @@ async function compareTime(copy: Copy, collections: readonly string[]): Promise<
     await book.commit({ state: { wentBack: now } });
     return;
   }
+}
+
+/**
+ * Reads everything again for a copy that somebody wrote into: what is stored is believed nowhere, and what is kept
+ * beside the records is made to agree with them before and after.
+ */
+export async function doubtAll(copy: Copy, reason: string): Promise<void> {
+  const { book, feed, store } = copy;
+  await store.mend();
+  await book.commit({ state: { doubted: feed.capabilities.resources } });
+  await refreshAll(copy, reason);
+}
+
+/** A collection that was read again whole, and swept, is believed again. */
+async function believe({ book, store }: Copy, collection: string): Promise<void> {
+  const doubted = book.get('doubted') ?? [];
+  if (!doubted.includes(collection)) return;
+  if (hasWindows(collection) && !['current', 'updating'].includes(book.load(collection).kind)) return;
+  await store.mend();
+  await book.commit({ state: { doubted: doubted.filter((each) => each !== collection) } });
 }
 
 /** Reads everything again that has windows, and makes the purge due: what others changed in the copy is put right. */

@@ -2,7 +2,7 @@ import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { LeaseLost } from '../../store/ledger.ts';
 import { LONGEST_REST, type RestOptions, restAfter, SHORT_REST } from '../http/backoff.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { refreshAll } from './cycle.ts';
+import { doubtAll } from './cycle.ts';
 import { type Hold, type Holder, LEASE, newHolder } from './hold.ts';
 import { replicateOnce } from './once.ts';
 import type { ReplicateOptions } from './options.ts';
@@ -169,7 +169,7 @@ async function run(
   if (Object.keys(copy.book.get('troubles') ?? {}).length > 0) await clearTrouble(copy.store, copy.name);
   hasOpened();
   try {
-    if (once.refresh) await refreshAll(copy, 'it was asked for');
+    if (once.refresh) await doubtAll(copy, 'it was asked for');
     once.refresh = false;
     if (session.watch !== true) return await replicateOnce(copy, session);
     const review = async (): Promise<void> => {

@@ -3,7 +3,15 @@ import { Book } from '../copy/book.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
-import { type Verified, type VerifyOptions, verifyCollection } from '../verify/verify.ts';
+import { findDamage, withParts } from '../verify/damage.ts';
+import {
+  type Difference,
+  type Verified,
+  type VerifyOptions,
+  verifyCollection,
+  withDifferences,
+  withQuarantine,
+} from '../verify/verify.ts';
 import { PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 import { environmentOf } from './real-environment.ts';
 import { clientOf, discover, type SessionOptions, sourceName } from './session.ts';
@@ -51,10 +59,20 @@ export async function verifyReplica(
       sizeOf: () => size,
     };
     const results: Verified[] = [];
-    for (const collection of copy.feed.capabilities.resources) {
-      results.push(...(await verifyCollection(copy, collection, options)));
+    const { resources } = copy.feed.capabilities;
+    for (const collection of resources) results.push(...(await verifyCollection(copy, collection, options)));
+    const damage: Difference[] = [];
+    for (const resource of withParts(await store.model(), resources.flatMap(resourcesIn))) {
+      const onProgress = (rows: number): void =>
+        options.onProgress?.(`${resource} of the copy`, rows, undefined);
+      damage.push(...(await findDamage(store, resource, onProgress)));
     }
-    return results;
+    const every = withQuarantine(withDifferences(results, damage), await store.ledger.quarantined(name));
+    // What is copied by itself comes before what is part of it.
+    const own = resources.flatMap(resourcesIn);
+    return every.toSorted(
+      (one, other) => Number(own.includes(other.resource)) - Number(own.includes(one.resource)),
+    );
   } finally {
     await close();
   }

@@ -1,70 +1,160 @@
 import { type FieldValue, type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
+import { isStored, type StoreModel } from '../../store/model.ts';
 import { isDerived } from '../../store/record/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../store/record/parsed-record.ts';
+import { stampsAsOwn } from '../../store/settings.ts';
 import type { Store } from '../../store/store.ts';
+import { servedFile } from '../../store/text/served-files.ts';
+import { isObject } from '../json.ts';
+import { type Served, servedRecords } from './served.ts';
 
-/** The stamp that the replica sets itself. */
-const ownStampOf = ({ fields }: Resource): string =>
-  fields.has(REPLICA_STAMP) ? REPLICA_STAMP : 'ModificationTimestamp';
+/** Records whose copies are read at once; their keys stand in one filter. */
+const AT_ONCE = 50;
 
-/**
- * The fields in which a record at the source differs from the stored one, its collections included; those of a
- * collection's member are named `Media(key).Field`. Agent fields are compared as Members and Offices.
- * @returns undefined when nothing is stored under its key
- */
-export async function differingFields(store: Store, record: ParsedRecord): Promise<string[] | undefined> {
-  const { resource, key, values, children } = record;
+/** What a comparison of a record came to. */
+export interface Compared {
+  readonly record: ParsedRecord;
+  /**
+   * The fields in which it differs from what a reader of the copy gets, its collections included; those of a
+   * collection's member are named `Media(key).Field`. Undefined when nothing is stored under its key.
+   */
+  readonly fields: readonly string[] | undefined;
+  /** Members of its collections here, by resource. */
+  readonly members: ReadonlyMap<string, number>;
+}
+
+/** Where the copy of one source is. */
+export interface Replica {
+  readonly name: string;
+  readonly store: Store;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Compares records of the source with what a reader of the copy gets. Agent fields are compared as Members and Offices. */
+export async function compareRecords(
+  replica: Replica,
+  records: readonly ParsedRecord[],
+): Promise<Compared[]> {
+  const compared: Compared[] = [];
+  const groups = Map.groupBy(records, ({ resource, children }) =>
+    JSON.stringify([resource.name, [...children.keys()].toSorted()]),
+  );
+  for (const group of groups.values()) {
+    for (let at = 0; at < group.length; at += AT_ONCE) {
+      compared.push(...(await compareSome(replica, group.slice(at, at + AT_ONCE))));
+    }
+  }
+  return compared;
+}
+
+/** @param records of one resource, with the same collections */
+async function compareSome(
+  { name, store, now }: Replica,
+  records: readonly ParsedRecord[],
+): Promise<Compared[]> {
+  const [first] = records;
+  if (first === undefined) return [];
+  const { resource, children } = first;
+  const keys = records.map(({ key }) => key);
+  const served = await servedRecords(store, resource.name, keys, [...children.keys()], now());
+  const elsewhere = new Set(await store.ledger.missing(name, resource.name, keys));
+  const model = await store.model();
+  const compared: Compared[] = [];
+  for (const record of records) {
+    const found = served.get(record.key) ?? (await unseen(store, record));
+    const isLost = found !== undefined && elsewhere.has(record.key);
+    const { fields, members } = differences(model, record, found);
+    compared.push({ record, fields: isLost ? [...(fields ?? []), 'its source'] : fields, members });
+  }
+  return compared;
+}
+
+/** A record that no role sees, from its columns. */
+async function unseen(store: Store, { resource, key, children }: ParsedRecord): Promise<Served | undefined> {
   const [stored] = await store.contents(resource.name, { key });
   if (stored === undefined) return undefined;
-  const fields = differences(record, values, stored);
-  for (const [name, members] of children) {
-    const target = resource.navigations.get(name)?.target ?? members[0]?.resource.name;
-    if (target === undefined) continue;
+  const json: Record<string, unknown> = { ...stored };
+  for (const name of children.keys()) {
+    const target = resource.navigations.get(name)?.target;
     const under = { parent: key, parentResource: resource.name };
-    fields.push(...(await memberDifferences(store, name, target, members, under)));
+    if (target !== undefined) json[name] = await store.contents(target, under);
   }
-  return fields;
+  return { kind: 'record', json };
 }
 
-async function memberDifferences(
-  store: Store,
-  name: string,
-  target: string,
-  members: readonly ParsedRecord[],
-  under: { readonly parent: string; readonly parentResource: string },
-): Promise<string[]> {
-  const { key: keyField } = (await store.model()).resource(target);
-  const stored = new Map(
-    (await store.contents(target, under)).map((values) => [String(values[keyField]), values]),
-  );
-  const found: string[] = [];
-  for (const member of members) {
-    const other = stored.get(member.key);
-    stored.delete(member.key);
-    if (other === undefined) found.push(`${name}(${member.key}) is missing`);
-    else
-      found.push(
-        ...differences(member, member.values, other).map((field) => `${name}(${member.key}).${field}`),
-      );
+function differences(
+  model: StoreModel,
+  record: ParsedRecord,
+  found: Served | undefined,
+): Pick<Compared, 'fields' | 'members'> {
+  const members = new Map<string, number>();
+  if (found === undefined) return { fields: undefined, members };
+  if (found.kind === 'broken') return { fields: [found.why], members };
+  const fields = differingMembers(model, record, found.json);
+  for (const [name, given] of record.children) {
+    const target = record.resource.navigations.get(name)?.target;
+    if (target === undefined) continue;
+    const { key } = model.resource(target);
+    const list = (Array.isArray(found.json[name]) ? found.json[name] : []).filter(isObject);
+    const stored = new Map(list.map((json) => [String(json[key]), json]));
+    members.set(target, (members.get(target) ?? 0) + list.length);
+    for (const [given, group] of Map.groupBy(list, (json) => String(json[key]))) {
+      if (group.length > 1) fields.push(`${name}(${given}) stands ${group.length} times`);
+    }
+    for (const member of given) {
+      const json = stored.get(member.key);
+      stored.delete(member.key);
+      if (json === undefined) fields.push(`${name}(${member.key}) is missing`);
+      else {
+        fields.push(
+          ...differingMembers(model, member, json).map((field) => `${name}(${member.key}).${field}`),
+        );
+      }
+    }
+    for (const extra of stored.keys()) fields.push(`${name}(${extra}) is not at the source`);
   }
-  for (const key of stored.keys()) found.push(`${name}(${key}) is not at the source`);
-  return found;
+  return { fields, members };
 }
 
-function differences({ resource }: ParsedRecord, source: FieldValues, stored: FieldValues): string[] {
-  const names = new Set([...Object.keys(source), ...Object.keys(stored)]);
-  const ownStamp = ownStampOf(resource);
+/** The names of fields whose values are not the same on both sides. */
+function differingMembers(
+  { settings }: StoreModel,
+  { resource, values }: ParsedRecord,
+  json: Readonly<Record<string, unknown>>,
+): string[] {
+  const ownStamp = stampsAsOwn(settings) ? 'ModificationTimestamp' : REPLICA_STAMP;
+  const names = new Set([...Object.keys(values), ...Object.keys(json)]);
   return [...names].filter((name) => {
     const field = resource.fields.get(name);
-    // Addresses are signed anew for every request.
-    if (name === 'MediaURL' || name === ownStamp || field?.joined !== undefined) return false;
+    if (field === undefined) return !name.includes('@') && !isCollection(resource, name);
+    if (name === ownStamp || !isStored(field, settings)) return false;
     // What a source does not say of a listing's system, the replica adds.
-    if (isDerived(name) && isAbsent(source[name])) return false;
-    return !isEqual(source[name], stored[name]);
+    if (isDerived(name) && isAbsent(values[name])) return false;
+    if (field.resource === 'Media' && name === 'MediaURL') {
+      return addressOf(values[name]) !== addressOf(json[name]);
+    }
+    return !isEqual(values, json, name);
   });
 }
 
-function isEqual(left: FieldValue | undefined, right: FieldValue | undefined): boolean {
-  if (isAbsent(left) || isAbsent(right)) return isAbsent(left) && isAbsent(right);
+const isCollection = ({ navigations }: Resource, name: string): boolean => navigations.has(name);
+
+function isEqual(values: FieldValues, json: Readonly<Record<string, unknown>>, name: string): boolean {
+  const [left, right] = [values[name], json[name]];
+  if (isAbsent(left))
+    return right === undefined || right === null || (Array.isArray(right) && right.length === 0);
   return JSON.stringify(left) === JSON.stringify(right);
 }
+
+/** Addresses of files that a plat serves are signed anew for every request; what they name is the file. */
+function addressOf(url: FieldValue | unknown): unknown {
+  if (typeof url !== 'string') return undefined;
+  const own = url.startsWith('/media/') ? undefined : servedFile(url);
+  return own === undefined ? withoutSignature(url) : `/media/${encodeURI(own)}`;
+}
+
+const SIGNED = /^[^?#]*?\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}\//;
+
+/** The address of a served file without the part that changes with time, key and service. */
+export const withoutSignature = (url: string): string => url.replace(SIGNED, '/media/');

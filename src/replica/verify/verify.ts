@@ -1,4 +1,5 @@
 import { SOURCE_STAMP } from '../../dictionary/index.ts';
+import type { QuarantineEntry } from '../../store/ledger.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import { collectionOf, resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -7,15 +8,19 @@ import { pagesFrom } from '../copy/walk.ts';
 import { RECORD } from '../copy/wanted.ts';
 import type { Place, SourceItem, SourcePage } from '../source/source.ts';
 import { wantedApart } from '../steps/children.ts';
-import { differingFields } from './compare.ts';
+import { type Compared, compareRecords, type Replica } from './compare.ts';
 import { completeUpTo, whyIncomplete } from './complete.ts';
 
 /** A record that is not the same on both sides. */
 export interface Difference {
   readonly resource: string;
   readonly key: string;
-  readonly kind: 'missing' | 'not-at-source' | 'content' | 'quarantined';
-  /** What differs in the content. */
+  /**
+   * `damaged`: what the copy itself holds of it does not agree: columns, texts, visibility, counts, indexes.
+   * `quarantined`: it came, and could not be stored.
+   */
+  readonly kind: 'missing' | 'not-at-source' | 'content' | 'damaged' | 'quarantined';
+  /** What differs, or why it could not be stored. */
   readonly fields: readonly string[];
 }
 
@@ -43,8 +48,28 @@ export interface VerifyOptions {
   readonly onProgress?: (resource: string, done: number, total: number | undefined) => void;
 }
 
+/** Results with what is in the quarantine, which the source gives and the copy does not. */
+export function withQuarantine(
+  results: readonly Verified[],
+  entries: readonly QuarantineEntry[],
+): readonly Verified[] {
+  const nameOf = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
+    JSON.stringify([resource, key]);
+  const names = new Set(entries.map(nameOf));
+  const others = results.map((each) => ({
+    ...each,
+    differences: each.differences.filter((one) => one.kind !== 'quarantined' || !names.has(nameOf(one))),
+  }));
+  const quarantined = entries.map(
+    ({ resource, key, reason }): Difference => ({ resource, key, kind: 'quarantined', fields: [reason] }),
+  );
+  return withDifferences(others, quarantined);
+}
+
 interface Tally {
   readonly keys: Map<string, Set<string>>;
+  /** Members of collections, by resource: at the source, and here. */
+  readonly members: Map<string, { atSource: number; stored: number }>;
   readonly compared: Map<string, number>;
   readonly pending: Map<string, number>;
   readonly differences: Difference[];
@@ -58,9 +83,15 @@ export async function verifyCollection(
   copy: Copy,
   collection: string,
   { sample, onProgress }: VerifyOptions,
-): Promise<Verified[]> {
+): Promise<readonly Verified[]> {
   const { feed, name, sizeOf, store } = copy;
-  const tally: Tally = { keys: new Map(), compared: new Map(), pending: new Map(), differences: [] };
+  const tally: Tally = {
+    keys: new Map(),
+    members: new Map(),
+    compared: new Map(),
+    pending: new Map(),
+    differences: [],
+  };
   const fetch = async (place: Place): Promise<SourcePage> => {
     if (sample === undefined) return feed.page(collection, { kind: 'all' }, place);
     return { ...(await feed.keys(collection, place)), items: [], broken: [], masked: [], open: [] };
@@ -88,11 +119,38 @@ export async function verifyCollection(
       stored: await store.ledger.stored(name, resource),
       compared: tally.compared.get(resource) ?? 0,
       pending: tally.pending.get(resource) ?? 0,
-      differences: tally.differences.filter((each) => each.resource === resource),
+      differences: [],
       ...incomplete,
     });
   }
-  return results;
+  for (const [resource, { atSource, stored }] of tally.members) {
+    results.push({ resource, atSource, stored, compared: atSource, pending: 0, differences: [] });
+  }
+  return withDifferences(results, tally.differences);
+}
+
+/** Results with further differences, each at its resource, which may be one that has no result yet. */
+export function withDifferences(
+  results: readonly Verified[],
+  differences: readonly Difference[],
+): readonly Verified[] {
+  const names = new Set([...results, ...differences].map(({ resource }) => resource));
+  return [...names].map((resource) => {
+    const nothing: Verified = { resource, atSource: 0, stored: 0, compared: 0, pending: 0, differences: [] };
+    const own = results.filter((each) => each.resource === resource);
+    const sum = (one: Verified, other: Verified): Verified => ({
+      ...one,
+      ...other,
+      atSource: one.atSource + other.atSource,
+      stored: one.stored + other.stored,
+      compared: one.compared + other.compared,
+      pending: one.pending + other.pending,
+      differences: [...one.differences, ...other.differences],
+    });
+    const all = own.reduce(sum, nothing);
+    const more = differences.filter((each) => each.resource === resource);
+    return { ...all, differences: [...all.differences, ...more] };
+  });
 }
 
 /** Every record of a page, with what comes apart from it. */
@@ -131,12 +189,13 @@ async function compareItems(
   for (const { resource, key, reason } of [...intake.quarantine, ...parts.quarantine]) {
     tally.differences.push({ resource, key, kind: 'quarantined', fields: [reason] });
   }
-  for (const record of [...recordsOf(intake), ...recordsOf(parts)]) {
+  const records = [...recordsOf(intake), ...recordsOf(parts)];
+  for (const { record, fields, members } of await faultsOf(copy, records)) {
     const { resource, key } = record;
     if (!record.onlyChildren) {
       tally.compared.set(resource.name, (tally.compared.get(resource.name) ?? 0) + 1);
     }
-    const fields = await faultsOf(copy, record);
+    countMembers(tally, record, members);
     if (fields?.length === 0) continue;
     const found = suspects.get(resource.name) ?? new Map<string, Suspect>();
     suspects.set(resource.name, found);
@@ -148,10 +207,33 @@ async function compareItems(
 
 const recordsOf = ({ records }: Intake): ParsedRecord[] => records.flatMap((group) => [...group.records]);
 
-/** What differs in a record; for a record that only brings collections, what differs in them. */
-async function faultsOf({ store }: Copy, record: ParsedRecord): Promise<string[] | undefined> {
-  const fields = await differingFields(store, record);
-  return record.onlyChildren ? fields?.filter((field) => field.includes('(')) : fields;
+function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored: Compared['members']): void {
+  for (const [name, given] of children) {
+    const target = resource.navigations.get(name)?.target;
+    if (target === undefined) continue;
+    const count = tally.members.get(target) ?? { atSource: 0, stored: 0 };
+    tally.members.set(target, count);
+    count.atSource += given.length;
+  }
+  for (const [target, number] of stored) {
+    const count = tally.members.get(target);
+    if (count !== undefined) count.stored += number;
+  }
+}
+
+const replicaOf = ({ name, store, environment }: Copy): Replica => ({
+  name,
+  store,
+  now: () => environment.clock.now(),
+});
+
+/** What differs in records; for a record that only brings collections, what differs in them. */
+async function faultsOf(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
+  return (await compareRecords(replicaOf(copy), records)).map((compared) => {
+    const { record, fields } = compared;
+    if (record.onlyChildren !== true) return compared;
+    return { ...compared, fields: fields?.filter((field) => field.includes('(')) };
+  });
 }
 
 /** What looked different at the first reading. */
@@ -205,10 +287,10 @@ async function readAgain(
   const children =
     parts.length === 0 ? { items: [], broken: [] } : await feed.children(parts, feed.capabilities.expansions);
   for (const page of [whole, children]) {
-    for (const record of recordsOf((await readPage(copy, page)).intake)) {
-      if (record.resource.name !== resource) continue;
+    const records = recordsOf((await readPage(copy, page)).intake);
+    const own = records.filter((record) => record.resource.name === resource);
+    for (const { record, fields } of await faultsOf(copy, own)) {
       const before = found.get(record.key);
-      const fields = await faultsOf(copy, record);
       found.set(record.key, {
         fields: fields === undefined ? undefined : [...new Set([...(before?.fields ?? []), ...fields])],
         isPending: (before?.isPending ?? false) || isPending(copy, record),

@@ -32,6 +32,10 @@ export function postgresLedgerWriter(session: Session): LedgerWriter {
     if (keys.length > 0) await session.run(text, [source, resource, [...new Set(keys)], ...more]);
   };
   return {
+    async sources() {
+      const rows = await session.rows('SELECT DISTINCT source FROM plat_ledger_state', []);
+      return new Set(rows.map((row) => String(row.source)));
+    },
     async renewLease(source, lease) {
       if (!(await keepLease(session, source, lease))) {
         throw new LeaseLost(`Another process has been at work on ${source}`);

@@ -19,6 +19,10 @@ export function sqliteLedgerWriter(connection: Connection): LedgerWriter {
     connection.prepare(text).run(...values);
   };
   return {
+    async sources() {
+      const rows = connection.prepare('SELECT DISTINCT source FROM plat_ledger_state').all();
+      return new Set(rows.map((row) => String(row.source)));
+    },
     async renewLease(source, lease) {
       if (!keepLease(connection, source, lease))
         throw new LeaseLost(`Another process has been at work on ${source}`);

@@ -3,6 +3,7 @@ import { platError } from '../../errors/index.ts';
 import { isStored, type StoreModel } from '../model.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { deleteRecords } from './delete-records.ts';
+import { doubting } from './doubting.ts';
 import type { Allowed, Timed, WriteLimits } from './in-time.ts';
 import { paceOf, slowDown, speedUp } from './pace.ts';
 import { type PreparedRecord, prepareRecord } from './prepare.ts';
@@ -57,6 +58,8 @@ export interface Written {
 export interface BatchOptions {
   /** The source that they are replicated from. */
   readonly source?: string;
+  /** Whether no stored hash is believed. */
+  readonly anew?: boolean;
   /** Runs at the beginning of every transaction; an error undoes it. */
   readonly begin?: (transaction: WriteTransaction) => Promise<void>;
   /** Runs in the transaction of the last batch, and by itself when there is no record. */
@@ -69,7 +72,7 @@ export function writeInBatches(
   current: StoreModel,
   resource: string,
   records: readonly ParsedRecord[],
-  { source, begin, finish }: BatchOptions = {},
+  { source, anew = false, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
   return inBatches(writer, current, {
     batches: split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
@@ -85,7 +88,7 @@ export function writeInBatches(
       const prepared = batch.map((record) => prepareRecord(record, model));
       return async (transaction) => {
         await begin?.(transaction);
-        const written = await write(transaction, resource, prepared);
+        const written = await write(anew ? doubting(transaction) : transaction, resource, prepared);
         if (soFar !== undefined) await finish?.(transaction, addReports(soFar, written));
         return written;
       };

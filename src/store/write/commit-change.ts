@@ -24,10 +24,10 @@ export async function commitChange(
   source: string,
   change: LedgerChange,
 ): Promise<Written> {
-  const { records = [], remove = [], lease, ...account } = change;
+  const { records = [], remove = [], lease, anew = false, ...account } = change;
   const begin: BatchOptions['begin'] =
     lease === undefined ? undefined : ({ ledger }) => ledger.renewLease(source, lease);
-  const shared = { source, ...(begin === undefined ? {} : { begin }) };
+  const shared = { source, anew, ...(begin === undefined ? {} : { begin }) };
   let model = current;
   let report: WriteReport = emptyTally('');
   const left: QuarantineEntry[] = [];

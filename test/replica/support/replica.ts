@@ -7,7 +7,7 @@ import { verifyReplica } from '../../../src/replica/run/verify-replica.ts';
 import { type SourceStatus, sourceStatus } from '../../../src/replica/status.ts';
 import type { Verified, VerifyOptions } from '../../../src/replica/verify/verify.ts';
 import type { TestClock } from '../../support/clock.ts';
-import type { Scope } from '../../support/engine.ts';
+import type { Engine, Scope } from '../../support/engine.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 import { virtualTime } from './virtual-clock.ts';
@@ -37,13 +37,18 @@ export interface ReplicaOptions {
   /** Stands between the consumer and the network. */
   readonly between?: (transport: Transport) => Transport;
   readonly resources?: readonly string[];
+  /** Of the replica; absent: the embedded one. */
+  readonly engine?: Engine;
 }
 
 export const SOURCE = 'feed';
 
 export async function makeReplica(scope: Scope, options: ReplicaOptions): Promise<TestReplica> {
   const { clock, from, token = 'secret', agentsFrom = 'records', between = (same) => same } = options;
-  const world = await makeWorld(sqliteEngine(), scope, { settings: { owner: 'replica', agentsFrom }, clock });
+  const world = await makeWorld(options.engine ?? sqliteEngine(), scope, {
+    settings: { owner: 'replica', agentsFrom },
+    clock,
+  });
   const { store } = world;
   const network = networkTransport();
   scope.after(() => network.close());

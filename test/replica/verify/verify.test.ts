@@ -61,10 +61,24 @@ for (const kind of KINDS) {
   test(`${kind}: equal copies have no difference, and every record was compared`, async (t) => {
     const { replica } = await copied(t, kind);
     const equal = { pending: 0, differences: [] };
-    assert.deepEqual(await replica.verify(), [
-      { resource: 'Property', atSource: 6, stored: 6, compared: 6, ...equal },
-      { resource: 'Member', atSource: 2, stored: 2, compared: 2, ...equal },
-      { resource: 'Office', atSource: 1, stored: 1, compared: 1, ...equal },
+    const count = (resource: string, number: number) => {
+      return { resource, atSource: number, stored: number, compared: number, ...equal };
+    };
+    const byName = (one: { resource: string }, other: { resource: string }) =>
+      one.resource < other.resource ? -1 : 1;
+    const verified = await replica.verify();
+    assert.deepEqual(
+      verified.slice(0, 3).map(({ resource }) => resource),
+      ['Property', 'Member', 'Office'],
+    );
+    assert.deepEqual(verified.toSorted(byName), [
+      count('Media', 6),
+      count('Member', 2),
+      count('Office', 1),
+      count('OpenHouse', 0),
+      count('Property', 6),
+      count('PropertyRooms', 6),
+      count('PropertyUnitTypes', 0),
     ]);
   });
 
@@ -135,7 +149,7 @@ for (const kind of KINDS) {
     await replica.store.ledger.commit(SOURCE, {
       quarantine: [{ resource: 'Property', key: keyOf(3), reason: 'ListPrice is odd', payload: '{}' }],
     });
-    assert.deepEqual(await found(replica), [['Property', keyOf(3), 'quarantined']]);
+    assert.deepEqual(await found(replica), [['Property', keyOf(3), 'quarantined', 'ListPrice is odd']]);
   });
 
   test(`${kind}: what changed at the source after the cursor is pending, not a difference`, async (t) => {
@@ -145,12 +159,9 @@ for (const kind of KINDS) {
     await feed.write('Member', member('m1', { MemberFirstName: 'New' }), member('m9'));
     assert.deepEqual(await found(replica), []);
     assert.deepEqual(
-      (await replica.verify()).map(({ resource, atSource, stored, pending }) => [
-        resource,
-        atSource,
-        stored,
-        pending,
-      ]),
+      (await replica.verify())
+        .slice(0, 3)
+        .map(({ resource, atSource, stored, pending }) => [resource, atSource, stored, pending]),
       [
         ['Property', 7, 6, 2],
         ['Member', 3, 2, 2],
@@ -160,12 +171,9 @@ for (const kind of KINDS) {
     feed.clock.advance(60 * SECOND);
     await replica.replicate();
     assert.deepEqual(
-      (await replica.verify()).map(({ resource, atSource, stored, pending }) => [
-        resource,
-        atSource,
-        stored,
-        pending,
-      ]),
+      (await replica.verify())
+        .slice(0, 3)
+        .map(({ resource, atSource, stored, pending }) => [resource, atSource, stored, pending]),
       [
         ['Property', 7, 7, 0],
         ['Member', 3, 3, 0],
@@ -276,7 +284,7 @@ test('accounts whose first sweep is not at its end are not equal', async (t) => 
   const walking = { kind: 'walking', sweep, base: sweep, begun: '', keys: 0, digest: '', round: 1 };
   await replica.store.ledger.commit(SOURCE, { state: { 'sweep accounts': walking } });
   assert.deepEqual(
-    (await replica.verify()).map(({ resource, incomplete }) => [resource, incomplete]),
+    (await replica.verify()).slice(0, 3).map(({ resource, incomplete }) => [resource, incomplete]),
     [
       ['Property', undefined],
       ['Member', 'its sweep is not at its end (walking)'],

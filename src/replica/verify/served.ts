@@ -1,0 +1,102 @@
+/**
+ * Reads the copy as whoever asks a service over it does: pages, and records by their key, as ready texts. It knows
+ * nothing of the source.
+ */
+import { timestampFrom } from '../../dictionary/index.ts';
+import { bindCollection, parseQueryOptions } from '../../query/odata/index.ts';
+import type { FileSigning, RecordQuery, ResoShape } from '../../store/read.ts';
+import type { Store } from '../../store/store.ts';
+import { isObject } from '../json.ts';
+import { everything } from './everything.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a reader gets of a record. */
+export type Served =
+  | { readonly kind: 'record'; readonly json: Json }
+  /** A text that is no JSON object, or another one by its key than in a page. */
+  | { readonly kind: 'broken'; readonly why: string };
+
+/** How long a page may take, in milliseconds: nobody else waits for it. */
+const READ = { milliseconds: 600_000 };
+/** Addresses of served files are made for nobody. */
+const FILES: FileSigning = { base: '', role: 'verify', expires: 0 };
+
+/**
+ * Records by their keys, with some of their collections. What no role sees is not among them.
+ * @param now milliseconds since 1970
+ */
+export async function servedRecords(
+  store: Store,
+  resource: string,
+  keys: readonly string[],
+  collections: readonly string[],
+  now: number,
+): Promise<Map<string, Served>> {
+  const found = new Map<string, Served>();
+  if (keys.length === 0) return found;
+  const model = await store.model();
+  const view = everything(model);
+  const { key: keyField } = model.resource(resource);
+  const list = keys.map((key) => `'${key.replaceAll("'", "''")}'`).join(',');
+  const options = [
+    `$filter=${encodeURIComponent(`${keyField} in (${list})`)}`,
+    ...(collections.length === 0 ? [] : [`$expand=${collections.join(',')}`]),
+  ];
+  const asked = bindCollection(parseQueryOptions(options.join('&')), view.schema.of(resource), view.schema);
+  const shape: ResoShape = {
+    kind: 'reso',
+    selection: asked.selection,
+    computed: [],
+    expansions: asked.expansions,
+    omitNulls: true,
+    annotateHidden: false,
+    root: '/',
+  };
+  const query: RecordQuery = { view, resource: model.resource(resource), order: [], now: timestampFrom(now) };
+  const { filter } = asked;
+  const page = await store.page(
+    {
+      query: { ...query, ...(filter === undefined ? {} : { filter }) },
+      position: { kind: 'start' },
+      limit: keys.length,
+      shape,
+      files: FILES,
+    },
+    READ,
+  );
+  const parts = [page.body];
+  if (page.rest !== undefined) for await (const part of page.rest) parts.push(part);
+  const text = Buffer.concat(parts).toString();
+  page.release?.();
+  const records = parsed(`[${text}]`);
+  if (!Array.isArray(records)) {
+    // One text that is no JSON hides the others: each is read by itself.
+    const [only] = keys;
+    if (keys.length === 1 && only !== undefined)
+      return found.set(only, { kind: 'broken', why: 'its text is no JSON' });
+    for (const key of keys) {
+      for (const [each, served] of await servedRecords(store, resource, [key], collections, now))
+        found.set(each, served);
+    }
+    return found;
+  }
+  const single = { ...shape, expansions: [] };
+  for (const json of records.filter(isObject)) {
+    const key = String(json[keyField]);
+    const own = Object.fromEntries(Object.entries(json).filter(([name]) => !collections.includes(name)));
+    const byKey = await store.record({ query, key, shape: single, files: FILES }, READ);
+    const other = byKey === undefined ? undefined : parsed(Buffer.from(byKey).toString());
+    const isSame = JSON.stringify(other) === JSON.stringify(own);
+    found.set(key, isSame ? { kind: 'record', json } : { kind: 'broken', why: 'by its key it is another' });
+  }
+  return found;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
