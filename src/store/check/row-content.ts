@@ -5,8 +5,7 @@
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { ownColumn, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { contentHash } from '../record/content-hash.ts';
-import { stampsAsOwn } from '../settings.ts';
+import { contentHash, storedHash } from '../record/content-hash.ts';
 import { PUBLISHED } from '../sql/visibility.ts';
 import { URL_MARK } from '../text/served-files.ts';
 
@@ -31,10 +30,12 @@ export function hashOf<T>(
     const { ModificationTimestamp: _, ...published } = values;
     return `${contentHash(resource, published, 'authority')}.${Number(raw._audience)}`;
   }
-  if (!stampsAsOwn(settings)) return contentHash(resource, values, settings.owner);
-  // The replica's own stamp stands under this name, and came after the hash.
-  const { ModificationTimestamp: _, ...sent } = values;
-  return contentHash(resource, sent, settings.owner);
+  // Of a parent that is not stored nothing follows.
+  const hasParent = typeof raw.parent_key === 'string';
+  const { parent_system: system } = raw;
+  return hasParent
+    ? storedHash(resource, values, settings, typeof system === 'string' ? system : null)
+    : storedHash(resource, values, settings);
 }
 
 /**

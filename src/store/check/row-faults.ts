@@ -56,7 +56,8 @@ export async function findRowFaults<T>(
   const { planner } = asker;
   const statement = render(rowsStatement(planner, layout, wanted), planner.dialect.placeholder);
   const rows = await asker.rows(statement);
-  const check = rowCheck(asker, layout);
+  // Who asks for some keys wants to be sure of them.
+  const check = rowCheck(asker, layout, wanted.kind === 'keys');
   const faults = rows.flatMap((row) => {
     const what = check(row);
     return what.length === 0 ? [] : [{ ...placeIn(layout, row), what }];
@@ -135,6 +136,7 @@ type TextsOf = (row: RowToPut) => ReadonlyMap<string, string>;
 function rowCheck<T>(
   { planner: { model }, decode }: Asker<T>,
   layout: ResourceLayout,
+  isStrict: boolean,
 ): (row: Raw<T>) => string[] {
   const { resource } = layout;
   const typed = typedFields(layout);
@@ -178,6 +180,7 @@ function rowCheck<T>(
     for (const [column, expected] of writerAt(version)(row)) compare(column, raw[column], expected);
     const hash = hashOf(model, layout, read.values, raw);
     if (hash !== undefined) compare('_hash', raw._hash, hash);
+    else if (isStrict) what.push('_hash');
     return [...new Set(what)];
 
     function compare(column: string, found: unknown, expected: string | number | null): void {

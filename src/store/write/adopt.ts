@@ -1,3 +1,4 @@
+import { storedHash } from '../record/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
 import { isAbsent } from '../record/parsed-record.ts';
 import { ownStamps } from './own-stamps.ts';
@@ -39,7 +40,14 @@ export async function findOrphans(
       const derived = isListings ? systemFieldsOfMedia(undefined, system ?? undefined) : [];
       const absent = Object.fromEntries(derived.filter(([name]) => isAbsent(content[name])));
       const stamps = ownStamps(transaction, fields, content, undefined, new Set());
-      return { ...row, stored: row, system, values: { ...content, ...absent, ...stamps } };
+      const values = { ...content, ...absent, ...stamps };
+      // What it says of a system is compared with that of its parent from now on.
+      const { settings } = model;
+      const hash =
+        settings.owner === 'replica' && row.hash !== ''
+          ? storedHash(model.resource(target), values, settings, system)
+          : row.hash;
+      return { ...row, stored: row, system, hash, values };
     });
     orphans.set(target, [...(orphans.get(target) ?? []), ...put]);
   }

@@ -3,9 +3,6 @@
  * everywhere, or whose content is not what its hash was made of, looks changed to whoever compares, and is written again;
  * a row that has lost its source looks as if it were of the one that is read. All other rows stay as they are.
  */
-import { type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
-import { contentHash, isDerived } from '../record/content-hash.ts';
-import { stampsAsOwn } from '../settings.ts';
 import type { StoredRow, WriteTransaction } from './transaction.ts';
 
 /** Stands in the place of a hash that is not believed; no content has it. */
@@ -33,43 +30,15 @@ async function doubted(
   rows: readonly StoredRow[],
 ): Promise<readonly StoredRow[]> {
   if (rows.length === 0) return rows;
-  const { model, source } = transaction;
+  const { source } = transaction;
   const faulty = await transaction.faulty(
     resource,
     rows.map(({ key }) => key),
   );
-  const contents = await transaction.load(resource, rows);
   const sources = await transaction.ledger.sources();
   const isLost = (row: StoredRow): boolean => row.source === null || !sources.has(row.source);
   return rows.map((row) => {
-    const isSound =
-      !faulty.has(row.key) &&
-      isContent(model.resource(resource), row, contents.get(row.key) ?? {}, transaction);
-    if (isSound && !isLost(row)) return row;
+    if (!faulty.has(row.key) && !isLost(row)) return row;
     return { ...row, hash: DOUBTED, source: isLost(row) ? source : row.source };
   });
 }
-
-/** Whether a hash is that of a stored content, with or without what this store may have added to it. */
-function isContent(
-  resource: Resource,
-  { hash }: StoredRow,
-  content: FieldValues,
-  { model: { settings } }: WriteTransaction,
-): boolean {
-  const own = stampsAsOwn(settings) ? 'ModificationTimestamp' : REPLICA_STAMP;
-  const without = (isLeftOut: (name: string) => boolean): FieldValues =>
-    Object.fromEntries(Object.entries(content).filter(([name]) => name !== own && !isLeftOut(name)));
-  return (
-    hash ===
-      contentHash(
-        resource,
-        without(() => false),
-        settings.owner,
-      ) || hash === contentHash(resource, without(isDerivedSystem), settings.owner)
-  );
-}
-
-/** The system of a listing, which a replica adds to its media where the source does not say it. */
-const isDerivedSystem = (name: string): boolean =>
-  isDerived(name) && name !== 'OriginatingSystemResourceRecordKey';

@@ -1,4 +1,5 @@
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { contentHash } from '../record/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
 import { derive, fill } from '../record/place.ts';
 import type { Owner } from '../settings.ts';
@@ -19,6 +20,17 @@ export function parentOf({ record }: PreparedRecord): ParentName | undefined {
   const key = textOf(values[parent.keyField]) ?? '';
   if (parent.kind === 'fixed') return { resource: parent.resource, key };
   return { resource: textOf(values[parent.resourceField]) ?? 'Property', key };
+}
+
+/** The hash of a child under a parent of a system: what its source says of another system is content (I6). */
+export function hashUnder(
+  { record: { resource, values }, hash }: PreparedRecord,
+  system: string | null | undefined,
+  owner: Owner,
+): string {
+  const given = values.OriginatingSystemResourceRecordSystemID;
+  const isForeign = given !== undefined && system !== undefined && given !== system;
+  return owner === 'replica' && isForeign ? contentHash(resource, values, owner, system) : hash;
 }
 
 /** A child made ready to be stored under its parent, or why it cannot be. */
@@ -55,7 +67,7 @@ export function placeChild(
     parentResource: parent.resource,
     system: system === undefined ? (own ?? null) : system,
     kind: child.kind,
-    hash: child.hash,
+    hash: hashUnder(child, system, owner),
     values,
   };
   return { ok: true, row };

@@ -64,7 +64,7 @@ export interface WriteTransaction {
   ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
   /** The whole content of stored records. */
   load(resource: string, rows: readonly StoredRow[]): Promise<ReadonlyMap<string, FieldValues>>;
-  /** The keys among these whose stored rows do not say one thing everywhere (check/row-faults.ts). */
+  /** The keys among these whose stored rows do not say one thing everywhere, or may not (check/row-faults.ts). */
   faulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Writes rows anew, from those of their parts that agree (check/rewrite-rows.ts).

@@ -2,7 +2,7 @@ import type { ChildChange } from '../record/stamps.ts';
 import { adoptOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import { ownStamps, withStamps } from './own-stamps.ts';
-import { conflictWith, type ParentName, parentOf, placeChild } from './place-children.ts';
+import { conflictWith, hashUnder, type ParentName, parentOf, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
 import { restampParents } from './restamp.ts';
@@ -41,7 +41,11 @@ export async function writeChildren(
     const stored = found.get(key);
     const holder = parents.get(idOf(parent));
     if (holder === undefined) tally.orphans++;
-    if (stored !== undefined && stored.hash === child.hash && isUnder(stored, parent)) {
+    if (
+      stored !== undefined &&
+      stored.hash === hashUnder(child, holder?.system, owner) &&
+      isUnder(stored, parent)
+    ) {
       tally.unchanged++;
       continue;
     }

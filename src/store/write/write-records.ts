@@ -4,7 +4,7 @@ import { adoptOrphans, findOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import { removeWithChildren } from './delete-records.ts';
 import { ownStamps, withStamps } from './own-stamps.ts';
-import { conflictWith, placeChild } from './place-children.ts';
+import { conflictWith, hashUnder, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
 import { merge, restampParents, type TouchedParent } from './restamp.ts';
@@ -215,7 +215,7 @@ function compareOne(
     const target = child.record.resource;
     const row = before.get(child.record.key);
     before.delete(child.record.key);
-    if (row?.hash === child.hash && !isRenewed(holder)) {
+    if (row !== undefined && row.hash === hashUnder(child, system, owner) && !isRenewed(holder)) {
       tally.children.unchanged++;
       continue;
     }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, member, photo, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
+import { faultsIn } from '../../support/faults.ts';
 import { told } from '../../support/reports.ts';
 import { makeWorld } from '../../support/world.ts';
 
@@ -121,6 +122,16 @@ export function mediaContract(engine: Engine): void {
     const moved = told(await world.write('Property', { ...other, OriginatingSystemID: 'W' }));
     assert.deepEqual(moved, { changed: 1, children: { stored: 2 } });
     assert.deepEqual(await world.keys('Media', '', { viewer: { role: 'private', systems: ['W'] } }), ['M1']);
+    // Nothing but that these records came from no source.
+    const faults = (await faultsIn(world.store)).map(([resource, key, ...what]) => [
+      resource,
+      key,
+      what.join(),
+    ]);
+    assert.deepEqual(
+      faults.filter(([, , what]) => what !== '_source'),
+      [],
+    );
   });
 
   test('media of an agent are of the agent alone', async (t) => {
