@@ -3,6 +3,8 @@ import { Ajv } from 'ajv';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
 import type { CustomFieldDeclaration, LookupDeclaration, ResourceDeclaration } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
+import type { BudgetLimits } from '../service/access/budget.ts';
+import type { PaceLimits } from '../service/http/pace.ts';
 import type { RateLimit } from '../service/options.ts';
 import type { SurfaceName } from '../service/surface.ts';
 import type { PartitionField } from '../store/store.ts';
@@ -16,6 +18,8 @@ export interface ConfigFile {
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
   readonly limits?: Readonly<Partial<Record<SurfaceName, RateLimit>>>;
   readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
+  readonly budget?: Partial<BudgetLimits>;
+  readonly pace?: Partial<PaceLimits>;
   readonly querySeconds?: number;
   readonly partitions?: PartitionField;
   readonly readStores?: readonly string[];

@@ -193,6 +193,14 @@ export const catalogue = {
     native: 1041,
     message: ({ option, what, limit, position }) => `${option}: more than ${limit} ${what}${at(position)}.`,
   }),
+  expansionTooLarge: entry<{ related: number; rows: number; limit: number; most: number }>({
+    status: 400,
+    native: 1041,
+    message: ({ related, rows, limit, most }) =>
+      most === 0
+        ? `$expand: about ${related} related records would come with a single row, more than ${limit}. Ask for fewer expansions.`
+        : `$expand: about ${related} related records would come with ${rows} rows, more than ${limit}. Ask for $top=${most} at the most, or for fewer expansions.`,
+  }),
   notImplemented: entry<{ option: string; what: string; position?: number }>({
     status: 501,
     native: 1040,

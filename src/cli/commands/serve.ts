@@ -76,6 +76,8 @@ export async function serveStore(
     trustProxy: settings.trustProxy ?? false,
     limits: { ...SERVICE_DEFAULTS.limits, ...config.limits },
     filterIndex: { ...SERVICE_DEFAULTS.filterIndex, ...config.filterIndex },
+    budget: { ...SERVICE_DEFAULTS.budget, ...config.budget },
+    pace: { ...SERVICE_DEFAULTS.pace, ...config.pace },
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
   };
   return startService(options, listenOptions(settings, config), [replicaFreshness(store)]);

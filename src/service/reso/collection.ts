@@ -1,5 +1,6 @@
 import { platError } from '../../errors/index.ts';
 import { bindCollection, type ResourcePath } from '../../query/odata/index.ts';
+import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply, walkStep } from '../exchange.ts';
@@ -28,6 +29,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   refuseTokenWithSkip(query);
   const preferred = preferences.maxPageSize ?? carriedPageSize(exchange.query);
   const size = pageSize(exchange.surface.paging, query.top, query.skip, preferred);
+  checkRelated(query.expansions, size.rows);
   const found = await resolve(request, path);
   if (found.kind !== 'collection') throw new Error('A path to a collection leads to one');
   exchange.timings.start('store');

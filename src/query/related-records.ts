@@ -1,0 +1,30 @@
+/** What expansions multiply: about how many related records come with each row, before any is read. */
+import { platError } from '../errors/index.ts';
+import type { Expansion } from './request.ts';
+
+/** Records that a collection is taken to hold: listings have about so many rooms, photos and the like. */
+const IN_COLLECTION = 10;
+
+/** Related records that may come with one page: `$expand=*` with 1,000 listings is 93,000. */
+export const MAX_RELATED = 150_000;
+
+/** About how many records come with one row. */
+export const relatedRecords = (expansions: readonly Expansion[]): number =>
+  expansions.reduce((sum, expansion) => sum + recordsOf(expansion), 0);
+
+function recordsOf({ navigation, give, query }: Expansion): number {
+  if (give === 'count') return 1;
+  const records = navigation.collection ? Math.min(query.top ?? IN_COLLECTION, IN_COLLECTION) : 1;
+  return records * (1 + relatedRecords(query.expansions));
+}
+
+/**
+ * Refuses a page whose expansions inside expansions would multiply beyond what anybody reads.
+ * @throws PlatError `expansionTooLarge`
+ */
+export function checkRelated(expansions: readonly Expansion[], rows: number): void {
+  const each = relatedRecords(expansions);
+  if (each * rows <= MAX_RELATED) return;
+  const facts = { related: each * rows, rows, limit: MAX_RELATED, most: Math.floor(MAX_RELATED / each) };
+  throw platError('expansionTooLarge', facts, { target: '$expand' });
+}
