@@ -16,3 +16,9 @@ export interface NewEpoch {
   /** No timestamp before this moment is given any more. Milliseconds since 1970; absent: the store's own bound stays. */
   readonly notBefore?: number;
 }
+
+/**
+ * What the store's counts (of its settings, of its changes) go on by: a process that outlived the restore knows counts of
+ * the time that is gone, and none of them comes again.
+ */
+export const COUNTS_GO_ON = 1_000_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { dayFrom, type Field, timestampFrom } from '../../dictionary/index.ts';
 import type { Clock } from '../clock.ts';
-import { type NewEpoch, newEpoch } from '../epoch.ts';
+import { COUNTS_GO_ON, type NewEpoch, newEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import { extendProfile, type Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
@@ -127,7 +127,11 @@ export class Writer {
     const { database } = this.#connection;
     return this.locked(() => {
       const current = readModel(database);
-      const model = makeModel({ ...current, generation: current.generation + 1, epoch: newEpoch() });
+      const model = makeModel({
+        ...current,
+        generation: current.generation + COUNTS_GO_ON,
+        epoch: newEpoch(),
+      });
       writeMeta(database, { generation: model.generation, epoch: model.epoch });
       if (notBefore > readSettled(database)) writeSettled(database, notBefore);
       return model;

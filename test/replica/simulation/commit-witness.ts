@@ -49,6 +49,12 @@ export class CommitWitness {
     return readState(this.#state, 'fingerprint');
   }
 
+  /** Whether the source went back in time, and no consumer has taken that in. */
+  get #isBehind(): boolean {
+    const { epoch } = this.#options.source;
+    return epoch !== undefined && readState(this.#state, 'epoch') !== epoch;
+  }
+
   /** @param force whether the process may delete whatever the share */
   watch(ledger: Ledger, process: string, force: boolean): Ledger {
     return {
@@ -121,7 +127,7 @@ export class CommitWitness {
   /** A collection that was not given takes nothing away. */
   #checkChildren({ records = [] }: LedgerChange): void {
     const { source, time, accuse } = this.#options;
-    const mayDiffer = time.now - source.roleSince < 10 * MINUTE;
+    const mayDiffer = time.now - source.roleSince < 10 * MINUTE || this.#isBehind;
     for (const { resource, records: group } of records) {
       for (const { key, children } of group) {
         for (const [collection, members] of children) {
@@ -148,6 +154,8 @@ export class CommitWitness {
         accuse('only a whole sweep deletes', `${resource} ${keys.join(' ')} while ${sweep?.kind}`);
         continue;
       }
+      // What a consumer takes for gone may have come back with the backup; it reads everything again.
+      if (this.#isBehind) continue;
       for (const key of keys) {
         const shown = source.shown.get(resource, key);
         if (shown?.since === undefined) continue;
@@ -179,7 +187,8 @@ export class CommitWitness {
       if (isDeepStrictEqual(from, to) || to === undefined) continue;
       this.#checkChain(resource, from, to);
       const cursor = cursorOf(to);
-      if (cursor !== undefined && cursor !== cursorOf(from)) await this.#checkCursor(resource, cursor);
+      if (cursor !== undefined && cursor !== cursorOf(from) && !this.#isBehind)
+        await this.#checkCursor(resource, cursor);
     }
     for (const collection of [...KINDS, ACCOUNTS]) {
       const [from, to] = [

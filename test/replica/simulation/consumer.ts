@@ -5,6 +5,7 @@ import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
 import { LeaseLost, type Ledger } from '../../../src/store/ledger.ts';
 import { type Fate, Mortal, mortalClock, mortalStore } from './mortal.ts';
+import { aheadOf } from './plan.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
 import type { Stage } from './stage.ts';
 
@@ -46,7 +47,7 @@ export async function startConsumer(
 ): Promise<Consumer> {
   const { plan, time, replica, commits, network, random, log } = stage;
   const mortal = new Mortal(fate, time, cuts);
-  const clock = time.clock(plan.ahead);
+  const clock = time.clock(aheadOf(plan));
   const store = await replica.enter(clock, mortal);
   const watched = commits.watch(store.ledger, name, options.force === true);
   const transport = mortalTransport(network.transport(name), mortal);

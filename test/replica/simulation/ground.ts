@@ -1,7 +1,9 @@
+import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../../src/store/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Engine, OpenOptions, Scope } from '../../support/engine.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { temporaryFile } from '../../support/temporary.ts';
 import { type Mortal, pulsing } from './mortal.ts';
 import { threadIsQuiet } from './time.ts';
 
@@ -21,17 +23,47 @@ export interface Site {
   again(): Promise<Store>;
   /** The same store, as a process has it that may end at any moment, also in the middle of the store's work. */
   enter(clock: Clock, mortal: Mortal): Promise<Store>;
+  /** Makes a backup. @returns what brings the store back to it, as a restore in a new epoch does */
+  backup?(): Promise<(notBefore: number) => Promise<void>>;
 }
 
 /** An engine in this thread: all of its work comes to its end before the next macrotask. */
 export function sqliteGround(): Ground {
   const engine: Engine = sqliteEngine();
+  // Backups alone are made on another thread.
+  const copying = new Set<Promise<void>>();
+  const during = (copy: Promise<unknown>): Promise<void> => {
+    const running: Promise<void> = copy.then(() => void copying.delete(running));
+    copying.add(running);
+    return running;
+  };
   return {
     name: engine.name,
-    quiet: threadIsQuiet,
+    quiet: async () => {
+      await threadIsQuiet();
+      while (copying.size > 0) {
+        await Promise.all(copying);
+        await threadIsQuiet();
+      }
+    },
     async open(scope, options) {
       const { store, again } = await engine.open(scope, options);
-      return { store, again: () => again(), enter: (clock, mortal) => again(pulsing(clock, mortal)) };
+      return {
+        store,
+        again: () => again(),
+        enter: (clock, mortal) => again(pulsing(clock, mortal)),
+        async backup() {
+          const file = temporaryFile();
+          await during(store.backup(file));
+          return async (notBefore) => {
+            // Into the file that is open: nobody has to be stopped, and every process goes on with what it finds.
+            const copy = new DatabaseSync(file, { readOnly: true });
+            await during(backupDatabase(copy, store.name));
+            copy.close();
+            await store.beginEpoch({ notBefore });
+          };
+        },
+      };
     },
   };
 }

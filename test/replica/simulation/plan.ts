@@ -39,6 +39,10 @@ export interface Plan {
   readonly limits: BudgetLimits;
   /** The source believes that it has another address than it is reached at. */
   readonly misnamed: boolean;
+  /** Changes of the source from a backup to the moment at which it is restored; absent: it never goes back. */
+  readonly restored: { readonly after: number; readonly changes: number } | undefined;
+  /** How the consumer's clock is set meanwhile: when, from the beginning on, and by how much, in milliseconds. */
+  readonly steps: readonly { readonly at: number; readonly by: number }[];
 }
 
 /** 2026-06-01, a few hours before midnight, so that days change during most histories. */
@@ -83,5 +87,18 @@ export function drawPlan(seed: number): Plan {
       ? { requestsPerSecond: random.pick([1, 2, 5]), requestsPerHour: random.pick([40, 200, 1000]) }
       : {},
     misnamed: random.chance(0.2),
+    restored: random.chance(0.2) ? { after: random.integer(0, 9), changes: random.integer(1, 9) } : undefined,
+    steps: random.chance(0.2)
+      ? Array.from({ length: random.integer(1, 3) }, () => ({
+          at: random.integer(0, 8 * 3_600_000),
+          by: random.pick([-1, 1]) * random.pick([1000, 60_000, 3_600_000, 2 * 86_400_000]),
+        }))
+      : [],
   };
 }
+
+/** How far the consumer's clock is ahead at a moment. */
+export const aheadOf =
+  ({ ahead, steps }: Pick<Plan, 'ahead' | 'steps'>) =>
+  (now: number): number =>
+    steps.reduce((sum, { at, by }) => (now - START >= at ? sum + by : sum), ahead);

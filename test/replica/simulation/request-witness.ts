@@ -1,6 +1,7 @@
 import type { BudgetLimits } from '../../../src/replica/http/budget.ts';
 import type { TransportRequest } from '../../../src/replica/http/transport.ts';
 import { isLaterPage, walkOf } from './network.ts';
+import type { Plan } from './plan.ts';
 import { ORIGIN } from './serve.ts';
 import type { VirtualTime } from './time.ts';
 import type { Accuse } from './violation.ts';
@@ -23,6 +24,7 @@ export class RequestWitness {
   readonly #time: VirtualTime;
   readonly #limits: BudgetLimits;
   readonly #accuse: Accuse;
+  readonly #hasClock: boolean;
   readonly #firstPages = new Map<string, FirstPage>();
   #last = Number.NEGATIVE_INFINITY;
   /** Moments of the requests of the last hour. */
@@ -33,9 +35,11 @@ export class RequestWitness {
   /** When the source was last asked what fields it has. */
   fieldsAskedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(time: VirtualTime, limits: BudgetLimits, accuse: Accuse) {
+  /** A consumer whose clock is set cannot tell how long ago it asked: its budget and its waits are not held to it. */
+  constructor(time: VirtualTime, { limits, steps }: Pick<Plan, 'limits' | 'steps'>, accuse: Accuse) {
     this.#time = time;
-    this.#limits = limits;
+    this.#hasClock = steps.length === 0;
+    this.#limits = this.#hasClock ? limits : {};
     this.#accuse = accuse;
   }
 
@@ -87,7 +91,7 @@ export class RequestWitness {
   #checkBudget(): void {
     const { now } = this.#time;
     const { requestsPerSecond, requestsPerHour } = this.#limits;
-    if (now < this.#throttled)
+    if (this.#hasClock && now < this.#throttled)
       this.#accuse('Retry-After of a throttled token is waited for', `${this.#throttled - now} ms early`);
     if (this.count > ENDLESS) this.#accuse('every run ends', `${this.count} requests`);
     if (

@@ -88,6 +88,23 @@ export class ShownRecords {
     });
   }
 
+  /** @returns what brings everything back to this moment, with the role that the key has then */
+  keep(): (now: number) => void {
+    const records = new Map(this.#records);
+    const { showsWithdrawn } = this.#rules;
+    return (now) => {
+      const before = new Map(this.#records);
+      this.#rules = { ...this.#rules, showsWithdrawn };
+      this.#records.clear();
+      for (const [name, { resource, key, values }] of records) {
+        this.put(resource, key, values, now);
+        const [is, was] = [this.#records.get(name), before.get(name)];
+        if (is?.since !== undefined && was?.since !== undefined)
+          this.#records.set(name, { ...is, since: was.since, quietly: was.quietly });
+      }
+    };
+  }
+
   remove(resource: string, key: string): void {
     this.#records.delete(`${resource} ${key}`);
   }

@@ -79,8 +79,16 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
 }
 
 /** The source changes at moments of its own, also while requests are answered. */
-async function changeSource({ plan, source, random, time }: Stage, isOver: () => boolean): Promise<void> {
+async function changeSource(
+  { plan, source, random, time, backUp }: Stage,
+  isOver: () => boolean,
+): Promise<void> {
+  const { restored } = plan;
+  let restore: (() => Promise<void>) | undefined;
   for (let left = plan.changes; left > 0; left--) {
+    const done = plan.changes - left;
+    if (done === restored?.after) restore = await backUp();
+    if (restored !== undefined && done === restored.after + restored.changes) await restore?.();
     const pause = random.weighted([
       [random.integer(0, SECOND), 6],
       [random.integer(SECOND, MINUTE), 3],

@@ -60,6 +60,9 @@ export class Source {
   readonly shown: ShownRecords;
   /** Milliseconds since 1970 at which the key's role was last changed. */
   roleSince = Number.NEGATIVE_INFINITY;
+  /** When it was restored from a backup, and in which epoch it has been since. */
+  wentBackAt = Number.NEGATIVE_INFINITY;
+  epoch: string | undefined;
   /** Whether a consumer may have missed that the key's role was another one meanwhile. */
   mayChangeRole: () => boolean = () => true;
   readonly #options: SourceOptions;
@@ -96,6 +99,19 @@ export class Source {
     const child = this.#childrenOf(listing, name).find((each) => each[COLLECTIONS[name]] === key);
     const hidden = this.shown.role === 'idx' && String(child?.Permission) === 'Private';
     return child !== undefined && !hidden;
+  }
+
+  /** @returns what brings the market back to this moment */
+  keep(): () => void {
+    const listings = new Map(this.#listings);
+    const shown = this.shown.keep();
+    return () => {
+      this.#listings.clear();
+      for (const [key, listing] of listings) this.#listings.set(key, listing);
+      this.wentBackAt = this.#options.time.now;
+      shown(this.wentBackAt);
+      this.#judge();
+    };
   }
 
   /** Days pass also where nothing else changes. */

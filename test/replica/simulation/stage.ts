@@ -2,12 +2,12 @@ import { makeRandom, type Random } from '../../../src/demo/random.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { CommitWitness } from './commit-witness.ts';
-import type { Ground, Site } from './ground.ts';
+import { type Ground, type Site, sqliteGround } from './ground.ts';
 import { CUSTOM_FIELDS, FIELDS_IN_USE } from './market.ts';
 import { Network } from './network.ts';
-import { type Plan, START } from './plan.ts';
+import { aheadOf, type Plan, START } from './plan.ts';
 import { RequestWitness } from './request-witness.ts';
-import { ORIGIN, serve } from './serve.ts';
+import { type Ask, ORIGIN, serve } from './serve.ts';
 import { Source } from './source.ts';
 import { VirtualTime } from './time.ts';
 import { type Accuse, Violation } from './violation.ts';
@@ -29,6 +29,8 @@ export interface Stage {
   /** Rejects with the first violation. */
   readonly violation: Promise<never>;
   readonly log: string[];
+  /** Backs the source up. @returns what restores it */
+  readonly backUp: () => Promise<() => Promise<void>>;
   readonly close: () => Promise<void>;
 }
 
@@ -38,7 +40,13 @@ const INNER_ADDRESS = 'http://inner.test:9999';
 export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
   const closers: (() => Promise<void> | void)[] = [];
   const scope = { after: (work: () => Promise<void> | void) => void closers.push(work) };
-  const time = new VirtualTime({ start: START, grain: plan.wholeSeconds ? 1000 : 1, quiet: ground.quiet });
+  // Only the embedded engine can be brought back while it is open.
+  const sourceGround = plan.restored === undefined ? ground : sqliteGround();
+  const quiet = async (): Promise<void> => {
+    await ground.quiet();
+    if (sourceGround !== ground) await sourceGround.quiet();
+  };
+  const time = new VirtualTime({ start: START, grain: plan.wholeSeconds ? 1000 : 1, quiet });
   const log: string[] = [];
   const say = (line: string): void => {
     log.push(`${new Date(time.now).toISOString()} ${line}`);
@@ -52,25 +60,40 @@ export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
     throw error;
   };
   const fieldsInUse = plan.fieldsDeclared ? FIELDS_IN_USE : [];
-  const market = await ground.open(scope, {
+  const market = await sourceGround.open(scope, {
     settings: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, fieldsInUse } },
     clock: time.clock(),
   });
   const replica = await ground.open(scope, {
     settings: { ...DEFAULT_SETTINGS, owner: 'replica', declarations: { fieldsInUse } },
-    clock: time.clock(plan.ahead),
+    clock: time.clock(aheadOf(plan)),
   });
   const random = (purpose: string): Random => makeRandom(plan.seed, purpose);
   const writer = await market.again();
   const source = new Source({ writer, random: random('source'), time, plan, log: say });
   const commits = new CommitWitness({ plan, source, observer: replica.store, time, accuse, log: say });
-  const requests = new RequestWitness(time, plan.limits, accuse);
-  const ask = serve({
-    store: market.store,
-    clock: time.clock(),
-    role: () => source.shown.role,
-    base: plan.misnamed ? INNER_ADDRESS : ORIGIN,
-  });
+  const requests = new RequestWitness(time, plan, accuse);
+  const start = (): Ask =>
+    serve({
+      store: market.store,
+      clock: time.clock(),
+      role: () => source.shown.role,
+      base: plan.misnamed ? INNER_ADDRESS : ORIGIN,
+    });
+  let service = start();
+  const ask: Ask = (...given) => service(...given);
+  const backUp = async (): Promise<() => Promise<void>> => {
+    const restore = await market.backup?.();
+    const goBack = source.keep();
+    return async () => {
+      await restore?.(time.now);
+      goBack();
+      source.epoch = (await market.store.model()).epoch;
+      // What a service keeps in memory ends with it.
+      service = start();
+      say('source: restored from its backup');
+    };
+  };
   const { trouble } = plan;
   const network = new Network({ ask, time, random: random('network'), witness: requests, log: say, trouble });
   letRoleChange(source, commits, requests);
@@ -88,6 +111,7 @@ export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
     accuse,
     violation: violation.promise,
     log,
+    backUp,
     close: async () => {
       for (const work of closers.toReversed()) await work();
     },

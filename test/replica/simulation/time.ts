@@ -54,10 +54,10 @@ export class VirtualTime {
     });
   }
 
-  /** A clock that shows this time, so many milliseconds ahead. */
-  clock(ahead = 0): Clock {
+  /** A clock that shows this time, so many milliseconds ahead; somebody may set it. */
+  clock(ahead: (now: number) => number = () => 0): Clock {
     return {
-      now: () => this.#now + ahead,
+      now: () => this.#now + ahead(this.#now),
       sleep: (milliseconds, signal) => this.sleep(milliseconds, signal),
     };
   }

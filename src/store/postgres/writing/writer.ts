@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { dayFrom, type Field, timestampFrom } from '../../../dictionary/index.ts';
-import { type NewEpoch, newEpoch } from '../../epoch.ts';
+import { COUNTS_GO_ON, type NewEpoch, newEpoch } from '../../epoch.ts';
 import { makeModel, type StoreModel } from '../../model.ts';
 import { extendProfile, type Profile } from '../../profile.ts';
 import type { StoreSettings } from '../../settings.ts';
@@ -135,11 +135,15 @@ export class Writer {
     return this.locked(async (session) => {
       const current = await readModel(session);
       const { changes, settled } = await readMeta(session);
-      const model = makeModel({ ...current, generation: current.generation + 1, epoch: newEpoch() });
+      const model = makeModel({
+        ...current,
+        generation: current.generation + COUNTS_GO_ON,
+        epoch: newEpoch(),
+      });
       await writeMeta(session, {
         generation: model.generation,
         epoch: model.epoch,
-        changes: changes + 1,
+        changes: changes + COUNTS_GO_ON,
         settled: Math.max(settled, notBefore),
       });
       return model;
