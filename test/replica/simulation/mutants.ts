@@ -21,6 +21,27 @@ const AHEAD = 3_600_000;
 
 export const WRONGS: readonly Wrong[] = [
   {
+    name: 'whoever does not look for a source that went back in time keeps what it forgot',
+    make: () => ({
+      transport: withoutEpoch,
+      ledger: (ledger) => ({
+        ...ledger,
+        commit: (source, change) => ledger.commit(source, withoutWitnesses(change)),
+      }),
+    }),
+    breaks: /replica equals what the key may see/,
+    plan: {
+      ...{
+        restored: { after: 3, changes: 12 },
+        changes: 20,
+        pace: 0.1,
+        often: 'change',
+        resources: ['Property'],
+      },
+      ...{ role: 'private', processes: 4, mortality: 0, faults: 0, steps: [], limits: {} },
+    },
+  },
+  {
     name: 'windows without an overlap lose what is stamped on the edge',
     make: () => ({ transport: (transport) => (wish) => transport(withoutOverlap(wish)) }),
     breaks: /cursor is never ahead/,
@@ -209,6 +230,19 @@ function withoutView(transport: Transport): Transport {
     const { 'x-plat-view': _, ...rest } = headers;
     return { ...response, headers: rest };
   };
+}
+
+function withoutEpoch(transport: Transport): Transport {
+  return async (wish) => {
+    const { headers, ...response } = await transport(wish);
+    const { 'x-plat-epoch': _, ...rest } = headers;
+    return { ...response, headers: rest };
+  };
+}
+
+function withoutWitnesses({ state = {}, ...change }: LedgerChange): LedgerChange {
+  const kept = Object.entries(state).filter(([name]) => !name.startsWith('witnesses '));
+  return { ...change, state: Object.fromEntries(kept) };
 }
 
 function withoutRetryAfter(transport: Transport): Transport {
