@@ -19,6 +19,17 @@ export interface StoreDump {
   readonly rows: AsyncIterable<DumpedRows>;
 }
 
+/** Writes a whole store to a new file, in the form of the embedded engine. */
+export type WriteBackup = (
+  file: string,
+  dump: StoreDump,
+  options: {
+    /** Of the store, for messages. */
+    readonly source: string;
+    readonly told?: ((resource: string, rows: number) => void) | undefined;
+  },
+) => Promise<void>;
+
 /** The tables of plat's own that go from one engine to the other, and what stays behind of `plat_meta`. */
 export const DUMPED_TABLES = [
   'plat_meta',

@@ -148,7 +148,10 @@ export interface Store {
   contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;
   /** Every record as a line of JSON in the form that `plat import` takes, children not nested. */
   export(resource: string): AsyncIterable<string>;
-  /** A consistent copy of a live store. */
-  backup(file: string): Promise<void>;
+  /**
+   * A consistent copy of a live store, checked before it gets its name.
+   * @param told after each step of the check, with the rows that were read
+   */
+  backup(file: string, told?: (resource: string, rows: number) => void): Promise<void>;
   close(): Promise<void>;
 }

@@ -9,6 +9,7 @@ import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
 import { print } from '../output.ts';
 import { mustHaveFolder } from '../paths.ts';
+import { withProgress } from '../progress.ts';
 import { reportLines, streamJson, writeLines } from '../terminal.ts';
 
 /** The name of a resource, checked. @throws PlatError `usage` with the nearest name */
@@ -90,7 +91,9 @@ export function addDataCommands(program: Command): void {
       mustHaveFolder(file);
       const store = await openStore(command.opts().store, { create: false });
       try {
-        await store.backup(file);
+        await withProgress(`Checking ${file}`, undefined, ({ update }) =>
+          store.backup(file, (resource, rows) => update(rows, `${rows} rows, ${resource}`)),
+        );
         writeLines(`${file} is a copy of ${store.name}`);
       } finally {
         await store.close();

@@ -1,5 +1,6 @@
 import type { Field, FieldValue } from '../../dictionary/index.ts';
 import { isAbsent } from '../record/parsed-record.ts';
+import { storedList } from '../record/stored-list.ts';
 
 /** A field's value as its column holds it. */
 export function encode(field: Field, value: FieldValue | undefined): string | number | boolean | null {
@@ -11,7 +12,7 @@ export function encode(field: Field, value: FieldValue | undefined): string | nu
 /** The value of a field from its column; null where there is none. */
 export function decode(field: Field, raw: unknown): FieldValue {
   if (raw === undefined || raw === null) return null;
-  if (field.collection) return decodeList(String(raw));
+  if (field.collection) return storedList(String(raw));
   switch (field.type.kind) {
     case 'boolean':
       return raw === true;
@@ -24,11 +25,6 @@ export function decode(field: Field, raw: unknown): FieldValue {
     case 'date':
       return String(raw);
   }
-}
-
-function decodeList(text: string): string[] {
-  const list: unknown = JSON.parse(text);
-  return Array.isArray(list) ? list.map(String) : [];
 }
 
 /** The type of a field's column. Numbers are those of JSON; a replica keeps a fraction also where none is due. */

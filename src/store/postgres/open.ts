@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { StoreDump } from '../dump.ts';
+import type { WriteBackup } from '../dump.ts';
 import { modelOfToday } from '../new-day.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { PartitionField, Store } from '../store.ts';
@@ -35,7 +35,7 @@ export interface PostgresStoreOptions {
   /** How long transactions may take; a test has others. */
   readonly limits?: WriteLimits;
   /** Writes a whole store to a new file, in the form of the embedded engine. */
-  readonly writeBackup: (file: string, dump: StoreDump) => Promise<void>;
+  readonly writeBackup: WriteBackup;
 }
 
 export interface ReadStoreOptions {

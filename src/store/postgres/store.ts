@@ -3,7 +3,7 @@ import { declare, type FieldValues, standardDictionary } from '../../dictionary/
 import { rewriteInBatches } from '../check/rewrite-rows.ts';
 import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
 import { findTableFaults, mendStatements } from '../check/table-faults.ts';
-import type { StoreDump } from '../dump.ts';
+import type { WriteBackup } from '../dump.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
@@ -60,7 +60,7 @@ export interface Opened {
   readonly writer: Writer;
   readonly lanes: Lanes;
   readonly readServers: ReadServers;
-  readonly writeBackup: (file: string, dump: StoreDump) => Promise<void>;
+  readonly writeBackup: WriteBackup;
 }
 
 /** The store on a server: reads.ts, writer.ts and live-state.ts are its parts. */
@@ -293,10 +293,10 @@ export class PostgresStore implements Store {
   }
 
   /** The copy is a store in a file, of the embedded engine. */
-  async backup(file: string): Promise<void> {
+  async backup(file: string, told?: (resource: string, rows: number) => void): Promise<void> {
     const pool = connectPool(this.#opened.address, { most: 1, pipeline: false });
     try {
-      await dumpStore(pool, (dump) => this.#opened.writeBackup(file, dump));
+      await dumpStore(pool, (dump) => this.#opened.writeBackup(file, dump, { source: this.name, told }));
     } catch (error) {
       throw translateError(error, this.name, 0);
     } finally {

@@ -1,5 +1,6 @@
 import type { Field, FieldValue } from '../../dictionary/index.ts';
 import { isAbsent } from '../record/parsed-record.ts';
+import { storedList } from '../record/stored-list.ts';
 import type { Raw } from './connection.ts';
 
 /** A field's value as its column holds it. */
@@ -13,7 +14,7 @@ export function encode(field: Field, value: FieldValue | undefined): string | nu
 /** The value of a field from its column; null where there is none. */
 export function decode(field: Field, raw: Raw | undefined): FieldValue {
   if (raw === undefined || raw === null || raw instanceof Uint8Array) return null;
-  if (field.collection) return decodeList(String(raw));
+  if (field.collection) return storedList(String(raw));
   switch (field.type.kind) {
     case 'boolean':
       return Number(raw) === 1;
@@ -26,9 +27,4 @@ export function decode(field: Field, raw: Raw | undefined): FieldValue {
     case 'date':
       return String(raw);
   }
-}
-
-function decodeList(text: string): string[] {
-  const list: unknown = JSON.parse(text);
-  return Array.isArray(list) ? list.map(String) : [];
 }

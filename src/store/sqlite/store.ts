@@ -351,8 +351,10 @@ class SqliteStore implements Store {
     }
   }
 
-  async backup(file: string): Promise<void> {
-    await makeBackup(file, async (path) => void (await backupDatabase(this.#main.database, path)));
+  backup(file: string, told?: (resource: string, rows: number) => void): Promise<void> {
+    return makeBackup(file, { source: this.name, told }, async (path) => {
+      await backupDatabase(this.#main.database, path);
+    });
   }
 
   trouble(): string | undefined {

@@ -1,0 +1,171 @@
+/**
+ * Files with flipped bytes, lost pages and lost ends: whatever is done to one, every operation says what it is in words,
+ * no backup is made of it, and a check that finds nothing stands for records that are as they were.
+ */
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { makeRandom, type Random } from '../../../src/demo/random.ts';
+import { PlatError } from '../../../src/errors/index.ts';
+import { openStore } from '../../../src/open-store.ts';
+import { findFaults, repairStore } from '../../../src/store/check/check-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { listing, member, office, photo, room } from '../../support/builders.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { temporaryFile } from '../../support/temporary.ts';
+import { makeWorld, operations } from '../../support/world.ts';
+
+const RUNS = process.env.PLAT_FULL === '1' ? 600 : 60;
+const RESOURCES = ['Office', 'Member', 'Property', 'Media', 'PropertyRooms'];
+
+/** A sound store, closed, with some records of each kind. */
+async function soundFile(scope: Parameters<typeof makeWorld>[1]): Promise<string> {
+  const world = await makeWorld(sqliteEngine(), scope);
+  await world.write('Office', ...['O1', 'O2'].map((key) => office(key)));
+  await world.write('Member', ...['M1', 'M2', 'M3'].map((key) => member(key, { OfficeKey: 'O1' })));
+  const listings = Array.from({ length: 40 }, (_, index) =>
+    listing(`L${index}`, {
+      ListAgentKey: `M${1 + (index % 3)}`,
+      PublicRemarks: `House ${index} with a garden. `.repeat(20),
+      Media: [photo(`P${index}`), photo(`Q${index}`)],
+      Rooms: [room(`R${index}`)],
+    }),
+  );
+  await world.write('Property', ...listings);
+  const path = temporaryFile();
+  await world.store.backup(path);
+  return path;
+}
+
+/** What readers of a store get of its records; a page that is none says so. */
+async function contentOf(store: Store): Promise<unknown> {
+  const read = operations(store, { text: () => '' });
+  const pages = [];
+  for (const resource of RESOURCES) {
+    pages.push(await read.exported(resource), await read.count(resource));
+    pages.push(await read.rows(resource).catch(orBroken));
+  }
+  return pages;
+}
+
+/** A reader finds a page that is no JSON, or has not the rows that it should have; the store itself says all else. */
+function orBroken(error: unknown): string {
+  const isBroken =
+    error instanceof SyntaxError ||
+    error instanceof assert.AssertionError ||
+    (error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA');
+  if (isBroken) return 'a broken page';
+  throw error;
+}
+
+/** Bytes that hold something: most of a small store is room for more. */
+function damaged(sound: Buffer, random: Random): { readonly bytes: Buffer; readonly what: string } {
+  const bytes = Buffer.from(sound);
+  const used = (): number => {
+    for (;;) {
+      const at = random.integer(0, bytes.length - 1);
+      if (bytes[at] !== 0) return at;
+    }
+  };
+  const kind = random.weighted([
+    ['flips', 12],
+    ['a lost page', 2],
+    ['a lost end', 1],
+    ['a header', 1],
+  ] as const);
+  switch (kind) {
+    case 'flips': {
+      const places = Array.from({ length: random.integer(1, 3) }, used);
+      for (const at of places) bytes[at] = (bytes[at] ?? 0) ^ (1 << random.integer(0, 7));
+      return { bytes, what: `flips at ${places.join(', ')}` };
+    }
+    case 'a lost page': {
+      const page = Math.floor(used() / 32_768) * 32_768;
+      return { bytes: bytes.fill(0, page, page + 32_768), what: `no page at ${page}` };
+    }
+    case 'a lost end': {
+      const length = random.integer(1, bytes.length - 1);
+      return { bytes: bytes.subarray(0, length), what: `only ${length} bytes` };
+    }
+    case 'a header': {
+      const at = random.integer(0, 99);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << random.integer(0, 7));
+      return { bytes, what: `a flip at ${at} of the header` };
+    }
+  }
+}
+
+type Outcome<T> = { readonly told: string } | { readonly value: T };
+
+/** What an operation gives; of errors only those that are told in words may come. */
+async function tried<T>(work: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    if (error instanceof PlatError) return { told: error.message };
+    throw error;
+  }
+}
+
+const copyPath = (): string => temporaryFile();
+
+test(`${RUNS} damaged files: each is told in words, none is copied, and what passes the check is as it was`, async (t) => {
+  const path = await soundFile(t);
+  const sound = readFileSync(path);
+  const before = await withStore(path, contentOf);
+  const tally = { refused: 0, found: 0, harmless: 0, mended: 0 };
+  for (let run = 0; run < RUNS; run++) {
+    const { bytes, what } = damaged(sound, makeRandom(run, 'damage'));
+    const name = `run ${run}, ${what}`;
+    const place = copyPath();
+    writeFileSync(place, bytes);
+    try {
+      const opened = await tried(() => openStore(place));
+      if ('told' in opened) {
+        tally.refused++;
+        continue;
+      }
+      const store = opened.value;
+      try {
+        await tried(() => store.status());
+        await tried(() => store.keys.list());
+        const content = await tried(() => contentOf(store));
+        const faults = await tried(() => Array.fromAsync(findFaults(store)));
+        const backup = copyPath();
+        const copied = await tried(() => store.backup(backup));
+        const isSound = 'value' in faults && faults.value.length === 0;
+        assert.equal('value' in copied, isSound, `${name}: a backup is made of what passes the check alone`);
+        assert.equal(existsSync(backup), isSound, name);
+        assert.equal(existsSync(`${backup}.partial`), false, name);
+        if (isSound) {
+          tally.harmless++;
+          assert.deepEqual(content, { value: before }, `${name}: it passes the check, and reads as before`);
+        } else {
+          tally.found++;
+          if ('told' in (await tried(() => repairStore(store)))) continue;
+          const rest = await tried(() => Array.fromAsync(findFaults(store)));
+          if (!('value' in rest) || rest.value.length > 0) continue;
+          tally.mended++;
+          assert.deepEqual(await contentOf(store), before, `${name}: what is mended is as it was`);
+        }
+      } finally {
+        await store.close();
+      }
+    } catch (cause) {
+      throw new Error(name, { cause });
+    }
+  }
+  assert.ok(tally.refused > 0 && tally.found > tally.harmless && tally.mended > 0, JSON.stringify(tally));
+  t.diagnostic(JSON.stringify(tally));
+});
+
+async function withStore<T>(path: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const copy = copyPath();
+  copyFileSync(path, copy);
+  const store = await openStore(copy);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
