@@ -1,5 +1,6 @@
 import type { FieldValues } from '../dictionary/index.ts';
 import type { CacheUse } from './bounded-cache.ts';
+import type { FileFault } from './check/file-faults.ts';
 import type { CheckedRows, FaultPage, RowFaults } from './check/row-faults.ts';
 import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
@@ -134,7 +135,7 @@ export interface Store {
   /** What is kept beside the rows of a resource and does not agree with them (check/table-faults.ts). */
   tableFaults(resource: string): Promise<readonly RowFaults[]>;
   /** What the engine finds wrong beneath the records: pages, tables, indexes. */
-  fileFaults(): Promise<readonly string[]>;
+  fileFaults(): Promise<readonly FileFault[]>;
   /** Rebuilds what lies beneath the records and follows from them: indexes, and tables that are missing. */
   mendFile(): Promise<void>;
   /**

@@ -26,7 +26,7 @@ export function addCheckCommand(program: Command): void {
         store = await openStore(address, { create: false });
       } catch (error) {
         if (!(error instanceof PlatError) || error.code !== 'storeDamaged') throw error;
-        tell({ place: 'file', what: [error.message] }, json);
+        tell({ place: 'file', kind: 'pages', what: [error.message] }, json);
         sum(address, { faults: 1, rows: 0, repaired: false }, json);
         process.exitCode = EXIT.differs;
         return;

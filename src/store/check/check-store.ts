@@ -5,6 +5,7 @@
  */
 import { PlatError } from '../../errors/index.ts';
 import type { Store } from '../store.ts';
+import type { FileFault } from './file-faults.ts';
 import type { RowPlace } from './row-faults.ts';
 
 /** The parts of a store that a check needs. */
@@ -12,7 +13,7 @@ export type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fil
 
 /** Where something is wrong: beneath the records, in what is kept beside them, or in a record. */
 export type Fault =
-  | { readonly place: 'file'; readonly what: readonly string[] }
+  | { readonly place: 'file'; readonly kind: FileFault['kind']; readonly what: readonly string[] }
   | {
       readonly place: 'table' | 'row';
       readonly resource: string;
@@ -29,7 +30,7 @@ export async function* findFaults(
   told: (resource: string, rows: number) => void = () => undefined,
 ): AsyncIterable<Fault> {
   const { dictionary, stores } = await store.model();
-  for (const fault of await store.fileFaults()) yield { place: 'file', what: [fault] };
+  for (const { what, kind } of await store.fileFaults()) yield { place: 'file', kind, what: [what] };
   let rows = 0;
   for (const { name: resource } of dictionary.resources.values()) {
     if (!stores(resource)) continue;
@@ -47,7 +48,7 @@ export async function* findFaults(
     } catch (error) {
       // What lies behind a page that cannot be read is not known; other resources are.
       if (!(error instanceof PlatError) || error.code !== 'storeDamaged') throw error;
-      yield { place: 'file', what: [`not all of ${resource} can be read: ${error.message}`] };
+      yield { place: 'file', kind: 'pages', what: [`not all of ${resource} can be read: ${error.message}`] };
     }
   }
 }
@@ -56,8 +57,8 @@ export async function* findFaults(
 const REWRITTEN = 200;
 
 /**
- * Mends what can be mended, from what is right.
- * @returns whether anything was tried; what is left is found by the next check
+ * Mends what can be mended, from what is right; what is left is found by the next check. Where pages are damaged nothing
+ * is written, since it might be written over what can still be read.
  */
 export async function repairStore(
   store: Checkable & Pick<Store, 'mend' | 'mendFile' | 'rewrite'>,
@@ -70,7 +71,10 @@ export async function repairStore(
     waiting = undefined;
   };
   for await (const fault of findFaults(store, told)) {
-    if (fault.place === 'file') beneath = true;
+    if (fault.place === 'file') {
+      if (fault.kind !== 'structure') return;
+      beneath = true;
+    }
     if (fault.place !== 'row') continue;
     if (waiting?.resource !== fault.resource || waiting.keys.size >= REWRITTEN) await flush();
     waiting ??= { resource: fault.resource, keys: new Set() };

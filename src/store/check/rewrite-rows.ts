@@ -6,6 +6,7 @@ import type { FieldValues } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
+import { isStamp } from '../record/stamps.ts';
 import { render } from '../sql/fragment.ts';
 import type { BatchWriter } from '../write/batches.ts';
 import { WRITE_LIMITS } from '../write/in-time.ts';
@@ -19,6 +20,7 @@ const AT_ONCE = 200;
 
 /**
  * Writes the rows of some keys anew, inside a write transaction.
+ * @param stamp of the transaction
  * @param put puts rows in their place, with everything that follows from them
  * @returns the keys of those whose content is not known for sure: they have to come from their source again
  */
@@ -26,6 +28,7 @@ export async function rewriteRows<T>(
   asker: Asker<T>,
   layout: ResourceLayout,
   keys: readonly string[],
+  stamp: string,
   put: (rows: readonly RowToPut[]) => Promise<void> | void,
 ): Promise<string[]> {
   const { planner } = asker;
@@ -33,7 +36,7 @@ export async function rewriteRows<T>(
     rowsStatement(planner, layout, { kind: 'keys', keys }),
     planner.dialect.placeholder,
   );
-  const mended = (await asker.rows(statement)).map((raw) => mendRow(asker, layout, raw));
+  const mended = (await asker.rows(statement)).map((raw) => mendRow(asker, layout, raw, stamp));
   await put(mended.map(({ row }) => row));
   return mended.flatMap(({ row, isSure }) => (isSure ? [] : [row.key]));
 }
@@ -42,9 +45,12 @@ function mendRow<T>(
   { planner: { model }, decode }: Asker<T>,
   layout: ResourceLayout,
   raw: RawRow<T>,
+  stamp: string,
 ): { readonly row: RowToPut; readonly isSure: boolean } {
   const read = readValues(layout, raw, decode);
-  const { values, hash } = contentOf(model, layout, raw, read);
+  const content = contentOf(model, layout, raw, read);
+  const { hash } = content;
+  const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, read.values), stamp);
   const bare = rowOf(layout, raw, values);
   const { resource } = layout;
   const isOrphan = resource.parent !== undefined && textOf(raw.parent_key) === null;
@@ -64,6 +70,21 @@ function mendRow<T>(
   };
   const audience = raw._audience === null ? {} : { audience: Number(raw._audience) };
   return { row: { ...bare, ...audience, system, hash, stored }, isSure: hash !== NO_HASH };
+}
+
+/**
+ * A timestamp is no part of an authority's hash, so where columns and texts differ in one neither is known to be right.
+ * It is set anew, as after a change: consumers then read the record again.
+ */
+function withSureStamps(
+  { fields }: ResourceLayout,
+  values: FieldValues,
+  told: FieldValues | undefined,
+  stamp: string,
+): FieldValues {
+  const unsure = fields.filter((field) => isStamp(field) && values[field.name] !== told?.[field.name]);
+  if (told === undefined || unsure.length === 0) return values;
+  return { ...values, ...Object.fromEntries(unsure.map(({ name }) => [name, stamp])) };
 }
 
 /** What two of three witnesses say, with the hash that goes with it. */

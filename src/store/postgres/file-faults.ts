@@ -1,6 +1,8 @@
 /** What lies beneath the records of a store on a server: that indexes are whole, and lead to all rows. */
+import { type FileFault, findModelFaults } from '../check/file-faults.ts';
 import type { StoreModel } from '../model.ts';
 import type { Session } from './connection/session.ts';
+import { readColumns } from './making/columns.ts';
 import { storedLayouts } from './making/extend.ts';
 
 const INVALID = `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -11,9 +13,12 @@ const BY_ROWS =
 const BY_INDEX =
   'SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on';
 
-/** What is wrong, a sentence each. Inside a transaction that reads one snapshot. */
-export async function findFileFaults(session: Session, model: StoreModel): Promise<string[]> {
-  const faults = (await session.rows(INVALID)).map(({ name }) => `the index ${String(name)} is not valid`);
+/** What is wrong. Inside a transaction that reads one snapshot. */
+export async function findFileFaults(session: Session, model: StoreModel): Promise<FileFault[]> {
+  const columns = await readColumns(session);
+  const faults = findModelFaults(model, (table) => columns.get(table)?.keys() ?? []);
+  const add = (what: string): void => void faults.push({ what, kind: 'structure' });
+  for (const { name } of await session.rows(INVALID)) add(`the index ${String(name)} is not valid`);
   for (const table of tablesOf(model)) {
     const count = async (way: string): Promise<number> => {
       await session.run(way);
@@ -21,7 +26,7 @@ export async function findFileFaults(session: Session, model: StoreModel): Promi
       return Number(row?.n);
     };
     const [rows, indexed] = [await count(BY_ROWS), await count(BY_INDEX)];
-    if (rows !== indexed) faults.push(`the indexes of ${table} lead to ${indexed} of ${rows} rows`);
+    if (rows !== indexed) add(`the indexes of ${table} lead to ${indexed} of ${rows} rows`);
   }
   return faults;
 }

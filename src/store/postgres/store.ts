@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
+import type { FileFault } from '../check/file-faults.ts';
 import { rewriteInBatches } from '../check/rewrite-rows.ts';
 import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
 import { findTableFaults, mendStatements } from '../check/table-faults.ts';
@@ -224,7 +225,7 @@ export class PostgresStore implements Store {
     );
   }
 
-  async fileFaults(): Promise<readonly string[]> {
+  async fileFaults(): Promise<readonly FileFault[]> {
     const model = await this.model();
     return withSession(this.#opened.lanes.searches, async (session) => {
       await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');

@@ -3,6 +3,7 @@
  * a record should hold.
  */
 import { DatabaseSync } from 'node:sqlite';
+import { type FileFault, findModelFaults } from '../check/file-faults.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { columnsOf } from './columns.ts';
@@ -16,35 +17,36 @@ import { findWordFaults, rebuildWords } from './word-index.ts';
 /** Faults of pages that are told; a file with more is lost in any case. */
 const MOST = 100;
 
-/** What is wrong, a sentence each. */
-export function findFileFaults(connection: Connection, model: StoreModel): string[] {
+/** What is wrong. */
+export function findFileFaults(connection: Connection, model: StoreModel): FileFault[] {
+  const { database } = connection;
+  const structure = [...findMissing(database, model), ...wordFaults(connection, model)];
   return [
     ...findPageFaults(connection),
-    ...findMissing(connection.database, model),
-    ...wordFaults(connection, model),
+    ...findModelFaults(model, (table) => columnsOf(database, table).keys()),
+    ...structure.map((what) => ({ what, kind: 'structure' }) as const),
   ];
 }
 
 const FAULTS = `PRAGMA integrity_check(${MOST})`;
 
+/** Faults that an index alone has: it is made anew from its table. */
+const OF_AN_INDEX =
+  /^(row \S+ missing from index|wrong # of entries in index|non-unique entry in index|malformed inverted index)/;
+
 /** What the engine says of its own pages and indexes. */
-export function findPageFaults({ database }: Pick<Connection, 'database'>): string[] {
+function findPageFaults({ database }: Connection): FileFault[] {
+  const fault = (what: string): FileFault => ({ what, kind: OF_AN_INDEX.test(what) ? 'structure' : 'pages' });
   try {
     const rows = database.prepare(FAULTS).all();
-    return rows.flatMap((row) => String(row.integrity_check).split('\n')).filter((line) => line !== 'ok');
+    const lines = rows.flatMap((row) => String(row.integrity_check).split('\n'));
+    return lines.filter((line) => line !== 'ok').map(fault);
   } catch (error) {
     const reason = damageIn(error);
     if (reason === undefined) throw error;
-    return [reason];
+    return [fault(reason)];
   }
 }
-
-/** Faults that an index alone has: it is made anew from its table. */
-const OF_AN_INDEX =
-  /^(row .* missing from index|wrong # of entries in index|non-unique entry in index|.* values? .* index)/;
-
-export const isOfIndex = (fault: string): boolean =>
-  OF_AN_INDEX.test(fault) || fault.startsWith(WORDS) || fault.startsWith(MISSING);
 
 const WORDS = 'the index of words';
 const MISSING = 'there is no';

@@ -3,6 +3,7 @@ import { backup as backupDatabase } from 'node:sqlite';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { CacheUse } from '../bounded-cache.ts';
+import type { FileFault } from '../check/file-faults.ts';
 import { rewriteInBatches } from '../check/rewrite-rows.ts';
 import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
 import { findTableFaults, mendStatements } from '../check/table-faults.ts';
@@ -299,7 +300,7 @@ class SqliteStore implements Store {
     return findTableFaults(askerOf(this.#main, model), model.layout(resource));
   }
 
-  async fileFaults(): Promise<readonly string[]> {
+  async fileFaults(): Promise<readonly FileFault[]> {
     return findFileFaults(this.#main, await this.model());
   }
 

@@ -50,7 +50,7 @@ export function sqliteTransaction(
     },
     rewrite: async (resource, keys) => {
       const { put } = table(resource);
-      return rewriteRows(askerOf(connection, model), model.layout(resource), keys, put);
+      return rewriteRows(askerOf(connection, model), model.layout(resource), keys, stamp, put);
     },
     put: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).put(rows)),
     restamp: async (resource, rows) => table(resource).restamp(rows),

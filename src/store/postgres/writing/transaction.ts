@@ -59,7 +59,7 @@ export function postgresTransaction(
     },
     rewrite: async (resource, keys) => {
       const asker = askerOf(session, { dialect: postgresDialect, model });
-      return rewriteRows(asker, model.layout(resource), keys, async (rows) => {
+      return rewriteRows(asker, model.layout(resource), keys, stamp, async (rows) => {
         await place?.(rows);
         await table(resource).put(rows);
       });
