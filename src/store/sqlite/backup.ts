@@ -66,7 +66,8 @@ const PATIENCE = 5000;
 async function firstFault(path: string, told: BackupOptions['told']): Promise<Fault | undefined> {
   const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
   try {
-    for await (const fault of findFaults(checkable(connection), told)) return fault;
+    for await (const fault of findFaults(checkable(connection), told))
+      if (!isOfItsSource(fault)) return fault;
     return undefined;
   } finally {
     connection.close();
@@ -83,6 +84,10 @@ function checkable(connection: Connection): Checkable {
     fileFaults: async () => findFileFaults(connection, model),
   };
 }
+
+/** A replica's record whose source is not known is whole, and the next refresh says whose it is. */
+const isOfItsSource = (fault: Fault): boolean =>
+  fault.place === 'row' && fault.what.every((what) => what === '_source');
 
 const wordsOf = (fault: Fault): string =>
   fault.place === 'file' ? fault.what.join('; ') : `${fault.resource} ${fault.key}: ${fault.what.join(', ')}`;

@@ -4,6 +4,7 @@ import { platError } from '../../errors/index.ts';
 import type { StoreModel } from '../model.ts';
 import { makePrivateFile } from '../private-file.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
+import { watched } from '../watched.ts';
 import { begin } from './begin.ts';
 import { addColumns, columnsOf } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
@@ -43,7 +44,7 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     connection.close();
     throw platError('storeTooNew', { store: path, found: layout, known: LAYOUT_VERSION });
   }
-  return {
+  const tables: RawTables = {
     name: path,
     whole,
     read: async (work) => {
@@ -67,6 +68,7 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     },
     close: async () => connection.close(),
   };
+  return watched(tables, (error) => translateError(error, path, 0));
 }
 
 function tablesOf(database: DatabaseSync, model: StoreModel): RawTable[] {

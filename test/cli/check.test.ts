@@ -1,0 +1,129 @@
+/** plat check and its repair as a user runs them; backups that are made of a damaged store, and services of one. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { type Place, place } from './run.ts';
+
+const LISTINGS = ['A', 'B', 'C'].map((ListingKey) => ({
+  ListingKey,
+  City: `Town ${ListingKey}`,
+  PublicRemarks: `A house ${ListingKey}`,
+  Media: [{ MediaKey: `M${ListingKey}`, MediaURL: `https://media.example/${ListingKey}.jpg` }],
+}));
+
+async function market(at: Place): Promise<void> {
+  at.file('a.ndjson', LISTINGS);
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+}
+
+function damage(at: Place, ...statements: readonly string[]): void {
+  const database = new DatabaseSync(at.path('m.db'));
+  for (const statement of statements) database.exec(statement);
+  database.close();
+}
+
+/** Changes what no statement of the engine would: bytes of the file. */
+function overwrite(at: Place, from: string, to: string): void {
+  const bytes = readFileSync(at.path('m.db'));
+  const place = bytes.indexOf(from);
+  assert.ok(place > 0, `${from} is in the file`);
+  bytes.write(to, place);
+  writeFileSync(at.path('m.db'), bytes);
+}
+
+test('a sound store passes; each fault is a line, and --repair mends it', async (t) => {
+  const at = place(t);
+  await market(at);
+  const sound = await at.run(['check', '--store', 'm.db']);
+  assert.equal(sound.code, 0);
+  assert.match(sound.out, /^m\.db: nothing is wrong, \d+ rows read\n$/);
+  const before = await at.exported('m.db', 'Property');
+  damage(
+    at,
+    `UPDATE property_records SET "City" = 'Elsewhere' WHERE _key = 'A'`,
+    `UPDATE property_texts SET address_values = '{' WHERE _key = 'B'`,
+    `UPDATE plat_counters SET rows = 7 WHERE resource = 'Media'`,
+    'DROP INDEX "property_records_walk"',
+  );
+  const found = await at.run(['check', '--store', 'm.db']);
+  assert.equal(found.code, 3);
+  assert.deepEqual(found.out.split('\n').slice(0, -3), [
+    'there is no index property_records_walk',
+    'Property A: address_values, _hash',
+    'Property B: address_values',
+    'Media (counters): counts are not the rows',
+  ]);
+  assert.match(
+    found.out,
+    /\nm\.db: 4 things are wrong, \d+ rows read\n--repair mends what can be mended\.\n$/,
+  );
+  const json = await at.run(['check', '--store', 'm.db', '--json']);
+  assert.deepEqual(JSON.parse(json.out.split('\n')[1] ?? ''), {
+    place: 'row',
+    resource: 'Property',
+    key: 'A',
+    what: ['address_values', '_hash'],
+  });
+  const mended = await at.run(['check', '--store', 'm.db', '--repair']);
+  assert.equal(mended.code, 0, mended.out);
+  assert.match(mended.out, /^m\.db: nothing is wrong, \d+ rows read\n$/);
+  assert.deepEqual(await at.exported('m.db', 'Property'), before);
+});
+
+test('flipped bytes: check exits with 3, backup with 1 and without a file, and import mends what is unsure', async (t) => {
+  const at = place(t);
+  await market(at);
+  overwrite(at, 'Town B', 'Gown B');
+  const found = await at.run(['check', '--store', 'm.db']);
+  assert.equal(found.code, 3);
+  const words = 'the index of words does not have the words of 1 Property, such as B';
+  assert.deepEqual(found.out.split('\n').slice(0, 2), [words, 'Property B: address_values, _hash']);
+  const backup = await at.run(['backup', '--store', 'm.db', 'copy.db']);
+  assert.equal(backup.code, 1);
+  assert.match(
+    backup.err,
+    /^plat: m\.db is damaged: its copy does not pass the check \(the index of words [^)]*\), and was not kept\. [^\n]*\n$/,
+  );
+  assert.equal(existsSync(at.path('copy.db')) || existsSync(at.path('copy.db.partial')), false);
+  const mended = await at.run(['check', '--store', 'm.db', '--repair']);
+  assert.equal(mended.code, 0, mended.out);
+  await at.done(['backup', '--store', 'm.db', 'copy.db']);
+  assert.equal(
+    (await at.exported('copy.db', 'Property')).find(({ ListingKey }) => ListingKey === 'B')?.City,
+    'Town B',
+  );
+});
+
+test('a damaged page, a broken setting: one line, and never a stack', async (t) => {
+  const at = place(t);
+  await market(at);
+  damage(at, "UPDATE plat_meta SET value = '{' WHERE name = 'settings'");
+  const commands = [
+    ['status', '--store', 'm.db'],
+    ['export', '--store', 'm.db', '--resource', 'Property'],
+    ['backup', '--store', 'm.db', 'copy.db'],
+    ['import', '--store', 'm.db', 'a.ndjson'],
+    ['delete', '--store', 'm.db', '--resource', 'Property', 'A'],
+    ['key', 'list', '--store', 'm.db'],
+    ['key', 'create', '--store', 'm.db', '--name', 'x'],
+    ['quarantine', 'list', '--store', 'm.db'],
+    ['copy', '--from', 'm.db', '--to', 'other.db'],
+    ['serve', '--store', 'm.db', '--api-port', '0'],
+  ];
+  const answers = await Promise.all(commands.map((args) => at.run(args)));
+  const words = '"plat check" tells what is, and --repair mends what can be mended.';
+  assert.deepEqual(
+    answers,
+    commands.map(() => ({
+      code: 1,
+      out: '',
+      err: `plat: m.db is damaged: its settings are no JSON. ${words}\n`,
+    })),
+  );
+  const check = await at.run(['check', '--store', 'm.db']);
+  assert.deepEqual(
+    [check.code, check.out],
+    [3, `m.db is damaged: its settings are no JSON. ${words}\nm.db: 1 things are wrong, 0 rows read\n`],
+  );
+});
