@@ -49,13 +49,36 @@ function findPageFaults({ database }: Connection): FileFault[] {
 }
 
 const WORDS = 'the index of words';
-const MISSING = 'there is no';
 
 const layoutsOf = (model: StoreModel): ResourceLayout[] =>
   [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
 
-/** Tables, columns, indexes, views and triggers that a store of this model has and this one lacks. */
-function findMissing(database: DatabaseSync, model: StoreModel): string[] {
+interface SchemaEntry {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string | null;
+}
+
+function schemaOf(database: DatabaseSync): SchemaEntry[] {
+  const rows = database
+    .prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")
+    .all();
+  return rows.map(({ type, name, sql }) => ({
+    type: String(type),
+    name: String(name),
+    sql: typeof sql === 'string' ? sql : null,
+  }));
+}
+
+/** What a store of this model has and this one lacks. */
+interface Missing {
+  readonly entries: readonly SchemaEntry[];
+  /** `table.column` */
+  readonly columns: readonly string[];
+}
+
+/** Compares the tables, indexes, views and triggers with those of a store that was just made. */
+function compareSchema(database: DatabaseSync, model: StoreModel): Missing {
   const sound = new DatabaseSync(':memory:');
   try {
     registerFunctions(sound);
@@ -64,22 +87,28 @@ function findMissing(database: DatabaseSync, model: StoreModel): string[] {
       extendTables(sound, layout);
       recreateView(sound, model, layout);
     }
-    const there = new Set(namesIn(database).map(({ type, name }) => `${type} ${name}`));
-    return namesIn(sound).flatMap(({ type, name }) => {
-      if (!there.has(`${type} ${name}`)) return [`${MISSING} ${type} ${name}`];
-      if (type !== 'table') return [];
-      const columns = columnsOf(database, name);
-      const lacking = [...columnsOf(sound, name).keys()].filter((column) => !columns.has(column));
-      return lacking.map((column) => `${MISSING} column ${name}.${column}`);
-    });
+    const there = new Set(schemaOf(database).map(({ type, name }) => `${type} ${name}`));
+    const entries = schemaOf(sound);
+    const isThere = ({ type, name }: SchemaEntry): boolean => there.has(`${type} ${name}`);
+    const columns = entries
+      .filter((entry) => entry.type === 'table' && isThere(entry))
+      .flatMap(({ name }) => {
+        const found = columnsOf(database, name);
+        const lacking = [...columnsOf(sound, name).keys()].filter((column) => !found.has(column));
+        return lacking.map((column) => `${name}.${column}`);
+      });
+    return { entries: entries.filter((entry) => !isThere(entry)), columns };
   } finally {
     sound.close();
   }
 }
 
-function namesIn(database: DatabaseSync): { type: string; name: string }[] {
-  const rows = database.prepare("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'").all();
-  return rows.map((row) => ({ type: String(row.type), name: String(row.name) }));
+function findMissing(database: DatabaseSync, model: StoreModel): string[] {
+  const { entries, columns } = compareSchema(database, model);
+  return [
+    ...entries.map(({ type, name }) => `there is no ${type} ${name}`),
+    ...columns.map((column) => `there is no column ${column}`),
+  ];
 }
 
 function wordFaults(connection: Connection, model: StoreModel): string[] {
@@ -103,6 +132,9 @@ export function mendFileFaults(connection: Connection, model: StoreModel): void 
   for (const layout of layoutsOf(model)) {
     extendTables(database, layout);
     recreateView(database, model, layout);
+  }
+  for (const { type, sql } of compareSchema(database, model).entries) {
+    if (type !== 'table' && sql !== null) database.exec(sql);
   }
   database.exec('REINDEX');
   if (wordFaults(connection, model).length === 0) return;
