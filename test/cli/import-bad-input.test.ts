@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
-import { linesOf, type Place, place } from './run.ts';
+import { type Ended, linesOf, type Place, place, type RunOptions } from './run.ts';
+
+/** What is said of the input: not that it is the first of a new store. */
+async function run(at: Place, args: readonly string[], options?: RunOptions): Promise<Ended> {
+  const ended = await at.run(args, options);
+  return { ...ended, err: ended.err.replace(/^\S+ is a new store: there was none here\n/m, '') };
+}
 
 interface Rejected {
   readonly line: number;
@@ -78,7 +84,7 @@ const LINES: readonly (readonly [line: string, reason?: string])[] = [
 test('each bad line is reported with file, line and reason and goes to the rejected file; the rest is stored', async (t: TestContext) => {
   const at = place(t);
   at.file('bad.ndjson', `\uFEFF${LINES.map(([line]) => line).join('\r\n')}`);
-  const { code, out, err } = await at.run(['import', '--store', 'm.db', 'bad.ndjson']);
+  const { code, out, err } = await run(at, ['import', '--store', 'm.db', 'bad.ndjson']);
   const expected = LINES.flatMap(([, reason], at) =>
     reason === undefined ? [] : [{ line: at + 1, reason }],
   );
@@ -118,13 +124,13 @@ test('the rejected file, put right, is imported as it is; what is still wrong ha
       { ListingKey: '2', ListPrice: 'y' },
     ]),
   );
-  assert.equal((await at.run(['import', '--store', 'm.db', 'a.ndjson'])).code, 1);
+  assert.equal((await run(at, ['import', '--store', 'm.db', 'a.ndjson'])).code, 1);
   const first = readFileSync(at.path('a.ndjson.rejected.ndjson'), 'utf8');
   at.file(
     'b.ndjson',
     first.replace('"ListPrice":"x"', '"ListPrice":7').replace('"ListPrice":"y"', '"ListPrice":true'),
   );
-  const { code, out } = await at.run(['import', '--store', 'm.db', 'b.ndjson']);
+  const { code, out } = await run(at, ['import', '--store', 'm.db', 'b.ndjson']);
   assert.deepEqual(
     [code, out],
     [1, 'b.ndjson: Property 1 new, 0 changed, 0 as they were, 0 children stored, 1 rejected\n'],
@@ -141,7 +147,7 @@ test('bytes that are no UTF-8 reject their line, which is kept byte for byte', a
     'latin.ndjson',
     Buffer.from('{"ListingKey":"1","City":"Malm\xf6"}\n{"ListingKey":"2","City":"Oslo"}\n', 'latin1'),
   );
-  assert.equal((await at.run(['import', '--store', 'm.db', 'latin.ndjson'])).code, 1);
+  assert.equal((await run(at, ['import', '--store', 'm.db', 'latin.ndjson'])).code, 1);
   const { why, texts } = rejected(at, 'latin.ndjson');
   assert.deepEqual(why, [
     {
@@ -165,7 +171,7 @@ test('a truncated gzip: what could be read is stored, the end is reported', asyn
   const whole = gzipSync(linesOf(records));
   at.file('cut.ndjson.gz', whole.subarray(0, whole.length / 2));
   at.file('none.ndjson.gz', 'no gzip at all');
-  const cut = await at.run(['import', '--store', 'm.db', '--json', 'cut.ndjson.gz', 'none.ndjson.gz']);
+  const cut = await run(at, ['import', '--store', 'm.db', '--json', 'cut.ndjson.gz', 'none.ndjson.gz']);
   assert.equal(cut.code, 1);
   const [first, second] = JSON.parse(cut.out);
   assert.deepEqual(first.reasons, [
@@ -188,7 +194,7 @@ test('a truncated gzip: what could be read is stored, the end is reported', asyn
 test('an array that does not end: its whole records are stored, the broken one and the end are reported', async (t) => {
   const at = place(t);
   at.file('cut.json', '[{"ListingKey":"1"},{"ListingKey":"2",\n "City":"B"},\n{"ListingKey":"3","Ci');
-  const { code, out, err } = await at.run(['import', '--store', 'm.db', 'cut.json']);
+  const { code, out, err } = await run(at, ['import', '--store', 'm.db', 'cut.json']);
   assert.deepEqual(
     [code, out, err.split('\n').slice(0, 2)],
     [
@@ -212,7 +218,7 @@ test('a key that stands more than once: the last one wins, and it is reported', 
     { ListingKey: '2', ListPrice: 4 },
     { ListingKey: '2', ListPrice: 5 },
   ]);
-  const { code, err } = await at.run(['import', '--store', 'm.db', 'twice.ndjson']);
+  const { code, err } = await run(at, ['import', '--store', 'm.db', 'twice.ndjson']);
   assert.deepEqual([code, err], [0, 'twice.ndjson: 3 keys stand more than once; the last one counts\n']);
   assert.deepEqual(
     (await at.exported('m.db', 'Property')).map(({ ListingKey, ListPrice, City }) => [
@@ -236,7 +242,7 @@ test('a child without its parent is kept and reported, and found when the parent
   const at = place(t);
   at.file('rooms.ndjson', [{ RoomKey: 'R1', ListingKey: 'L1', RoomType: 'Kitchen' }]);
   at.file('listing.ndjson', [{ ListingKey: 'L1' }]);
-  const { code, err } = await at.run([
+  const { code, err } = await run(at, [
     'import',
     '--store',
     'm.db',
@@ -267,7 +273,7 @@ test('stamps, agent and office values of the input are ignored and reported once
     ListAgentFullName: 'Somebody',
   });
   at.file('a.ndjson', [record('1'), record('2')]);
-  const { code, err } = await at.run(['import', '--store', 'm.db', 'a.ndjson']);
+  const { code, err } = await run(at, ['import', '--store', 'm.db', 'a.ndjson']);
   assert.equal(code, 0);
   assert.deepEqual(err.trimEnd().split('\n').toSorted(), [
     'a.ndjson: ignored, since they come from Member and Office: ListAgentFullName (2)',
