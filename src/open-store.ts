@@ -1,5 +1,6 @@
 import { platError } from './errors/index.ts';
 import type { Clock } from './store/clock.ts';
+import type { ClockTrust } from './store/clock-jump.ts';
 import { postgresTables } from './store/postgres/copying/raw-tables.ts';
 import { openPostgresStore, type ReadStoreOptions } from './store/postgres/open.ts';
 import type { RawTables } from './store/raw-tables.ts';
@@ -22,7 +23,7 @@ export function storeAddress(text: string): StoreAddress {
   return { engine: 'sqlite', path };
 }
 
-export interface OpenStoreOptions {
+export interface OpenStoreOptions extends ClockTrust {
   /** What a store is made as where there is none; absent: there must be one. */
   readonly create?: Owner | StoreSettings;
   /** Called when there was none, and one was made. */
@@ -44,12 +45,22 @@ export interface OpenStoreOptions {
  * @throws PlatError `storeMissing`, `storeNotOurs`, `storeTooNew`, `storeBusy`, `usage`
  */
 export function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
-  const { create, onCreate, partitions, threads = false, readStores, cacheMegabytes, clock } = options;
+  const {
+    create,
+    onCreate,
+    partitions,
+    threads = false,
+    readStores,
+    cacheMegabytes,
+    clock,
+    ...trust
+  } = options;
   const settings = {
     ...(create === undefined
       ? {}
       : { create: typeof create === 'string' ? { ...DEFAULT_SETTINGS, owner: create } : create, onCreate }),
     ...(clock === undefined ? {} : { clock }),
+    ...trust,
   };
   const found = storeAddress(address);
   switch (found.engine) {

@@ -2,6 +2,7 @@ import { openStore as openAnyStore, storeAddress } from '../open-store.ts';
 import { openMode } from '../store/private-file.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../store/settings.ts';
 import type { PartitionField, Store } from '../store/store.ts';
+import { aheadText } from '../store/write/bring-back.ts';
 import type { ConfigFile } from './config.ts';
 import { mustHaveFolder } from './paths.ts';
 import { reportLines } from './terminal.ts';
@@ -20,6 +21,8 @@ export interface OpenOptions {
   /** By what a new store is laid apart; as the configuration says, if it is not said. */
   readonly partitions?: PartitionField | undefined;
   readonly cacheMegabytes?: number;
+  /** The clock is right, however far it was set ahead. */
+  readonly allowClockJump?: boolean | undefined;
 }
 
 /** Settings of a store as the configuration changes them. */
@@ -45,7 +48,14 @@ export function configured(settings: StoreSettings, config: ConfigFile): StoreSe
 
 /** Opens a store, and brings it in line with the configuration if that says anything of it. */
 export async function openStore(text: string, options: OpenOptions): Promise<Store> {
-  const { create, base = DEFAULT_SETTINGS, threads = false, config = {}, cacheMegabytes } = options;
+  const {
+    create,
+    base = DEFAULT_SETTINGS,
+    threads = false,
+    config = {},
+    cacheMegabytes,
+    allowClockJump,
+  } = options;
   const { partitions = config.partitions } = options;
   const address = storeAddress(text);
   const { readStores } = config;
@@ -58,9 +68,12 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
       ? { readStores: { addresses: readStores, lag: (config.readLagSeconds ?? READ_LAG) * 1000 } }
       : {}),
     ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
+    allowClockJump,
   });
   await store.configure((settings) => configured(settings, config));
   if (address.engine === 'sqlite') reportOpenMode(address.path);
+  const ahead = await store.ahead();
+  if (ahead !== undefined) reportLines(`${store.name}: ${aheadText(ahead)}`);
   return store;
 }
 

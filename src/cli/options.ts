@@ -32,6 +32,13 @@ export const JSON_OPTION = (): Option => option('--json', 'machine-readable resu
 export const NO_CREATE_OPTION = (): Option =>
   new Option('--no-create', 'fail where there is no store, rather than make one').env('PLAT_NO_CREATE');
 
+/** For commands that take timestamps. */
+export const CLOCK_OPTION = (): Option =>
+  option(
+    '--allow-clock-jump',
+    'the clock is right, though it was set ahead since the store was last written to',
+  );
+
 export const CONFIG_OPTION = (): Option =>
   option('--config <file>', 'configuration to use in place of plat.config.json');
 

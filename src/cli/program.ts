@@ -8,6 +8,7 @@ import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addQuarantineCommands } from './commands/quarantine.ts';
 import { addReplicateCommand } from './commands/replicate.ts';
+import { addRestampCommand } from './commands/restamp.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addVerifyCommand } from './commands/verify.ts';
@@ -30,6 +31,7 @@ export function makeProgram(): Command {
   addCheckCommand(program);
   addCopyCommand(program);
   addKeyCommands(program);
+  addRestampCommand(program);
   addStatusCommand(program);
   addReplicateCommand(program);
   addVerifyCommand(program);

@@ -85,6 +85,13 @@ export const catalogue = {
       `The searches of this key took more than ${limit} s in ${window} s. The next one is made in ${seconds} s; records and pages by key are given meanwhile.`,
   }),
 
+  clockJumped: entry<{ clock: string; ahead: string }>({
+    status: 503,
+    native: 1500,
+    message: ({ clock, ahead }) =>
+      `The clock says ${clock}, and was set ahead by ${ahead}. Nothing is written: its timestamps would lie in the future. Set the clock right; where it is right now, say so once with --allow-clock-jump.`,
+  }),
+
   // Where
   pathNotFound: entry<{ path: string }>({
     status: 404,

@@ -45,10 +45,23 @@ export const systemClock: Clock = {
   sleep: sleepBy((milliseconds, signal) => setTimeout(milliseconds, undefined, { signal })),
 };
 
-/** The same clock, but one that never goes back while the process runs, also when it is set back. */
-export function steadyClock({ now, sleep }: Clock): Clock {
+/** A clock that never goes back within an epoch of its store, also when it is set back. */
+export interface SteadyClock extends Clock {
+  /** What the clock says that it is made of. */
+  readonly raw: () => number;
+  /** To be told the epoch of the store: in another one, what was said in the one before counts no more. */
+  readonly inEpoch: (epoch: string) => void;
+}
+
+export function steadyClock({ now, sleep }: Clock): SteadyClock {
   let highest = Number.NEGATIVE_INFINITY;
+  let known: string | undefined;
   return {
+    raw: now,
+    inEpoch: (epoch) => {
+      if (known !== undefined && known !== epoch) highest = Number.NEGATIVE_INFINITY;
+      known = epoch;
+    },
     now: () => {
       highest = Math.max(highest, now());
       return highest;

@@ -18,6 +18,7 @@ import type { ReadCaller } from './read-caller.ts';
 import type { ParsedRecord } from './record/parsed-record.ts';
 import type { StoreSettings } from './settings.ts';
 import type { Shared } from './shared.ts';
+import type { Ahead, RestampReport } from './write/bring-back.ts';
 import type { WriteReport } from './write/report.ts';
 
 /** How far back in time the store is settled. */
@@ -115,6 +116,13 @@ export interface Store {
   horizon(): Promise<Horizon>;
   /** Milliseconds since 1970 on the clock that stamps; never before the last stamp. */
   now(): Promise<number>;
+
+  /** How far the youngest timestamp lies ahead of the clock; undefined when all is well. */
+  ahead(): Promise<Ahead | undefined>;
+  /** Milliseconds by which the clock was set ahead, as far as that can be noticed; 0: it was not. Nothing is written then. */
+  clockJump(): Promise<number>;
+  /** Brings timestamps that lie ahead of the clock back, in order, and begins a new epoch. */
+  restamp(): Promise<RestampReport>;
 
   /** Stores records of one resource; no key twice. */
   write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport>;

@@ -114,11 +114,28 @@ export function place(scope: Scope): Place {
   };
 }
 
+const OTHER_DATE = new URL('../support/other-date.js', import.meta.url);
+
+/** What gives a process a clock that is off by so many milliseconds from that of this one. */
+export function clockOff(milliseconds: number): Readonly<Record<string, string>> {
+  const { PLAT_TEST_DATE_OFFSET = '0' } = process.env;
+  return {
+    NODE_OPTIONS: `--import=${OTHER_DATE}`,
+    PLAT_TEST_DATE: 'another',
+    PLAT_TEST_DATE_OFFSET: String(Number(PLAT_TEST_DATE_OFFSET) + milliseconds),
+  };
+}
+
 export const linesOf = (records: readonly unknown[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
-/** The environment of this process without what would stand in for options. */
+/** The environment of this process without what would stand in for options; a run at another time stays there. */
 function environment(own: Readonly<Record<string, string>>): Record<string, string | undefined> {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(PLAT|NODE)_/.test(name));
+  const atOtherDate = process.env.PLAT_TEST_DATE_OFFSET !== undefined;
+  const inherited = Object.entries(process.env).filter(
+    ([name]) =>
+      !/^(PLAT|NODE)_/.test(name) ||
+      (atOtherDate && (name === 'NODE_OPTIONS' || name.startsWith('PLAT_TEST_DATE'))),
+  );
   return { ...Object.fromEntries(inherited), ...own };
 }

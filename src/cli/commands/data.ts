@@ -6,7 +6,15 @@ import { platError } from '../../errors/index.ts';
 import { PRIVATE_MODE } from '../../store/private-file.ts';
 import type { Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
+import {
+  applyConfig,
+  CLOCK_OPTION,
+  CONFIG_OPTION,
+  JSON_OPTION,
+  option,
+  required,
+  STORE_OPTION,
+} from '../options.ts';
 import { print } from '../output.ts';
 import { mustHaveFolder } from '../paths.ts';
 import { withProgress } from '../progress.ts';
@@ -34,11 +42,12 @@ export function addDataCommands(program: Command): void {
     .addOption(CONFIG_OPTION())
     .addOption(required('--resource <name>', 'what they are'))
     .addOption(option('--force', 'also in a replica, whose records belong to its source'))
+    .addOption(CLOCK_OPTION())
     .addOption(JSON_OPTION())
     .action(async (keys: string[], _options, command: Command) => {
       applyConfig(command);
-      const { store: address, resource, force, json } = command.opts();
-      const store = await openStore(address, { create: false });
+      const { store: address, resource, force, allowClockJump, json } = command.opts();
+      const store = await openStore(address, { create: false, allowClockJump });
       try {
         const { settings } = await store.model();
         if (settings.owner === 'replica' && force !== true) {

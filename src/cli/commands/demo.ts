@@ -14,7 +14,7 @@ import { parseRecord } from '../../store/record/parse-record.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
-import { applyConfig, option, wholeNumber } from '../options.ts';
+import { applyConfig, CLOCK_OPTION, option, wholeNumber } from '../options.ts';
 import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { writeLines } from '../terminal.ts';
@@ -41,13 +41,16 @@ export function addDemoCommand(program: Command): void {
     .addOption(
       option('--listings <n>', 'size of a new market').argParser(wholeNumber(1, 10_000_000)).default(2000),
     );
+  command.addOption(CLOCK_OPTION());
   addServeOptions(command).action(async (_options, self: Command) => {
     const config = applyConfig(self);
-    const settings: ServeSettings & { store: string; listings: number } = self.opts();
+    const settings: ServeSettings & { store: string; listings: number; allowClockJump?: boolean } =
+      self.opts();
     const shutdown = onShutdown();
-    await fillStore(settings.store, settings.listings, config.partitions, shutdown.signal);
+    const { allowClockJump } = settings;
+    await fillStore(settings, config.partitions, shutdown.signal);
     if (shutdown.signal.aborted) return;
-    const store = await openStore(settings.store, { create: false, threads: true, config });
+    const store = await openStore(settings.store, { create: false, threads: true, config, allowClockJump });
     try {
       const tokens = await renewKeys(store);
       const service = await serveStore(store, { ...settings, logLevel: settings.logLevel }, config);
@@ -62,12 +65,11 @@ export function addDemoCommand(program: Command): void {
 
 /** Makes the market if the store holds no listing; a market that was broken off is completed. */
 async function fillStore(
-  address: string,
-  listings: number,
+  { store: address, listings, allowClockJump }: { store: string; listings: number; allowClockJump?: boolean },
   partitions: PartitionField | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const store = await openStore(address, { create: true, partitions });
+  const store = await openStore(address, { create: true, partitions, allowClockJump });
   try {
     const { settings } = await store.model();
     const counts = await listingCount(store);

@@ -7,6 +7,7 @@ import type { FileReport } from '../import/importer.ts';
 import { openStore } from '../open-store.ts';
 import {
   applyConfig,
+  CLOCK_OPTION,
   CONFIG_OPTION,
   JSON_OPTION,
   NO_CREATE_OPTION,
@@ -29,13 +30,14 @@ export function addImportCommand(program: Command): void {
     .addOption(CONFIG_OPTION())
     .addOption(option('--resource <name>', 'what the records are; else what a file says, else Property'))
     .addOption(NO_CREATE_OPTION())
+    .addOption(CLOCK_OPTION())
     .addOption(JSON_OPTION())
     .action(async (files: string[], _options, command: Command) => {
       const config = applyConfig(command);
-      const { store: address, resource, create, json } = command.opts();
+      const { store: address, resource, create, allowClockJump, json } = command.opts();
       for (const file of files) if (file !== '-') mustBeFile(file);
       const { signal } = onShutdown();
-      const store = await openStore(address, { create, config });
+      const store = await openStore(address, { create, config, allowClockJump });
       try {
         await mustBeAuthority(store);
         const name = resource === undefined ? undefined : await knownResource(store, resource);

@@ -8,6 +8,7 @@ import { duration } from '../duration.ts';
 import { openStore } from '../open-store.ts';
 import {
   applyConfig,
+  CLOCK_OPTION,
   CONFIG_OPTION,
   NO_CREATE_OPTION,
   option,
@@ -60,6 +61,7 @@ export function addReplicateCommand(program: Command): void {
     .description('copy a feed into a store and keep it current: initial download, updates, purges')
     .addOption(STORE_OPTION())
     .addOption(NO_CREATE_OPTION())
+    .addOption(CLOCK_OPTION())
     .addOption(CONFIG_OPTION());
   addSourceOptions(command)
     .addOption(option('--once', 'do what is due and end (the default)').conflicts('watch'))
@@ -101,7 +103,8 @@ export function addReplicateCommand(program: Command): void {
   }
   command.action(async () => {
     const config = applyConfig(command);
-    const settings: ReplicateSettings & { store: string; create: boolean } = command.opts();
+    const settings: ReplicateSettings & { store: string; create: boolean; allowClockJump?: boolean } =
+      command.opts();
     const given = { ...sourceOptions(settings), ...timesOf(settings) };
     const shutdown = onShutdown();
     const named = command.getOptionValueSource('resources') !== 'default';
@@ -116,6 +119,7 @@ export function addReplicateCommand(program: Command): void {
       base,
       config,
       cacheMegabytes: CACHE_MEGABYTES,
+      allowClockJump: settings.allowClockJump,
     });
     const admin =
       settings.watch === true

@@ -26,7 +26,13 @@ export function addStatusCommand(program: Command): void {
         }
         const now = await store.now();
         const valid = keys.filter((key) => judgeKey(key, now).valid).length;
-        const all = { ...status, keys: { valid, all: keys.length }, sources: replica };
+        const ahead = await store.ahead();
+        const all = {
+          ...status,
+          ...(ahead === undefined ? {} : { ahead }),
+          keys: { valid, all: keys.length },
+          sources: replica,
+        };
         print(all, [...text(status, valid), ...replica.flatMap((each) => ['', ...sourceText(each)])], json);
       } finally {
         await store.close();

@@ -1,5 +1,7 @@
 import { platError } from '../../errors/index.ts';
+import { spanText } from '../../store/clock-jump.ts';
 import type { Store } from '../../store/store.ts';
+import { aheadText } from '../../store/write/bring-back.ts';
 import type { UsageRecorder } from '../access/usage.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import type { Metrics } from '../metrics.ts';
@@ -45,12 +47,22 @@ export async function admin(context: AdminContext, { path }: Exchange): Promise<
   }
 }
 
+/** What is wrong with the clock, or was when the store was last written to. */
+async function clockProblem(store: Store): Promise<string | undefined> {
+  const jump = await store.clockJump();
+  if (jump > 0) return `the clock was set ahead by ${spanText(jump)}; nothing is written until it is right`;
+  const ahead = await store.ahead();
+  return ahead === undefined ? undefined : aheadText(ahead);
+}
+
 async function ready({ store, readiness }: AdminContext): Promise<Reply> {
   const problems: Record<string, string> = {};
   try {
     await store.model();
     // Pages are bounded by it, and a server that is not the one to write to has none.
     await store.horizon();
+    const problem = await clockProblem(store);
+    if (problem !== undefined) problems.clock = problem;
   } catch {
     problems.store = 'the store cannot be used';
   }

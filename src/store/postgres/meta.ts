@@ -25,6 +25,10 @@ export interface Meta extends StoredLayout {
   readonly changes: number;
   /** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
   readonly settled: number;
+  /** Whether timestamps lie ahead that are still to be brought back (write/bring-back.ts). */
+  readonly restamping: boolean;
+  /** The last look at the clock (clock-jump.ts). */
+  readonly clockReading: string | undefined;
   /** By what the large tables are laid apart; absent where they are whole. */
   readonly partitions: PartitionField | undefined;
 }
@@ -43,6 +47,8 @@ const NAMES = {
   lastStamp: 'last_stamp',
   changes: 'changes',
   settled: 'settled',
+  restamping: 'restamping',
+  clockReading: 'clock_reading',
   partitions: 'partitions',
 } as const satisfies Readonly<Record<keyof Meta, string>>;
 
@@ -71,6 +77,8 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     lastStamp: text('lastStamp'),
     changes: Number(values.get(NAMES.changes) ?? 0),
     settled: Number(values.get(NAMES.settled) ?? 0),
+    restamping: values.get(NAMES.restamping) === 'true',
+    clockReading: values.get(NAMES.clockReading),
     partitions: values.has(NAMES.partitions) ? 'OriginatingSystemID' : undefined,
   };
 }

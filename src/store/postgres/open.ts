@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { type ClockTrust, thisMachine } from '../clock-jump.ts';
 import type { WriteBackup } from '../dump.ts';
 import { modelOfToday } from '../new-day.ts';
 import type { StoreSettings } from '../settings.ts';
@@ -17,7 +18,7 @@ import { PostgresStore } from './store.ts';
 import { readState, type StampClock, stampClock } from './writing/stamp-clock.ts';
 import { Writer } from './writing/writer.ts';
 
-export interface PostgresStoreOptions {
+export interface PostgresStoreOptions extends ClockTrust {
   /** `postgres://…` (address.ts). */
   readonly address: string;
   /** What a new store is made with; absent: there must be one. */
@@ -48,7 +49,8 @@ export interface ReadStoreOptions {
 /** Opens (or makes) the store on a server. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const address = postgresAddress(options.address);
-  const clock = stampClock(options.clock);
+  const { machine = options.clock === undefined ? thisMachine() : undefined } = options;
+  const clock = stampClock(options.clock, { ...options, machine });
   const patience = { ...PATIENCE, ...options.patience };
   const { write: statement, connect } = patience;
   try {

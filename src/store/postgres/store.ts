@@ -26,6 +26,7 @@ import type { Dialect } from '../sql/dialect.ts';
 import { planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStatus } from '../store.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
+import { type Ahead, aheadOf, bringBack, type RestampReport } from '../write/bring-back.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteReport } from '../write/report.ts';
 import { askerOf } from './asker.ts';
@@ -72,6 +73,7 @@ export class PostgresStore implements Store {
   readonly ledger: Ledger;
   readonly shared: Shared;
   readonly #opened: Opened;
+  readonly #clock: StampClock;
   readonly #state: LiveState;
   readonly #reads: Reads;
   /** Writes of this process follow each other; the lock is between processes. */
@@ -81,6 +83,7 @@ export class PostgresStore implements Store {
     const { address, dialect, writer, lanes, readServers } = opened;
     const { name } = address;
     this.#opened = opened;
+    this.#clock = clock;
     this.name = name;
     this.secret = opened.secret;
     this.#turns = makeTurns((error) => translateError(error, name, 0));
@@ -153,6 +156,24 @@ export class PostgresStore implements Store {
     // Who reads up to here must see what was changed up to here.
     if (this.#opened.readServers.any) await this.#state.ask();
     return horizon;
+  }
+
+  async ahead(): Promise<Ahead | undefined> {
+    const { lastStamp, settled, isRestamping } = await this.#state.ask();
+    const newest = Math.max(Date.parse(lastStamp), settled);
+    return aheadOf({ now: this.#clock.raw(), newest, isRestamping });
+  }
+
+  async clockJump(): Promise<number> {
+    return (await this.#state.ask()).jump;
+  }
+
+  restamp(): Promise<RestampReport> {
+    return this.#turns.next(async () => {
+      const { report, model } = await bringBack(this.#opened.writer, this.#state.stored);
+      this.#state.took(model);
+      return report;
+    });
   }
 
   write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport> {

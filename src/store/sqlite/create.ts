@@ -11,6 +11,7 @@ import { checkTimeZone } from '../text/local-time.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { writeMeta, writeProfile } from './meta.ts';
+import { storeClock } from './store-clock.ts';
 import { OWN_TABLES } from './tables.ts';
 import { newSecret, Writer } from './writer.ts';
 
@@ -87,7 +88,7 @@ export async function createStore(
   writeMeta(database, { ...first, settings, day, secret: newSecret(), createdAt });
   database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
   writeProfile(database, profile);
-  await new Writer(connection, clock).applyModel(model);
+  await new Writer(connection, storeClock(clock, undefined, {})).applyModel(model);
   markStore(database);
   transaction.commit();
 }

@@ -2,7 +2,8 @@ import type { Horizon } from '../store.ts';
 import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
-import { readNewestMoment, writeSettled } from './meta.ts';
+import { readTimes, writeClockReading, writeSettled } from './meta.ts';
+import type { StoreClock } from './store-clock.ts';
 
 /** Milliseconds between two promises that are kept; less than the 5 s that a window waits (I2). */
 const PROMISE_EVERY = 1000;
@@ -11,10 +12,10 @@ const PROMISE_EVERY = 1000;
 export class HorizonProbe {
   readonly #probe: Connection;
   readonly #read: Connection;
-  readonly #clock: () => number;
+  readonly #clock: StoreClock;
   #promised = 0;
 
-  constructor(path: string, read: Connection, clock: () => number) {
+  constructor(path: string, read: Connection, clock: StoreClock) {
     this.#read = read;
     this.#clock = clock;
     using taken = new DisposableStack();
@@ -26,21 +27,24 @@ export class HorizonProbe {
 
   /** The clock that stamps; never before the last stamp. */
   now(): number {
-    return Math.max(this.#clock(), this.#newest());
+    const { newest, epoch } = readTimes(this.#read);
+    this.#clock.inEpoch(epoch);
+    return Math.max(this.#clock.now(), newest);
   }
 
   horizon(): Horizon {
-    const now = this.now();
     const { database } = this.#probe;
     try {
       using transaction = begin(database, 'write');
+      // Under the lock, or it might be of an epoch that has ended meanwhile.
+      const now = this.now();
       this.#promise(now);
       transaction.commit();
       return { now, settled: now };
     } catch (error) {
       if (!isBusy(error)) throw error;
       // The writer at work stamps with its own clock, but never before what is committed.
-      return { now, settled: this.#newest() };
+      return { now: this.now(), settled: readTimes(this.#read).newest };
     }
   }
 
@@ -53,12 +57,11 @@ export class HorizonProbe {
    * on a clock that was set back meanwhile.
    */
   #promise(settled: number): void {
-    if (settled < this.#promised + PROMISE_EVERY) return;
+    // What was promised in an epoch before counts no more.
+    if (settled >= this.#promised && settled < this.#promised + PROMISE_EVERY) return;
     writeSettled(this.#probe.database, settled);
+    const reading = this.#clock.toKeep();
+    if (reading !== undefined) writeClockReading(this.#probe.database, reading);
     this.#promised = settled;
-  }
-
-  #newest(): number {
-    return readNewestMoment(this.#read);
   }
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { type ClockReading, parseReading } from '../clock-jump.ts';
 import { Damage } from '../damage.ts';
 import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
@@ -83,32 +84,56 @@ export function readSnapshotModel(database: DatabaseSync): StoreModel {
   return readModel(database);
 }
 
-/** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
-export function readSettled(database: DatabaseSync): number {
-  const row = database.prepare("SELECT value FROM plat_meta WHERE name = 'settled'").get();
-  return Number(row?.value ?? 0);
+export const writeSettled = (database: DatabaseSync, moment: number): void =>
+  putText(database, 'settled', String(moment));
+
+const READ_TIMES = `SELECT (SELECT value FROM plat_meta WHERE name = 'last_stamp') AS stamp,
+  (SELECT value FROM plat_meta WHERE name = 'settled') AS settled,
+  (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch,
+  (SELECT value FROM plat_meta WHERE name = 'restamping') AS restamping`;
+
+/** Where the store stands in time. */
+export interface StoredTimes {
+  /** The youngest stamp that was ever committed; stamps never run backwards (I2). */
+  readonly lastStamp: string;
+  /** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
+  readonly settled: number;
+  /** The newer of the two. */
+  readonly newest: number;
+  /** Empty until a first one has begun. */
+  readonly epoch: string;
+  readonly isRestamping: boolean;
 }
 
-export function writeSettled(database: DatabaseSync, moment: number): void {
+export function readTimes(connection: Connection): StoredTimes {
+  const row = connection.prepare(READ_TIMES).get();
+  const lastStamp = String(row?.stamp);
+  const settled = Number(row?.settled ?? 0);
+  return {
+    lastStamp,
+    settled,
+    newest: Math.max(Date.parse(lastStamp), settled),
+    epoch: String(row?.epoch ?? ''),
+    isRestamping: row?.restamping === 'true',
+  };
+}
+
+/** @param isRestamping whether timestamps lie ahead that are still to be brought back (write/bring-back.ts) */
+export function writeRestamping(database: DatabaseSync, isRestamping: boolean): void {
+  putText(database, 'restamping', String(isRestamping));
+}
+
+/** The last look at the clock (clock-jump.ts). */
+export const readClockReading = (connection: Connection): ClockReading | undefined =>
+  parseReading(findText(connection.database, 'clock_reading'));
+
+export const writeClockReading = (database: DatabaseSync, reading: string): void =>
+  putText(database, 'clock_reading', reading);
+
+function putText(database: DatabaseSync, name: string, value: string): void {
   database
-    .prepare(
-      "INSERT INTO plat_meta VALUES ('settled', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-    )
-    .run(String(moment));
-}
-
-const READ_NEWEST = `SELECT (SELECT value FROM plat_meta WHERE name = 'last_stamp') AS stamp,
-  (SELECT value FROM plat_meta WHERE name = 'settled') AS settled`;
-
-/** The newest moment that the store knows: of a stamp, or that a reader was told; milliseconds since 1970. */
-export function readNewestMoment(connection: Connection): number {
-  const row = connection.prepare(READ_NEWEST).get();
-  return Math.max(Date.parse(String(row?.stamp)), Number(row?.settled ?? 0));
-}
-
-/** The youngest stamp that was ever committed; stamps never run backwards (I2). */
-export function readLastStamp(database: DatabaseSync): string {
-  return readText(database, 'last_stamp');
+    .prepare('INSERT INTO plat_meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value')
+    .run(name, value);
 }
 
 export function writeLastStamp(database: DatabaseSync, stamp: string): void {

@@ -3,7 +3,7 @@ import type { StoreModel } from '../model.ts';
 import type { ResourceStatus, StoreStatus } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { LAYOUT_VERSION } from './create.ts';
-import { readLastStamp } from './meta.ts';
+import { readTimes } from './meta.ts';
 
 export function readStatus(connection: Connection, model: StoreModel, path: string): StoreStatus {
   const stored = [...model.dictionary.resources.values()].filter(({ name }) => model.stores(name));
@@ -18,7 +18,7 @@ export function readStatus(connection: Connection, model: StoreModel, path: stri
     layout: LAYOUT_VERSION,
     generation: model.generation,
     bytes: statSync(path).size,
-    lastStamp: readLastStamp(connection.database),
+    lastStamp: readTimes(connection).lastStamp,
     resources,
     danglingLinks: danglingLinks(connection, model),
   };

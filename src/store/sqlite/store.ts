@@ -7,7 +7,8 @@ import type { FileFault } from '../check/file-faults.ts';
 import { rewriteInBatches } from '../check/rewrite-rows.ts';
 import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
 import { findTableFaults, mendStatements } from '../check/table-faults.ts';
-import { type Clock, steadyClock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { type ClockTrust, thisMachine } from '../clock-jump.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
@@ -30,6 +31,7 @@ import { planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
 import { watched } from '../watched.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
+import { type Ahead, aheadOf, bringBack, type RestampReport } from '../write/bring-back.ts';
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteLimits } from '../write/in-time.ts';
 import type { WriteReport } from '../write/report.ts';
@@ -46,16 +48,17 @@ import { HorizonProbe } from './horizon.ts';
 import { sqliteKeys } from './keys.ts';
 import { sqliteLedger } from './ledger.ts';
 import { LOCK_TIMEOUT } from './lock.ts';
-import { readMeta, readSnapshotModel } from './meta.ts';
+import { readMeta, readSnapshotModel, readTimes } from './meta.ts';
 import { migrateStore } from './migrate.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
 import { Reads } from './reads.ts';
 import { readStatus } from './status.ts';
+import { type StoreClock, storeClock } from './store-clock.ts';
 import { StoreFile } from './store-file.ts';
 import { Writer } from './writer.ts';
 
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends ClockTrust {
   readonly path: string;
   /** What a new store is made with; absent: there must be one. */
   readonly create?: StoreSettings;
@@ -84,7 +87,7 @@ export const defaultReaders = (): number => Math.max(1, availableParallelism() -
 /** Opens (or makes) the store in a file. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, create } = options;
-  const clock = steadyClock(options.clock ?? systemClock);
+  const { clock = systemClock, machine = options.clock === undefined ? thisMachine() : undefined } = options;
   const file = new StoreFile(path);
   try {
     const found = inspect(path);
@@ -107,7 +110,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       return translateError(error, path, 0);
     };
     await using opened = new AsyncDisposableStack();
-    const store = opened.adopt(new SqliteStore(file, clock, options, told), (made) => made.close());
+    const store = opened.adopt(new SqliteStore(file, clock, { ...options, machine }, told), (made) =>
+      made.close(),
+    );
     await store.beginDay();
     opened.move(); // whoever has the store closes it
     return watched(store, told);
@@ -124,7 +129,7 @@ class SqliteStore implements Store {
   readonly keys: KeyStore;
   readonly ledger: Ledger;
   readonly #file: StoreFile;
-  readonly #clock: Clock;
+  readonly #clock: StoreClock;
   readonly #main: Connection;
   readonly #write: Connection;
   readonly #probe: HorizonProbe;
@@ -137,14 +142,19 @@ class SqliteStore implements Store {
 
   constructor(
     file: StoreFile,
-    clock: Clock,
-    { pageReaders = 0, searchReaders = 0, cacheMegabytes = CACHE_MEGABYTES, limits }: SqliteStoreOptions,
+    given: Clock,
+    {
+      pageReaders = 0,
+      searchReaders = 0,
+      cacheMegabytes = CACHE_MEGABYTES,
+      limits,
+      ...trust
+    }: SqliteStoreOptions,
     told: (error: unknown) => unknown,
   ) {
     const { path } = file;
     this.name = path;
     this.#file = file;
-    this.#clock = clock;
     using taken = new DisposableStack();
     const shared = { path, cacheMegabytes };
     const opened = (options: { readonly readOnly: boolean; readonly busyTimeout: number }) =>
@@ -152,7 +162,9 @@ class SqliteStore implements Store {
     this.#write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
     this.#write.database.exec('PRAGMA synchronous = FULL');
     this.#main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
-    this.#probe = taken.adopt(new HorizonProbe(path, this.#main, clock.now), closeIt);
+    const clock = storeClock(given, this.#main, trust);
+    this.#clock = clock;
+    this.#probe = taken.adopt(new HorizonProbe(path, this.#main, clock), closeIt);
     this.#writer = new Writer(this.#write, clock, limits);
     this.secret = readMeta(this.#main.database).secret;
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
@@ -179,7 +191,10 @@ class SqliteStore implements Store {
   /** What is read by now. Takes no lock, and waits for nobody who has one. */
   async model(): Promise<StoreModel> {
     const row = this.#main.prepare("SELECT value FROM plat_meta WHERE name = 'generation'").get();
-    if (Number(row?.value) !== this.#model.generation) this.#model = readSnapshotModel(this.#main.database);
+    if (Number(row?.value) !== this.#model.generation) {
+      this.#model = readSnapshotModel(this.#main.database);
+      this.#clock.inEpoch(readTimes(this.#main).epoch);
+    }
     return this.#newDay.modelAt(this.#model, this.#clock.now());
   }
 
@@ -238,6 +253,22 @@ class SqliteStore implements Store {
 
   async horizon(): Promise<Horizon> {
     return this.#probe.horizon();
+  }
+
+  async ahead(): Promise<Ahead | undefined> {
+    return aheadOf(await this.#writer.stampState());
+  }
+
+  async clockJump(): Promise<number> {
+    return this.#clock.jump();
+  }
+
+  restamp(): Promise<RestampReport> {
+    return this.#exclusively(async () => {
+      const { report, model } = await bringBack(this.#writer, this.#model);
+      this.#model = model;
+      return report;
+    });
   }
 
   write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport> {

@@ -11,6 +11,8 @@ export interface StoredRows {
   all(): StoredRow[];
   /** Rows in the order of their keys. */
   after(key: string, limit: number): StoredRow[];
+  /** Rows with a later timestamp in a field, in its order. */
+  stampedAfter(field: string, moment: string, limit: number): StoredRow[];
   children(parentResource: string, parents: readonly string[]): Map<string, StoredRow[]>;
   load(rows: readonly StoredRow[]): Map<string, FieldValues>;
 }
@@ -29,6 +31,8 @@ export function storedRows(connection: Connection, layout: ResourceLayout): Stor
     },
     all: () => select(''),
     after: (key, limit) => select(`WHERE r._key > ? ORDER BY r._key LIMIT ${limit}`, key),
+    stampedAfter: (field, moment, limit) =>
+      select(`WHERE r."${field}" > ? ORDER BY r."${field}", r._key LIMIT ${limit}`, moment.replace(/Z$/, '')),
     children(parentResource, parents) {
       if (parents.length === 0) return new Map();
       const rows = select('WHERE r._parent IN (SELECT value FROM json_each(?))', JSON.stringify(parents));

@@ -1,3 +1,4 @@
+import type { Tombstone } from '../write/transaction.ts';
 import type { Connection } from './connection.ts';
 
 /** What is left of the deleted records of one resource. */
@@ -26,4 +27,25 @@ export function tombstones(connection: Connection, resource: string, stamp: stri
       connection.prepare('DELETE FROM plat_tombstones WHERE resource = ? AND key = ?').run(resource, key);
     },
   };
+}
+
+/** Of all resources, later deletions in their order. */
+export function tombstonesAfter(connection: Connection, moment: string, limit: number): Tombstone[] {
+  const found = connection
+    .prepare(
+      `SELECT resource, key, deleted_at FROM plat_tombstones WHERE deleted_at > ? ORDER BY deleted_at, resource, key LIMIT ${limit}`,
+    )
+    .all(moment);
+  return found.map((row) => ({
+    resource: String(row.resource),
+    key: String(row.key),
+    deletedAt: String(row.deleted_at),
+  }));
+}
+
+export function restampTombstones(connection: Connection, moved: readonly Tombstone[]): void {
+  const update = connection.prepare(
+    'UPDATE plat_tombstones SET deleted_at = ? WHERE resource = ? AND key = ?',
+  );
+  for (const { resource, key, deletedAt } of moved) update.run(deletedAt, resource, key);
 }

@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts';
 import { counters } from './counters.ts';
 import { sqliteLedgerWriter } from './ledger.ts';
 import { type TableWriter, tableWriter } from './table-writer.ts';
+import { restampTombstones, tombstonesAfter } from './tombstones.ts';
 
 /** A transaction that can also write the texts of a resource's records anew. */
 interface SqliteTransaction extends WriteTransaction {
@@ -54,6 +55,10 @@ export function sqliteTransaction(
     },
     put: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).put(rows)),
     restamp: async (resource, rows) => table(resource).restamp(rows),
+    stampedAfter: async (resource, field, moment, limit) =>
+      stored(resource, (records) => records.stampedAfter(field, moment, limit), []),
+    tombstonesAfter: async (moment, limit) => tombstonesAfter(connection, moment, limit),
+    restampTombstones: async (moved) => restampTombstones(connection, moved),
     remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
     renew: async (resource) => table(resource).renew(),
   };

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { dayFrom, type Field, timestampFrom } from '../../dictionary/index.ts';
-import type { Clock } from '../clock.ts';
-import { COUNTS_GO_ON, type NewEpoch, newEpoch } from '../epoch.ts';
+import { dayFrom, type Field } from '../../dictionary/index.ts';
+import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import { extendProfile, type Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { Attempt } from '../write/batches.ts';
+import type { StampState } from '../write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../write/change-settings.ts';
 import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../write/in-time.ts';
+import { nextStamp } from '../write/next-stamp.ts';
 import { publishDictionary } from '../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import type { Connection } from './connection.ts';
@@ -15,16 +16,18 @@ import { counters } from './counters.ts';
 import { judgeAll } from './judge.ts';
 import { underLock } from './lock.ts';
 import {
-  readLastStamp,
   readMeta,
   readModel,
   readProfile,
-  readSettled,
+  readTimes,
+  writeClockReading,
   writeLastStamp,
   writeMeta,
   writeProfile,
+  writeRestamping,
   writeSettled,
 } from './meta.ts';
+import type { StoreClock } from './store-clock.ts';
 import { extendTables } from './tables.ts';
 import { sqliteTransaction } from './transaction.ts';
 import { recreateView } from './views.ts';
@@ -33,9 +36,9 @@ import { recreateView } from './views.ts';
 export class Writer {
   readonly limits: WriteLimits;
   readonly #connection: Connection;
-  readonly #clock: Clock;
+  readonly #clock: StoreClock;
 
-  constructor(connection: Connection, clock: Clock, limits: WriteLimits = WRITE_LIMITS) {
+  constructor(connection: Connection, clock: StoreClock, limits: WriteLimits = WRITE_LIMITS) {
     this.#connection = connection;
     this.#clock = clock;
     this.limits = limits;
@@ -67,7 +70,7 @@ export class Writer {
       const stamp = this.#nextStamp(allowed.ahead);
       const transaction = sqliteTransaction(this.#connection, model, stamp, source);
       const outcome = await inTime(transaction, work, this.#clock, this.limits, allowed, started);
-      if (outcome.kind === 'done') writeLastStamp(database, stamp);
+      if (outcome.kind === 'done') this.#keep(stamp);
       else database.exec('ROLLBACK');
       return outcome;
     });
@@ -80,10 +83,17 @@ export class Writer {
 
   /** @param ahead milliseconds that it lies ahead of the clock */
   #nextStamp(ahead = 0): string {
+    const { epoch, settled, lastStamp } = readTimes(this.#connection);
+    this.#clock.inEpoch(epoch);
+    const source = { moment: this.#clock.now(), settled, lastStamp, jump: this.#clock.jump() };
+    return nextStamp(source, ahead);
+  }
+
+  #keep(stamp: string): void {
     const { database } = this.#connection;
-    const now = timestampFrom(Math.max(this.#clock.now() + ahead, readSettled(database)));
-    const last = readLastStamp(database);
-    return compareStamps(now, last) > 0 ? now : last;
+    writeLastStamp(database, stamp);
+    const reading = this.#clock.toKeep();
+    if (reading !== undefined) writeClockReading(database, reading);
   }
 
   /** Brings fields into use: columns, pieces, indexes and views are extended, nothing is rewritten. */
@@ -123,19 +133,30 @@ export class Writer {
   }
 
   /** Begins a new epoch; every process of the store tells it from its next request on. */
-  beginEpoch({ notBefore = 0 }: NewEpoch): Promise<StoreModel> {
+  beginEpoch(begin: NewEpoch): Promise<StoreModel> {
     const { database } = this.#connection;
     return this.locked(() => {
       const current = readModel(database);
-      const model = makeModel({
-        ...current,
-        generation: current.generation + COUNTS_GO_ON,
-        epoch: newEpoch(),
-      });
-      writeMeta(database, { generation: model.generation, epoch: model.epoch });
-      if (notBefore > readSettled(database)) writeSettled(database, notBefore);
+      const times = timesOfEpoch({ ...readTimes(this.#connection), day: current.day }, begin);
+      const { lastStamp, settled, day } = times;
+      const epoch = newEpoch();
+      const model = makeModel({ ...current, generation: current.generation + COUNTS_GO_ON, epoch, day });
+      writeMeta(database, { generation: model.generation, epoch, day });
+      writeLastStamp(database, lastStamp);
+      writeSettled(database, settled);
+      if (begin.notAfter !== undefined) writeRestamping(database, true);
+      this.#clock.inEpoch(epoch);
       return model;
     });
+  }
+
+  async stampState(): Promise<StampState> {
+    const { newest, isRestamping } = readTimes(this.#connection);
+    return { now: this.#clock.raw(), newest, isRestamping };
+  }
+
+  async endRestamp(): Promise<void> {
+    await this.locked(() => writeRestamping(this.#connection.database, false));
   }
 
   #holdings(): Holdings {
@@ -176,6 +197,7 @@ export class Writer {
     const { database } = this.#connection;
     return this.locked(() => {
       const { generation, epoch, settings, day } = readMeta(database);
+      this.#clock.inEpoch(readTimes(this.#connection).epoch);
       const today = dayFrom(this.#clock.now());
       const profile = readProfile(database);
       if (day >= today) return makeModel({ generation, epoch, settings, profile, day });
@@ -185,11 +207,6 @@ export class Writer {
       return model;
     }, patience);
   }
-}
-
-/** Stamps have their fraction only when it is not zero, so they are compared as times. */
-export function compareStamps(left: string, right: string): number {
-  return Date.parse(left) - Date.parse(right);
 }
 
 export const newSecret = (): string => randomBytes(32).toString('base64url');

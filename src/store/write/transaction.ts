@@ -43,6 +43,14 @@ export interface RowToRestamp {
   readonly values: FieldValues;
 }
 
+/** What is left of a deleted record. */
+export interface Tombstone {
+  readonly resource: string;
+  readonly key: string;
+  /** Canonical. */
+  readonly deletedAt: string;
+}
+
 /**
  * The operations of an engine inside one write transaction. All of them are set-based: a batch is a handful of
  * calls, whatever its size.
@@ -74,6 +82,11 @@ export interface WriteTransaction {
   /** Inserts or replaces, and brings the visibility of the rows and of their children up to date. */
   put(resource: string, rows: readonly RowToPut[]): Promise<void>;
   restamp(resource: string, rows: readonly RowToRestamp[]): Promise<void>;
+  /** Rows with a later timestamp in a field, in its order and that of their keys. @param moment canonical */
+  stampedAfter(resource: string, field: string, moment: string, limit: number): Promise<readonly StoredRow[]>;
+  /** Tombstones of later deletions, in their order; within the same second one more may be among them. */
+  tombstonesAfter(moment: string, limit: number): Promise<readonly Tombstone[]>;
+  restampTombstones(tombstones: readonly Tombstone[]): Promise<void>;
   /** Deletes, leaving a tombstone each. */
   remove(resource: string, rows: readonly StoredRow[]): Promise<void>;
 }

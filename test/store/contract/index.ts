@@ -23,6 +23,7 @@ import { orphanContract } from './orphans.ts';
 import { pagingContract } from './paging.ts';
 import { parentContract } from './parents.ts';
 import { recordContract } from './records.ts';
+import { restampContract } from './restamp.ts';
 import { roleContract } from './roles.ts';
 import { searchContract } from './search.ts';
 import { stampContract } from './stamps.ts';
@@ -39,6 +40,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: media`, () => mediaContract(engine));
   suite(`${engine.name}: stamps`, () => stampContract(engine));
   suite(`${engine.name}: heavy records`, () => heavyContract(engine));
+  suite(`${engine.name}: a clock that was wrong`, () => restampContract(engine));
   suite(`${engine.name}: parents`, () => parentContract(engine));
   suite(`${engine.name}: fields in use`, () => fieldsInUseContract(engine));
   suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));

@@ -19,6 +19,13 @@ export interface StateSource {
   readonly startDay: () => Promise<StoreModel>;
 }
 
+const HORIZON = `SELECT moment, settled, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
+  FROM plat_horizon($1::float8)`;
+
+/** Unless a writer is just keeping its own: no read waits for one. */
+const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
+  (SELECT name FROM plat_meta WHERE name = 'clock_reading' FOR UPDATE SKIP LOCKED)`;
+
 /** What a process knows of a store that others change as well: the model, the last stamp, how many changes there are. */
 export class LiveState {
   readonly #source: StateSource;
@@ -27,6 +34,9 @@ export class LiveState {
   #stored: StoreModel;
   #refreshing: Promise<void> | undefined;
   #lastStamp = 0;
+  /** Of the epoch that `#lastStamp` is of. */
+  #epoch = '';
+  #generation = 0;
 
   constructor(source: StateSource, stored: StoreModel) {
     this.#source = source;
@@ -52,7 +62,6 @@ export class LiveState {
   /** What is read by now. Takes no lock, and waits for nobody who has one. */
   async current(): Promise<StoreModel> {
     const state = await this.ask();
-    this.sawStamp(Math.max(Date.parse(state.lastStamp), state.settled));
     if (state.generation !== this.#stored.generation) await this.refresh();
     return this.#newDay.modelAt(this.#stored, state.moment);
   }
@@ -65,6 +74,7 @@ export class LiveState {
       throw translateError(error, name, 0);
     });
     this.#position.told(state.changes, asked, performance.now());
+    this.#saw(state);
     return state;
   }
 
@@ -93,15 +103,28 @@ export class LiveState {
     this.#lastStamp = Math.max(this.#lastStamp, milliseconds);
   }
 
+  /** What was seen in an epoch before counts no more; an answer that was overtaken may still tell of it. */
+  #saw({ generation, epoch, lastStamp, settled }: State): void {
+    if (generation < this.#generation) return;
+    this.#generation = generation;
+    if (epoch !== this.#epoch) this.#lastStamp = 0;
+    this.#epoch = epoch;
+    this.sawStamp(Math.max(Date.parse(lastStamp), settled));
+  }
+
   now(): number {
     return Math.max(this.#source.clock.now(), this.#lastStamp);
   }
 
   async horizon(): Promise<Horizon> {
-    const given = this.#source.clock.given();
-    const [row] = await this.#source.rows('SELECT moment, settled FROM plat_horizon($1::float8)', [given]);
+    const { clock, rows } = this.#source;
+    // What is given is of this process, which may not have heard of a new epoch.
+    if (clock.given() !== null) await this.ask();
+    const [row] = await rows(HORIZON, [clock.given()]);
+    const reading = clock.toKeep();
+    if (reading !== undefined) await rows(KEEP_READING, [reading]);
     const now = Number(row?.moment);
-    this.sawStamp(now);
+    if (String(row?.epoch ?? '') === this.#epoch) this.sawStamp(now);
     return { now, settled: Number(row?.settled) };
   }
 }

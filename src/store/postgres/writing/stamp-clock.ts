@@ -1,32 +1,59 @@
 import { type Clock, steadyClock, systemClock } from '../../clock.ts';
+import { type ClockReading, type ClockTrust, JumpGuard, parseReading, TOLERATED } from '../../clock-jump.ts';
 import type { Session } from '../connection/session.ts';
 import { mustKnow } from '../making/layout-version.ts';
 
-/** The clock that stamps: the server's, which all processes share, or one that is passed in. */
-export interface StampClock {
-  /** What the clock says at about this moment; never less than before. */
+/** The clock that stamps: the server's, which all processes share, or one that is passed in; as far as it can be trusted. */
+export interface StampClock extends Clock {
+  /** What the clock says at about this moment; never less than before in an epoch. */
   readonly now: () => number;
+  /** The same, also less than before. */
+  readonly raw: () => number;
+  /** Milliseconds by which it was set ahead; `now` and `raw` go on without them. */
+  readonly jump: () => number;
   /** For statements: milliseconds since 1970; null where the server is to look itself. */
   readonly given: () => number | null;
-  /** Notes what the server's clock says just now. */
-  readonly note: (milliseconds: number) => void;
-  readonly sleep: Clock['sleep'];
+  /** Notes what the server's clock says just now, and what the store keeps of time. */
+  readonly note: (milliseconds: number, epoch: string, reading: ClockReading | undefined) => void;
+  /** What the store is to keep of it (clock-jump.ts). */
+  readonly toKeep: () => string | undefined;
 }
 
-export function stampClock(clock: Clock | undefined): StampClock {
-  if (clock !== undefined) {
-    const { now, sleep } = steadyClock(clock);
-    return { now, given: now, note: () => undefined, sleep };
-  }
-  let offset = 0;
-  const { now, sleep } = steadyClock({ ...systemClock, now: () => Date.now() + offset });
+/** @param own the clock of this machine, with which the server's is compared */
+export function stampClock(
+  clock: Clock | undefined,
+  { machine, allowClockJump = false }: ClockTrust,
+  own: () => number = Date.now,
+): StampClock {
+  /** Of the server's clock; absent until it was heard of. */
+  let offset: number | undefined;
+  let reading: ClockReading | undefined;
+  const said = clock === undefined ? () => own() + (offset ?? 0) : clock.now;
+  const guard = machine === undefined ? undefined : new JumpGuard(machine, () => reading);
+  let isAllowed = allowClockJump;
+  const jump = (): number => {
+    if (guard === undefined || isAllowed || offset === undefined) return 0;
+    return Math.max(guard.jump(said()), clock === undefined && offset > TOLERATED ? offset : 0);
+  };
+  const raw = (): number => said() - jump();
+  const { sleep } = clock ?? systemClock;
+  const steady = steadyClock({ now: raw, sleep });
   return {
-    now,
-    given: () => null,
-    note: (milliseconds) => {
-      offset = milliseconds - Date.now();
-    },
+    now: steady.now,
     sleep,
+    raw,
+    jump,
+    given: () => (clock === undefined && jump() === 0 ? null : steady.now()),
+    note: (milliseconds, epoch, kept) => {
+      reading = kept;
+      offset = milliseconds - own();
+      steady.inEpoch(epoch);
+      if (!isAllowed) return;
+      guard?.allow(said());
+      // Where the clocks of server and machine differ, one that is right was told to be so.
+      isAllowed = offset > TOLERATED;
+    },
+    toKeep: () => guard?.toKeep(said()),
   };
 }
 
@@ -42,6 +69,11 @@ export interface State {
   readonly lastStamp: string;
   readonly changes: number;
   readonly settled: number;
+  /** Milliseconds by which the clock was set ahead; `moment` goes on without them. */
+  readonly jump: number;
+  /** Empty until a first one has begun. */
+  readonly epoch: string;
+  readonly isRestamping: boolean;
   /** Whether large tables are laid apart by originating system. */
   readonly isPartitioned: boolean;
 }
@@ -50,6 +82,8 @@ const STATE_TEXT = `SELECT ${SERVER_CLOCK} AS clock,
   max(value) FILTER (WHERE name = 'generation') AS generation, max(value) FILTER (WHERE name = 'day') AS day,
   max(value) FILTER (WHERE name = 'last_stamp') AS last_stamp, max(value) FILTER (WHERE name = 'settled') AS settled,
   max(value) FILTER (WHERE name = 'changes') AS changes,
+  max(value) FILTER (WHERE name = 'epoch') AS epoch, max(value) FILTER (WHERE name = 'restamping') AS restamping,
+  max(value) FILTER (WHERE name = 'clock_reading') AS reading,
   max(value) FILTER (WHERE name = 'layout') AS layout,
   max(value) FILTER (WHERE name = 'oldest_reader') AS oldest_reader,
   count(*) FILTER (WHERE name = 'partitions') > 0 AS partitioned
@@ -61,6 +95,9 @@ const STATE_NAMES = [
   'last_stamp',
   'settled',
   'changes',
+  'epoch',
+  'restamping',
+  'clock_reading',
   'layout',
   'oldest_reader',
   'partitions',
@@ -70,7 +107,9 @@ const STATE_NAMES = [
 export async function readState(rows: Session['rows'], clock: StampClock): Promise<State> {
   const [row] = await rows(STATE_TEXT, [STATE_NAMES]);
   mustKnow(row?.layout, row?.oldest_reader);
-  clock.note(Number(row?.clock));
+  const epoch = String(row?.epoch ?? '');
+  const reading = typeof row?.reading === 'string' ? parseReading(row.reading) : undefined;
+  clock.note(Number(row?.clock), epoch, reading);
   return {
     generation: Number(row?.generation),
     day: String(row?.day),
@@ -78,6 +117,9 @@ export async function readState(rows: Session['rows'], clock: StampClock): Promi
     lastStamp: String(row?.last_stamp),
     changes: Number(row?.changes ?? 0),
     settled: Number(row?.settled ?? 0),
+    jump: clock.jump(),
+    epoch,
+    isRestamping: row?.restamping === 'true',
     isPartitioned: row?.partitioned === true,
   };
 }

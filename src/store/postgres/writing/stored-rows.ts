@@ -11,6 +11,8 @@ export interface StoredRows {
   all(): Promise<StoredRow[]>;
   /** Rows in the order of their keys. */
   after(key: string, limit: number): Promise<StoredRow[]>;
+  /** Rows with a later timestamp in a field, in its order. */
+  stampedAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
   children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
   load(rows: readonly StoredRow[]): Promise<Map<string, FieldValues>>;
 }
@@ -27,6 +29,10 @@ export function storedRows(session: Session, layout: ResourceLayout): StoredRows
     },
     all: () => select('', []),
     after: (key, limit) => select(`WHERE r._key > $1 ORDER BY r._key LIMIT ${limit}`, [key]),
+    stampedAfter: (field, moment, limit) =>
+      select(`WHERE r."${field}" > $1 ORDER BY r."${field}", r._key LIMIT ${limit}`, [
+        moment.replace(/Z$/, ''),
+      ]),
     async children(parentResource, parents) {
       if (parents.length === 0) return new Map();
       const under = 'WHERE r._parent = ANY($1::text[]) AND r._parent_resource = $2';

@@ -1,3 +1,4 @@
+import type { Tombstone } from '../../write/transaction.ts';
 import type { Session } from '../connection/session.ts';
 
 /** What is left of the deleted records of one resource. */
@@ -22,3 +23,26 @@ export const tombstones = (session: Session, resource: string, stamp: string): T
     await session.run(`DELETE FROM plat_tombstones WHERE ${these}`, [resource, keys]);
   },
 });
+
+/** Of all resources, later deletions in their order. */
+export async function tombstonesAfter(session: Session, moment: string, limit: number): Promise<Tombstone[]> {
+  const found = await session.rows(
+    `SELECT resource, key, deleted_at FROM plat_tombstones WHERE deleted_at > $1 ORDER BY deleted_at, resource, key LIMIT ${limit}`,
+    [moment],
+  );
+  return found.map((row) => ({
+    resource: String(row.resource),
+    key: String(row.key),
+    deletedAt: String(row.deleted_at),
+  }));
+}
+
+export async function restampTombstones(session: Session, moved: readonly Tombstone[]): Promise<void> {
+  if (moved.length === 0) return;
+  await session.run(
+    `UPDATE plat_tombstones t SET deleted_at = v."deletedAt"
+     FROM json_to_recordset($1) AS v(resource text, key text, "deletedAt" text)
+     WHERE t.resource = v.resource AND t.key = v.key`,
+    [JSON.stringify(moved)],
+  );
+}

@@ -9,6 +9,7 @@ import { postgresLedgerWriter } from '../ledger-writer.ts';
 import type { Placing } from '../making/partitions.ts';
 import { counters } from './counters.ts';
 import { type TableWriter, tableWriter } from './table-writer.ts';
+import { restampTombstones, tombstonesAfter } from './tombstones.ts';
 
 /** A transaction that can also write the texts of a resource's records anew. */
 interface PostgresTransaction extends WriteTransaction {
@@ -70,6 +71,10 @@ export function postgresTransaction(
       await table(resource).put(rows);
     },
     restamp: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).restamp(rows)),
+    stampedAfter: (resource, field, moment, limit) =>
+      stored(resource, (records) => records.stampedAfter(field, moment, limit), []),
+    tombstonesAfter: (moment, limit) => tombstonesAfter(session, moment, limit),
+    restampTombstones: (moved) => restampTombstones(session, moved),
     remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
     renew: (resource) => table(resource).renew(),
   };

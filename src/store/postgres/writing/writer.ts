@@ -1,22 +1,24 @@
 import type { Pool } from 'pg';
-import { dayFrom, type Field, timestampFrom } from '../../../dictionary/index.ts';
-import { COUNTS_GO_ON, type NewEpoch, newEpoch } from '../../epoch.ts';
+import { dayFrom, type Field } from '../../../dictionary/index.ts';
+import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../../epoch.ts';
 import { makeModel, type StoreModel } from '../../model.ts';
 import { extendProfile, type Profile } from '../../profile.ts';
 import type { StoreSettings } from '../../settings.ts';
 import type { Attempt } from '../../write/batches.ts';
+import type { StampState } from '../../write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../write/change-settings.ts';
 import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../../write/in-time.ts';
+import { nextStamp } from '../../write/next-stamp.ts';
 import type { WriteTransaction } from '../../write/transaction.ts';
 import { PATIENCE } from '../connection/connect.ts';
-import { allow, type Session } from '../connection/session.ts';
+import { allow, type Session, withSession } from '../connection/session.ts';
 import { applyModel } from '../making/apply-model.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
 import { readMeta, readModel, readProfile, readStoredModel, writeMeta, writeProfile } from '../meta.ts';
 import { counters } from './counters.ts';
 import { judgeAll } from './judge.ts';
 import { Undo, underLock } from './lock.ts';
-import { readState, type StampClock, type State } from './stamp-clock.ts';
+import { readState, type StampClock } from './stamp-clock.ts';
 import { postgresTransaction } from './transaction.ts';
 
 /** The write side of a store: one transaction at a time, in all processes together. */
@@ -87,7 +89,9 @@ export class Writer {
       const transaction = postgresTransaction(session, model, stamp, source, place);
       const outcome = await inTime(transaction, work, this.#clock, this.limits, allowed, started);
       if (outcome.kind === 'too-long') return new Undo<Attempt<T>>(outcome);
-      await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
+      const clockReading = this.#clock.toKeep();
+      const kept = clockReading === undefined ? {} : { clockReading };
+      await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1, ...kept });
       return outcome;
     });
   }
@@ -131,23 +135,37 @@ export class Writer {
   }
 
   /** Begins a new epoch; every process of the store tells it from its next request on. */
-  beginEpoch({ notBefore = 0 }: NewEpoch): Promise<StoreModel> {
+  beginEpoch(begin: NewEpoch): Promise<StoreModel> {
     return this.locked(async (session) => {
       const current = await readModel(session);
-      const { changes, settled } = await readMeta(session);
-      const model = makeModel({
-        ...current,
-        generation: current.generation + COUNTS_GO_ON,
-        epoch: newEpoch(),
-      });
+      const meta = await readMeta(session);
+      const { lastStamp, settled, day } = timesOfEpoch(meta, begin);
+      const epoch = newEpoch();
+      const model = makeModel({ ...current, generation: current.generation + COUNTS_GO_ON, epoch, day });
       await writeMeta(session, {
-        generation: model.generation,
-        epoch: model.epoch,
-        changes: changes + COUNTS_GO_ON,
-        settled: Math.max(settled, notBefore),
+        ...{
+          generation: model.generation,
+          epoch,
+          changes: meta.changes + COUNTS_GO_ON,
+          lastStamp,
+          settled,
+          day,
+        },
+        ...(begin.notAfter === undefined ? {} : { restamping: true }),
       });
       return model;
     });
+  }
+
+  stampState(): Promise<StampState> {
+    return withSession(this.#pool, async ({ rows }) => {
+      const { lastStamp, settled, isRestamping } = await readState(rows, this.#clock);
+      return { now: this.#clock.raw(), newest: Math.max(Date.parse(lastStamp), settled), isRestamping };
+    });
+  }
+
+  async endRestamp(): Promise<void> {
+    await this.locked((session) => writeMeta(session, { restamping: false }));
   }
 
   /**
@@ -168,15 +186,6 @@ export class Writer {
     };
     return underLock(this.#pool, judgeToday, { patience });
   }
-}
-
-/**
- * Stamps have their fraction only when it is not zero, so they are compared as times.
- * @param ahead milliseconds that it lies ahead of the clock
- */
-function nextStamp({ moment, settled, lastStamp }: State, ahead = 0): string {
-  const now = timestampFrom(Math.max(moment + ahead, settled));
-  return Date.parse(now) > Date.parse(lastStamp) ? now : lastStamp;
 }
 
 async function holdings(session: Session): Promise<Holdings> {

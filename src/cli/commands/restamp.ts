@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import type { RestampReport } from '../../store/write/bring-back.ts';
+import { openStore } from '../open-store.ts';
+import { applyConfig, CLOCK_OPTION, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
+import { print } from '../output.ts';
+import { withProgress } from '../progress.ts';
+
+export function addRestampCommand(program: Command): void {
+  program
+    .command('restamp')
+    .description('bring timestamps that lie ahead of the clock back, in order, while the store is served')
+    .addOption(STORE_OPTION())
+    .addOption(CONFIG_OPTION())
+    .addOption(CLOCK_OPTION())
+    .addOption(JSON_OPTION())
+    .action(async (_options, command: Command) => {
+      applyConfig(command);
+      const { store: address, allowClockJump, json } = command.opts();
+      const store = await openStore(address, { create: false, allowClockJump });
+      try {
+        const report = await withProgress(`Bringing timestamps of ${store.name} back`, undefined, () =>
+          store.restamp(),
+        );
+        print(report, text(report), json);
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+function text({ records, tombstones, epoch }: RestampReport): string {
+  if (epoch === undefined) return 'no timestamp lies ahead of the clock';
+  const parts = Object.entries(records).map(([resource, count]) => `${count} ${resource}`);
+  const moved = [...parts, ...(tombstones > 0 ? [`${tombstones} deletions`] : [])];
+  return `brought back: ${moved.join(', ') || 'nothing but promises'}; epoch ${epoch} has begun, and consumers read everything again`;
+}

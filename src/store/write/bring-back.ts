@@ -1,0 +1,197 @@
+/**
+ * Brings timestamps that lie ahead of the clock back, in order: what a clock that was wrong for a while has left. First a
+ * new epoch begins, in which nothing that was promised ahead of the clock counts any more; then records and tombstones
+ * get timestamps of now, as if they had been changed, in transactions like those of any other write. The store is read
+ * and written meanwhile. One that was broken off is taken up by the next.
+ */
+import { type Field, type FieldValues, REPLICA_STAMP, timestampFrom } from '../../dictionary/index.ts';
+import { spanText } from '../clock-jump.ts';
+import type { NewEpoch } from '../epoch.ts';
+import type { StoreModel } from '../model.ts';
+import { isStamp } from '../record/stamps.ts';
+import { stampsAsOwn } from '../settings.ts';
+import type { BatchWriter } from './batches.ts';
+import type { Tombstone, WriteTransaction } from './transaction.ts';
+
+/** Where a store stands in time. */
+export interface StampState {
+  /** Of the clock that stamps; milliseconds since 1970. */
+  readonly now: number;
+  /** The youngest moment that was given to a record, or promised to a reader. */
+  readonly newest: number;
+  /** Whether timestamps are being brought back, or were when that was broken off. */
+  readonly isRestamping: boolean;
+}
+
+/** How far the youngest timestamp of a store lies ahead of its clock. */
+export interface Ahead {
+  readonly milliseconds: number;
+  /** Canonical. */
+  readonly newest: string;
+  readonly isRestamping: boolean;
+}
+
+/** Clocks are set back by seconds now and then; the store waits for them without a word. */
+const TOLERANCE = 60_000;
+
+/** Undefined when all is well. */
+export function aheadOf({ now, newest, isRestamping }: StampState): Ahead | undefined {
+  const milliseconds = newest - now;
+  if (milliseconds <= TOLERANCE && !isRestamping) return undefined;
+  return { milliseconds: Math.max(0, milliseconds), newest: timestampFrom(newest), isRestamping };
+}
+
+/** What a person is told of it. */
+export function aheadText({ milliseconds, newest, isRestamping }: Ahead): string {
+  if (isRestamping)
+    return 'timestamps are being brought back; "plat restamp" goes on with what was broken off';
+  return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
+}
+
+/** The part of an engine that brings timestamps back. */
+export interface RestampWriter extends BatchWriter {
+  stampState(): Promise<StampState>;
+  beginEpoch(begin: NewEpoch): Promise<StoreModel>;
+  endRestamp(): Promise<void>;
+}
+
+export interface RestampReport {
+  /** Records that got another timestamp, by resource. */
+  readonly records: Readonly<Record<string, number>>;
+  readonly tombstones: number;
+  /** Absent: nothing lay ahead of the clock, and the epoch goes on. */
+  readonly epoch?: string;
+}
+
+/** Records of one transaction at the most. */
+const LARGEST_BATCH = 1000;
+/** Different timestamps of one transaction at the most: each gets a millisecond of its own, and the commit waits for it. */
+const MOMENTS = 100;
+
+export async function bringBack(
+  writer: RestampWriter,
+  current: StoreModel,
+): Promise<{ readonly report: RestampReport; readonly model: StoreModel }> {
+  const state = await writer.stampState();
+  if (aheadOf(state) === undefined) return { report: { records: {}, tombstones: 0 }, model: current };
+  let model = current;
+  if (state.newest - state.now > TOLERANCE) model = await writer.beginEpoch({ notAfter: state.now });
+  const records: Record<string, number> = {};
+  for (const [resource, field] of stampedResources(model)) {
+    const moved = await inBatches((transaction, limit) => moveRecords(transaction, resource, field, limit));
+    if (moved > 0) records[resource] = moved;
+  }
+  const tombstones = await inBatches(moveTombstones);
+  await writer.endRestamp();
+  return { report: { records, tombstones, epoch: model.epoch }, model };
+
+  /** @param move how many things it moved; none: there are no more */
+  async function inBatches(
+    move: (transaction: WriteTransaction, limit: number) => Promise<number>,
+  ): Promise<number> {
+    const { usual } = writer.limits;
+    let moved = 0;
+    for (let limit = LARGEST_BATCH; ; ) {
+      const attempt = await writer.attempt(model, (transaction) => move(transaction, limit), null, {
+        ahead: MOMENTS,
+        longest: usual,
+      });
+      switch (attempt.kind) {
+        case 'done':
+          if (attempt.result === 0) return moved;
+          moved += attempt.result;
+          break;
+        case 'outdated':
+          model = await writer.readModel();
+          break;
+        case 'too-long':
+          limit = Math.max(1, limit >> 1);
+          break;
+      }
+    }
+  }
+}
+
+/** What is part of a record comes before it: no listing gets an earlier timestamp than what changed in it. */
+function stampedResources(model: StoreModel): (readonly [resource: string, field: string])[] {
+  const own =
+    model.settings.owner === 'authority' || stampsAsOwn(model.settings)
+      ? 'ModificationTimestamp'
+      : REPLICA_STAMP;
+  const stamped = [...model.dictionary.resources.values()].filter(
+    ({ name }) => model.stores(name) && model.layout(name).fields.some((field) => field.name === own),
+  );
+  const order = ['named', 'fixed', undefined];
+  return stamped
+    .toSorted((left, right) => order.indexOf(left.parent?.kind) - order.indexOf(right.parent?.kind))
+    .map(({ name }) => [name, own]);
+}
+
+/** The timestamps that this store sets itself. */
+function ownFields({ model }: WriteTransaction, resource: string, field: string): Field[] {
+  const stamps = model.layout(resource).fields.filter(isStamp);
+  return model.settings.owner === 'authority' ? stamps : stamps.filter(({ name }) => name === field);
+}
+
+async function moveRecords(
+  transaction: WriteTransaction,
+  resource: string,
+  field: string,
+  limit: number,
+): Promise<number> {
+  const names = ownFields(transaction, resource, field).map(({ name }) => name);
+  const found = await transaction.stampedAfter(resource, field, transaction.stamp, limit);
+  const ahead = (values: FieldValues): string[] =>
+    names.flatMap((name) => {
+      const value = values[name];
+      return typeof value === 'string' && isLater(value, transaction.stamp) ? [value] : [];
+    });
+  const { taken, moments } = take(found, ({ values }) => ahead(values));
+  const back = inOrder(moments, transaction.stamp);
+  const rows = taken.map((stored) => {
+    const moved = names.flatMap((name) => {
+      const to = back.get(String(stored.values[name]));
+      return to === undefined ? [] : [[name, to] as const];
+    });
+    return { stored, values: { ...stored.values, ...Object.fromEntries(moved) } };
+  });
+  await transaction.restamp(resource, rows);
+  return rows.length;
+}
+
+async function moveTombstones(transaction: WriteTransaction, limit: number): Promise<number> {
+  const found = await transaction.tombstonesAfter(transaction.stamp, limit);
+  const later = found.filter(({ deletedAt }) => isLater(deletedAt, transaction.stamp));
+  const { taken, moments } = take(later, ({ deletedAt }) => [deletedAt]);
+  const back = inOrder(moments, transaction.stamp);
+  const moved = taken.map(
+    (each): Tombstone => ({ ...each, deletedAt: back.get(each.deletedAt) ?? transaction.stamp }),
+  );
+  await transaction.restampTombstones(moved);
+  return moved.length;
+}
+
+const isLater = (left: string, right: string): boolean => Date.parse(left) > Date.parse(right);
+
+/** As many of the first as have no more different timestamps than there are milliseconds for. */
+function take<T>(
+  found: readonly T[],
+  stampsOf: (item: T) => readonly string[],
+): { readonly taken: readonly T[]; readonly moments: ReadonlySet<string> } {
+  const moments = new Set<string>();
+  const taken: T[] = [];
+  for (const item of found) {
+    const stamps = stampsOf(item);
+    if (taken.length > 0 && moments.size + stamps.length > MOMENTS) break;
+    for (const stamp of stamps) moments.add(stamp);
+    taken.push(item);
+  }
+  return { taken, moments };
+}
+
+/** Timestamps up to that of the transaction, which lies ahead by as many milliseconds, for those that lie later. */
+function inOrder(moments: ReadonlySet<string>, stamp: string): ReadonlyMap<string, string> {
+  const sorted = [...moments].toSorted((left, right) => Date.parse(left) - Date.parse(right));
+  const first = Date.parse(stamp) - (sorted.length - 1);
+  return new Map(sorted.map((moment, index) => [moment, timestampFrom(first + index)]));
+}

@@ -1,0 +1,76 @@
+/** Commands on a machine whose clock is wrong for a while, beside a service that goes on. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { listing } from '../support/builders.ts';
+import { DAY } from '../support/clock.ts';
+import { clockOff, place } from './run.ts';
+import { ANY_PORT, addressesOf } from './serving.ts';
+
+/** Where a system does not tell its starts apart, a process notices no jump that came before it. */
+const tellsStarts = existsSync('/proc/sys/kernel/random/boot_id');
+const AHEAD = { env: clockOff(2 * DAY) };
+const STORE = ['--store', 'm.db'];
+
+test('a clock that jumped ahead is refused unless told, in every command that takes timestamps', async (t) => {
+  if (!tellsStarts) return t.skip('this system does not tell its starts apart');
+  const at = place(t);
+  for (const key of ['A', 'B', 'C']) at.file(`${key}.ndjson`, [listing(key)]);
+  await at.done(['import', ...STORE, 'A.ndjson']);
+  const refused = /^plat: The clock says \S+Z, and was set ahead by 2\.0 days\. Nothing is written: /m;
+  for (const command of [
+    ['import', 'B.ndjson'],
+    ['delete', '--resource', 'Property', 'A'],
+  ]) {
+    const { code, err } = await at.run([...command, ...STORE], AHEAD);
+    assert.deepEqual([command[0], code], [command[0], 1]);
+    assert.match(err, refused);
+  }
+  assert.deepEqual(
+    (await at.exported('m.db', 'Property')).map(({ ListingKey }) => ListingKey),
+    ['A'],
+  );
+  // It is right after all, and said so once: the next command knows.
+  await at.done(['import', ...STORE, '--allow-clock-jump', 'B.ndjson'], AHEAD);
+  await at.done(['import', ...STORE, 'C.ndjson'], AHEAD);
+  assert.equal((await at.exported('m.db', 'Property')).length, 3);
+});
+
+test('a store that a wrong clock has frozen says so everywhere, and is repaired while it is served', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [listing('A')]);
+  at.file('b.ndjson', [listing('B')]);
+  await at.done(['import', ...STORE, 'a.ndjson']);
+  const running = at.start(['serve', ...STORE, ...ANY_PORT]);
+  const { admin } = await addressesOf(running);
+  const ready = async (): Promise<unknown> => (await fetch(`${admin}/ready`)).json();
+  assert.deepEqual(await ready(), { ready: true });
+
+  await at.done(['import', ...STORE, '--allow-clock-jump', 'b.ndjson'], AHEAD);
+  const told =
+    /the last timestamp, \S+Z, lies 2\.0 days ahead of the clock: windows up to it stay empty; "plat restamp" brings it back/;
+  const { problems } = Object(await ready());
+  assert.match(problems.clock, told);
+  const status = await at.run(['status', ...STORE, '--json']);
+  assert.match(status.err, told);
+  assert.equal(JSON.parse(status.out).ahead.isRestamping, false);
+  const imported = await at.run(['import', ...STORE, 'a.ndjson']);
+  assert.deepEqual([imported.code, told.test(imported.err)], [0, true]);
+
+  const repaired = await at.done(['restamp', ...STORE]);
+  assert.match(
+    repaired,
+    /^brought back: 1 Property; epoch [\w-]{12} has begun, and consumers read everything again$/m,
+  );
+  assert.deepEqual(await ready(), { ready: true });
+  const stamps = (await at.exported('m.db', 'Property')).map(
+    ({ ModificationTimestamp }) => ModificationTimestamp,
+  );
+  assert.ok(
+    stamps.every((stamp) => Date.parse(String(stamp)) <= Date.now()),
+    stamps.join(),
+  );
+  assert.equal(await at.done(['restamp', ...STORE]), 'no timestamp lies ahead of the clock\n');
+  running.child.kill('SIGTERM');
+  assert.equal((await running.ended).code, 0);
+});

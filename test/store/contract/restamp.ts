@@ -1,0 +1,162 @@
+/** What a clock that was ahead for a while has left is brought back, while the store is served. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aheadText } from '../../../src/store/write/bring-back.ts';
+import { listing, photo } from '../../support/builders.ts';
+import type { Engine } from '../../support/engine.ts';
+import { makeWorld, operations, type World } from '../../support/world.ts';
+
+const STAMPS = ['ModificationTimestamp', 'PhotosChangeTimestamp', 'PriceChangeTimestamp'] as const;
+const SELECT = `$select=${STAMPS.join()}&$orderby=ModificationTimestamp`;
+const RESOURCES = ['Property', 'Media', 'Field', 'Lookup'];
+const BACK = '2026-06-01T13:00:00Z';
+
+/** Changes on a right clock, and then of twenty years later; another process has been reading all the time. */
+async function frozen(world: World) {
+  const { clock } = world;
+  const other = { store: await world.again(), ...operations(await world.again(), clock) };
+  await world.write('Property', listing('A', { Media: [photo('M1')] }), listing('B'), listing('C'));
+  clock.set('2046-06-01T12:00:00Z');
+  await world.write('Property', listing('C', { ListPrice: 5, Media: [photo('M3')] }));
+  clock.set('2046-06-01T12:00:00.500Z');
+  await world.write('Property', listing('D', { Media: [photo('M4')] }));
+  await world.store.remove('Property', ['B']);
+  clock.set('2046-06-03T12:00:00Z');
+  await world.write('Property', listing('A', { Media: [photo('M1', { ShortDescription: 'new' })] }));
+  // The other process has promised a reader that windows of the future are closed.
+  clock.set('2046-06-04T12:00:00Z');
+  await other.store.horizon();
+  clock.set(BACK);
+  return other;
+}
+
+export function restampContract(engine: Engine): void {
+  test('timestamps ahead of the clock are told, and brought back in order, in columns and texts', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { clock, store } = world;
+    assert.equal(await store.ahead(), undefined);
+    const other = await frozen(world);
+    const { epoch } = await other.store.model();
+    const ahead = await store.ahead();
+    assert.deepEqual(ahead, {
+      milliseconds: Date.parse('2046-06-04T12:00:00Z') - clock.now(),
+      newest: '2046-06-04T12:00:00Z',
+      isRestamping: false,
+    });
+    assert.equal(
+      ahead && aheadText(ahead),
+      'the last timestamp, 2046-06-04T12:00:00Z, lies 7308.0 days ahead of the clock: windows up to it stay empty; "plat restamp" brings it back',
+    );
+    const { stamp: stuck } = await other.write('Property', listing('E'));
+    assert.equal(stuck, '2046-06-04T12:00:00Z');
+
+    const report = await store.restamp();
+    assert.deepEqual(
+      { ...report, epoch: undefined },
+      { records: { Media: 3, Property: 4, Field: 2 }, tombstones: 1, epoch: undefined },
+    );
+    assert.notEqual(report.epoch, epoch);
+    for (const reader of [world, other]) {
+      assert.equal(await reader.store.ahead(), undefined);
+      assert.equal((await reader.store.model()).epoch, report.epoch);
+      assert.equal((await reader.store.model()).day, '2026-06-01');
+      const listings = await reader.rows('Property', SELECT);
+      assert.deepEqual(
+        (await reader.rows('Property', '$select=ListingKey&$orderby=ModificationTimestamp')).map(
+          ({ ListingKey }) => ListingKey,
+        ),
+        ['C', 'D', 'A', 'E'],
+      );
+      for (const each of [...listings, ...(await reader.rows('Media', '$select=ModificationTimestamp'))]) {
+        for (const [name, value] of Object.entries(each)) {
+          if (value === null) continue;
+          const moment = Date.parse(String(value));
+          assert.ok(
+            moment >= Date.parse('2026-06-01T12:00:00Z') && moment <= clock.now(),
+            `${name} ${value}`,
+          );
+        }
+      }
+      const [c] = listings;
+      assert.equal(c?.PriceChangeTimestamp, c?.ModificationTimestamp);
+      // Columns and texts say the same, in both interfaces.
+      for (const key of ['A', 'C', 'D', 'E']) {
+        const text = (await reader.record('Property', key))?.ModificationTimestamp;
+        const [row] = await reader.rows(
+          'Property',
+          `$select=ModificationTimestamp&$filter=ListingKey eq '${key}'`,
+        );
+        assert.equal(row?.ModificationTimestamp, text);
+        const native = Object((await reader.listing(key))?.StandardFields);
+        assert.equal(native.ModificationTimestamp, text);
+      }
+      for (const resource of RESOURCES) {
+        assert.equal(
+          await reader.count(resource, '$filter=ModificationTimestamp gt 2026-06-02'),
+          0,
+          resource,
+        );
+      }
+    }
+  });
+
+  test('from then on the store follows the clock, in processes too that had followed the wrong one', async (t) => {
+    const world = await makeWorld(engine, t);
+    const other = await frozen(world);
+    await world.store.restamp();
+    world.clock.set('2026-06-01T14:00:00Z');
+    const now = world.clock.now();
+    assert.deepEqual(await other.store.horizon(), { now, settled: now });
+    assert.equal(await other.store.now(), now);
+    assert.deepEqual(await world.store.horizon(), { now, settled: now });
+    assert.equal((await other.write('Property', listing('F'))).stamp, '2026-06-01T14:00:00Z');
+    assert.equal((await world.write('Property', listing('G'))).stamp, '2026-06-01T14:00:00Z');
+    const window = '$filter=ModificationTimestamp ge 2026-06-01T14:00:00Z';
+    assert.deepEqual(await other.keys('Property', window), ['F', 'G']);
+    assert.equal((await world.store.status()).lastStamp, '2026-06-01T14:00:00Z');
+    // A promise that is made now holds as always, also on a clock that is set back by a moment.
+    world.clock.set('2026-06-01T13:59:30Z');
+    const { stamp } = await operations(await world.again(), world.clock).write('Property', listing('H'));
+    assert.ok(Date.parse(stamp) >= now, stamp);
+  });
+
+  test('where nothing lies ahead, nothing is changed, and the epoch goes on', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A'));
+    world.clock.advance(-30_000);
+    const { epoch } = await world.store.model();
+    assert.deepEqual(await world.store.restamp(), { records: {}, tombstones: 0 });
+    assert.equal((await world.store.model()).epoch, epoch);
+  });
+
+  test('what was broken off is told, and taken up', async (t) => {
+    const world = await makeWorld(engine, t);
+    const other = await frozen(world);
+    const { epoch } = await world.store.beginEpoch({ notAfter: world.clock.now() });
+    const ahead = await other.store.ahead();
+    assert.equal(ahead?.isRestamping, true);
+    assert.equal(
+      ahead && aheadText(ahead),
+      'timestamps are being brought back; "plat restamp" goes on with what was broken off',
+    );
+    const report = await other.store.restamp();
+    assert.deepEqual(report, { records: { Media: 3, Property: 3, Field: 2 }, tombstones: 1, epoch });
+    assert.equal(await world.store.ahead(), undefined);
+    assert.equal(await world.count('Property', '$filter=ModificationTimestamp gt 2026-06-02'), 0);
+  });
+
+  test('a replica gets its own timestamps back; those of its source stay', async (t) => {
+    const world = await makeWorld(engine, t, { settings: { owner: 'replica' } });
+    world.clock.set('2046-06-01T12:00:00Z');
+    const sent = listing('A', { ModificationTimestamp: '2046-05-01T00:00:00Z' });
+    await world.write('Property', sent);
+    world.clock.set(BACK);
+    await world.store.restamp();
+    const [found] = await world.rows(
+      'Property',
+      '$select=ModificationTimestamp,ReplicaModificationTimestamp',
+    );
+    assert.equal(found?.ModificationTimestamp, '2046-05-01T00:00:00Z');
+    assert.equal(String(found?.ReplicaModificationTimestamp).slice(0, 16), '2026-06-01T13:00');
+  });
+}
