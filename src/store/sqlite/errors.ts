@@ -43,6 +43,10 @@ function resultCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
+/** Why the engine cannot hold a record. */
+export const refusalIn = (error: unknown): string | undefined =>
+  resultCode(error) === TOO_BIG ? 'The store cannot hold it: a text is too long' : undefined;
+
 export const isBusy = (error: unknown): boolean => {
   const code = resultCode(error);
   return code === BUSY || code === LOCKED;

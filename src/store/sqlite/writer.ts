@@ -13,6 +13,7 @@ import { publishDictionary } from '../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import type { Connection } from './connection.ts';
 import { counters } from './counters.ts';
+import { refusalIn } from './errors.ts';
 import { judgeAll } from './judge.ts';
 import { underLock } from './lock.ts';
 import {
@@ -43,6 +44,8 @@ export class Writer {
     this.#clock = clock;
     this.limits = limits;
   }
+
+  readonly refusal = refusalIn;
 
   pause(milliseconds: number): Promise<void> {
     return this.#clock.sleep(milliseconds);

@@ -33,6 +33,8 @@ export interface BatchWriter {
     source: string | null,
     allowed: Allowed,
   ): Promise<Attempt<T>>;
+  /** Why the engine cannot hold a record, if that is what the error says: a text beyond what its indexes take. */
+  refusal(error: unknown): string | undefined;
   /** Lets other writers have the lock. */
   pause(milliseconds: number): Promise<void>;
 }
@@ -163,7 +165,13 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
     model = await job.ready(model, batch, waiting);
     const work = job.work(batch, model, waiting.length === 0 ? report : undefined);
     const longest = batch.length > 1 ? usual : alone + usual;
-    const attempt = await writer.attempt(model, work, job.source, { ahead, longest });
+    const attempt = await writer
+      .attempt(model, work, job.source, { ahead, longest })
+      .catch((error: unknown): { readonly kind: 'refused'; readonly reason: string } => {
+        const reason = writer.refusal(error);
+        if (reason === undefined || batch.length === 0) throw error;
+        return { kind: 'refused', reason };
+      });
     if (ahead > 0) await writer.pause(REST);
     switch (attempt.kind) {
       case 'done':
@@ -176,23 +184,25 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
         model = await writer.readModel();
         waiting.unshift(batch);
         break;
+      case 'refused':
       case 'too-long': {
         if (batch.length > 1) {
           const weight = batch.reduce((sum, item) => sum + job.weightOf(item), 0);
-          if (job.isSized) slowDown(writer, weight);
+          if (job.isSized && attempt.kind === 'too-long') slowDown(writer, weight);
           const middle = batch.length >> 1;
           waiting.unshift(batch.slice(0, middle), batch.slice(middle));
           break;
         }
         tries++;
-        if (tries < TRIES) {
+        if (attempt.kind === 'too-long' && tries < TRIES) {
           ahead = Math.min(alone, Math.ceil(attempt.milliseconds));
           waiting.unshift(batch);
           break;
         }
         const [only] = batch;
         if (only === undefined) throw platError('failed', { reason: 'A transaction takes too long.' });
-        const rejected = [job.refused(only, alone / 1000)];
+        const long = job.refused(only, alone / 1000);
+        const rejected = [attempt.kind === 'refused' ? { ...long, reason: attempt.reason } : long];
         report = addReports(report, { ...emptyTally(report.stamp), rejected });
         tries = 0;
         ahead = 0;

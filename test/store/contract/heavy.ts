@@ -1,6 +1,7 @@
 /** One record that no short transaction takes: nothing else is held up by it, and no reader sees half of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeRandom } from '../../../src/demo/random.ts';
 import { systemClock } from '../../../src/store/clock.ts';
 import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
 import { listing, member, openHouse, photo, photoOf, room } from '../../support/builders.ts';
@@ -172,6 +173,39 @@ export function heavyContract(engine: Engine): void {
     }));
     assert.deepEqual(told(await world.store.remove('Property', ['A', 'B'])), { rejected });
     assert.deepEqual([await world.count('Property'), await world.count('Media')], [2, 3]);
+  });
+
+  test('texts and rows that an engine cannot hold are refused alone, and all others are stored', async (t) => {
+    const world = await makeWorld(engine, t, { settings: { owner: 'replica' } });
+    const random = makeRandom(1, 'texts').unit;
+    const long = many(6000, () => String.fromCharCode(0x4e00 + Math.floor(random() * 20_000))).join('');
+    const { fields } = (await world.store.model()).resource('Property');
+    const texts = [...fields.values()].filter(
+      ({ type, collection }) => type.kind === 'string' && !collection,
+    );
+    const wide = Object.fromEntries(texts.map(({ name }) => [name, name === 'ListingKey' ? 'wide' : long]));
+    const odd = [
+      listing('city', { City: long, ListPrice: 1 }),
+      listing('postal', { PostalCode: long }),
+      listing('agent', { ListAgentKey: long }),
+      listing('remarks', { PublicRemarks: long }),
+      listing('media', { Media: [photo('M1', { LongDescription: long, MediaObjectID: long })] }),
+      wide,
+    ];
+    const records = odd.flatMap((record, at) => [listing(`s${at}`), record]);
+    const { inserted, rejected } = await world.write('Property', ...records);
+    const refused = rejected.map(({ key }) => key);
+    const stored = await world.keys('Property');
+    assert.deepEqual(
+      [...stored, ...refused].toSorted(),
+      records.map((record) => String(record.ListingKey)).toSorted(),
+    );
+    assert.equal(inserted, stored.length);
+    for (const key of ['s0', 's1', 's2', 's3', 's4', 's5', 'remarks', 'media'])
+      assert.ok(stored.includes(key), key);
+    for (const { reason } of rejected) assert.match(reason, /^The store cannot hold it: /);
+    const [remarks] = await world.rows('Property', "$filter=ListingKey eq 'remarks'&$select=PublicRemarks");
+    assert.equal(remarks?.PublicRemarks, long);
   });
 
   if (process.env.PLAT_FULL !== '1') return;

@@ -59,6 +59,12 @@ export function damageIn(error: unknown): string | undefined {
   return CORRUPT.has(codeOf(error) ?? '') ? `the server says: ${messageOf(error)}` : undefined;
 }
 
+/** Why the server cannot hold a record: data_exception, program_limit_exceeded. */
+export function refusalIn(error: unknown): string | undefined {
+  const isOfData = /^(22|54)...$/.test(codeOf(error) ?? '');
+  return isOfData ? `The store cannot hold it: the server says: ${messageOf(error)}` : undefined;
+}
+
 /** Turns what the server says into what a user is told; anything unknown stays as it is. */
 export function translateError(error: unknown, store: string, seconds: number): unknown {
   if (error instanceof PlatError || error instanceof LeaseLost) return error;

@@ -11,6 +11,7 @@ import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../../writ
 import { nextStamp } from '../../write/next-stamp.ts';
 import type { WriteTransaction } from '../../write/transaction.ts';
 import { PATIENCE } from '../connection/connect.ts';
+import { refusalIn } from '../connection/errors.ts';
 import { allow, type Session, withSession } from '../connection/session.ts';
 import { applyModel } from '../making/apply-model.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
@@ -33,6 +34,8 @@ export class Writer {
     this.#clock = clock;
     this.limits = limits;
   }
+
+  readonly refusal = refusalIn;
 
   pause(milliseconds: number): Promise<void> {
     return this.#clock.sleep(milliseconds);
