@@ -55,6 +55,8 @@ export interface ResoShape {
   readonly computed: readonly Computed[];
   readonly expansions: readonly Expansion[];
   readonly omitNulls: boolean;
+  /** Without what other records give it at request time (fields of agents and offices). */
+  readonly ownOnly?: boolean;
   /** `"Field@Core.Permissions":"None"` in place of each hidden field. */
   readonly annotateHidden: boolean;
   /** Root of the service, for references (`$ref`); ends with `/`. */

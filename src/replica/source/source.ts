@@ -131,6 +131,15 @@ export interface Shown {
   readonly epoch: string | undefined;
 }
 
+/** What a source tells of a range of a collection in place of its records (src/store/digest.ts). */
+export interface SourceDigest {
+  readonly last: string;
+  readonly rows: number;
+  /** By the name of the collection. */
+  readonly members: Readonly<Record<string, number>>;
+  readonly digest: string;
+}
+
 /** A feed, whatever interface it speaks. */
 export interface Source {
   readonly capabilities: Capabilities;
@@ -143,6 +152,17 @@ export interface Source {
   windowField(resource: string): string;
   page(resource: string, walk: Walk, place: Place): Promise<SourcePage>;
   keys(resource: string, place: Place): Promise<KeyPage>;
+  /**
+   * Digests of ranges in the order of keys, up to some that follow a key, and whether more do. Absent where a source
+   * gives none.
+   */
+  digests?(
+    resource: string,
+    after: string,
+    size: number,
+  ): Promise<{ readonly ranges: readonly SourceDigest[]; readonly more: boolean }>;
+  /** A page of whole records that follow a key; only with digests. */
+  after?(resource: string, key: string, size: number): Promise<SourcePage>;
   /** Records by their keys, with their children; those that are not there are left out. */
   some(resource: string, keys: readonly string[], attempts?: number): Promise<SourcePage>;
   /** How many keys `some` and `children` take at once. */

@@ -3,6 +3,7 @@ import type { ServiceContext } from '../context.ts';
 import type { Exchange, Reply, Session } from '../exchange.ts';
 import { collection } from './collection.ts';
 import { count } from './count.ts';
+import { DIGESTS, digests } from './digests.ts';
 import { metadata } from './metadata.ts';
 import { field, record } from './record.ts';
 import { type ResoRequest, resoRequest } from './resource-request.ts';
@@ -21,6 +22,8 @@ export function reso(
 }
 
 function route(request: ResoRequest, rawPath: string, { aliases }: RawOptions): Promise<Reply> | Reply {
+  const [, compared] = DIGESTS.exec(rawPath) ?? [];
+  if (compared !== undefined) return digests(request, compared);
   const path = parseResourcePath(rawPath, request.session.view.schema, aliases);
   switch (path.kind) {
     case 'service':

@@ -24,14 +24,18 @@ export function piecesText(source: TextSource, choice: PieceChoice): Sql[] {
       (choice.custom || !piece.custom) &&
       piece.fields.some((field) => view.role.seesField(field)),
   );
-  const texts = [...pieces.filter((piece) => piece.first), ...pieces.filter((piece) => !piece.first)].flatMap(
-    (piece) => pieceText(source, piece, choice),
+  // The names of classes do not depend on which fields a store has in use, as their places do.
+  const rest = pieces.filter((piece) => !piece.first).toSorted(byName);
+  const texts = [...pieces.filter((piece) => piece.first), ...rest].flatMap((piece) =>
+    pieceText(source, piece, choice),
   );
   if (choice.omitNulls) return texts;
   const fields = pieces.flatMap((piece) => piece.fields);
   const gap = gapText(alias, fields, (field) => layout.since(field), memberNull(choice.naming));
   return gap === undefined ? texts : [...texts, gap];
 }
+
+const byName = (one: Piece, other: Piece): number => (one.valuesColumn < other.valuesColumn ? -1 : 1);
 
 const memberNull =
   (naming: PieceChoice['naming']) =>

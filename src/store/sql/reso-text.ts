@@ -47,7 +47,12 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
   return isWhole(shape) ? withFileAddresses(source, text) : text;
 }
 
-function wholeMembers(source: TextSource, { omitNulls }: ResoShape): readonly Sql[] {
+function wholeMembers(source: TextSource, { omitNulls, ownOnly = false }: ResoShape): readonly Sql[] {
+  if (ownOnly) {
+    return keptMembers(source, omitNulls ? 'own without nulls' : 'own', () =>
+      piecesText(source, { naming: 'reso', custom: true, omitNulls }),
+    );
+  }
   return keptMembers(source, omitNulls ? 'reso without nulls' : 'reso', () => [
     ...piecesText(source, { naming: 'reso', custom: true, omitNulls }),
     ...joinedMembers(source, omitNulls),

@@ -1,7 +1,8 @@
 /** The proof that a copy is equal: finds each kind of planted difference, and nothing where there is none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isEqual } from '../../../src/replica/verify/verify.ts';
+import type { Transport } from '../../../src/replica/http/transport.ts';
+import { isEqual, type Verified } from '../../../src/replica/verify/verify.ts';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
 import { SECOND, testClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
@@ -291,4 +292,81 @@ test('accounts whose first sweep is not at its end are not equal', async (t) => 
       ['Office', 'its sweep is not at its end (walking)'],
     ],
   );
+});
+
+/** What a verification asks for, beyond what the source is. */
+const askedBy = async (replica: WatchedReplica, resource: string): Promise<string[]> => {
+  const before = replica.requests.length;
+  await replica.verify();
+  const isProbe = (request: string): boolean => /[?&]\$top=1(&|$)/.test(request);
+  return replica.requests
+    .slice(before)
+    .filter((request) => request.startsWith(resource) && !isProbe(request))
+    .map((request) => request.replace(/\?.*(\$skiptoken=\d+|\$filter=.*)?$/, '?$1'));
+};
+
+test('equal copies are proved by digests of ranges, and only a range that differs is read', async (t) => {
+  const feed = await platFeed(t, { role: 'idx' });
+  const keys = keysUpTo(1300);
+  await feed.write('Member', member('m1'));
+  const hidden = { StandardStatus: 'Withdrawn' };
+  await feed.write(
+    'Property',
+    ...keys.map((key, at) => whole(key, at % 7 === 3 ? hidden : { ...WITHHELD[at % 2] })),
+  );
+  feed.clock.advance(HOUR);
+  const replica = await feed.replica(t, 'reso');
+  await replica.replicate();
+  const shown = keys.filter((_, at) => at % 7 !== 3);
+  assert.deepEqual(await askedBy(replica, 'Property'), ['Property/$digests?']);
+  const count = ({ resource, atSource, stored, compared }: Verified): unknown => [
+    resource,
+    atSource,
+    stored,
+    compared,
+  ];
+  const counts = (await replica.verify()).map(count);
+  assert.deepEqual(counts.slice(0, 2), [
+    ['Property', shown.length, shown.length, shown.length],
+    ['Member', 1, 1, 1],
+  ]);
+  assert.deepEqual(
+    counts.find((each) => String(each).startsWith('Media')),
+    ['Media', shown.length, shown.length, shown.length],
+  );
+  // Records of the second thousand, and before the first: these ranges are read.
+  const wrong = shown[1050] ?? '';
+  await plant(replica, 'Property', { ...(await ownListing(replica, wrong)), ListPrice: 101 });
+  await replica.store.remove('Property', [shown.at(-1) ?? '']);
+  await plant(replica, 'Property', listing('0000'), listing(`${shown[1020]}x`), listing('zzzz'));
+  assert.deepEqual((await found(replica)).map(String).toSorted(), [
+    `Property,0000,not-at-source`,
+    `Property,${shown[1020]}x,not-at-source`,
+    `Property,${wrong},content,ListPrice`,
+    `Property,${shown.at(-1)},missing`,
+    `Property,zzzz,not-at-source`,
+  ]);
+});
+
+/** Rows whose address the public does not see, and others. */
+const WITHHELD: readonly Json[] = [
+  { City: 'Springfield', InternetAddressDisplayYN: false },
+  { City: 'Springfield', InternetAddressDisplayYN: true },
+];
+
+test('a source that gives no digests is read whole', async (t) => {
+  const feed = await platFeed(t);
+  await feed.write('Property', ...keysUpTo(3).map((key) => whole(key)));
+  feed.clock.advance(HOUR);
+  const refuse =
+    (transport: Transport): Transport =>
+    async (wish) =>
+      wish.url.includes('$digests')
+        ? { ...(await transport({ ...wish, url: feed.root('reso') + '/Nothing' })) }
+        : transport(wish);
+  const replica = await feed.replica(t, 'reso', { between: refuse });
+  await replica.replicate();
+  assert.deepEqual(await found(replica), []);
+  const asked = await askedBy(replica, 'Property');
+  assert.deepEqual(asked.length, 2, asked.join());
 });

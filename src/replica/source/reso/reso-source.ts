@@ -13,6 +13,7 @@ import type {
   Position,
   Shown,
   Source,
+  SourceDigest,
   SourceItem,
   SourceKey,
   SourcePage,
@@ -120,6 +121,24 @@ export function resoSource(options: ResoSourceOptions): Source {
       const keyless = values.length - keys.length;
       return { keys, keyless, next: nextOf(page, values.length, place), ...facts };
     },
+    ...(capabilities.isPlat
+      ? {
+          digests: async (name: string, key: string, size: number) => {
+            const query = [`$top=${size}`, ...expand(name), ...(key === '' ? [] : [`$skiptoken=${key}`])];
+            const url = `${root}${name}/$digests?${query.map(encodeOption).join('&')}`;
+            const { page, values } = await client.get(url, readList);
+            return { ranges: values.map(digestOf), more: linkOf(page, root) !== undefined };
+          },
+          after: async (name: string, key: string, size: number) => {
+            const query = [`$top=${size}`, ...expand(name), ...(key === '' ? [] : [`$skiptoken=${key}`])];
+            const url = `${root}${name}?${query.map(encodeOption).join('&')}`;
+            const { values, facts } = await client.get(url, readList, {
+              headers: { prefer: 'omit-values=nulls' },
+            });
+            return { ...itemsOf(name, values), ...facts, ...UNMASKED };
+          },
+        }
+      : {}),
     async some(name, keys, attempts) {
       if (capabilities.asksForMany) {
         const list = keys.map(quoted).join(',');
@@ -272,6 +291,15 @@ export function resoSource(options: ResoSourceOptions): Source {
     }
     return { values: list.values, serverTime, weight };
   }
+}
+
+/** @throws RequestFailure for what is no digest: a source that gives none is compared record by record */
+function digestOf(value: unknown): SourceDigest {
+  const { Last: last, Rows: rows, Members: members, Digest: digest } = isObject(value) ? value : {};
+  const isDigest = typeof last === 'string' && typeof rows === 'number' && typeof digest === 'string';
+  if (!isDigest || !isObject(members)) throw new RequestFailure('rejected', 'The source gives no digests');
+  const numbers = Object.entries(members).map(([name, number]) => [name, Number(number)] as const);
+  return { last, rows, members: Object.fromEntries(numbers), digest };
 }
 
 const isGone = (error: unknown): boolean =>

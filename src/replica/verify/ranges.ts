@@ -1,0 +1,87 @@
+/**
+ * The fast form of the proof: digests of ranges of keys at both ends, and only the ranges that differ are read. It tells
+ * which ranges these are; what differs in them is for whoever compares records.
+ */
+import { timestampFrom } from '../../dictionary/index.ts';
+import { bindCollection, parseQueryOptions } from '../../query/odata/index.ts';
+import { digestRange } from '../../store/digest.ts';
+import { stampsAsOwn } from '../../store/settings.ts';
+import type { Copy } from '../copy/copy.ts';
+import { RequestFailure } from '../http/failure.ts';
+import type { Source, SourceDigest } from '../source/source.ts';
+import { everything } from './everything.ts';
+
+/** Records of a range. */
+const SIZE = 1000;
+/** Nobody else waits for the copy. */
+const READ = { milliseconds: 600_000 };
+
+/** A range of the source, and whether the copy has the same there. */
+export interface ComparedRange extends SourceDigest {
+  /** The key before the first one. */
+  readonly after: string;
+  readonly isEqual: boolean;
+}
+
+/** A source with digests. */
+export type Digesting = Source & Required<Pick<Source, 'digests' | 'after'>>;
+
+export const isDigesting = (source: Source): source is Digesting =>
+  source.digests !== undefined && source.after !== undefined;
+
+/**
+ * Whether a copy can be compared by digests: its texts are those of the source, of one source alone, under the names that
+ * the source gives.
+ */
+export async function canCompareRanges({ book, feed, store }: Copy): Promise<boolean> {
+  const { settings } = await store.model();
+  const sources = (await store.ledger.sources()).filter((name) => !name.includes(':'));
+  return (
+    isDigesting(feed) &&
+    settings.agentsFrom === 'records' &&
+    !stampsAsOwn(settings) &&
+    sources.length === 1 &&
+    (book.get('ignored') ?? []).length === 0
+  );
+}
+
+/**
+ * Compares the ranges of a collection one after the other.
+ * @throws RequestFailure `rejected` before the first range, when the source gives no digests after all
+ */
+export async function* compareRanges(
+  { store, environment }: Copy,
+  feed: Digesting,
+  resource: string,
+): AsyncGenerator<ComparedRange> {
+  const model = await store.model();
+  const view = everything(model);
+  const { children, expansions: names } = feed.capabilities;
+  const expand =
+    resource === 'Property' && children === 'expanded' && names.length > 0
+      ? `$expand=${names.join(',')}`
+      : '';
+  const { expansions } = bindCollection(parseQueryOptions(expand), view.schema.of(resource), view.schema);
+  const query = {
+    view,
+    resource: model.resource(resource),
+    order: [],
+    now: timestampFrom(environment.clock.now()),
+  };
+  const files = { base: '', role: view.role.name, expires: 0 };
+  let after = '';
+  for (let more = true; more; ) {
+    const answer = await feed.digests(resource, after, SIZE);
+    ({ more } = answer);
+    for (const range of answer.ranges) {
+      const position =
+        after === '' ? ({ kind: 'start' } as const) : ({ kind: 'after-key', key: after } as const);
+      const own = await digestRange(store, { query, position, limit: range.rows, files, expansions }, READ);
+      const isEqual = own.rows === range.rows && own.last === range.last && own.digest === range.digest;
+      yield { ...range, after, isEqual };
+      after = range.last;
+    }
+    if (answer.ranges.length === 0 && more)
+      throw new RequestFailure('transient', 'The source gave no ranges');
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Digests of ranges of a collection, for a replica that proves itself equal (docs/replication.md). They are made of what
+ * the key gets when it reads the collection, so they tell nothing of a record or field that it may not see.
+ */
+import { platError } from '../../errors/index.ts';
+import { bindCollection } from '../../query/odata/index.ts';
+import { digestRange, type RangeDigest } from '../../store/digest.ts';
+import type { Position } from '../../store/read.ts';
+import { asking, signingFor } from '../context.ts';
+import { JSON_TYPE, type Reply } from '../exchange.ts';
+import { nextLink } from './next-link.ts';
+import { pageSize } from './page-size.ts';
+import { type ResoRequest, requireJson } from './resource-request.ts';
+
+/** Ranges that one answer holds, and the milliseconds after which no further one is begun. */
+const MOST_RANGES = 64;
+const LONGEST = 1000;
+
+const OPTIONS: ReadonlySet<string> = new Set(['expand', 'top', 'skiptoken', 'format']);
+
+/** The path of a resource's digests: `Property/$digests`. */
+export const DIGESTS = /^([A-Za-z]\w*)\/\$digests\/?$/;
+
+export async function digests(request: ResoRequest, resource: string): Promise<Reply> {
+  requireJson(request);
+  const { context, exchange, session, options } = request;
+  const path = exchange.path;
+  const schema = session.view.schema.find(resource);
+  // A listener of another kind has no such path.
+  if (exchange.surface.name !== 'replication' || schema === undefined)
+    throw platError('pathNotFound', { path });
+  for (const name of options.system.keys()) {
+    if (!OPTIONS.has(name)) throw platError('optionUnknown', { name: `$${name}` }, { target: `$${name}` });
+  }
+  const query = bindCollection(options, schema, session.view.schema);
+  for (const { name: value, navigation, give, query: inner } of query.expansions) {
+    const isWhole = inner.filter === undefined && inner.search === undefined && inner.selection.all;
+    if (navigation.collection && give === 'records' && isWhole && inner.expansions.length === 0) continue;
+    const facts = { name: '$expand', value, expected: 'names of collections' };
+    throw platError('optionInvalid', facts, { target: '$expand' });
+  }
+  const { rows: limit } = pageSize(exchange.surface.paging, query.top, undefined, undefined);
+  const files = signingFor(context, exchange, session);
+  const ranges: RangeDigest[] = [];
+  let token = query.skipToken;
+  exchange.timings.start('store');
+  const started = performance.now();
+  for (let more = limit > 0; more && ranges.length < MOST_RANGES && performance.now() - started < LONGEST; ) {
+    const position: Position =
+      token === undefined || token === '' ? { kind: 'start' } : { kind: 'after-key', key: token };
+    const asked = { query: { ...asking(session), resource: schema.resource }, position, limit, files };
+    const range = await digestRange(context.store, { ...asked, expansions: query.expansions }, context.read);
+    ({ more } = range);
+    if (range.last === undefined) break;
+    token = range.last;
+    ranges.push(range);
+  }
+  exchange.timings.start('encode');
+  const link =
+    ranges.at(-1)?.more === true
+      ? { '@odata.nextLink': nextLink(exchange, { token: token ?? '', top: limit }) }
+      : {};
+  const value = ranges.map(({ last, rows, members, digest }) => ({
+    Last: last,
+    Rows: rows,
+    Members: members,
+    Digest: digest,
+  }));
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body: [JSON.stringify({ value, ...link })] };
+}

@@ -1,0 +1,128 @@
+/**
+ * Digests of ranges of records as a reader gets them, so that two stores can be compared without sending the records. It
+ * reads pages like any other reader, once for every engine, and leaves out what two equal copies do not have in common:
+ * a replica's own stamp, and the signatures in addresses of served files.
+ */
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { REPLICA_STAMP } from '../dictionary/index.ts';
+import type { PageRequest, ResoShape } from './read.ts';
+import type { ReadOptions, Store } from './store.ts';
+
+/** What is told of the records of a range, with the members of their collections. */
+export interface RangeDigest {
+  readonly rows: number;
+  /** The key of the last record; absent when there is none. */
+  readonly last?: string;
+  /** Members of the collections that were asked for, by the name of each. */
+  readonly members: Readonly<Record<string, number>>;
+  readonly digest: string;
+  /** Whether records follow. */
+  readonly more: boolean;
+}
+
+export interface DigestRequest extends Pick<PageRequest, 'position' | 'limit' | 'files'> {
+  readonly query: PageRequest['query'];
+  readonly expansions: ResoShape['expansions'];
+}
+
+/** Reads a page and tells its digest. */
+export async function digestRange(
+  store: Pick<Store, 'page'>,
+  { query, position, limit, files, expansions }: DigestRequest,
+  read: ReadOptions,
+): Promise<RangeDigest> {
+  const shape: ResoShape = {
+    kind: 'reso',
+    selection: { all: true, fields: [], hidden: [] },
+    computed: [],
+    expansions,
+    omitNulls: true,
+    ownOnly: true,
+    annotateHidden: false,
+    root: '/',
+  };
+  const page = await store.page({ query, position, limit, shape, files }, read);
+  const hash = createHash('sha256');
+  const members = new Map(expansions.map(({ name }) => [name, 0]));
+  const patterns = expansions.map(({ name, query: { resource } }) => ({
+    name,
+    begin: Buffer.from(`{"${resource.key}":`),
+  }));
+  try {
+    const parts = [page.body];
+    if (page.rest !== undefined) for await (const part of page.rest) parts.push(part);
+    const text = Buffer.concat(parts);
+    for (let at = 0; at < text.length; ) {
+      const end = endOfPortion(text, at);
+      const portion = text.subarray(at, end);
+      for (const { name, begin } of patterns) {
+        members.set(name, (members.get(name) ?? 0) + timesIn(portion, begin));
+      }
+      hash.update(inCommon(portion));
+      at = end;
+      // A page is large: whoever else is served has a turn in between.
+      await nextTurn();
+    }
+  } finally {
+    page.release?.();
+  }
+  return {
+    rows: page.rows,
+    ...(page.last === undefined ? {} : { last: page.last.key }),
+    members: Object.fromEntries(members),
+    digest: hash.digest('base64url'),
+    more: page.more,
+  };
+}
+
+/** Bytes that are taken at once. */
+const PORTION = 2_000_000;
+/** Between two members of a list; no text of a value holds it, since quotes in it are escaped. */
+const BETWEEN = Buffer.from('},{"');
+
+function endOfPortion(text: Buffer, at: number): number {
+  if (text.length - at <= PORTION) return text.length;
+  const found = text.indexOf(BETWEEN, at + PORTION);
+  return found < 0 ? text.length : found + 2;
+}
+
+function timesIn(text: Buffer, pattern: Buffer): number {
+  let times = 0;
+  for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + pattern.length)) times++;
+  return times;
+}
+
+const STAMP = Buffer.from(`,"${REPLICA_STAMP}":"`);
+const SERVED = Buffer.from('/media/');
+const SIGNATURE = /^\/media\/[^/"?#]+\.\d+\.[0-9a-f]{32}(?=\/)/;
+const LONGEST_SIGNATURE = 200;
+const QUOTE = 0x22;
+
+/** A text without what two equal copies do not have in common. */
+function inCommon(text: Buffer): Buffer {
+  const cuts: { from: number; to: number }[] = [];
+  for (let at = text.indexOf(STAMP); at >= 0; ) {
+    const end = text.indexOf(QUOTE, at + STAMP.length) + 1;
+    cuts.push({ from: at, to: end });
+    at = text.indexOf(STAMP, end);
+  }
+  for (let at = text.indexOf(SERVED); at >= 0; at = text.indexOf(SERVED, at + SERVED.length)) {
+    const [signature] = SIGNATURE.exec(text.toString('latin1', at, at + LONGEST_SIGNATURE)) ?? [];
+    // With the address of the service before it, which is that of whoever asked.
+    if (signature !== undefined)
+      cuts.push({ from: text.lastIndexOf(QUOTE, at) + 1, to: at + signature.length });
+  }
+  if (cuts.length === 0) return text;
+  cuts.sort((one, other) => one.from - other.from);
+  const kept = Buffer.allocUnsafe(text.length);
+  let length = 0;
+  let at = 0;
+  for (const { from, to } of cuts) {
+    if (from < at) continue;
+    length += text.copy(kept, length, at, from);
+    at = to;
+  }
+  length += text.copy(kept, length, at);
+  return kept.subarray(0, length);
+}

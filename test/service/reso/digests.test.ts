@@ -1,0 +1,83 @@
+/** Digests of ranges, by which a replica proves itself equal: bounded, and made of what the key may see alone. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { floorPlan, listing, photo, room } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import type { Json } from '../../support/world.ts';
+
+const PATH = '/Reso/OData/Property/$digests?$expand=Media,Rooms&$top=2';
+
+const of = (key: string, fields: Json = {}): Json =>
+  listing(key, {
+    Media: [photo(`${key}p`), floorPlan(`${key}f`), photo(`${key}h`, { Permission: ['Private'] })],
+    Rooms: [room(`${key}r`)],
+    ...fields,
+  });
+
+test('ranges of what the key sees, with their counts, page by page', async (t) => {
+  const service = await startTestService(t);
+  await service.write('Property', of('A'), of('B'), of('C', { StandardStatus: 'Withdrawn' }), of('D'));
+  const idx = { token: await service.key('replication', { role: 'idx' }) };
+  const first = await service.get('replication', PATH, idx);
+  assert.equal(first.status, 200, first.text);
+  const ranges = ({ json }: { json: Json }): Json[] => Object(json).value;
+  const facts = ({ Last, Rows, Members }: Json): unknown => [Last, Rows, Members];
+  assert.deepEqual(ranges(first).map(facts), [
+    ['B', 2, { Media: 4, Rooms: 2 }],
+    ['D', 1, { Media: 2, Rooms: 1 }],
+  ]);
+  assert.equal('@odata.nextLink' in first.json, false);
+  const rest = await service.get('replication', `${PATH}&$skiptoken=B`, idx);
+  assert.deepEqual(ranges(rest), ranges(first).slice(1));
+
+  // What the key does not see moves nothing; what it sees moves the range that it is in.
+  const digests = async (): Promise<unknown[]> =>
+    ranges(await service.get('replication', PATH, idx)).map(({ Digest }) => Digest);
+  const before = await digests();
+  await service.store.remove('Property', ['C']);
+  await service.write('Property', of('E', { StandardStatus: 'Withdrawn' }));
+  assert.deepEqual(await digests(), before);
+  await service.write('Media', photo('Ap', { ResourceRecordKey: 'A', ShortDescription: 'New' }));
+  const after = await digests();
+  assert.notEqual(after[0], before[0]);
+  assert.equal(after[1], before[1]);
+});
+
+test('the addresses of served files are no part of a digest, in whatever name they are asked for', async (t) => {
+  const service = await startTestService(t);
+  await service.write('Property', of('A'));
+  const token = await service.key('replication');
+  const digest = async (): Promise<string> => (await service.get('replication', PATH, { token })).text;
+  const before = await digest();
+  service.clock.advance(5 * 3_600_000);
+  assert.equal(await digest(), before);
+});
+
+test('on the replication surface alone, with the options that it takes', async (t) => {
+  const service = await startTestService(t);
+  await service.write('Property', of('A'));
+  const token = await service.key('replication');
+  const api = await service.key('api');
+  const asked = async (path: string): Promise<[number, string]> => {
+    const { status, json } = await service.get('replication', `/Reso/OData/${path}`, { token });
+    return [status, String(Object(json.error).message)];
+  };
+  assert.equal((await service.get('api', PATH, { token: api })).status, 404);
+  assert.equal((await service.get('replication', PATH)).status, 401);
+  assert.deepEqual(await asked('Nothing/$digests'), [
+    404,
+    'There is nothing at /Reso/OData/Nothing/$digests.',
+  ]);
+  assert.deepEqual(await asked('Property/$digests?$filter=ListPrice gt 1'), [
+    400,
+    'The query option $filter is not known.',
+  ]);
+  assert.deepEqual(await asked('Property/$digests?$expand=Media($filter=Order eq 1)'), [
+    400,
+    '$expand is "Media", but takes names of collections.',
+  ]);
+  assert.deepEqual(await asked('Property/$digests?$expand=ListAgent'), [
+    400,
+    '$expand is "ListAgent", but takes names of collections.',
+  ]);
+});
