@@ -13,6 +13,7 @@ import { replica } from './replica.ts';
 import { serviceMemory } from './service-memory.ts';
 import { servicePages } from './service-pages.ts';
 import { serviceRecords } from './service-records.ts';
+import { serviceShares } from './service-shares.ts';
 import { storePages } from './store-pages.ts';
 import { storeSearches } from './store-searches.ts';
 import { fileEngine } from './support/file-engine.ts';
@@ -26,6 +27,7 @@ const SUBJECTS: readonly Subject[] = [
   imports,
   servicePages,
   serviceRecords,
+  serviceShares,
   serviceMemory,
   replica,
   storePages,

@@ -33,24 +33,34 @@ interface Owner {
   running: number;
   /** Milliseconds that it has used, on the clock on which those who use little stand behind nobody. */
   used: number;
+  /** When it last had or wanted a turn. */
+  seen: number;
 }
+
+const isActive = ({ waiting, running, seen }: Owner, recent: number): boolean =>
+  running > 0 || waiting.length > 0 || seen > recent;
 
 /** Seconds after which one who was refused may come back. */
 const COME_BACK = 5;
 
 const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
 
-/** Of several long turns one in four stays free for others: a turn is not taken back. */
-const shareOf = ({ turns, long }: QueueBounds): number =>
-  long ? Math.max(1, turns - Math.ceil(turns / 4)) : turns;
+/** Milliseconds for which one who had a turn is taken to want another. */
+const RECENT = 1000;
+
+/** A long turn is not taken back. So one in four stays free, and beside others a name has no more than an equal part. */
+function shareOf({ turns, long }: QueueBounds, names: number): number {
+  if (!long) return turns;
+  const alone = turns - Math.ceil(turns / 4);
+  return Math.max(1, Math.min(alone, Math.floor(turns / names)));
+}
 
 /**
  * Hands out turns: first to names that have the fewest, of these to the one that has used the least time. Within a name
- * it goes by order of arrival.
+ * it goes by order of arrival. Where turns are long, no name has all, and beside others none has more than its part.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds;
-  readonly #share: number;
   readonly #now: () => number;
   readonly #owners = new Map<string, Owner>();
   #running = 0;
@@ -61,7 +71,6 @@ export class FairQueue {
   /** @param now milliseconds of a clock that only runs forward */
   constructor(bounds: QueueBounds, now: () => number = () => performance.now()) {
     this.#bounds = bounds;
-    this.#share = shareOf(bounds);
     this.#now = now;
   }
 
@@ -102,7 +111,8 @@ export class FairQueue {
   #ownerOf(name: string): Owner {
     const known = this.#owners.get(name);
     if (known !== undefined) return known;
-    const owner: Owner = { waiting: [], running: 0, used: this.#level };
+    for (const [other, each] of this.#owners) this.#forget(other, each);
+    const owner: Owner = { waiting: [], running: 0, used: this.#level, seen: this.#now() };
     this.#owners.set(name, owner);
     return owner;
   }
@@ -123,9 +133,12 @@ export class FairQueue {
 
   #next(): [string, Owner] | undefined {
     let best: [string, Owner] | undefined;
+    const recent = this.#now() - RECENT;
+    const names = this.#owners.values().reduce((sum, owner) => sum + (isActive(owner, recent) ? 1 : 0), 0);
+    const share = shareOf(this.#bounds, Math.max(1, names));
     for (const each of this.#owners) {
       const [, { waiting, running, used }] = each;
-      if (waiting.length === 0 || running >= this.#share) continue;
+      if (waiting.length === 0 || running >= share) continue;
       const [, other] = best ?? [];
       if (
         other === undefined ||
@@ -148,6 +161,7 @@ export class FairQueue {
       const lasted = this.#now() - began;
       owner.used = Math.max(owner.used, this.#level) + lasted;
       owner.running--;
+      owner.seen = this.#now();
       this.#running--;
       this.#dispatch();
       this.#forget(name, owner);
@@ -161,10 +175,9 @@ export class FairQueue {
 
   /** Who has nothing to do here, and has used no more than whoever comes anew, is like one. */
   #forget(name: string, owner: Owner): void {
-    if (this.#running === 0 && this.#waiting === 0) this.#owners.clear();
-    else if (owner.running === 0 && owner.waiting.length === 0 && owner.used <= this.#level) {
-      this.#owners.delete(name);
-    }
+    const isIdle = this.#running === 0 && this.#waiting === 0;
+    if (isActive(owner, this.#now() - RECENT) || (!isIdle && owner.used > this.#level)) return;
+    this.#owners.delete(name);
   }
 
   /** Makes room for another name by refusing the one that waits for the most. @returns whether there is room now */

@@ -85,8 +85,27 @@ test('of several turns nobody has all, and within a name it goes by arrival', as
   assert.deepEqual(order, ['g1', 'g2', 'g3', 'm1']);
   await end('g2');
   assert.deepEqual(order, ['g1', 'g2', 'g3', 'm1', 'm2'], 'who has fewer turns comes first');
-  await end('m1');
+  await end('g1');
   assert.deepEqual(order.at(-1), 'g4');
+  assert.equal(queue.running, 4);
+  for (const job of ['g3', 'm1', 'm2']) await end(job);
+  assert.deepEqual(order.slice(5), ['g4', 'g5']);
+});
+
+test('beside others nobody has more than an equal part, also while these rest for a moment', async () => {
+  const { queue, ask, end, order } = queueOf({ turns: 6 });
+  ask('modest', 'm1');
+  await setImmediate();
+  await end('m1');
+  ask('greedy', ...Array.from({ length: 9 }, (_, index) => `g${index}`));
+  await setImmediate();
+  assert.deepEqual(order, ['m1', 'g0', 'g1', 'g2']);
+  ask('modest', 'm2', 'm3', 'm4', 'm5');
+  await setImmediate();
+  assert.deepEqual(order.slice(4), ['m2', 'm3', 'm4']);
+  for (const job of ['m2', 'm3', 'm4', 'm5']) await end(job);
+  await end('g0', 1001);
+  assert.deepEqual(order.slice(8), ['g3', 'g4'], 'alone again, it has all but those that stay free');
   assert.equal(queue.running, 4);
 });
 

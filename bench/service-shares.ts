@@ -1,0 +1,50 @@
+/** Records by key while another key asks for the dearest that it is allowed: what its budget leaves to others. */
+import { makeClient } from './support/client.ts';
+import { interleave } from './support/interleave.ts';
+import type { Measurement } from './support/measure.ts';
+import { startHelper } from './support/process.ts';
+import { recordCase, someKeys } from './support/record-requests.ts';
+import { startService } from './support/service.ts';
+import type { Subject } from './support/subject.ts';
+
+const QUIET = 'a record by key, nobody else asks';
+
+/** Rounds of each case, and requests of a round: enough for a p99. */
+const ROUNDS = 10;
+const COUNT = 200;
+
+/** Requests that the greedy key has under way. */
+const AT_ONCE = [1, 8, 64] as const;
+
+export const serviceShares: Subject = {
+  title: 'service, shares of two keys',
+  floors: [QUIET],
+  async run(context) {
+    const service = await startService(context);
+    const client = makeClient();
+    const asking = { token: service.tokens.idx };
+    const keys = await someKeys(service, client, asking);
+    const requests = (name: string) =>
+      recordCase({
+        ...{ name, by: service.process, atOnce: 1, client, asking, keys, count: COUNT },
+        address: (key) => `${service.reso}Property('${key}')`,
+      });
+    try {
+      const found: Measurement[] = await interleave([requests(QUIET)], ROUNDS, context.engine.used);
+      for (const atOnce of AT_ONCE) {
+        const greedy = startHelper('./greedy.ts', [service.reso, service.tokens.private, String(atOnce)]);
+        await greedy.said(/asking/);
+        const name = `while another key asks for the dearest, ${atOnce} at once`;
+        found.push(...(await interleave([requests(name)], ROUNDS, context.engine.used)));
+        await greedy.stop();
+        const [, statuses = ''] = await greedy.said(/ended (.*)/);
+        console.error(`${name}: it got ${statuses}`);
+      }
+      found.push(...(await interleave([requests('nobody else again')], ROUNDS, context.engine.used)));
+      return found;
+    } finally {
+      client.close();
+      await service.process.stop();
+    }
+  },
+};

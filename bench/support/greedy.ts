@@ -1,0 +1,59 @@
+/**
+ * A client that asks for the dearest that it is allowed, several requests at once, until it is told to end. It waits as
+ * long as it is told to when it is refused, and at the end says what came of its requests.
+ */
+import { Agent, request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+
+const [, , root = '', token = '', atOnce = '8'] = process.argv;
+const agent = new Agent({ keepAlive: true });
+const statuses = new Map<number, number>();
+process.on('SIGTERM', () => {
+  console.log(`ended ${JSON.stringify(Object.fromEntries(statuses))}`);
+  process.exit(0);
+});
+
+let asked = 0;
+/** Each differs from all before, so that nothing is kept. */
+const DEAREST: readonly (() => string)[] = [
+  () => `Property?$top=100&$expand=Rooms($expand=Listing($expand=Media,Rooms))&$skip=${asked}`,
+  () => `Property?$top=1&$filter=contains(PublicRemarks,'${asked} z')&$orderby=PublicRemarks`,
+  () => `Property?$top=1&$count=true&$filter=matchespattern(PublicRemarks,'(a|b)*c${asked}')`,
+  () =>
+    `Property?$top=1&$filter=Media/any(m:contains(m/LongDescription,'x${asked}')) or Rooms/any(r:r/RoomKey eq '${asked}')`,
+  () => `Property?$top=1000&$expand=Media&$skip=${asked % 1000}`,
+  () => `Property?$top=1&$orderby=length(PublicRemarks) desc,ListPrice add ${asked}`,
+];
+
+function ask(path: string): Promise<{ status: number; wait: number }> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'accept-encoding': asked % 2 === 0 ? 'gzip' : 'identity',
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(encodeURI(`${root}${path}`), { agent, headers }, (response) => {
+      response.resume();
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve({
+          status: response.statusCode ?? 0,
+          wait: Number(response.headers['retry-after'] ?? 0),
+        });
+      });
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+async function go(): Promise<never> {
+  for (;;) {
+    asked++;
+    const path = DEAREST[asked % DEAREST.length]?.() ?? '';
+    const { status, wait } = await ask(path);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if (wait > 0) await setTimeout(Math.min(wait, 1) * 1000);
+  }
+}
+
+console.log('asking');
+await Promise.all(Array.from({ length: Number(atOnce) }, go));

@@ -1,0 +1,76 @@
+/** Searches of one key hold up no search of another, and the time that a key searches is bounded. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { listing, room } from '../../support/builders.ts';
+import { postgresEngine } from '../../support/postgres-engine.ts';
+import { startTestService, type TestServiceOptions } from '../../support/service.ts';
+import type { World } from '../../support/world.ts';
+import { nativeFault, resoFault } from './envelopes.ts';
+
+const rooms = (key: string) => Array.from({ length: 12 }, (_, index) => room(`${key}-${index}`));
+async function fill({ write }: World): Promise<void> {
+  await write('Property', listing('1', { Rooms: rooms('1') }), listing('2', { Rooms: rooms('2') }));
+}
+
+/** The rooms of the listing of each room, and so on: twelve times as many with each level, and never found. */
+const within = (levels: number, key: string): string =>
+  levels === 0
+    ? `RoomKey eq '${key}'`
+    : `Listing/Rooms/any(r${levels}:r${levels}/${within(levels - 1, key)})`;
+
+const engines: readonly (readonly [string, TestServiceOptions])[] = [
+  ['a file', { readers: { pageReaders: 1, searchReaders: 2 } }],
+  ['a server', { engine: postgresEngine() }],
+];
+
+for (const [name, options] of engines) {
+  describe(`on ${name}`, () => {
+    it('who searches once does not stand behind all that another searches', async (t) => {
+      const world = await startTestService(t, { fill, ...options });
+      const [greedy, modest] = [await world.key('replication'), await world.key('replication')];
+      const order: string[] = [];
+      const ask = async (who: string, token: string, path: string): Promise<void> => {
+        const { status, text } = await world.get('replication', `/Reso/OData/${path}`, { token });
+        assert.equal(status, 200, text);
+        order.push(who);
+      };
+      const slow = Array.from({ length: 6 }, (_, index) =>
+        ask('slow', greedy, `PropertyRooms/$count?$filter=${within(4, `none ${index}`)}`),
+      );
+      const quick = [1, 2, 3].map((price) =>
+        ask('quick', modest, `Property/$count?$filter=ListPrice eq ${price}`),
+      );
+      await Promise.all([...slow, ...quick]);
+      // One after the other, all of them would be behind the six.
+      assert.ok(order.lastIndexOf('quick') < 7, String(order));
+    });
+
+    it('beyond its time a key is told to wait with searches; records, pages and other keys are answered', async (t) => {
+      const budget = { ...SERVICE_DEFAULTS.budget, searchSeconds: 0.0001, windowSeconds: 600 };
+      const world = await startTestService(t, { fill, ...options, service: { budget } });
+      const [greedy, modest] = [await world.key('replication'), await world.key('replication')];
+      const get = (path: string, token: string) => world.get('replication', path, { token });
+      assert.equal((await get('/Reso/OData/Property?$filter=ListPrice eq 1', greedy)).status, 200);
+      const reso = await get('/Reso/OData/Property?$filter=ListPrice eq 2', greedy);
+      const wait = Number(reso.headers['retry-after']);
+      assert.ok(wait > 500 && wait <= 600, String(wait));
+      const told = `The searches of this key took more than 0.0001 s in 600 s. The next one is made in ${wait} s; records and pages by key are given meanwhile.`;
+      assert.deepEqual(resoFault(reso), [429, 'searchedTooLong', told]);
+      assert.match(String(reso.headers.ratelimit), /^"requests";r=\d+;t=\d+$/);
+      const native = await get('/v1/listings?_filter=ListPrice Eq 3', greedy);
+      assert.deepEqual(nativeFault(native).slice(0, 2), [429, 1550]);
+      for (const path of [
+        '/Reso/OData/Property',
+        "/Reso/OData/Property('1')",
+        '/v1/listings/1/rooms',
+        '/Reso/OData/Property?$filter=ListPrice eq 1',
+      ]) {
+        assert.equal((await get(path, greedy)).status, 200, path);
+      }
+      assert.equal((await get('/Reso/OData/Property?$filter=ListPrice eq 2', modest)).status, 200);
+      const { text } = await world.get('admin', '/metrics');
+      assert.match(text, /^plat_budget_refusals_total\{why="searches"\} 2$/m);
+    });
+  });
+}
