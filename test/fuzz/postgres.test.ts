@@ -1,0 +1,4 @@
+import { postgresEngine } from '../support/postgres-engine.ts';
+import { fuzzSuite } from './mutated.ts';
+
+await fuzzSuite(postgresEngine());

@@ -1,0 +1,4 @@
+import { postgresEngine } from '../support/postgres-engine.ts';
+import { visibilitySuite } from './suite.ts';
+
+await visibilitySuite(postgresEngine());
