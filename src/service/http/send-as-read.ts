@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Rest } from '../../store/read.ts';
 import { isRest, type Part } from '../exchange.ts';
 import type { Encoding } from './accept.ts';
 import { compressor } from './compress.ts';
@@ -49,11 +50,23 @@ export async function sendAsRead(
   }
 }
 
+/** @throws when the store gives more or less than it said: a part of an answer must not look like all of it */
 async function* read(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
-    if (isRest(part)) yield* part;
+    if (isRest(part)) yield* announced(part);
     else yield typeof part === 'string' ? Buffer.from(part) : part;
   }
+}
+
+async function* announced(rest: Rest): AsyncGenerator<Uint8Array> {
+  let given = 0;
+  for await (const piece of rest) {
+    given += piece.length;
+    if (given > rest.length) break;
+    yield piece;
+  }
+  if (given !== rest.length)
+    throw new Error(`The store gave ${given} bytes of the ${rest.length} that it said`);
 }
 
 /** How a client takes what is written to it. */

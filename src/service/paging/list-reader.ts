@@ -102,5 +102,9 @@ async function withRest({ rest, body, ...page }: Page): Promise<Page> {
   if (rest === undefined) return { ...page, body };
   const parts = [body];
   for await (const part of rest) parts.push(part);
-  return { ...page, body: Buffer.concat(parts) };
+  const whole = Buffer.concat(parts);
+  const said = body.length + rest.length;
+  if (whole.length !== said)
+    throw new Error(`The store gave ${whole.length} bytes of the ${said} that it said`);
+  return { ...page, body: whole };
 }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import type { CacheUse } from '../bounded-cache.ts';
+import { Damage } from '../damage.ts';
 import { FairQueue } from '../fair-queue.ts';
 import type { Lane, ReadCaller } from '../read-caller.ts';
 import type { SharedBody } from './outbox.ts';
@@ -23,6 +24,11 @@ export interface WorkerRequest {
 /** A task, or memory of an earlier answer that comes back. */
 export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffer };
 
+/** An error of a thread, as far as it travels. */
+export type WorkerError =
+  | { readonly kind: 'damage'; readonly message: string }
+  | { readonly kind: 'other'; readonly message: string; readonly errcode?: number };
+
 export type WorkerReply =
   /** What the thread keeps, told now and then. */
   { readonly caches: readonly CacheUse[] } | WorkerAnswer;
@@ -38,7 +44,7 @@ export type WorkerAnswer =
   | {
       readonly id: number;
       readonly ok: false;
-      readonly error: { readonly message: string; readonly errcode?: number };
+      readonly error: WorkerError;
     };
 
 interface Job {
@@ -157,7 +163,7 @@ export class ReaderPool {
     if (thread.job?.id !== reply.id) return;
     const job = this.#free(thread);
     if (reply.ok) job?.resolve(withBody(worker, reply));
-    else job?.reject(Object.assign(new Error(reply.error.message), { errcode: reply.error.errcode }));
+    else job?.reject(errorOf(reply.error));
   }
 
   #fail(thread: Thread, error: unknown): void {
@@ -170,6 +176,15 @@ export class ReaderPool {
     thread.job = undefined;
     worker?.unref();
     return job;
+  }
+}
+
+function errorOf(error: WorkerError): Error {
+  switch (error.kind) {
+    case 'damage':
+      return new Damage(error.message);
+    case 'other':
+      return Object.assign(new Error(error.message), { errcode: error.errcode });
   }
 }
 

@@ -3,6 +3,7 @@ import type { BoundValue } from '../sql/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../sql/plan.ts';
 import { begin } from './begin.ts';
 import { bindings, type Connection, type Raw, type Slots } from './connection.ts';
+import { wholeText } from './whole-text.ts';
 
 /** A read as data: it runs on the main thread or in a worker, and means the same there. */
 export type ReadTask =
@@ -59,7 +60,7 @@ function run(connection: Connection, task: ReadTask): ReadResult {
     }
     case 'body': {
       const row = ask(connection, task.statement).get();
-      return { kind: 'body', body: row?.body instanceof Uint8Array ? row.body : undefined };
+      return { kind: 'body', body: row?.body instanceof Uint8Array ? wholeText(row.body) : undefined };
     }
   }
 }
@@ -145,4 +146,5 @@ function listPage(connection: Connection, plan: PagePlan & { kind: 'list' }): Pa
   return { body, rows: page.length, more, last: { key, values }, consumed: last.position + 1 };
 }
 
-const bytesOf = (raw: Raw | undefined): Uint8Array => (raw instanceof Uint8Array ? raw : EMPTY_BODY);
+const bytesOf = (raw: Raw | undefined): Uint8Array =>
+  raw instanceof Uint8Array ? wholeText(raw) : EMPTY_BODY;

@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { cachesInUse } from '../bounded-cache.ts';
+import { Damage } from '../damage.ts';
 import { connect } from './connection.ts';
 import { registerFileUrl } from './functions.ts';
 import { makeOutbox, type SharedBody } from './outbox.ts';
-import type { WorkerMessage, WorkerOptions, WorkerReply, WorkerRequest } from './pool.ts';
+import type { WorkerError, WorkerMessage, WorkerOptions, WorkerReply, WorkerRequest } from './pool.ts';
 import { type ReadResult, runTask } from './tasks.ts';
 
 /** A thread that reads: it answers one task after the other. */
@@ -58,9 +59,10 @@ function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {
   );
 }
 
-function describe(error: unknown): { message: string; errcode?: number } {
+function describe(error: unknown): WorkerError {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Damage) return { kind: 'damage', message };
   const errcode =
     typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : undefined;
-  return typeof errcode === 'number' ? { message, errcode } : { message };
+  return { kind: 'other', message, ...(typeof errcode === 'number' ? { errcode } : {}) };
 }

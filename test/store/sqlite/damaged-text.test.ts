@@ -1,0 +1,63 @@
+/** Bytes of a text that have changed in the file: what is noticed is answered 503, and the store is unfit from then on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listing } from '../../support/builders.ts';
+import type { Scope } from '../../support/engine.ts';
+import { startTestService } from '../../support/service.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+
+const remarks = (index: number): string => `granite-${String(index).padStart(2, '0')} ${'x'.repeat(500)}`;
+const keys = Array.from({ length: 60 }, (_, index) => `K${String(index).padStart(2, '0')}`);
+
+/** Serves 60 listings; in the text of K07 some characters are others. @param by an SQL expression of them */
+async function serveDamaged(
+  scope: Scope,
+  readers: Parameters<typeof sqliteEngine>[0],
+  given: string,
+  by: string,
+) {
+  const service = await startTestService(scope, {
+    engine: sqliteEngine(readers),
+    fill: async ({ write, damage }) => {
+      const records = keys.map((key, index) => listing(key, { PublicRemarks: remarks(index) }));
+      await write('Property', ...records);
+      await damage(
+        `UPDATE property_texts SET idx_values = replace(idx_values, '${given}', ${by}) WHERE _key = 'K07'`,
+      );
+    },
+  });
+  const token = await service.key('replication');
+  return {
+    ask: (query: string) => service.get('replication', `/Reso/OData/${query}`, { token }),
+    ready: () => service.get('admin', '/ready'),
+  };
+}
+
+const THREADS = { pageReaders: 1, searchReaders: 1 };
+
+for (const [where, readers] of [
+  ['on the calling thread', {}],
+  ['on a reader thread', THREADS],
+] as const) {
+  test(`a page with a byte that is no text is not sent, ${where}`, async (t) => {
+    for (const by of ["CAST(x'67ff' AS TEXT)", "CAST(x'6700' AS TEXT)"]) {
+      const { ask, ready } = await serveDamaged(t, readers, 'gr', by);
+      assert.equal((await ready()).status, 200);
+      assert.equal((await ask('Property?$skiptoken=K07')).status, 200);
+      const { status, text } = await ask('Property');
+      assert.equal(status, 503, text.slice(0, 200));
+      assert.doesNotMatch(text, /granite|\.db|at \w+ \(/);
+      assert.equal((await ready()).status, 503);
+      assert.equal((await ask("Property?$filter=contains(PublicRemarks,'xxx')")).status, 503);
+    }
+  });
+
+  test(`a record that is no JSON any more is not sent, ${where}`, async (t) => {
+    const { ask, ready } = await serveDamaged(t, readers, 'x"', "'xq'");
+    const { status, json } = await ask("Property('K07')");
+    assert.deepEqual([status, Object.keys(json)], [503, ['error']]);
+    assert.equal((await ask('Property?$top=3&$skiptoken=K05')).status, 503);
+    assert.equal((await ask("Property('K08')")).status, 200);
+    assert.equal((await ready()).status, 503);
+  });
+}
