@@ -1,5 +1,7 @@
 import { KEY_KINDS, type KeyRecord } from '../access/index.ts';
+import { Damage } from './damage.ts';
 import type { KeyUse } from './key-store.ts';
+import { storedJson } from './stored-json.ts';
 
 /** A row of the tables of keys, in whatever way an engine gives it. */
 type Row = Readonly<Record<string, unknown>>;
@@ -19,14 +21,15 @@ export function useOf(row: Row): KeyUse {
 
 export function keyOf(row: Row): KeyRecord {
   const kind = KEY_KINDS.find((known) => known === row.kind);
-  if (kind === undefined) throw new Error(`The key ${row.id} has an unknown kind`);
-  const systems: unknown = JSON.parse(String(row.systems));
+  if (kind === undefined) throw new Damage(`its key ${row.id} is of a kind that no key has`);
+  const systems = storedJson(row.systems, `the systems of its key ${row.id}`);
+  if (!Array.isArray(systems)) throw new Damage(`the systems of its key ${row.id} are no list`);
   return {
     id: String(row.id),
     name: String(row.name),
     kind,
     role: String(row.role),
-    systems: Array.isArray(systems) ? systems.map(String) : [],
+    systems: systems.map(String),
     createdAt: String(row.created_at),
     expiresAt: textOf(row.expires_at),
     revokedAt: textOf(row.revoked_at),

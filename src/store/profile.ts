@@ -1,5 +1,6 @@
 import type { Declarations, Dictionary, Field } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
+import { Damage } from './damage.ts';
 import { isStamp } from './record/stamps.ts';
 
 /**
@@ -14,6 +15,22 @@ export interface Profile {
 }
 
 export const EMPTY_PROFILE: Profile = { version: 0, since: new Map() };
+
+/** The profile as its rows tell it. @throws Damage for a row that plat does not write */
+export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Profile {
+  const since = new Map<string, Map<string, number>>();
+  let version = 0;
+  for (const row of rows) {
+    const [resource, field, first] = [String(row.resource), String(row.field), Number(row.since)];
+    if (!Number.isInteger(first) || first < 1) {
+      throw new Damage(`${resource}.${field} is in use since no version of its profile`);
+    }
+    const fields = since.get(resource) ?? new Map<string, number>();
+    since.set(resource, fields.set(field, first));
+    version = Math.max(version, first);
+  }
+  return { version, since };
+}
 
 /** Fields that the specification names (2.1, 2.2), beside keys, parents, stamps and systems. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,7 @@
 import { type AccessDefinition, BUILT_IN_ACCESS } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
 import { Damage } from './damage.ts';
+import { storedJson } from './stored-json.ts';
 
 /** Where an authority stamps records itself; a replica keeps them as its source sent them. */
 export type Owner = 'authority' | 'replica';
@@ -62,12 +63,7 @@ export const DEFAULT_SETTINGS: StoreSettings = {
  * @throws Damage when they are not what plat writes there
  */
 export function readSettings(text: string): StoreSettings {
-  let settings: unknown;
-  try {
-    settings = JSON.parse(text);
-  } catch (cause) {
-    throw new Damage('its settings are no JSON', { cause });
-  }
+  const settings = storedJson(text, 'its settings');
   if (!isSettings(settings)) throw new Damage('its settings lack what every store has');
   return settings;
 }

@@ -1,7 +1,9 @@
+import { platError } from '../../errors/index.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
 import type { Troubles } from '../run/troubles.ts';
 import type { Capabilities } from '../source/source.ts';
+import { isState } from './state-checks.ts';
 
 /** What is kept of a source, by name. Moments are milliseconds since 1970 on the consumer's clock. */
 export interface StateShapes {
@@ -58,11 +60,19 @@ export const ANOTHER_SOURCE = 'another source';
 /** The fingerprint of a source that tells of no fields. */
 export const UNTOLD = 'untold';
 
-/** States are only ever written in the shape of their name, by this consumer. */
+/**
+ * A state in the shape of its name; undefined where none is kept.
+ * @throws PlatError `storeDamaged` when what is kept has another shape
+ */
 export function readState<N extends keyof StateShapes>(
   state: Readonly<Record<string, unknown>>,
   name: N,
 ): StateShapes[N] | undefined;
 export function readState(state: Readonly<Record<string, unknown>>, name: string): unknown {
-  return state[name];
+  const value = state[name];
+  if (value === undefined || isState(name, value)) return value;
+  throw platError('storeDamaged', {
+    store: 'The store',
+    reason: `what it keeps of a source as "${name}" is not what plat writes there`,
+  });
 }

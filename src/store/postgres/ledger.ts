@@ -3,6 +3,7 @@ import type { ResourceLayout } from '../layout/index.ts';
 import type { Ledger, LedgerChange, Quarantined } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { isStamp } from '../record/stamps.ts';
+import { storedState } from '../stored-json.ts';
 import type { WriteReport } from '../write/report.ts';
 import { decode } from './codec.ts';
 import type { Bindable, Row, Session } from './connection/session.ts';
@@ -42,7 +43,7 @@ export function postgresLedger({ rows, model, commit, locked }: LedgerParts): Le
     sources: () => keys('SELECT DISTINCT source AS key FROM plat_ledger_state ORDER BY source'),
     async state(source) {
       const found = await rows('SELECT name, value FROM plat_ledger_state WHERE source = $1', [source]);
-      return Object.fromEntries(found.map((row) => [String(row.name), JSON.parse(String(row.value))]));
+      return Object.fromEntries(found.map((row) => [String(row.name), storedState(row)]));
     },
     missing: (source, resource, wanted) =>
       ask<readonly string[]>(resource, wanted, (_, table) =>
@@ -129,7 +130,7 @@ export function postgresLedger({ rows, model, commit, locked }: LedgerParts): Le
           'SELECT value FROM plat_ledger_state WHERE source = $1 AND name = $2',
           [source, name],
         );
-        const value = change(row === undefined ? undefined : JSON.parse(String(row.value)));
+        const value = change(row === undefined ? undefined : storedState({ ...row, name }));
         await session.run(STATE, [source, name, JSON.stringify(value)]);
       }),
     lease: (source, lease) => locked((session) => takeLease(session, source, lease)),

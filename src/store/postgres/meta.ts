@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { Damage } from '../damage.ts';
 import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
-import type { Profile } from '../profile.ts';
+import { type Profile, profileOf } from '../profile.ts';
 import { readable, readSettings, type StoreSettings } from '../settings.ts';
 import type { PartitionField } from '../store.ts';
 import { type Session, withSession } from './connection/session.ts';
@@ -97,15 +97,7 @@ export async function writeMeta(session: Session, values: Partial<Meta>): Promis
 }
 
 export async function readProfile(session: Session): Promise<Profile> {
-  const since = new Map<string, Map<string, number>>();
-  let version = 0;
-  for (const row of await session.rows('SELECT resource, field, since FROM plat_profile')) {
-    const resource = String(row.resource);
-    const fields = since.get(resource) ?? new Map<string, number>();
-    since.set(resource, fields.set(String(row.field), Number(row.since)));
-    version = Math.max(version, Number(row.since));
-  }
-  return { version, since };
+  return profileOf(await session.rows('SELECT resource, field, since FROM plat_profile'));
 }
 
 export async function writeProfile(session: Session, profile: Profile): Promise<void> {

@@ -4,6 +4,7 @@ import type { WriteBackup } from '../dump.ts';
 import { modelOfToday } from '../new-day.ts';
 import type { StoreSettings } from '../settings.ts';
 import type { PartitionField, Store } from '../store.ts';
+import { watched } from '../watched.ts';
 import type { WriteLimits } from '../write/in-time.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectPool, PATIENCE, type Patience } from './connection/connect.ts';
@@ -73,7 +74,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       ...{ address, secret, dialect, writing, writer, lanes, readServers, writeBackup },
     });
     taken.move(); // the store ends them
-    return store;
+    return watched(store, (error) => store.told(error));
   } catch (error) {
     throw translateError(error, address.name, 0);
   }

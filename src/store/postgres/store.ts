@@ -25,6 +25,7 @@ import type { Shared } from '../shared.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStatus } from '../store.ts';
+import { watched } from '../watched.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { type Ahead, aheadOf, bringBack, type RestampReport } from '../write/bring-back.ts';
 import { commitChange } from '../write/commit-change.ts';
@@ -32,7 +33,7 @@ import type { WriteReport } from '../write/report.ts';
 import { askerOf } from './asker.ts';
 import type { PostgresAddress } from './connection/address.ts';
 import { connectPool } from './connection/connect.ts';
-import { translateError } from './connection/errors.ts';
+import { damageIn, translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
 import { allow, bindings, type Session, withSession } from './connection/session.ts';
 import { dumpStore } from './copying/backup.ts';
@@ -76,6 +77,7 @@ export class PostgresStore implements Store {
   readonly #clock: StampClock;
   readonly #state: LiveState;
   readonly #reads: Reads;
+  #damage: string | undefined;
   /** Writes of this process follow each other; the lock is between processes. */
   readonly #turns: Turns;
 
@@ -95,14 +97,27 @@ export class PostgresStore implements Store {
     const startDay = () => next(() => writer.startDay(DAY_PATIENCE));
     this.#state = new LiveState({ name, clock, rows, readModel, startDay }, model);
     this.#reads = new Reads({ name, dialect, state: this.#state, lanes, readServers });
-    this.keys = postgresKeys(rows, locked);
+    const told = (error: unknown): unknown => this.told(error);
+    this.keys = watched(postgresKeys(rows, locked), told);
     this.shared = postgresShared(rows);
-    this.ledger = postgresLedger({
+    const ledger = postgresLedger({
       rows: rowsOf(lanes.searches, name),
       model: () => this.model(),
       commit: (source, change) => this.#commit(source, change),
       locked,
     });
+    this.ledger = watched(ledger, told);
+  }
+
+  /** An error as a user is told it. What only a damaged store answers makes it unfit from then on. */
+  told(error: unknown): unknown {
+    this.#damage ??= damageIn(error);
+    return translateError(error, this.name, 0);
+  }
+
+  /** What makes the store unfit to be used by this process; undefined when nothing does. */
+  trouble(): string | undefined {
+    return this.#damage === undefined ? undefined : `the store is damaged: ${this.#damage}`;
   }
 
   model(): Promise<StoreModel> {

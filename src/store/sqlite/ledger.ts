@@ -9,6 +9,7 @@ import {
 } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { isStamp } from '../record/stamps.ts';
+import { storedState } from '../stored-json.ts';
 import type { WriteReport } from '../write/report.ts';
 import { decode } from './codec.ts';
 import type { Connection } from './connection.ts';
@@ -115,7 +116,7 @@ export function sqliteLedger({ connection, reading, model, commit, locked }: Led
     },
     async state(source) {
       const rows = reading.prepare('SELECT name, value FROM plat_ledger_state WHERE source = ?').all(source);
-      return Object.fromEntries(rows.map((row) => [String(row.name), JSON.parse(String(row.value))]));
+      return Object.fromEntries(rows.map((row) => [String(row.name), storedState(row)]));
     },
     async missing(source, resource, keys) {
       const layout = await layoutOf(resource);
@@ -209,7 +210,7 @@ export function sqliteLedger({ connection, reading, model, commit, locked }: Led
         const row = connection
           .prepare('SELECT value FROM plat_ledger_state WHERE source = ? AND name = ?')
           .get(source, name);
-        const value = change(row === undefined ? undefined : JSON.parse(String(row.value)));
+        const value = change(row === undefined ? undefined : storedState({ ...row, name }));
         connection
           .prepare('INSERT OR REPLACE INTO plat_ledger_state VALUES (?, ?, ?)')
           .run(source, name, JSON.stringify(value));

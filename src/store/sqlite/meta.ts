@@ -3,7 +3,7 @@ import { type ClockReading, parseReading } from '../clock-jump.ts';
 import { Damage } from '../damage.ts';
 import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
-import type { Profile } from '../profile.ts';
+import { type Profile, profileOf } from '../profile.ts';
 import { readable, readSettings, type StoreSettings } from '../settings.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
@@ -55,15 +55,7 @@ export function writeMeta(database: DatabaseSync, values: Partial<MetaValues>): 
 }
 
 export function readProfile(database: DatabaseSync): Profile {
-  const since = new Map<string, Map<string, number>>();
-  let version = 0;
-  for (const row of database.prepare('SELECT resource, field, since FROM plat_profile').iterate()) {
-    const resource = String(row.resource);
-    const fields = since.get(resource) ?? new Map<string, number>();
-    since.set(resource, fields.set(String(row.field), Number(row.since)));
-    version = Math.max(version, Number(row.since));
-  }
-  return { version, since };
+  return profileOf(database.prepare('SELECT resource, field, since FROM plat_profile').iterate());
 }
 
 export function writeProfile(database: DatabaseSync, profile: Profile): void {

@@ -56,6 +56,7 @@ const CORRUPT = new Set(['XX001', 'XX002']);
 /** What only a damaged store answers; undefined for any other error. */
 export function damageIn(error: unknown): string | undefined {
   if (error instanceof Damage) return error.message;
+  if (error instanceof PlatError) return error.code === 'storeDamaged' ? damageIn(error.cause) : undefined;
   return CORRUPT.has(codeOf(error) ?? '') ? `the server says: ${messageOf(error)}` : undefined;
 }
 
