@@ -26,6 +26,7 @@ import { sqliteDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
 import type { ReaderPool } from './pool.ts';
 import { type ReadResult, type ReadTask, runTask } from './tasks.ts';
+import { mustBeJson } from './whole-text.ts';
 
 /** What records are read with. */
 export interface ReadSource {
@@ -122,6 +123,7 @@ export class Reads {
         lane === undefined
           ? this.#runHere(task, milliseconds, caller)
           : await lane.run({ task, milliseconds, caller });
+      if (caller !== undefined) mustBeSendable(result);
       caller?.made(bytesOf(result));
       return result;
     } catch (error) {
@@ -137,6 +139,12 @@ export class Reads {
     main.deadline.set(milliseconds);
     return runTask(main, task());
   }
+}
+
+/** What a key asked for is sent as it is; an operator's `verify` and `check` are to see what is wrong with it. */
+function mustBeSendable(result: ReadResult): void {
+  if (result.kind === 'page') mustBeJson(result.page.body);
+  if (result.kind === 'body' && result.body !== undefined) mustBeJson(result.body);
 }
 
 function bytesOf(result: ReadResult): number {

@@ -13,15 +13,18 @@ const READ_THROUGH = 16 * 1024;
 
 /**
  * A body of records joined by commas, as it came.
- * @throws Damage for one that is no UTF-8 or holds a zero byte, as a block of a disk that was lost does; a small one that
- *   is no JSON
+ * @throws Damage for one that is no UTF-8 or holds a zero byte, as a block of a disk that was lost does
  */
 export function wholeText(body: Uint8Array): Uint8Array {
   if (!isUtf8(body) || body.includes(0)) throw new Damage('a text in its file is not as it was written');
+  return body;
+}
+
+/** @throws Damage for a small body that is no JSON, before it is sent to somebody who cannot do anything about it */
+export function mustBeJson(body: Uint8Array): void {
   if (body.length > 0 && body.length <= READ_THROUGH && !isJson(body)) {
     throw new Damage('a text in its file is no JSON any more');
   }
-  return body;
 }
 
 function isJson(body: Uint8Array): boolean {
