@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Transport } from '../../src/replica/http/transport.ts';
+import { isEqual } from '../../src/replica/verify/verify.ts';
+import { listing } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import type { Json } from '../support/world.ts';
-import { change, keyOf, listings } from './support/feed.ts';
+import { change, keyOf, keysUpTo, listings } from './support/feed.ts';
 import { odataServer } from './support/odata-server.ts';
+import { platFeed } from './support/plat-source.ts';
 import { makeReplica } from './support/replica.ts';
 
 const HOUR = 3600 * SECOND;
@@ -131,3 +134,42 @@ test('a watch whose clock is set back while it waits goes on at once', async (t)
   assert.equal(await price(keyOf(3)), 7);
   assert.ok(clock.now() < Date.parse('2026-05-31T12:00:00Z'), 'it did not wait for the clock to come back');
 });
+
+test('what a wrong clock stamped is a difference for verify, not something that is still to come', async (t) => {
+  const { clock, list, replica } = await scene(t);
+  await replica.replicate();
+  clock.advance(60 * SECOND);
+  const stamped = async (milliseconds: number) => {
+    const ModificationTimestamp = new Date(clock.now() + milliseconds).toISOString();
+    const record = list.find(({ ListingKey }) => ListingKey === keyOf(3));
+    Object.assign(record ?? {}, { ListPrice: 7, ModificationTimestamp });
+    const [verified] = await replica.verify();
+    return [verified?.pending, verified?.differences.map(({ key, kind }) => [key, kind])];
+  };
+  assert.deepEqual(await stamped(HOUR / 2), [1, []]);
+  assert.deepEqual(await stamped(2 * DAY), [0, [[keyOf(3), 'content']]]);
+});
+
+for (const kind of ['reso', 'native'] as const) {
+  test(`${kind}: a source that a wrong clock froze is seen by verify, and once it is restamped its copy follows`, async (t) => {
+    const feed = await platFeed(t);
+    await feed.write('Property', ...keysUpTo(9).map((key) => listing(key)));
+    feed.clock.advance(HOUR);
+    const replica = await feed.replica(t, kind, { resources: ['Property'] });
+    await replica.replicate();
+    const isWhole = async () => isEqual(await replica.verify());
+    assert.equal(await isWhole(), true);
+    feed.clock.advance(2 * DAY);
+    await feed.write('Property', listing(keyOf(2), { ListPrice: 7 }));
+    await feed.store.remove('Property', [keyOf(3)]);
+    feed.clock.advance(HOUR - 2 * DAY);
+    assert.equal(await isWhole(), false);
+    await feed.store.restamp();
+    feed.clock.advance(HOUR);
+    assert.equal(await replica.replicate(), 'done');
+    assert.equal(replica.told('refresh').length, 1);
+    assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 7);
+    assert.deepEqual(await replica.keys('Property'), [1, 2, 4, 5, 6, 7, 8, 9].map(keyOf));
+    assert.equal(await isWhole(), true);
+  });
+}

@@ -384,9 +384,15 @@ async function readAgain(
   return found;
 }
 
-/** Whether the source changed a record after what the copy is complete up to. */
+/**
+ * How far ahead of this clock a change may lie that is still to come: further, a clock is wrong, and the change would be
+ * waited for until then. The source's own clock is not asked: where it stamped so, it says the same.
+ */
+const PENDING_LIMIT = 3_600_000;
+
+/** Whether the source changed a record after what the copy is complete up to, so that the next update brings it. */
 function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
-  const { feed, settings } = copy;
+  const { environment, feed, settings } = copy;
   const cursor = completeUpTo(copy, collectionOf(feed.capabilities, resource.name));
   if (cursor === undefined) return true;
   return [
@@ -396,7 +402,8 @@ function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
     ...settings.alsoWindow,
   ].some((name) => {
     const stamp = values[name];
-    return typeof stamp === 'string' && Date.parse(stamp) >= Date.parse(cursor);
+    const moment = typeof stamp === 'string' ? Date.parse(stamp) : Number.NaN;
+    return moment >= Date.parse(cursor) && moment <= environment.clock.now() + PENDING_LIMIT;
   });
 }
 
