@@ -22,7 +22,7 @@ export const replica: Subject = {
   },
 };
 
-/** The download with its first sweep; and an update with a sweep over a copy that is whole. */
+/** The download with its first sweep; an update with a sweep over a copy that is whole; and the proof that it is equal. */
 async function copyTwice(
   { engine, listings }: MarketStore,
   service: RunningService,
@@ -30,11 +30,15 @@ async function copyTwice(
   more: readonly string[],
 ): Promise<Measurement[]> {
   const path = await engine.newStore(`replica-${kind}`);
-  const run = async (name: string, args: readonly string[]): Promise<Measurement> => {
+  const run = async (
+    name: string,
+    args: readonly string[],
+    command: 'replicate' | 'verify' = 'replicate',
+  ): Promise<Measurement> => {
     const before = engine.used();
     const { wall, cpu, peak } = await startPlat([
-      ...['replicate', '--from', service[kind], '--interface', kind, '--token', service.tokens.private],
-      ...['--store', path, ...more, ...args],
+      ...[command, '--from', service[kind], '--interface', kind, '--token', service.tokens.private],
+      ...['--store', path, ...(command === 'replicate' ? more : []), ...args],
     ]).ended;
     const server = engine.used() - before;
     const seconds = wall / 1000;
@@ -45,5 +49,6 @@ async function copyTwice(
   return [
     await run(`${kind}, download`, []),
     await run(`${kind}, sweep of a whole copy`, ['--step', 'purge']),
+    await run(`${kind}, proof of an equal copy`, [], 'verify'),
   ];
 }

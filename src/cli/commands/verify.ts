@@ -15,7 +15,9 @@ const TOLD = 50;
 export function addVerifyCommand(program: Command): void {
   const command = program
     .command('verify')
-    .description('prove a copy equal to its source: counts, keys, content; exit 3 if anything differs')
+    .description(
+      'prove a copy equal to its source: what a reader gets, children, counts, quarantine; exit 3 if anything differs',
+    )
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(JSON_OPTION());

@@ -362,7 +362,7 @@ test('a source that gives no digests is read whole', async (t) => {
     (transport: Transport): Transport =>
     async (wish) =>
       wish.url.includes('$digests')
-        ? { ...(await transport({ ...wish, url: feed.root('reso') + '/Nothing' })) }
+        ? { ...(await transport({ ...wish, url: `${feed.root('reso')}/Nothing` })) }
         : transport(wish);
   const replica = await feed.replica(t, 'reso', { between: refuse });
   await replica.replicate();
