@@ -110,3 +110,5 @@ export async function openTables(
   mustBeWhole(partitions);
   return sqliteTables(found.path, create);
 }
+
+export { type BroughtBack, bringBack as restoreStore } from './store/sqlite/bring-back.ts';

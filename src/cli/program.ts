@@ -9,6 +9,7 @@ import { addKeyCommands } from './commands/keys.ts';
 import { addQuarantineCommands } from './commands/quarantine.ts';
 import { addReplicateCommand } from './commands/replicate.ts';
 import { addRestampCommand } from './commands/restamp.ts';
+import { addRestoreCommand } from './commands/restore.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addVerifyCommand } from './commands/verify.ts';
@@ -29,6 +30,7 @@ export function makeProgram(): Command {
   addImportCommand(program);
   addDataCommands(program);
   addCheckCommand(program);
+  addRestoreCommand(program);
   addCopyCommand(program);
   addKeyCommands(program);
   addRestampCommand(program);

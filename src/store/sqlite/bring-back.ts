@@ -1,0 +1,266 @@
+/**
+ * Brings a store back from a backup: the backup is copied beside the store, read whole, put into a new epoch, and takes
+ * the store's place in one step. Nobody else may have the store open meanwhile. What was there before is kept.
+ */
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
+import type { KeyRecord } from '../../access/index.ts';
+import { timestampFrom } from '../../dictionary/index.ts';
+import { PlatError, platError } from '../../errors/index.ts';
+import { findFaults } from '../check/check-store.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { keyOf } from '../key-rows.ts';
+import { makePrivateFile } from '../private-file.ts';
+import type { ResourceStatus } from '../store.ts';
+import { inspect } from './create.ts';
+import { damageIn, isBusy, translateError } from './errors.ts';
+import { openSqliteStore } from './store.ts';
+
+export interface BringBack {
+  /** The store's file; there need be none. */
+  readonly path: string;
+  readonly backup: string;
+  readonly clock?: Clock;
+  readonly onProgress?: (rows: number, resource: string) => void;
+}
+
+/** What was brought back, and what that means for others. */
+export interface BroughtBack {
+  readonly epoch: string;
+  /** No timestamp before this one is given any more. */
+  readonly notBefore: string;
+  /** The newest timestamp of the backup. */
+  readonly lastStamp: string;
+  readonly resources: readonly Pick<ResourceStatus, 'resource' | 'rows'>[];
+  /** Where the store that was there is kept; absent where there was none. */
+  readonly kept?: string;
+  /** Names and ids of keys that were revoked since the backup and are valid again, and of those made since. */
+  readonly validAgain: readonly string[];
+  readonly gone: readonly string[];
+  /** What an operator should know beside. */
+  readonly remarks: readonly string[];
+}
+
+/** What the store in whose place the backup comes knows. */
+interface Before {
+  /** Milliseconds since 1970. */
+  readonly newest: number;
+  readonly keys: readonly KeyRecord[];
+}
+
+/** A last timestamp so far ahead of the clock is of a clock that was wrong. */
+const AHEAD = 3_600_000;
+const SIDE_FILES = ['-wal', '-shm', '-journal'];
+
+/**
+ * @throws PlatError `usage` where there is no backup; `failed` where the store is in use, or the backup is damaged;
+ *   `storeNotOurs`, `storeTooNew` for a file that this plat cannot read. The store is then as it was
+ */
+export async function bringBack({
+  path,
+  backup,
+  clock = systemClock,
+  onProgress,
+}: BringBack): Promise<BroughtBack> {
+  const partial = `${path}.restoring`;
+  const clear = (): void => {
+    for (const end of ['', ...SIDE_FILES]) rmSync(`${partial}${end}`, { force: true });
+  };
+  const occupied = occupy(path);
+  try {
+    clear(); // what a killed restore left
+    makePrivateFile(partial);
+    await copyBackup(backup, partial);
+    const remarks = occupied.remarks;
+    const now = clock.now();
+    const newest = occupied.before?.newest ?? Number.NEGATIVE_INFINITY;
+    const isAhead = newest > now + AHEAD;
+    if (isAhead) {
+      remarks.push(
+        `the last timestamp of the store that was there, ${timestampFrom(newest)}, lay ahead of the clock and was left behind`,
+      );
+    }
+    const notBefore = isAhead ? now : Math.max(now, newest + 1);
+    const made = await renew(partial, backup, notBefore, clock, onProgress);
+    occupied.release();
+    const kept = takePlace(partial, path, now);
+    const { keys, ...facts } = made;
+    const changes = compareKeys(occupied.before?.keys ?? [], keys);
+    return {
+      ...facts,
+      notBefore: timestampFrom(notBefore),
+      ...changes,
+      remarks,
+      ...(kept === undefined ? {} : { kept }),
+    };
+  } finally {
+    occupied.release();
+    clear();
+  }
+}
+
+interface Occupied {
+  readonly before: Before | undefined;
+  readonly remarks: string[];
+  readonly release: () => void;
+}
+
+/** Keeps every other process out of the store. @throws PlatError `failed` when one is in it */
+function occupy(path: string): Occupied {
+  if (!existsSync(path)) return { before: undefined, remarks: [], release: () => undefined };
+  const found = lookAt(path);
+  if (found instanceof DatabaseSync) {
+    const release = (): void => {
+      if (found.isOpen) found.close();
+    };
+    try {
+      return { before: readBefore(found), remarks: [], release };
+    } catch (error) {
+      release();
+      if (damageIn(error) === undefined) throw translateError(error, path, 0);
+    }
+  }
+  const remarks = [
+    'the store that was there cannot be read, so it is not known whether a process had it open',
+  ];
+  return { before: undefined, remarks, release: () => undefined };
+}
+
+/** The store's file, held by this process alone; undefined for a file that is damaged. */
+function lookAt(path: string): DatabaseSync | undefined {
+  // It refuses what is no store of plat: nothing else is overwritten.
+  try {
+    if (inspect(path) === 'nothing') return undefined;
+  } catch (error) {
+    if (damageIn(error) !== undefined) return undefined;
+    throw translateError(error, path, 0);
+  }
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // Whoever has a store open holds a share of its file, also while nothing is asked of it.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    return database;
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) {
+      throw platError('failed', {
+        reason: `${path} is open in another process: a service, an import or a replication. End it, and restore then.`,
+      });
+    }
+    if (damageIn(error) !== undefined) return undefined;
+    throw translateError(error, path, 0);
+  }
+}
+
+function readBefore(database: DatabaseSync): Before {
+  const text = (name: string): string =>
+    String(database.prepare('SELECT value FROM plat_meta WHERE name = ?').get(name)?.value ?? '');
+  const moments = [Date.parse(text('last_stamp')), Number(text('settled'))].filter(Number.isFinite);
+  return {
+    newest: Math.max(...moments, 0),
+    keys: database.prepare('SELECT * FROM plat_keys ORDER BY created_at, id').all().map(keyOf),
+  };
+}
+
+/** Copies through the engine: what stands in the log of a file that was copied by hand comes with it. */
+async function copyBackup(backup: string, partial: string): Promise<void> {
+  try {
+    const source = new DatabaseSync(backup, { readOnly: true });
+    try {
+      await backupDatabase(source, partial);
+    } finally {
+      source.close();
+    }
+    if (inspect(partial) === 'empty')
+      throw platError('storeNotOurs', { store: backup, reason: 'it is empty' });
+  } catch (error) {
+    throw namedAs(translateError(error, partial, 0), partial, backup);
+  }
+}
+
+/** Errors of the copy are of the backup. */
+function namedAs(error: unknown, partial: string, backup: string): unknown {
+  if (!(error instanceof PlatError)) return error;
+  const reason = error.message.replaceAll(partial, backup);
+  return platError('failed', { reason: `${reason} Nothing was changed.` }, { cause: error });
+}
+
+type Renewed = Pick<BroughtBack, 'epoch' | 'lastStamp' | 'resources'> & {
+  readonly keys: readonly KeyRecord[];
+};
+
+/** Reads everything in the copy, and begins the new epoch. @throws PlatError `failed` for a damaged backup */
+async function renew(
+  partial: string,
+  backup: string,
+  notBefore: number,
+  clock: Clock,
+  onProgress: BringBack['onProgress'],
+): Promise<Renewed> {
+  const store = await openSqliteStore({ path: partial, clock }).catch((error: unknown) => {
+    throw namedAs(error, partial, backup);
+  });
+  try {
+    const faults: string[] = [];
+    const told = (resource: string, rows: number): void => onProgress?.(rows, resource);
+    for await (const fault of findFaults(store, told)) {
+      const where = fault.place === 'file' ? '' : `${fault.resource} ${fault.key}: `;
+      faults.push(`${where}${fault.what.join(', ')}`);
+    }
+    const [first] = faults;
+    if (first !== undefined) {
+      const more = faults.length > 1 ? ` (and ${faults.length - 1} more; "plat check" lists all)` : '';
+      throw platError('failed', { reason: `${backup} is damaged: ${first}${more}. Nothing was changed.` });
+    }
+    const { epoch } = await store.beginEpoch({ notBefore });
+    const { lastStamp, resources } = await store.status();
+    return { epoch, lastStamp, resources, keys: await store.keys.list() };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Puts the copy in the place of the store, which is there under its name at every moment. */
+function takePlace(partial: string, path: string, now: number): string | undefined {
+  sync(partial);
+  let kept: string | undefined;
+  if (existsSync(path)) {
+    const name = `${path}.replaced-${timestampFrom(now).replace(/[-:]|\.\d+/g, '')}`;
+    for (let count = 1; kept === undefined; count++) {
+      const free = count === 1 ? name : `${name}-${count}`;
+      if (!existsSync(free)) kept = free;
+    }
+    linkSync(path, kept);
+    // Only a file that could not be opened still has a log; beside the new store it would be taken for its own.
+    for (const end of SIDE_FILES)
+      if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`);
+  }
+  renameSync(partial, path);
+  sync(dirname(path));
+  return kept;
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What became of keys by going back. */
+function compareKeys(
+  before: readonly KeyRecord[],
+  now: readonly KeyRecord[],
+): Pick<BroughtBack, 'validAgain' | 'gone'> {
+  const back = new Map(now.map((key) => [key.id, key]));
+  const told = ({ name, id }: KeyRecord): string => `${name} (${id})`;
+  return {
+    validAgain: before
+      .filter(({ id, revokedAt }) => revokedAt !== null && back.get(id)?.revokedAt === null)
+      .map(told),
+    gone: before.filter(({ id }) => !back.has(id)).map(told),
+  };
+}

@@ -1,0 +1,185 @@
+/** `plat backup` and `plat restore`: a store goes back in time, says so, and replicas follow it. */
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { openStore } from '../../src/open-store.ts';
+import { from, openDoor, serve } from '../replica/support/real-feed.ts';
+import { listing } from '../support/builders.ts';
+import { type Place, place } from './run.ts';
+
+async function epochOf(path: string): Promise<string> {
+  const store = await openStore(path);
+  try {
+    return (await store.model()).epoch;
+  } finally {
+    await store.close();
+  }
+}
+
+const prices = async (at: Place, store: string): Promise<Record<string, unknown>> =>
+  Object.fromEntries(
+    (await at.exported(store, 'Property')).map(({ ListingKey, ListPrice }) => [
+      String(ListingKey),
+      ListPrice,
+    ]),
+  );
+
+/** A store, its backup, and what came after that: a change, a new listing, a key that is revoked and one that is made. */
+async function scene(at: Place) {
+  at.file('one.ndjson', [listing('1', { ListPrice: 1 }), listing('2', { ListPrice: 2 })]);
+  at.file('two.ndjson', [listing('1', { ListPrice: 10 }), listing('3', { ListPrice: 3 })]);
+  await at.done(['import', 'one.ndjson', '--store', 's.db']);
+  await at.done(['key', 'create', '--store', 's.db', '--name', 'partner']);
+  await at.done(['backup', 'b.db', '--store', 's.db']);
+  await at.done(['import', 'two.ndjson', '--store', 's.db']);
+  const [key] = JSON.parse(await at.done(['key', 'list', '--store', 's.db', '--json']));
+  await at.done(['key', 'revoke', key.id, '--store', 's.db']);
+  await at.done(['key', 'create', '--store', 's.db', '--name', 'later']);
+  return { key };
+}
+
+test('a store is brought back, says what that means, and gives no timestamp twice', async (t) => {
+  const at = place(t);
+  const { key } = await scene(at);
+  const before = await epochOf(at.path('s.db'));
+  const lastStamp = JSON.parse(await at.done(['status', '--store', 's.db', '--json'])).lastStamp;
+  const text = await at.done(['restore', 'b.db', '--store', 's.db']);
+  const [head, epoch, kept, again, gone, ...rest] = text.trimEnd().split('\n');
+  assert.match(head ?? '', /^s\.db is what b\.db was: .*\b2 Property\b/);
+  assert.match(
+    epoch ?? '',
+    /^its last change is of \S+; the new epoch is [\w-]{12}, and its replicas read everything again$/,
+  );
+  const [, file = ''] =
+    /^the store that was there is kept as (s\.db\.replaced-\d{8}T\d{6}Z)$/.exec(kept ?? '') ?? [];
+  assert.equal(again, `keys that were revoked since the backup are valid again: partner (${key.id})`);
+  assert.match(gone ?? '', /^keys that were made since the backup are gone: later \(\w+\)$/);
+  assert.deepEqual(rest, []);
+  assert.deepEqual(await prices(at, 's.db'), { 1: 1, 2: 2 });
+  assert.deepEqual(await prices(at, file), { 1: 10, 2: 2, 3: 3 }, 'what was there is whole');
+  assert.notEqual(await epochOf(at.path('s.db')), before);
+  assert.equal(await epochOf(at.path('b.db')), before, 'the backup stays as it was');
+  assert.equal(statSync(at.path('s.db')).mode & 0o777, 0o600);
+  assert.deepEqual(
+    readdirSync(at.folder).filter((name) => /restoring|-journal/.test(name)),
+    [],
+  );
+  await at.done(['import', 'two.ndjson', '--store', 's.db']);
+  const [changed] = (await at.exported('s.db', 'Property')).filter(({ ListingKey }) => ListingKey === '1');
+  assert.ok(Date.parse(String(changed?.ModificationTimestamp)) > Date.parse(lastStamp));
+
+  const report = JSON.parse(await at.done(['restore', 'b.db', '--store', 'new.db', '--json']));
+  assert.deepEqual([report.kept, report.validAgain, report.gone, report.remarks], [undefined, [], [], []]);
+  assert.deepEqual(await prices(at, 'new.db'), { 1: 1, 2: 2 });
+});
+
+test('a store that is open, a damaged backup and what is no backup change nothing', async (t) => {
+  const at = place(t);
+  await scene(at);
+  const open = new DatabaseSync(at.path('s.db'));
+  open.prepare('SELECT count(*) FROM plat_meta').get();
+  const busy = await at.run(['restore', 'b.db', '--store', 's.db']);
+  open.close();
+  assert.deepEqual(
+    [busy.code, busy.err],
+    [
+      1,
+      'plat: s.db is open in another process: a service, an import or a replication. End it, and restore then.\n',
+    ],
+  );
+
+  const bytes = readFileSync(at.path('b.db'));
+  const start = Math.floor(bytes.length / 2);
+  bytes.fill(0xa5, start, start + 40_000);
+  writeFileSync(at.path('damaged.db'), bytes);
+  const damaged = await at.run(['restore', 'damaged.db', '--store', 's.db']);
+  assert.deepEqual([damaged.code, damaged.err.split('\n').length], [1, 2]);
+  assert.match(damaged.err, /^plat: damaged\.db .*Nothing was changed\.$/m);
+  at.file('text.db', 'no store at all, but a text that is long enough to be one');
+  const text = await at.run(['restore', 'text.db', '--store', 's.db']);
+  assert.equal(text.code, 1);
+  assert.match(text.err, /^plat: text\.db is not a plat store: .* Nothing was changed\.\n$/);
+  const missing = await at.run(['restore', 'nothing.db', '--store', 's.db']);
+  assert.deepEqual([missing.code, missing.err], [2, 'plat: There is no file nothing.db.\n']);
+  const server = await at.run(['restore', 'b.db', '--store', 'postgres://localhost/none']);
+  assert.equal(server.code, 2);
+  assert.match(server.err, /"plat restore --store STORE --new-epoch" tells replicas of it\.\n$/);
+
+  assert.deepEqual(await prices(at, 's.db'), { 1: 10, 2: 2, 3: 3 });
+  assert.deepEqual(
+    readdirSync(at.folder).filter((name) => /restoring|replaced/.test(name)),
+    [],
+  );
+});
+
+test('a store that cannot be read any more is brought back, and kept', async (t) => {
+  const at = place(t);
+  await scene(at);
+  writeFileSync(at.path('s.db'), Buffer.alloc(100_000, 0x5a));
+  writeFileSync(at.path('s.db-wal'), 'left behind');
+  const report = JSON.parse(await at.done(['restore', 'b.db', '--store', 's.db', '--json']));
+  assert.equal(existsSync(at.path('s.db-wal')), false, 'it would be taken for the log of the new one');
+  assert.deepEqual(readFileSync(at.path(report.kept)), Buffer.alloc(100_000, 0x5a));
+  assert.deepEqual(report.remarks, [
+    'the store that was there cannot be read, so it is not known whether a process had it open',
+  ]);
+  assert.deepEqual(await prices(at, 's.db'), { 1: 1, 2: 2 });
+});
+
+test('a last timestamp that lay ahead of the clock is left behind', async (t) => {
+  const at = place(t);
+  await scene(at);
+  const database = new DatabaseSync(at.path('s.db'));
+  database.prepare("UPDATE plat_meta SET value = '2046-01-01T00:00:00Z' WHERE name = 'last_stamp'").run();
+  database.close();
+  const report = JSON.parse(await at.done(['restore', 'b.db', '--store', 's.db', '--json']));
+  assert.deepEqual(report.remarks, [
+    'the last timestamp of the store that was there, 2046-01-01T00:00:00Z, lay ahead of the clock and was left behind',
+  ]);
+  assert.ok(Date.parse(report.notBefore) < Date.parse('2046-01-01T00:00:00Z'));
+});
+
+test('a replica follows a source that was restored', async (t) => {
+  const at = place(t);
+  at.file(
+    'one.ndjson',
+    ['1', '2', '4'].map((key) => listing(key, { ListPrice: 1 })),
+  );
+  at.file('two.ndjson', [listing('1', { ListPrice: 10 }), listing('3', { ListPrice: 3 })]);
+  await at.done(['import', 'one.ndjson', '--store', 's.db']);
+  const token = (
+    await at.done(['key', 'create', '--store', 's.db', '--name', 'k', '--role', 'private'])
+  ).trim();
+  await at.done(['backup', 'b.db', '--store', 's.db']);
+  await at.done(['import', 'two.ndjson', '--store', 's.db']);
+  await at.done(['delete', '2', '--store', 's.db', '--resource', 'Property']);
+  const door = await openDoor(t);
+  const run = async (): Promise<string> => {
+    const feed = await serve(at, 's.db');
+    door.target = feed.addresses.replication ?? '';
+    const options = [...from(door.origin, 'reso', token), '--resources', 'Property', '--purge-share', '100'];
+    const { code, err } = await at.run(['replicate', ...options]);
+    assert.equal(code, 0, err);
+    feed.process.child.kill('SIGTERM');
+    await feed.process.ended;
+    return err;
+  };
+  assert.doesNotMatch(await run(), /"refresh"/);
+  assert.deepEqual(await prices(at, 'replica.db'), { 1: 10, 3: 3, 4: 1 });
+  await at.done(['restore', 'b.db', '--store', 's.db']);
+  assert.match(await run(), /the source went back in time/);
+  assert.deepEqual(await prices(at, 'replica.db'), { 1: 1, 2: 1, 4: 1 });
+});
+
+test('a store that was brought back by other means is told to begin a new epoch', async (t) => {
+  const at = place(t);
+  await scene(at);
+  copyFileSync(at.path('b.db'), at.path('s.db'));
+  const before = await epochOf(at.path('b.db'));
+  const told = await at.done(['restore', '--store', 's.db', '--new-epoch']);
+  const [, epoch] =
+    /^s\.db is in the new epoch ([\w-]{12}); its replicas read everything again\n$/.exec(told) ?? [];
+  assert.equal(await epochOf(at.path('s.db')), epoch);
+  assert.notEqual(epoch, before);
+});
