@@ -113,11 +113,6 @@ export class ReaderPool {
     await Promise.all(this.#threads.map(({ worker }) => worker?.terminate()));
   }
 
-  /** Threads that are not at work. */
-  get free(): number {
-    return this.#threads.filter(({ job }) => job === undefined).length;
-  }
-
   #start(thread: Thread): Worker {
     // The endings differ between the sources, which Node runs as they are, and the published build.
     const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
