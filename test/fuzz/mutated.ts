@@ -8,7 +8,7 @@ import { type Answer, startTestService } from '../support/service.ts';
 import { mutated } from './mutate.ts';
 import { SEEDS } from './seeds.ts';
 
-const REQUESTS = process.env.PLAT_FULL === '1' ? 50_000 : 5000;
+const MANY = process.env.PLAT_FULL === '1' ? 50_000 : undefined;
 const ONLY = process.env.PLAT_SEED;
 /** Seconds that a statement may run; with so few records no request comes near it. */
 const PATIENCE = 5;
@@ -55,8 +55,9 @@ function fault({ answer }: Outcome): string | undefined {
 
 const megabytes = (): number => process.memoryUsage().rss / 1e6;
 
-/** Holds a service on stores of the engine to it. */
-export async function fuzzSuite(engine: Engine): Promise<void> {
+/** Holds a service on stores of the engine to it. @param usual requests of `npm test` */
+export async function fuzzSuite(engine: Engine, usual: number): Promise<void> {
+  const requests = MANY ?? usual;
   const service = await startTestService(
     { after },
     { engine, fill: fillMarket, service: { limits: LIMITS, querySeconds: PATIENCE } },
@@ -78,8 +79,8 @@ export async function fuzzSuite(engine: Engine): Promise<void> {
     };
   }
 
-  test(`${engine.name}: ${REQUESTS} mutated requests are answered in words, soon, in bounded memory`, async () => {
-    const seeds = ONLY === undefined ? Array.from({ length: REQUESTS }, (_, at) => at + 1) : [Number(ONLY)];
+  test(`${engine.name}: ${requests} mutated requests are answered in words, soon, in bounded memory`, async () => {
+    const seeds = ONLY === undefined ? Array.from({ length: requests }, (_, at) => at + 1) : [Number(ONLY)];
     const faults: string[] = [];
     const statuses = new Map<number, number>();
     let before = megabytes();

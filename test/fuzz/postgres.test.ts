@@ -1,4 +1,4 @@
 import { postgresEngine } from '../support/postgres-engine.ts';
 import { fuzzSuite } from './mutated.ts';
 
-await fuzzSuite(postgresEngine());
+await fuzzSuite(postgresEngine(), 1500);

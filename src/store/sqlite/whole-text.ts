@@ -7,7 +7,7 @@ import { Damage } from '../damage.ts';
 
 /**
  * Up to this size a body is read through, which takes some 20 µs. To do so with a page of 1000 records would take five
- * times as long as to make it (docs/security.md), so of large bodies only the encoding is looked at, for 4 %.
+ * times as long as to make it (docs/recovery.md), so of large bodies only the encoding is looked at, for 4 %.
  */
 const READ_THROUGH = 16 * 1024;
 
