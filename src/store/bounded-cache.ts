@@ -10,20 +10,37 @@ export interface CacheUse {
   readonly bytes: number;
 }
 
-type Read = () => Omit<CacheUse, 'name'>;
-
-const reported = new Set<{ readonly name: string; readonly read: Read }>();
-
-/** Lets `cachesInUse` tell what a cache holds. @returns ends that */
-export function reportCache(name: string, read: Read): () => void {
-  const entry = { name, read };
-  reported.add(entry);
-  return () => void reported.delete(entry);
+/** Something that holds memory, and says how much. */
+export interface Reported {
+  readonly use: Omit<CacheUse, 'name'>;
 }
+
+interface Report {
+  readonly name: string;
+  /** Whoever forgets a cache need not say so. */
+  readonly of: WeakRef<Reported>;
+}
+
+const reports = new Set<Report>();
+
+/** Lets `cachesInUse` tell what a cache holds, as long as it lives. @returns ends that earlier */
+export function reportCache(name: string, cache: Reported): () => void {
+  const report: Report = { name, of: new WeakRef(cache) };
+  reports.add(report);
+  gone.register(cache, report);
+  return () => void reports.delete(report);
+}
+
+const gone = new FinalizationRegistry<Report>((report) => void reports.delete(report));
 
 /** What the caches of this thread hold; those of one name together. */
 export const cachesInUse = (): readonly CacheUse[] =>
-  addUses([...reported].map(({ name, read }) => ({ name, ...read() })));
+  addUses(
+    [...reports].flatMap(({ name, of }) => {
+      const use = of.deref()?.use;
+      return use === undefined ? [] : [{ name, ...use }];
+    }),
+  );
 
 export function addUses(uses: readonly CacheUse[]): readonly CacheUse[] {
   const sums = new Map<string, CacheUse>();
@@ -49,7 +66,7 @@ export interface CacheBounds {
 }
 
 /** A map from texts within bounds of memory; what was used longest ago goes first. */
-export class BoundedCache<V> {
+export class BoundedCache<V> implements Reported {
   readonly #bounds: CacheBounds;
   readonly #entries = new Map<string, { readonly value: V; readonly bytes: number }>();
   readonly #end: () => void;
@@ -57,7 +74,11 @@ export class BoundedCache<V> {
 
   constructor(name: string, bounds: CacheBounds) {
     this.#bounds = bounds;
-    this.#end = reportCache(name, () => ({ entries: this.#entries.size, bytes: this.#bytes }));
+    this.#end = reportCache(name, this);
+  }
+
+  get use(): Reported['use'] {
+    return { entries: this.#entries.size, bytes: this.#bytes };
   }
 
   get(key: string): V | undefined {

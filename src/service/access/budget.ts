@@ -3,6 +3,7 @@
  * searches. It is charged before the work; the key that exceeds its share is refused, and no other.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
+import { type Reported, reportCache } from '../../store/bounded-cache.ts';
 import type { ReadCaller } from '../../store/read-caller.ts';
 
 export interface BudgetLimits {
@@ -47,12 +48,15 @@ interface Spending {
   ends: number;
 }
 
+/** What the spending of a key takes. */
+const SPENDING = 250;
+
 const MEGABYTE = 1024 * 1024;
 /** Seconds after which a client may ask again that has not taken what it asked for. */
 const COME_BACK = 5;
 
 /** The budgets of all who ask. */
-export class Budgets {
+export class Budgets implements Reported {
   readonly #limits: BudgetLimits;
   readonly #watch: BudgetWatch;
   readonly #spending = new Map<string, Spending>();
@@ -64,6 +68,11 @@ export class Budgets {
     this.#limits = limits;
     this.#watch = watch;
     this.#swept = watch.now();
+    reportCache('budgets', this);
+  }
+
+  get use(): Reported['use'] {
+    return { entries: this.#spending.size, bytes: this.#spending.size * SPENDING };
   }
 
   /** Bytes of answers that are not taken yet. */

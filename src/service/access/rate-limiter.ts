@@ -1,4 +1,5 @@
 import { type PlatError, platError } from '../../errors/index.ts';
+import { type Reported, reportCache } from '../../store/bounded-cache.ts';
 import type { RateLimit } from '../options.ts';
 
 /** Where a key stands in its window. */
@@ -25,9 +26,20 @@ interface Window {
   used: number;
 }
 
+/** What a window of a key takes. */
+const WINDOW = 200;
+
 /** Counts the requests that one process gets, of each key, in windows that begin with its first request. */
-export class RateLimiter implements RequestLimiter {
+export class RateLimiter implements RequestLimiter, Reported {
   readonly #windows = new Map<string, Window>();
+
+  constructor() {
+    reportCache('windows of keys', this);
+  }
+
+  get use(): Reported['use'] {
+    return { entries: this.#windows.size, bytes: this.#windows.size * WINDOW };
+  }
 
   take(key: string, limit: RateLimit, now: number): Allowance {
     let window = this.#windows.get(key);

@@ -1,3 +1,4 @@
+import { type Reported, reportCache } from '../../store/bounded-cache.ts';
 import type { Loan, Shared } from '../../store/shared.ts';
 import type { RateLimit } from '../options.ts';
 import type { Allowance, RequestLimiter } from './rate-limiter.ts';
@@ -6,6 +7,9 @@ import type { Allowance, RequestLimiter } from './rate-limiter.ts';
 const KEPT = 2000;
 /** How long a key that has used up its window is refused before the store is asked again, in milliseconds. */
 const REFUSED = 500;
+
+/** What a loan of a key takes. */
+const LOAN = 300;
 
 interface Held extends Omit<Loan, 'milliseconds' | 'requests'> {
   requests: number;
@@ -18,7 +22,7 @@ interface Held extends Omit<Loan, 'milliseconds' | 'requests'> {
  * ones far from the limit and single requests near to it; so most requests ask nobody, and what all processes let
  * through together never exceeds the limit.
  */
-export class SharedLimiter implements RequestLimiter {
+export class SharedLimiter implements RequestLimiter, Reported {
   readonly #shared: Shared;
   readonly #timer: NodeJS.Timeout;
   readonly #held = new Map<string, Held>();
@@ -26,7 +30,12 @@ export class SharedLimiter implements RequestLimiter {
 
   constructor(shared: Shared) {
     this.#shared = shared;
+    reportCache('windows of keys', this);
     this.#timer = setInterval(() => void this.#giveBack(performance.now() - KEPT), KEPT).unref();
+  }
+
+  get use(): Reported['use'] {
+    return { entries: this.#held.size, bytes: this.#held.size * LOAN };
   }
 
   /** @throws PlatError `storeUnavailable` */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
+import { type Reported, reportCache } from '../../store/bounded-cache.ts';
 import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/key-store.ts';
 import type { Shared } from '../../store/shared.ts';
 import type { WalkStep } from '../exchange.ts';
@@ -15,8 +16,13 @@ export interface RequestUse {
 /** How often accounts are written to the store, in milliseconds. */
 const EVERY = 2000;
 
+/** What an account or a step takes beside its tokens. */
+const ACCOUNT = 400;
+
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
+
 /** Keeps the account of every key, and writes it to the store now and then. */
-export class UsageRecorder {
+export class UsageRecorder implements Reported {
   readonly #keys: Pick<KeyStore, 'recordUse'>;
   readonly #log: Logger;
   readonly #shared: Shared | undefined;
@@ -29,7 +35,17 @@ export class UsageRecorder {
     this.#keys = keys;
     this.#log = log;
     this.#shared = shared;
+    reportCache('accounts of keys', this);
     this.#timer = setInterval(() => void this.flush(), EVERY).unref();
+  }
+
+  /** Each is one of a key, and no key has two. */
+  get use(): Reported['use'] {
+    const tokens = this.#walks
+      .values()
+      .reduce((sum, { from, reached }) => sum + lengthOf([from, ...reached]), 0);
+    const entries = this.#pending.size + this.#walks.size;
+    return { entries, bytes: entries * ACCOUNT + tokens };
   }
 
   /** @param now milliseconds since 1970 */

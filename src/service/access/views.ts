@@ -1,14 +1,17 @@
 import { type KeyRecord, makeView, type View } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
+import { BoundedCache } from '../../store/bounded-cache.ts';
 import type { StoreModel } from '../../store/model.ts';
 
 /** Views that are kept; a service has a handful of kinds of keys. */
-const KEPT = 200;
+const KEPT = { entries: 200, bytes: 32 * 1024 * 1024 };
+/** About what a view takes once it is used: the names and lists of fields of all resources. */
+const VIEW = 170_000;
 
 /** The views of keys. Keys of one role, kind and set of systems share theirs. */
 export class Views {
   #model: StoreModel | undefined;
-  readonly #views = new Map<string, View>();
+  readonly #views = new BoundedCache<View>('views', KEPT);
 
   of(key: KeyRecord, model: StoreModel): View {
     if (this.#model !== model) {
@@ -33,8 +36,6 @@ export class Views {
       inUse: model.inUse,
       holdsData: model.stores,
     });
-    if (this.#views.size >= KEPT) this.#views.clear();
-    this.#views.set(id, view);
-    return view;
+    return this.#views.put(id, view, VIEW);
   }
 }

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { reportCache } from '../../store/bounded-cache.ts';
+import { type Reported, reportCache } from '../../store/bounded-cache.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { KeptList, Shared } from '../../store/shared.ts';
 
@@ -63,7 +63,7 @@ const SWEEP_EVERY = 60_000;
  * that it used longest ago. Where several processes serve a store, the list that the store keeps is the one that counts
  * in all of them, and what is kept here is a copy of it.
  */
-export class FilterIndexCache {
+export class FilterIndexCache implements Reported {
   readonly #limits: CacheLimits;
   readonly #clock: Clock;
   readonly #shared: Shared | undefined;
@@ -77,7 +77,11 @@ export class FilterIndexCache {
     this.#clock = clock;
     this.#shared = shared;
     this.#swept = clock.now();
-    this.#end = reportCache('filter indexes', () => ({ entries: this.size, bytes: this.#bytes }));
+    this.#end = reportCache('filter indexes', this);
+  }
+
+  get use(): Reported['use'] {
+    return { entries: this.size, bytes: this.#bytes };
   }
 
   /** Bytes that are held, for metrics. */

@@ -1,4 +1,4 @@
-import { reportCache } from '../bounded-cache.ts';
+import { type Reported, reportCache } from '../bounded-cache.ts';
 
 /**
  * Memory in which a thread hands pages to the main thread. A page of five megabytes in a buffer of its own would make
@@ -27,17 +27,16 @@ export interface Outbox {
 
 export function makeOutbox(): Outbox {
   const free: SharedArrayBuffer[] = [];
-  reportCache('page buffers', () => ({
-    entries: free.length,
-    bytes: free.reduce((sum, { byteLength }) => sum + byteLength, 0),
-  }));
   const take = (length: number): SharedArrayBuffer => {
     const index = free.findIndex((memory) => memory.byteLength >= length);
     const [found] = index < 0 ? [] : free.splice(index, 1);
     // Somewhat larger than asked for, so that the next page fits, too.
     return found ?? new SharedArrayBuffer(Math.ceil(length * 1.25));
   };
-  return {
+  const outbox: Outbox & Reported = {
+    get use() {
+      return { entries: free.length, bytes: free.reduce((sum, { byteLength }) => sum + byteLength, 0) };
+    },
     put(body) {
       if (body.length < SMALLEST) return undefined;
       const memory = take(body.length);
@@ -48,4 +47,6 @@ export function makeOutbox(): Outbox {
       if (free.length < KEPT && memory.byteLength <= LARGEST_KEPT) free.push(memory);
     },
   };
+  reportCache('page buffers', outbox);
+  return outbox;
 }
