@@ -52,37 +52,19 @@ test('import: a file with such a name, keys, fields and values', async (t) => {
   assert.ok(err.includes(`Property has no field ${SHOWN}`), err);
 });
 
-test('key create, key list, status and errors: names of keys, options and stores', async (t) => {
+test('key create, key list and errors: names of keys, of systems and of stores', async (t) => {
   const at = place(t);
-  const made = await at.run([
-    'key',
-    'create',
-    '--store',
-    's.db',
-    '--name',
-    ODD,
-    '--role',
-    'idx',
-    '--system',
-    ODD,
+  await at.done(['key', 'create', '--store', 's.db', '--name', ODD, '--role', 'idx', '--system', ODD]);
+  const [list, asJson, unknown] = await Promise.all([
+    at.done(['key', 'list', '--store', 's.db']),
+    at.done(['key', 'list', '--store', 's.db', '--json']),
+    at.run(['key', 'revoke', ODD, '--store', ODD]),
   ]);
-  assert.equal(made.code, 0);
-  const list = await at.done(['key', 'list', '--store', 's.db']);
-  harmless(list);
+  harmless(list + asJson + unknown.out + unknown.err);
   assert.equal(list.split('\n').length, 3);
   assert.ok(list.includes(SHOWN));
-  const asJson = await at.done(['key', 'list', '--store', 's.db', '--json']);
-  harmless(asJson);
   assert.equal(JSON.parse(asJson)[0].name, ODD);
-  for (const args of [
-    ['key', 'revoke', ODD, '--store', 's.db'],
-    ['status', '--store', ODD],
-    ['status', ODD],
-  ]) {
-    const { code, out, err } = await at.run(args);
-    assert.notEqual(code, 0);
-    harmless(out + err);
-  }
+  assert.notEqual(unknown.code, 0);
 });
 
 test('replicate, quarantine and verify: what a source sends in records, errors and headers', async (t) => {
@@ -95,17 +77,13 @@ test('replicate, quarantine and verify: what a source sends in records, errors a
   const source = ['--from', server.root, '--interface', 'reso', '--token', 'secret', '--store', 'r.db'];
   const first = await at.run(['replicate', ...source, '--resources', 'Property']);
   harmless(first.out + first.err);
-  for (const more of [[], ['--json']]) {
-    const { out } = await at.run(['quarantine', 'list', '--store', 'r.db', ...more]);
-    assert.match(out, /ListPrice/);
-    harmless(out);
-  }
+  const quarantine = await at.done(['quarantine', 'list', '--store', 'r.db']);
+  assert.match(quarantine, /ListPrice/);
+  harmless(quarantine);
   server.intercept = () => json({ error: { message: ODD } }, { status: 403 });
-  for (const command of ['replicate', 'verify']) {
-    const { code, out, err } = await at.run([command, ...source]);
-    assert.equal(code, 1);
-    harmless(out + err);
-    const lines = err.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
-    assert.equal(lines.length, 1, err);
-  }
+  const { code, out, err } = await at.run(['verify', ...source]);
+  assert.equal(code, 1);
+  harmless(out + err);
+  const lines = err.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  assert.equal(lines.length, 1, err);
 });

@@ -39,9 +39,15 @@ export function replaySuite({ ground, interface: kind }: SuiteOptions): void {
 const ENOUGH = 80;
 
 export function wrongSuite(ground: Ground, wrongs: readonly Wrong[]): void {
-  for (const { name, make, breaks, plan = {} } of wrongs) {
+  for (const { name, make, breaks, seed = 1, plan = {} } of wrongs) {
     test(`caught on ${ground.name}: ${name}`, async () => {
-      const failure = await campaign({ ground, from: 1, runs: ENOUGH, mutant: make, plan });
+      const failure = await campaign({
+        ground,
+        from: isFull ? 1 : seed,
+        runs: ENOUGH,
+        mutant: make,
+        plan,
+      });
       assert.match(failure?.outcome.failure ?? `nothing in ${ENOUGH} histories`, breaks);
     });
   }
