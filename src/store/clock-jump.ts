@@ -13,12 +13,14 @@ export interface Machine {
   readonly boot: string | undefined;
   /** Milliseconds since then, those included in which it slept. */
   readonly uptime: () => number;
+  /** Milliseconds that this process has been running, without those in which the machine slept; asked at little cost. */
+  readonly elapsed: () => number;
 }
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 export function thisMachine(): Machine {
-  return { boot: bootId(), uptime: () => uptime() * 1000 };
+  return { boot: bootId(), uptime: () => uptime() * 1000, elapsed: () => performance.now() };
 }
 
 function bootId(): string | undefined {
@@ -62,11 +64,21 @@ export const TOLERATED = 12 * 3_600_000;
 /** Milliseconds between two readings that are kept. */
 const KEPT_EVERY = 60_000;
 
+interface Look {
+  readonly clock: number;
+  readonly uptime: number;
+  readonly elapsed: number;
+}
+
+/** Whether a clock has moved as the process has: then nobody has set it, and the machine has not slept. */
+const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - elapsed) < 1000;
+
 /** Watches one clock. */
 export class JumpGuard {
   readonly #machine: Machine;
   readonly #stored: () => ClockReading | undefined;
-  #last: { readonly clock: number; readonly uptime: number } | undefined;
+  /** The last look at which the clock was right. */
+  #last: Look | undefined;
   #kept = Number.NEGATIVE_INFINITY;
 
   /** @param stored what the store keeps */
@@ -80,20 +92,23 @@ export class JumpGuard {
    * @param clock what it says now
    */
   jump(clock: number): number {
+    const elapsed = this.#machine.elapsed();
+    const known = this.#last;
+    if (known !== undefined && isInStep(clock - known.clock, elapsed - known.elapsed)) return 0;
     const uptime = this.#machine.uptime();
-    const last = this.#last ?? this.#storedHere(uptime) ?? { clock, uptime };
+    const last = known ?? this.#storedHere(uptime) ?? { clock, uptime };
     const ahead = clock - (last.clock + uptime - last.uptime);
     if (ahead <= TOLERATED || this.#isKnown(clock, uptime)) {
-      this.#last = { clock, uptime };
+      this.#last = { clock, uptime, elapsed };
       return 0;
     }
-    this.#last = last;
+    this.#last = { ...last, elapsed: Number.NaN };
     return ahead;
   }
 
   /** Says that the clock is right, however far it was set. */
   allow(clock: number): void {
-    this.#last = { clock, uptime: this.#machine.uptime() };
+    this.#last = { clock, uptime: this.#machine.uptime(), elapsed: this.#machine.elapsed() };
     this.#kept = Number.NEGATIVE_INFINITY;
   }
 

@@ -10,17 +10,22 @@ const NOON = Date.parse('2026-06-01T12:00:00Z');
 
 /** A machine on which time passes, and a store that keeps what its writers saw. */
 function world() {
-  const state = { boot: 'first', clock: NOON, uptime: 50 * HOUR };
+  const state = { boot: 'first', clock: NOON, uptime: 50 * HOUR, elapsed: 0, looks: 0 };
   let kept: ClockReading | undefined;
   return {
     state,
     pass(milliseconds: number): void {
       state.clock += milliseconds;
       state.uptime += milliseconds;
+      state.elapsed += milliseconds;
     },
     /** A process that looks at the clock, and writes if it may. */
     process() {
-      const guard = new JumpGuard({ boot: state.boot, uptime: () => state.uptime }, () => kept);
+      const uptime = (): number => {
+        state.looks++;
+        return state.uptime;
+      };
+      const guard = new JumpGuard({ boot: state.boot, uptime, elapsed: () => state.elapsed }, () => kept);
       return {
         write(): number {
           const jump = guard.jump(state.clock);
@@ -28,6 +33,7 @@ function world() {
           if (reading !== undefined) kept = parseReading(reading);
           return jump;
         },
+        jump: () => guard.jump(state.clock),
         allow: () => guard.allow(state.clock),
       };
     },
@@ -65,6 +71,23 @@ test('a clock that is set ahead is noticed by who runs and by who begins, until 
   }
 });
 
+test('a clock that goes as the process does costs no look at the machine; one that slept is looked at', () => {
+  const at = world();
+  const running = at.process();
+  assert.equal(running.jump(), 0);
+  const { looks } = at.state;
+  for (let hour = 0; hour < 5; hour++) {
+    at.pass(HOUR);
+    assert.equal(running.jump(), 0);
+  }
+  assert.equal(at.state.looks, looks);
+  // The machine sleeps over the weekend.
+  at.state.clock += 3 * DAY;
+  at.state.uptime += 3 * DAY;
+  assert.equal(running.jump(), 0);
+  assert.equal(at.state.looks, looks + 1);
+});
+
 test('what was told once is known to all', () => {
   const at = world();
   const running = at.process();
@@ -92,7 +115,7 @@ test('a night that a paused machine missed is no jump, and a clock that is set b
 });
 
 test('a server whose clock is ahead of that of this machine is not believed, unless that is told', () => {
-  const machine = { boot: 'here', uptime: () => 0 };
+  const machine = { boot: 'here', uptime: () => 0, elapsed: () => 0 };
   for (const [server, allowClockJump, jump] of [
     [NOON + 2 * DAY, false, 2 * DAY],
     [NOON + 2 * DAY, true, 0],
@@ -109,7 +132,7 @@ test('a server whose clock is ahead of that of this machine is not believed, unl
 
 test('a server whose clock jumped is noticed by what the store keeps of it', () => {
   const own = testClock('2026-06-01T12:00:00Z');
-  const machine = { boot: 'here', uptime: () => HOUR };
+  const machine = { boot: 'here', uptime: () => HOUR, elapsed: () => 0 };
   own.advance(2 * DAY);
   const clock = stampClock(undefined, { machine }, own.now);
   clock.note(own.now(), '', { boot: 'here', clock: NOON, uptime: HOUR });
