@@ -139,7 +139,11 @@ test('what is no key is refused', async (t) => {
   const at = place(t);
   const create = (...args: readonly string[]) =>
     at.run(['key', 'create', '--store', 'm.db', '--name', 'X', ...args]);
-  const first = await create('--role', 'king');
+  // The store is made before the key is refused, and that is said.
+  const { err: made, ...king } = await create('--role', 'king');
+  const [notice, ...said] = made.split('\n');
+  assert.equal(notice, 'm.db is a new store: there was none here');
+  const first = { ...king, err: said.join('\n') };
   const answers = await Promise.all([
     create('--kind', 'floorplans'),
     create('--kind', 'king'),
