@@ -40,7 +40,9 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  child.on('exit', (code, signal) =>
+    process.exit(code ?? { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 }[signal] ?? 1),
+  );
 }
 
 /** Begins anew with other flags in the same process, where the system can do that. */

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { fail } from './output.ts';
 import { runCli } from './program.ts';
+import { endOnSignals, exitOfSignal } from './shutdown.ts';
 import { onOutputError } from './terminal.ts';
 
 // Records are many small texts that die young: a larger nursery spares a third of the collector's work. A consumer has
@@ -15,4 +16,6 @@ if (process.channel !== undefined) {
 
 onOutputError((error) => process.exit(fail(error)));
 
-process.exitCode = await runCli(process.argv);
+endOnSignals();
+const exitCode = await runCli(process.argv);
+process.exitCode = exitOfSignal() ?? exitCode;

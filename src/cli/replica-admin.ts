@@ -28,9 +28,9 @@ export async function replicaAdmin(
   app.get('/ready', async (_request, reply) => {
     const trouble = store.trouble?.();
     if (trouble !== undefined) return reply.code(503).send({ ready: false, problems: { store: trouble } });
-    const { stale } = await sourceStatus(store, source, Date.now());
-    if (stale !== undefined) reply.code(503);
-    return stale === undefined ? { ready: true } : { ready: false, problems: { [source]: stale } };
+    const problem = await problemOf(store, source);
+    if (problem !== undefined) reply.code(503);
+    return problem === undefined ? { ready: true } : { ready: false, problems: { [source]: problem } };
   });
   app.get('/metrics', async (_request, reply) => {
     refresh(await sourceStatus(store, source, Date.now()));
@@ -43,6 +43,17 @@ export async function replicaAdmin(
     return { address, count, close: () => app.close() };
   } catch (cause) {
     throw platError('usage', { reason: `The admin port ${host}:${port} cannot be opened.` }, { cause });
+  }
+}
+
+/** Why the watch is not ready: what it cannot do and no waiting mends, what is not fresh, a store that is away. */
+async function problemOf(store: Store, source: string): Promise<string | undefined> {
+  try {
+    const { stale, troubles } = await sourceStatus(store, source, Date.now());
+    const trouble = troubles.find(({ lasting }) => lasting);
+    return trouble === undefined ? stale : `${trouble.step}: ${trouble.reason}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -4,7 +4,8 @@ import { isWatched, reportJson, reportOver } from './terminal.ts';
 /** What a person or a log sees of a replication. */
 export interface ReplicaScreen {
   show(event: ReplicaEvent): void;
-  end(result: string): void;
+  /** @param quarantined records that could not be stored, by resource */
+  end(result: string, quarantined: Readonly<Record<string, number>>): void;
 }
 
 /** Milliseconds between two lines of progress of one step. */
@@ -58,7 +59,8 @@ export function replicaScreen(source: string): ReplicaScreen {
       }
       say(event.kind === 'deleted' ? short(event) : { ...event });
     },
-    end: (result) => say({ kind: 'end', result }),
+    end: (result, quarantined) =>
+      say({ kind: 'end', result, ...(Object.keys(quarantined).length === 0 ? {} : { quarantined }) }),
   };
 }
 

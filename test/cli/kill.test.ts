@@ -112,7 +112,11 @@ for (const [engine, { reach, address, sound }] of Object.entries(ENGINES)) {
   });
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const [signal, exit] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+  ['SIGHUP', 143],
+] as const) {
   test(`${signal} ends an import cleanly: what it tells is what is stored`, async (t) => {
     const at = place(t);
     at.file('new.ndjson', market(1));
@@ -121,7 +125,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     child.kill(signal);
     const { code, out } = await ended;
     const [{ inserted }] = JSON.parse(out);
-    assert.equal(code, 1, 'it is not done');
+    assert.equal(code, exit, 'it is not done');
     assert.ok(inserted > 0 && inserted < RECORDS, out);
     assert.equal(listings(at), inserted);
   });

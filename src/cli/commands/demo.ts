@@ -46,7 +46,7 @@ export function addDemoCommand(program: Command): void {
     const config = applyConfig(self);
     const settings: ServeSettings & { store: string; listings: number; allowClockJump?: boolean } =
       self.opts();
-    const shutdown = onShutdown();
+    const shutdown = onShutdown(true);
     const { allowClockJump } = settings;
     await fillStore(settings, config.partitions, shutdown.signal);
     if (shutdown.signal.aborted) return;

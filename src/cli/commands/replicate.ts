@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import type { ReplicateOptions } from '../../replica/run/options.ts';
-import { replicate } from '../../replica/run/replicate.ts';
+import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
 import { sourceName } from '../../replica/run/session.ts';
+import { systemClock } from '../../store/clock.ts';
+import type { Quarantined } from '../../store/ledger.ts';
 import { DEFAULT_SETTINGS } from '../../store/settings.ts';
+import type { Store } from '../../store/store.ts';
 import { duration } from '../duration.ts';
+import { openPatiently } from '../open-patiently.ts';
 import { openStore } from '../open-store.ts';
 import {
   applyConfig,
@@ -106,7 +110,7 @@ export function addReplicateCommand(program: Command): void {
     const settings: ReplicateSettings & { store: string; create: boolean; allowClockJump?: boolean } =
       command.opts();
     const given = { ...sourceOptions(settings), ...timesOf(settings) };
-    const shutdown = onShutdown();
+    const shutdown = onShutdown(settings.watch === true);
     const named = command.getOptionValueSource('resources') !== 'default';
     const hasAccounts = given.resources.some((name) => name === 'Member' || name === 'Office');
     const base = {
@@ -114,18 +118,32 @@ export function addReplicateCommand(program: Command): void {
       owner: 'replica',
       agentsFrom: hasAccounts ? 'records' : 'payload',
     } as const;
-    const store = await openStore(settings.store, {
-      create: settings.create,
-      base,
-      config,
-      cacheMegabytes: CACHE_MEGABYTES,
-      allowClockJump: settings.allowClockJump,
-    });
+    const open = (): Promise<Store> =>
+      openStore(settings.store, {
+        create: settings.create,
+        base,
+        config,
+        cacheMegabytes: CACHE_MEGABYTES,
+        allowClockJump: settings.allowClockJump,
+      });
+    const screen = replicaScreen(sourceName(given));
+    const store =
+      settings.watch === true
+        ? await openPatiently(open, {
+            clock: systemClock,
+            random: Math.random,
+            signal: shutdown.signal,
+            onFailure: (reason, wait) => screen.show({ kind: 'failed', reason, wait }),
+          })
+        : await open();
+    if (store === undefined) {
+      screen.end('stopped', {});
+      return;
+    }
     const admin =
       settings.watch === true
         ? await replicaAdmin(store, sourceName(given), { host: settings.adminHost, port: settings.adminPort })
         : undefined;
-    const screen = replicaScreen(sourceName(given));
     try {
       const options: ReplicateOptions = {
         ...given,
@@ -145,13 +163,26 @@ export function addReplicateCommand(program: Command): void {
         },
       };
       const result = await replicate(options);
-      screen.end(result);
-      process.exitCode = result === 'guarded' || result === 'unsure' ? EXIT.differs : EXIT.done;
+      const quarantined = settings.watch === true ? [] : await store.ledger.quarantined(sourceName(given));
+      screen.end(result, countsOf(quarantined));
+      process.exitCode = exitOf(result, quarantined.length);
     } finally {
       await admin?.close();
       await store.close();
     }
   });
+}
+
+/** What a person has to decide is told before what a person has to mend. */
+function exitOf(result: ReplicateResult, quarantined: number): number {
+  if (result === 'guarded' || result === 'unsure') return EXIT.differs;
+  return quarantined > 0 ? EXIT.failed : EXIT.done;
+}
+
+/** How many of each resource. */
+function countsOf(quarantined: readonly Quarantined[]): Readonly<Record<string, number>> {
+  const groups = Map.groupBy(quarantined, ({ resource }) => resource);
+  return Object.fromEntries([...groups].map(([resource, entries]) => [resource, entries.length]));
 }
 
 /** @throws PlatError `usage` for a store that lies in no folder */

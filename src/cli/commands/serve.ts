@@ -147,7 +147,7 @@ export function addServeCommand(program: Command): void {
     async (_options, command: Command) => {
       const config = applyConfig(command);
       const settings: ServeSettings & { store: string } = command.opts();
-      const shutdown = onShutdown();
+      const shutdown = onShutdown(true);
       const store = await openStore(settings.store, { create: false, threads: true, config });
       try {
         const service = await serveStore(store, settings, config);

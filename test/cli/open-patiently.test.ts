@@ -1,0 +1,74 @@
+/** A watch whose store is away at the start waits for it; one that is no store ends it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openPatiently } from '../../src/cli/open-patiently.ts';
+import { platError } from '../../src/errors/index.ts';
+import type { Store } from '../../src/store/store.ts';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { makeWorld } from '../support/world.ts';
+import { place } from './run.ts';
+
+const AWAY = 'The store cannot be reached at the moment.';
+
+function patience(signal = new AbortController().signal) {
+  const waits: number[] = [];
+  const sleep = async (): Promise<void> => undefined;
+  const onFailure = (reason: string, wait: number): void => {
+    assert.equal(reason, AWAY);
+    waits.push(wait);
+  };
+  return { waits, clock: { now: () => 0, sleep }, random: () => 1, signal, onFailure };
+}
+
+test('a store that is away is tried again, after longer and longer rests', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t);
+  const given = patience();
+  let tries = 0;
+  const open = async (): Promise<Store> => {
+    if (++tries <= 7) throw platError('storeUnavailable', {});
+    return store;
+  };
+  assert.equal(await openPatiently(open, given), store);
+  assert.deepEqual(given.waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+});
+
+test('what is no store ends it at once, and so does the signal', async () => {
+  const reason = 'it is another database';
+  const wrong = openPatiently(async () => {
+    throw platError('storeNotOurs', { store: 's', reason });
+  }, patience());
+  await assert.rejects(wrong, { code: 'storeNotOurs' });
+  const stop = new AbortController();
+  const stopped = openPatiently(async () => {
+    stop.abort();
+    throw platError('storeUnavailable', {});
+  }, patience(stop.signal));
+  assert.equal(await stopped, undefined);
+});
+
+test('plat replicate --watch on a server that is away says so, and ends with 0 when it is told to', async (t) => {
+  const at = place(t);
+  const options = [
+    '--from',
+    'http://127.0.0.1:9/v1',
+    '--interface',
+    'native',
+    '--token',
+    'x',
+    '--admin-port',
+    '0',
+  ];
+  const { child, ended } = at.start([
+    'replicate',
+    ...options,
+    '--watch',
+    '--store',
+    'postgres://127.0.0.1:9/none',
+  ]);
+  child.stderr?.on('data', (part: string) => {
+    if (part.includes('"failed"')) child.kill('SIGHUP');
+  });
+  const { code, err } = await ended;
+  assert.equal(code, 0, err);
+  assert.match(err, /"kind":"failed","reason":"[^"]+","wait":\d+\}\n.*"kind":"end","result":"stopped"\}\n$/s);
+});
