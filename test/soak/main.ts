@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { makeRandom, type Random } from '../../src/demo/random.ts';
 import { type Client, readByKey, readSlowly, search, type Target, walk } from './clients.ts';
 import { addressesIn, done, killAll, type Lasting, lasting, memoryOf, run } from './processes.ts';
-import { Tally } from './tally.ts';
+import { type Held, Tally } from './tally.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -159,11 +159,22 @@ async function command(what: string, args: readonly string[]): Promise<void> {
   if (code !== 0) tally.fail(`${what} ended with ${code}: ${err.slice(-500)}`);
 }
 
+/** What the service tells of its heap in its metrics. */
+async function heapOf({ addresses }: Serving): Promise<Omit<Held, 'bytes'>> {
+  const text = await (await fetch(`${addresses.admin}/metrics`)).text();
+  const gauge = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
+  return {
+    heap: gauge('nodejs_heap_size_total_bytes'),
+    heapUsed: gauge('nodejs_heap_size_used_bytes'),
+    external: gauge('nodejs_external_memory_bytes'),
+  };
+}
+
 async function measure(serving: Serving): Promise<void> {
   const { pid } = serving.process.child;
   while (!over.signal.aborted && pid !== undefined) {
     try {
-      tally.memory(elapsed(), memoryOf(pid));
+      tally.memory(elapsed(), { bytes: memoryOf(pid), ...(await heapOf(serving)) });
     } catch {
       tally.fail('the service that nobody kills is gone');
       return;

@@ -7,9 +7,16 @@ const GROWTH = 0.1;
 /** Failures that are told in full. */
 const TOLD = 20;
 
-interface Sample {
-  readonly minute: number;
+/** What a process holds at a moment, in bytes: of the system, and of it what the engine of JavaScript tells. */
+export interface Held {
   readonly bytes: number;
+  readonly heap: number;
+  readonly heapUsed: number;
+  readonly external: number;
+}
+
+interface Sample extends Held {
+  readonly minute: number;
 }
 
 export class Tally {
@@ -34,8 +41,8 @@ export class Tally {
     this.#failures.push(what);
   }
 
-  memory(minute: number, bytes: number): void {
-    this.#memory.push({ minute, bytes });
+  memory(minute: number, held: Held): void {
+    this.#memory.push({ minute, ...held });
   }
 
   get failed(): number {
@@ -57,12 +64,24 @@ export class Tally {
       this.fail('the service was not there to be measured');
   }
 
+  /** What was held in each minute: all, the heap, what of it is used, what lies beside it. */
+  #course(): string[] {
+    const byMinute = Map.groupBy(this.#memory, ({ minute }) => Math.floor(minute));
+    return [...byMinute].map(([minute, samples]) => {
+      const of = (pick: (held: Held) => number): string => megabytes(median(samples.map(pick)));
+      const parts = [of((each) => each.heap), of((each) => each.heapUsed), of((each) => each.external)];
+      return `  minute ${minute}: ${of((each) => each.bytes)} (heap ${parts[0]}, used ${parts[1]}, external ${parts[2]})`;
+    });
+  }
+
   lines(): string[] {
     const table = (rows: ReadonlyMap<string, number>): string[] =>
       [...rows]
         .toSorted(([left], [right]) => (left < right ? -1 : 1))
         .map(([id, count]) => `  ${id}: ${count}`);
     return [
+      'memory:',
+      ...this.#course(),
       'answers:',
       ...table(this.#answers),
       'besides:',
