@@ -70,10 +70,15 @@ export async function* compareRanges(
   };
   const files = { base: '', role: view.role.name, expires: 0 };
   let after = '';
-  for (let more = true; more; ) {
-    const answer = await feed.digests(resource, after, SIZE);
-    ({ more } = answer);
-    for (const range of answer.ranges) {
+  for (let coming: Answer | undefined = feed.digests(resource, after, SIZE); coming !== undefined; ) {
+    const answer: Awaited<Answer> = await coming;
+    const { ranges, more } = answer;
+    const end: string | undefined = ranges.at(-1)?.last;
+    if (more && end === undefined) throw new RequestFailure('transient', 'The source gave no ranges');
+    // The source sums up the next ranges while these are compared, and no further.
+    coming = more && end !== undefined ? feed.digests(resource, end, SIZE) : undefined;
+    coming?.catch(() => undefined); // told when it is waited for
+    for (const range of ranges) {
       const position =
         after === '' ? ({ kind: 'start' } as const) : ({ kind: 'after-key', key: after } as const);
       const own = await digestRange(store, { query, position, limit: range.rows, files, expansions }, READ);
@@ -81,7 +86,7 @@ export async function* compareRanges(
       yield { ...range, after, isEqual };
       after = range.last;
     }
-    if (answer.ranges.length === 0 && more)
-      throw new RequestFailure('transient', 'The source gave no ranges');
   }
 }
+
+type Answer = ReturnType<Digesting['digests']>;
