@@ -69,6 +69,8 @@ export async function startConsumer(
       clock: mortalClock(clock, mortal),
       random: () => random.unit(),
       transport: mutant?.transport?.(transport) ?? transport,
+      // On hosts of their own: a process that was killed keeps its lease until it ends.
+      processes: { name: () => `host of ${name}`, isDead: () => false },
     },
     onEvent: ({ kind, ...facts }) => say(`${kind} ${JSON.stringify(facts)}`),
   });

@@ -1,14 +1,24 @@
-/** A process that stores listings, one small batch after the other, until a moment: `node … ADDRESS NAME UNTIL`. */
+/**
+ * A process that stores listings, one small batch after the other: `node … ADDRESS NAME`. It writes a line when it is
+ * ready, begins when it gets one, ends when its input ends, and tells how often it wrote.
+ */
+import { once } from 'node:events';
 import { openStore } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { operations } from '../../support/world.ts';
 
-const [address = '', name = '', until = '0'] = process.argv.slice(2);
+const [address = '', name = ''] = process.argv.slice(2);
 const store = await openStore(address);
 const { write } = operations(store, testClock());
+let isOver = false;
+process.stdin.on('end', () => {
+  isOver = true;
+});
+process.stdout.write('ready\n');
+await once(process.stdin, 'data');
 let round = 0;
-while (Date.now() < Number(until)) {
+while (!isOver) {
   round++;
   // New ones, and one that all writers change again and again.
   const price = { ListPrice: round };
@@ -20,4 +30,4 @@ while (Date.now() < Number(until)) {
   );
 }
 await store.close();
-process.stdout.write(String(round));
+process.stdout.write(`${round}\n`);
