@@ -7,6 +7,7 @@ import { PlatError } from '../../errors/index.ts';
 import type { Store } from '../store.ts';
 import type { FileFault } from './file-faults.ts';
 import type { RowPlace } from './row-faults.ts';
+import { COLUMNS_ARE_MISSING } from './table-faults.ts';
 
 /** The parts of a store that a check needs. */
 export type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults'>;
@@ -74,8 +75,9 @@ export async function repairStore(
     if (fault.place === 'file') {
       if (fault.kind !== 'structure') return;
       beneath = true;
+      continue;
     }
-    if (fault.place !== 'row') continue;
+    if (fault.place === 'table' && !fault.what.includes(COLUMNS_ARE_MISSING)) continue;
     if (waiting?.resource !== fault.resource || waiting.keys.size >= REWRITTEN) await flush();
     waiting ??= { resource: fault.resource, keys: new Set() };
     waiting.keys.add(fault.key);

@@ -4,16 +4,17 @@
  */
 import type { FieldValues } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import type { ResourceLayout } from '../layout/index.ts';
+import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
+import { storedHash } from '../record/content-hash.ts';
 import { isStamp } from '../record/stamps.ts';
-import { render } from '../sql/fragment.ts';
+import { render, type Sql } from '../sql/fragment.ts';
 import type { BatchWriter } from '../write/batches.ts';
 import { WRITE_LIMITS } from '../write/in-time.ts';
 import type { RowToPut, WriteTransaction } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
 import { hashOf, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
-import { readValues, rowOf, rowsStatement } from './row-faults.ts';
+import { bareTextsStatement, readValues, rowOf, rowsStatement, textsAt } from './row-faults.ts';
 
 /** Rows that one transaction writes anew at the most. */
 const AT_ONCE = 200;
@@ -32,13 +33,41 @@ export async function rewriteRows<T>(
   put: (rows: readonly RowToPut[]) => Promise<void> | void,
 ): Promise<string[]> {
   const { planner } = asker;
-  const statement = render(
-    rowsStatement(planner, layout, { kind: 'keys', keys }),
-    planner.dialect.placeholder,
-  );
-  const mended = (await asker.rows(statement)).map((raw) => mendRow(asker, layout, raw, stamp));
+  const read = (statement: Sql) => asker.rows(render(statement, planner.dialect.placeholder));
+  const rows = await read(rowsStatement(planner, layout, { kind: 'keys', keys }));
+  const bare = isOneTable(layout) ? [] : await read(bareTextsStatement(planner, layout, keys));
+  const mended = [
+    ...rows.map((raw) => mendRow(asker, layout, raw, stamp)),
+    ...bare.flatMap((raw) => rowOfTexts(planner.model, layout, raw) ?? []),
+  ];
   await put(mended.map(({ row }) => row));
   return mended.flatMap(({ row, isSure }) => (isSure ? [] : [row.key]));
+}
+
+/** A row as it is to be written, and whether its content is known for sure. */
+interface Mended {
+  readonly row: RowToPut;
+  readonly isSure: boolean;
+}
+
+/**
+ * The row of a listing whose columns are gone, from its texts; undefined where they do not tell all of it: then they stay,
+ * since nothing else is left of the record. Both interfaces have a text of their own, so they are witnesses of each other.
+ */
+function rowOfTexts<T>(model: StoreModel, layout: ResourceLayout, raw: RawRow<T>): Mended | undefined {
+  const told = valuesInTexts(layout, raw, {});
+  const { resource } = layout;
+  const key = String(raw._key);
+  if (told === undefined) return undefined;
+  const values = { ...told, [resource.key]: key };
+  const bare = { ...rowOf(layout, raw, values), system: textOf(values.OriginatingSystemID) };
+  const texts = textsAt(model, layout, Number(raw._profile))(bare);
+  const isSure = [...texts].every(([column, text]) => raw[column] === text);
+  const hash = isSure ? storedHash(resource, values, model.settings) : NO_HASH;
+  const { kind } = bare;
+  const place = { key, id: Number(raw._id), parent: null, parentResource: null, system: bare.system, kind };
+  const stored = { ...place, hash, source: null, visible: Number(raw._visible), values: {} };
+  return { row: { ...bare, hash, stored }, isSure };
 }
 
 function mendRow<T>(
@@ -46,7 +75,7 @@ function mendRow<T>(
   layout: ResourceLayout,
   raw: RawRow<T>,
   stamp: string,
-): { readonly row: RowToPut; readonly isSure: boolean } {
+): Mended {
   const read = readValues(layout, raw, decode);
   const content = contentOf(model, layout, raw, read);
   const { hash } = content;
@@ -58,7 +87,7 @@ function mendRow<T>(
   const system = isOrphan ? bare.system : textOf(follows);
   const stored = {
     key: bare.key,
-    id: Number(raw._id),
+    id: idOf(raw),
     parent: bare.parent,
     parentResource: bare.parentResource,
     system: bare.system,
@@ -104,6 +133,10 @@ function contentOf<T>(
   if (isReadable && hash !== undefined && hash === toldHash) return { values, hash };
   return { values, hash: NO_HASH };
 }
+
+/** The number of a row, in whichever of its tables it is one that a writer gives. */
+const idOf = <T>({ _id, text__id }: RawRow<T>): number =>
+  [_id, text__id].map(Number).find((id) => Number.isSafeInteger(id)) ?? 0;
 
 const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 

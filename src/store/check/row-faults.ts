@@ -116,10 +116,20 @@ export function rowsStatement(planner: Planner, layout: ResourceLayout, wanted: 
   return sql`SELECT ${join(columns, ', ')} FROM ${tables} WHERE ${whereOf(planner, isChild, wanted)} ORDER BY ${order}${limitOf(wanted)}`;
 }
 
-function whereOf({ dialect }: Planner, isChild: boolean, wanted: CheckedRows): Sql {
-  if (wanted.kind === 'keys') {
-    return sql`r._key IN (SELECT k.value FROM ${dialect.members(bind(JSON.stringify(wanted.keys)), 'k')})`;
-  }
+/** The texts among those of some keys that have no columns any more, in a layout where both have a table. */
+export function bareTextsStatement(planner: Planner, layout: ResourceLayout, keys: readonly string[]): Sql {
+  const columns = ['_key', '_id', '_visible', ...textColumns(planner.model, layout).columns];
+  return sql`SELECT ${join(
+    columns.map((each) => column('t', each)),
+    ', ',
+  )} FROM ${name(layout.textsTable)} t WHERE ${isAmong(planner, 't', keys)} AND NOT EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} r WHERE r._key = t._key) ORDER BY t._key`;
+}
+
+const isAmong = ({ dialect }: Planner, table: string, keys: readonly string[]): Sql =>
+  sql`${column(table, '_key')} IN (SELECT k.value FROM ${dialect.members(bind(JSON.stringify(keys)), 'k')})`;
+
+function whereOf(planner: Planner, isChild: boolean, wanted: CheckedRows): Sql {
+  if (wanted.kind === 'keys') return isAmong(planner, 'r', wanted.keys);
   const { place } = wanted;
   if (place === undefined) return sql`TRUE`;
   const key = bind(place.key);
@@ -190,7 +200,7 @@ function rowCheck<T>(
 }
 
 /** The texts of a row that was written when the profile had a version; by column. */
-function textsAt(model: StoreModel, layout: ResourceLayout, version: number): TextsOf {
+export function textsAt(model: StoreModel, layout: ResourceLayout, version: number): TextsOf {
   const since = layout.since;
   const isKnown = (field: Parameters<typeof since>[0]): boolean => since(field) <= version;
   const { columns, values } = textColumns(model, {

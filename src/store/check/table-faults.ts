@@ -18,6 +18,9 @@ interface TableCheck {
   readonly mend: readonly Sql[];
 }
 
+/** Of a record nothing is left but its texts: they are the only copy, so a repair writes it anew from them (rewrite-rows.ts). */
+export const COLUMNS_ARE_MISSING = 'its columns are missing';
+
 /** The key under which the counters of a resource are reported, which no record has. */
 const COUNTERS = '(counters)';
 
@@ -76,9 +79,9 @@ function tableChecks({ dialect }: Planner, layout: ResourceLayout): TableCheck[]
   };
   const isBare = sql`NOT EXISTS (SELECT 1 FROM ${records} r WHERE r._key = ${name(textsTable)}._key)`;
   const texts: TableCheck = {
-    what: 'its columns are missing',
+    what: COLUMNS_ARE_MISSING,
     find: sql`SELECT _key AS key FROM ${name(textsTable)} WHERE ${isBare} ORDER BY _key`,
-    mend: [sql`DELETE FROM ${name(textsTable)} WHERE ${isBare}`],
+    mend: [],
   };
   const words = dialect.wordIndex?.(layout);
   return [

@@ -1,5 +1,6 @@
 import type { Asker } from '../check/asker.ts';
 import type { StoreModel } from '../model.ts';
+import type { PlannedStatement } from '../sql/plan.ts';
 import { decode } from './codec.ts';
 import { bindings, type Connection, type Raw } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -8,5 +9,18 @@ import { sqliteDialect } from './dialect.ts';
 export const askerOf = (connection: Connection, model: StoreModel): Asker<Raw> => ({
   planner: { dialect: sqliteDialect, model },
   decode,
-  rows: async (statement) => connection.prepare(statement.text).all(...bindings(statement)),
+  rows: async (statement) => rowsOf(connection, statement),
 });
+
+function rowsOf(connection: Connection, { text, values }: PlannedStatement): Record<string, Raw>[] {
+  const bound = bindings({ text, values });
+  try {
+    return connection.prepare(text).all(...bound);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // A damaged row may hold a number that no writer of plat gives: then all come as big ones.
+    const statement = connection.database.prepare(text);
+    statement.setReadBigInts(true);
+    return statement.all(...bound);
+  }
+}

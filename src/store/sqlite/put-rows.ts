@@ -110,7 +110,7 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
   }
 
   function insertOf(columns: readonly string[]) {
-    const updates = columns.filter((name) => !['_key', '_parent', '_id'].includes(name));
+    const updates = columns.filter((name) => !['_key', '_parent'].includes(name));
     return connection.prepare(
       `INSERT INTO "${columnsTable}" (${columns.map((name) => `"${name}"`).join(', ')})
        VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT ${child ? '(_parent, _key)' : '(_key)'}

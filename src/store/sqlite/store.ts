@@ -56,6 +56,7 @@ import { Reads } from './reads.ts';
 import { readStatus } from './status.ts';
 import { type StoreClock, storeClock } from './store-clock.ts';
 import { StoreFile } from './store-file.ts';
+import { forgetLastRow } from './word-index.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteStoreOptions extends ClockTrust {
@@ -356,8 +357,11 @@ class SqliteStore implements Store {
       await this.#exclusively(() =>
         this.#writer.locked(() => {
           for (const statement of statements) {
-            this.#write.prepare(statement.text).run(...bindings(statement));
+            const prepared = this.#write.prepare(statement.text);
+            prepared.setReadBigInts(true);
+            prepared.run(...bindings(statement));
           }
+          forgetLastRow(this.#write.database);
         }),
       );
     }

@@ -123,6 +123,9 @@ function markOf(term: string, offset: number): number {
   return mark >>> 0;
 }
 
+/** Numbers of records that one list has room for, 800 MB. */
+const MOST_GIVEN = 100_000_000;
+
 /** Records whose words in the index are not those of their columns, by key; ids of the index that no record has. */
 export function findWordFaults({ database }: Connection, layout: ResourceLayout): string[] {
   if (!isIndexed(layout)) return [];
@@ -130,29 +133,48 @@ export function findWordFaults({ database }: Connection, layout: ResourceLayout)
   database.exec(
     `CREATE VIRTUAL TABLE IF NOT EXISTS temp."${index}_read" USING fts5vocab(main, "${index}", instance)`,
   );
-  const last = database
-    .prepare(`SELECT max((SELECT coalesce(max(_id), 0) FROM "${layout.columnsTable}"),
-      (SELECT coalesce(max(id), 0) FROM "${index}_docsize")) AS id`)
-    .get();
-  // One number for each record: what the index holds, less what it should hold.
-  const sums = new Float64Array(Number(last?.id) + 1);
+  const next = database
+    .prepare('SELECT next FROM plat_sequence WHERE resource = ?')
+    .get(layout.resource.name);
+  // One number for each record: what the index holds, less what it should hold. Numbers that were never given are few.
+  const sums = new Float64Array(Math.min(Number(next?.next ?? 0), MOST_GIVEN));
+  const others = new Map<number, number>();
   const add = (id: unknown, mark: number): void => {
     const at = Number(id);
-    sums[at] = (sums[at] ?? 0) + mark;
+    const sum = sums[at];
+    if (sum === undefined) others.set(at, (others.get(at) ?? 0) + mark);
+    else sums[at] = sum + mark;
   };
   const records = database.prepare(
     `SELECT r._id AS id, ${wordsOfRow(layout)} AS words FROM "${layout.columnsTable}" r`,
   );
+  records.setReadBigInts(true);
   for (const { id, words } of records.iterate()) {
     const list = typeof words === 'string' && words !== '' ? words.split(' ') : [];
     add(id, -list.reduce((sum, term, offset) => sum + markOf(term, offset), 0));
   }
   const entries = database.prepare(`SELECT term, doc, "offset" AS place FROM temp."${index}_read"`);
+  entries.setReadBigInts(true);
   for (const { term, doc, place } of entries.iterate()) add(doc, markOf(String(term), Number(place)));
   const keyOf = database.prepare(`SELECT _key FROM "${layout.textsTable}" WHERE _id = ?`);
-  return [...sums.entries()].flatMap(([id, sum]) =>
-    sum === 0 ? [] : [String(keyOf.get(id)?._key ?? `(id ${id})`)],
-  );
+  const faults: string[] = [];
+  const note = (id: number, sum: number): void => {
+    if (sum !== 0) faults.push(String(keyOf.get(id)?._key ?? `(id ${id})`));
+  };
+  sums.forEach((sum, id) => {
+    note(id, sum);
+  });
+  for (const [id, sum] of others) note(id, sum);
+  return faults;
+}
+
+/**
+ * After a deletion from an index of words outside of its trigger: gives the connection another last row than the index's
+ * own, whose number is beyond those of JavaScript, so that the next write without a row number of its own would throw.
+ */
+export function forgetLastRow(database: DatabaseSync): void {
+  database.exec(`CREATE TEMP TABLE IF NOT EXISTS plat_last_row (id INTEGER PRIMARY KEY);
+    INSERT OR REPLACE INTO temp.plat_last_row VALUES (1);`);
 }
 
 /** Makes the index anew. */

@@ -75,6 +75,10 @@ const DAMAGES: readonly Damage[] = [
     faults: [['Property', '$', '_id']],
   },
   {
+    statement: `UPDATE property_records SET _id = 1152921504606846976 WHERE _key = '$'`,
+    faults: [['Property', '$', '_id']],
+  },
+  {
     statement: `DELETE FROM property_texts WHERE _key = '$'`,
     faults: [['Property', '$', 'its texts are missing']],
   },
@@ -172,27 +176,17 @@ export function checkContract(engine: Engine): void {
     );
     await world.store.mend();
     const rest = sorted(await faultsIn(world.store));
-    assert.deepEqual(
-      rest,
-      sorted(expected.filter(([, , what]) => !/^(counts|it has|its columns)/.test(what ?? ''))),
-    );
+    assert.deepEqual(rest, sorted(expected.filter(([, , what]) => !/^(counts|it has)/.test(what ?? ''))));
   });
 
   test('a repair makes all of it as it was, by what two of columns, texts and hash say', async (t) => {
     const keyOf = (at: number): string => `D${at}`;
-    const kept = [...DAMAGES.entries()].filter(
-      ([, { statement }]) => !/DELETE FROM property_records/.test(statement),
-    );
-    const world = await market(
-      engine,
-      t,
-      kept.map(([at]) => keyOf(at)),
-    );
+    const world = await market(engine, t, [...DAMAGES.keys()].map(keyOf));
     const RESOURCES = ['Member', 'Property', 'Media', 'OpenHouse', 'PropertyRooms'];
     const all = async (): Promise<unknown> =>
       Promise.all(RESOURCES.map(async (name) => [await world.exported(name), await world.rows(name)]));
     const before = await all();
-    await world.damage(...kept.map(([at, { statement }]) => statement.replaceAll('$', keyOf(at))));
+    await world.damage(...DAMAGES.map(({ statement }, at) => statement.replaceAll('$', keyOf(at))));
     assert.notDeepEqual(await faultsIn(world.store), []);
     await repairStore(world.store);
     assert.deepEqual(await faultsIn(world.store), []);
@@ -214,6 +208,24 @@ export function checkContract(engine: Engine): void {
       ...whole('A'),
       PublicRemarks: 'A "quoted" text \n with\u0001 more ü 😀',
     });
+    assert.deepEqual(await faultsIn(world.store), []);
+  });
+
+  test('texts whose columns are gone and that do not tell all of the record stay, and stay reported', async (t) => {
+    const world = await market(engine, t, ['A', 'B', 'C']);
+    const gone = (key: string): string => `DELETE FROM property_records WHERE _key = '${key}'`;
+    const change = (key: string, from: string, to: string): string =>
+      `UPDATE property_texts SET address_values = replace(address_values, '${from}', '${to}') WHERE _key = '${key}'`;
+    await world.damage(gone('B'), change('B', 'Springfield', 'Spring"ield'), gone('C'));
+    await world.damage(`UPDATE property_texts SET native_head = '' WHERE _key = 'C'`);
+    await repairStore(world.store);
+    const about = async (key: string) => (await faultsIn(world.store)).filter((fault) => fault[1] === key);
+    assert.deepEqual(await about('B'), [['Property', 'B', 'its columns are missing']]);
+    // What the texts of one interface say is not what those of the other do: it is readable, and not sure.
+    assert.deepEqual(await about('C'), [['Property', 'C', '_hash']]);
+    const [row] = await world.rows('Property', "$filter=ListingKey eq 'C'");
+    assert.equal(row?.City, 'Springfield');
+    await world.write('Property', whole('B'), whole('C'));
     assert.deepEqual(await faultsIn(world.store), []);
   });
 }

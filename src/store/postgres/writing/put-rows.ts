@@ -80,7 +80,10 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
     const bits = await judge(rows);
     const stored = rows.filter((row) => row.stored !== undefined);
     const standing = await take(stored.map(({ key }) => key));
-    const nextId = await takeIds(rows.length - stored.length);
+    const added = rows.filter((row) => row.stored === undefined);
+    // Texts whose columns a damage took would stand in the way.
+    if (!one) await takeTexts(added.map(({ key }) => key));
+    const nextId = await takeIds(added.length);
     return rows.map((row, index) => ({
       row,
       id: row.stored?.id ?? nextId(),
@@ -118,13 +121,18 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
       `DELETE FROM "${columnsTable}" WHERE _key = ANY($1::text[]) RETURNING ${own}`,
       [keys],
     );
-    if (!one) await session.run(`DELETE FROM "${textsTable}" WHERE _key = ANY($1::text[])`, [keys]);
+    if (!one) await takeTexts(keys);
     const taken = (row: (typeof rows)[number]): Taken => ({
       visible: Number(row._visible),
       system: textOf(row._system),
       dormant: dormant.map((name) => cellOf(row[name])),
     });
     return new Map(rows.map((row) => [String(row._key), taken(row)]));
+  }
+
+  async function takeTexts(keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    await session.run(`DELETE FROM "${textsTable}" WHERE _key = ANY($1::text[])`, [keys]);
   }
 
   async function takeIds(count: number): Promise<() => number> {
