@@ -6,7 +6,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Client } from 'pg';
 import { listing, room } from '../support/builders.ts';
 import { postgresEngine } from '../support/postgres-engine.ts';
-import { postgresServer } from '../support/postgres-server.ts';
+import { ownServer } from '../support/postgres-server.ts';
 import { startTestService } from '../support/service.ts';
 import type { World } from '../support/world.ts';
 
@@ -20,6 +20,8 @@ async function fill(world: World): Promise<void> {
   );
 }
 
+/** Whose connections it cuts. */
+const ownPostgres = await ownServer();
 const engine = postgresEngine();
 const service = { trustProxy: true };
 const server = await startTestService({ after }, { fill, engine, service });
@@ -112,8 +114,7 @@ test('a client that takes nothing for long holds up nobody, and gets the rest wh
 
 test('a server that is lost in the middle: the connection ends before the promised length', async () => {
   const broken = await begun();
-  const { address } = await postgresServer();
-  const client = new Client({ connectionString: address('postgres') });
+  const client = new Client({ connectionString: ownPostgres.address('postgres') });
   await client.connect();
   const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ClientWrite'";
   while ((await client.query(cut)).rows.length === 0);

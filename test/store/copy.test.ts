@@ -12,7 +12,8 @@ import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
 import type { PartitionField } from '../../src/store/store.ts';
 import { listing } from '../support/builders.ts';
 import { testClock } from '../support/clock.ts';
-import { postgresServer, runOn } from '../support/postgres-server.ts';
+import { bareDatabase } from '../support/postgres-engine.ts';
+import { runOn } from '../support/postgres-server.ts';
 import { temporaryFile } from '../support/temporary.ts';
 import { operations } from '../support/world.ts';
 
@@ -37,14 +38,11 @@ const clock = testClock();
 const open = (address: string, options: OpenStoreOptions = {}) => openStore(address, { clock, ...options });
 
 const none = (): void => undefined;
-let databases = 0;
 
 async function database(t: TestContext): Promise<string> {
-  const server = await postgresServer();
-  const name = `copy_${++databases}`;
-  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
-  t.after(() => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`));
-  return server.address(name);
+  const { address, drop } = await bareDatabase();
+  t.after(drop);
+  return address;
 }
 
 /** Where a store lies and may lie, for one test. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { LOCK_CLASS } from '../../src/store/postgres/making/functions.ts';
 import { LAYOUT_VERSION } from '../../src/store/postgres/making/layout-version.ts';
@@ -8,49 +9,71 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { PartitionField } from '../../src/store/store.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';
-import { type PostgresServer, postgresServer, runOn } from './postgres-server.ts';
+import { postgresServer, runOn, type SharedServer } from './postgres-server.ts';
 
 const prepared = new Map<string, Promise<string>>();
 let databases = 0;
 
+/** The name of a further database of this process, on a server that others may use too. */
+const freshName = (purpose: string): string => `${purpose}_${process.pid}_${++databases}`;
+
 /** A database with an empty store of these settings, to be copied: making one takes longer than most tests. */
 function preparedDatabase(
-  server: PostgresServer,
+  server: SharedServer,
   settings: StoreSettings,
   partitions: PartitionField | undefined,
 ): Promise<string> {
   const id = JSON.stringify([settings, partitions]);
   const known = prepared.get(id);
   if (known !== undefined) return known;
-  const made = prepare(server, settings, partitions);
+  const made = prepareOnce(server, `prepared_${createHash('sha256').update(id).digest('hex').slice(0, 16)}`, {
+    settings,
+    partitions,
+  });
   prepared.set(id, made);
   return made;
 }
 
+interface Prepared {
+  readonly settings: StoreSettings;
+  readonly partitions: PartitionField | undefined;
+}
+
+/** Whoever needs it first makes it, for all processes that use the server. */
+async function prepareOnce(server: SharedServer, name: string, what: Prepared): Promise<string> {
+  const client = new Client({ connectionString: server.address('postgres') });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+    if (rowCount === 1) return name;
+    const making = freshName('preparing');
+    await client.query(`CREATE DATABASE ${making}`);
+    await prepare(server.address(making), what);
+    await client.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
+    return name;
+  } finally {
+    await client.end();
+  }
+}
+
 /** Made at a moment before that of all tests, since stamps never run backwards. */
-async function prepare(
-  server: PostgresServer,
-  settings: StoreSettings,
-  partitions: PartitionField | undefined,
-): Promise<string> {
-  const name = `prepared_${++databases}`;
-  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
+async function prepare(address: string, { settings, partitions }: Prepared): Promise<void> {
   const clock = testClock('2020-01-01T00:00:00Z');
   const store = await openPostgresStore({
-    address: server.address(name),
+    address,
     create: settings,
     ...(partitions === undefined ? {} : { partitions }),
     clock,
     writeBackup,
   });
   await store.close();
-  return name;
 }
 
 /** The address of a database in which is nothing yet. */
 export async function bareDatabase(): Promise<{ address: string; drop(): Promise<void> }> {
   const server = await postgresServer();
-  const name = `bare_${++databases}`;
+  const name = freshName('bare');
   await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
   const drop = () => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
   return { address: server.address(name), drop };
@@ -63,13 +86,13 @@ export async function emptyDatabase(
 ): Promise<{ address: string; drop(): Promise<void> }> {
   const server = await postgresServer();
   const template = await preparedDatabase(server, settings, partitions);
-  const name = `store_${++databases}`;
+  const name = freshName('store');
   await runOn(server.address('postgres'), `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const drop = () => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
   return { address: server.address(name), drop };
 }
 
-/** Stores in databases of a server that this process starts itself. */
+/** Stores in databases of a server that is thrown away. */
 export function postgresEngine(partitions?: PartitionField): Engine {
   return {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',

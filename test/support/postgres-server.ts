@@ -1,4 +1,8 @@
-/** A PostgreSQL process of this test process's own, from the binaries of a package: nothing needs to be installed. */
+/**
+ * PostgreSQL for tests, from the binaries of a package: nothing needs to be installed. A run of all tests has one server
+ * (`run-setup.ts`), in which each file makes databases of its own; a file that is run by itself starts one, and so does
+ * a file that stops its server or gives it settings.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -20,9 +24,13 @@ import { Client } from 'pg';
 
 const run = promisify(execFile);
 
-export interface PostgresServer {
+/** A server that others use as well: nobody may stop it, or give it settings. */
+export interface SharedServer {
   /** Where a database of the server is reached. */
   address(database: string): string;
+}
+
+export interface PostgresServer extends SharedServer {
   /** Stops it at once, as a crash would, or in order; and starts it again on the same data. */
   stop(how: 'crash' | 'order'): Promise<void>;
   start(): Promise<void>;
@@ -52,6 +60,27 @@ function ownerOf(): Owner {
   if (userInfo().uid !== 0) return {};
   const line = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
   return { uid: Number(line?.[1] ?? 65534), gid: Number(line?.[2] ?? 65534) };
+}
+
+/** What the server of a run lends to the processes of the run. */
+interface OfRun {
+  readonly socket: string;
+  /** The folder of the programs, and data of which every further server begins with a copy. */
+  readonly bin: string;
+  readonly data: string;
+}
+
+/** The name of the variable that says where the server of the run is. */
+const OF_RUN = 'PLAT_TEST_SERVER';
+
+/** The server of this run, if it has one that has the clock of this process. */
+function serverOfRun(): OfRun | undefined {
+  const { [OF_RUN]: text, PLAT_TEST_DATE_OFFSET: otherClock } = process.env;
+  if (text === undefined || otherClock !== undefined) return undefined;
+  const { socket, bin, data }: Record<string, unknown> = JSON.parse(text);
+  if (typeof socket !== 'string' || typeof bin !== 'string' || typeof data !== 'string')
+    throw new Error(`${OF_RUN} is ${text}`);
+  return { socket, bin, data };
 }
 
 /** The programs of PostgreSQL: those of a folder that is named, or else the package's. */
@@ -100,21 +129,44 @@ export interface ServerOptions {
   readonly root: string;
 }
 
-let started: Promise<PostgresServer> | undefined;
+let used: Promise<SharedServer> | undefined;
 
-/** The server of this process; the first who asks starts it. */
-export function postgresServer(): Promise<PostgresServer> {
-  started ??= startServer();
-  return started;
+/** The server for this process's databases: that of the run, or one that the first who asks starts. */
+export function postgresServer(): Promise<SharedServer> {
+  const ofRun = serverOfRun();
+  used ??= ofRun === undefined ? startServer() : Promise.resolve({ address: addressAt(ofRun.socket) });
+  return used;
 }
+
+/** A server of this process's own, for all its databases: to be asked for before anything is made in one. */
+export async function ownServer(): Promise<PostgresServer> {
+  if (used !== undefined) throw new Error('this process has databases on another server');
+  const server = startServer();
+  used = server;
+  return await server;
+}
+
+/** Starts the server of a run, which the processes find that this one starts. */
+export async function startServerOfRun(): Promise<PostgresServer> {
+  const server = await startServer();
+  const { socket, bin, data } = server;
+  process.env[OF_RUN] = JSON.stringify({ socket, bin, data } satisfies OfRun);
+  return server;
+}
+
+const addressAt =
+  (socket: string) =>
+  (database: string): string =>
+    `postgres://plat@localhost/${database}?host=${encodeURIComponent(socket)}`;
 
 export async function startServer(
   { settings, root }: ServerOptions = { settings: SETTINGS, root: ROOT },
-): Promise<PostgresServer> {
+): Promise<PostgresServer & OfRun> {
   const owner = ownerOf();
   const folder = mkdtempSync(join(root, 'plat-pg-'));
   chmodSync(folder, 0o755);
-  const bin = await programs(owner, folder);
+  const ofRun = serverOfRun();
+  const bin = ofRun?.bin ?? (await programs(owner, folder));
   const own = (name: string): string => {
     const path = join(folder, name);
     mkdirSync(path, { mode: 0o700 });
@@ -131,8 +183,14 @@ export async function startServer(
     for (const server of running.values()) server.kill('SIGQUIT');
     rmSync(folder, { recursive: true, force: true });
   });
-  const initdb = ['-D', data, '-U', 'plat', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
-  await run(join(bin, 'initdb'), initdb, options);
+  const pristine = join(folder, 'pristine');
+  if (ofRun === undefined) {
+    const initdb = ['-D', data, '-U', 'plat', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
+    await run(join(bin, 'initdb'), initdb, options);
+    await run('cp', ['-a', data, pristine]);
+  } else {
+    await run('cp', ['-aT', ofRun.data, data]);
+  }
   const place = { bin, options, running, settings };
   const socket = own('socket');
   const server = await runServer(place, data, socket, []);
@@ -158,7 +216,7 @@ export async function startServer(
     const following = await runServer(place, copy, own(`standby-${standbys}-socket`), further);
     return { ...following, standby: () => Promise.reject(new Error('a standby has none of its own')) };
   };
-  return { ...server, standby };
+  return { ...server, standby, socket, bin, data: pristine };
 }
 
 interface Place {
@@ -176,9 +234,6 @@ async function runServer(
   further: readonly string[],
 ): Promise<Omit<PostgresServer, 'standby'>> {
   chmodSync(socket, 0o755);
-  const address = (database: string): string =>
-    `postgres://plat@localhost/${database}?host=${encodeURIComponent(socket)}`;
-
   const start = async (): Promise<void> => {
     const settings = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const child = spawn(join(bin, 'postgres'), ['-D', data, '-k', socket, ...settings, ...further], {
@@ -202,7 +257,7 @@ async function runServer(
   };
   await start();
   return {
-    address,
+    address: addressAt(socket),
     start,
     stop: async (how) => {
       const child = running.get(data);

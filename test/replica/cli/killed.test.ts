@@ -6,7 +6,7 @@ import { PlatError } from '../../../src/errors/index.ts';
 import { type Place, place } from '../../cli/run.ts';
 import { listing } from '../../support/builders.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
-import { postgresServer, runOn } from '../../support/postgres-server.ts';
+import { ownServer, runOn } from '../../support/postgres-server.ts';
 import { from, type Market, makeMarket, openDoor, serve } from '../support/real-feed.ts';
 
 /** Kills of the replicator, and of the service: 30 and 10 in all on each engine; about a tenth in `npm test`. */
@@ -21,6 +21,9 @@ const LISTINGS = 120;
 /** Requests of a whole run with pages of this size. */
 const PAGE = 12;
 const REQUESTS = 30;
+
+/** Which it restarts. */
+const server = await ownServer();
 
 /** Where the source and its replica lie. */
 interface Stores {
@@ -148,7 +151,6 @@ async function insist<T>(work: () => Promise<T>): Promise<T> {
 test('the database restarts at random moments under a service and a watch: both go on by themselves; plat verify finds nothing', async (t) => {
   const chance = makeRandom(3, 'restarts').unit;
   const at = place(t);
-  const server = await postgresServer();
   const stores = await ENGINES.postgres(t);
   // What the server has confirmed is to outlive it; the other tests' stores are thrown away with it.
   for (const { pathname } of [stores.market, stores.replica].map((address) => new URL(address)))

@@ -11,9 +11,12 @@ import type { Store } from '../../../src/store/store.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
-import { postgresServer, runOn } from '../../support/postgres-server.ts';
+import { ownServer, runOn } from '../../support/postgres-server.ts';
 import { told } from '../../support/reports.ts';
 import { operations } from '../../support/world.ts';
+
+/** Which it stops and whose connections it cuts. */
+const server = await ownServer();
 
 const unavailable = {
   code: 'storeUnavailable' satisfies ErrorCode,
@@ -47,7 +50,6 @@ const count = async (store: Store, request: ReturnType<typeof operations>['reque
 
 test('a server that stops and starts again: 503 meanwhile, then everything as before', async (t) => {
   const world = await openWorld(t);
-  const server = await postgresServer();
   await world.write('Property', listing('A'));
   const record = await world.parse('Property', listing('B'));
   const ways: readonly ('crash' | 'order')[] = ['order', 'crash'];
@@ -69,7 +71,7 @@ test('connections that the server cuts are replaced, those in use and those at r
   const world = await openWorld(t);
   await world.write('Property', listing('A'));
   await runOn(
-    (await postgresServer()).address('postgres'),
+    server.address('postgres'),
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plat'",
   );
   const outcomes = await Promise.allSettled([world.keys('Property'), world.keys('Property')]);

@@ -12,22 +12,18 @@ import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
-import { postgresServer, runOn } from '../../support/postgres-server.ts';
+import { bareDatabase } from '../../support/postgres-engine.ts';
+import { runOn } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
 
 const LAYOUT_1 = readFileSync(new URL('layout-1.sql', import.meta.url), 'utf8');
 const TOO_NEW = 'storeTooNew' satisfies ErrorCode;
 
-let databases = 0;
-
 /** A database with the store of layout 1, and ways to look at it. */
 async function oldStore(t: TestContext) {
   // Of the day that the store is of.
   const clock = testClock('2026-11-21T12:00:00Z');
-  const server = await postgresServer();
-  const name = `migrating_${++databases}`;
-  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
-  const address = server.address(name);
+  const { address, drop } = await bareDatabase();
   await runOn(address, LAYOUT_1);
   const client = new Client({ connectionString: address });
   await client.connect();
@@ -35,7 +31,7 @@ async function oldStore(t: TestContext) {
   t.after(async () => {
     await Promise.all(pools.map((pool) => pool.end()));
     await client.end();
-    await runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
+    await drop();
   });
   const list = async (statement: string): Promise<unknown[]> => {
     const { rows } = await client.query<{ value: unknown }>(statement);

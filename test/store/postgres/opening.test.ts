@@ -5,18 +5,15 @@ import type { ErrorCode } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
+import { bareDatabase } from '../../support/postgres-engine.ts';
 import { postgresServer, runOn } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
 
-let databases = 0;
-
 /** An empty database. */
 async function database(t: TestContext): Promise<string> {
-  const server = await postgresServer();
-  const name = `opening_${++databases}`;
-  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
-  t.after(() => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`));
-  return server.address(name);
+  const { address, drop } = await bareDatabase();
+  t.after(drop);
+  return address;
 }
 
 async function opened(t: TestContext, ...given: Parameters<typeof openStore>) {

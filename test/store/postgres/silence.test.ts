@@ -11,8 +11,12 @@ import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
+import { ownServer } from '../../support/postgres-server.ts';
 import { told } from '../../support/reports.ts';
 import { operations } from '../../support/world.ts';
+
+// Whose processes it stops where they are.
+await ownServer();
 
 const BRIEF = { connect: 1000, small: 200, write: 200 };
 
