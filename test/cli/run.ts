@@ -1,4 +1,7 @@
-/** The program as a user runs it: a child process with arguments, an environment and a folder of its own. */
+/**
+ * The program as a user runs it, with arguments, an environment and a folder of its own: as a process of its own, or
+ * where nothing of that matters in one that runs many commands (all in their own with `PLAT_FULL=1`).
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -8,6 +11,7 @@ import { openStore } from '../../src/open-store.ts';
 import type { Scope } from '../support/engine.ts';
 import { temporaryFile } from '../support/temporary.ts';
 import { type Json, objectOf } from '../support/world.ts';
+import { endResident, runResident } from './resident.ts';
 
 export const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
@@ -40,7 +44,9 @@ export interface Place {
   /** Writes a file; lists become lines of JSON. @returns its name */
   file(name: string, content: string | Uint8Array | readonly unknown[]): string;
   path(name: string): string;
+  /** Starts a process of its own. */
   start(args: readonly string[], options?: RunOptions): Running;
+  /** Runs a command to its end; those that are run at once run one after the other. */
   run(args: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Runs what must end well, and gives its stdout. */
   done(args: readonly string[], options?: RunOptions): Promise<string>;
@@ -52,7 +58,9 @@ export function place(scope: Scope): Place {
   const folder = temporaryFile('');
   mkdirSync(folder);
   const running = new Set<ChildProcess>();
+  let resident = 0;
   scope.after(() => {
+    if (resident > 0) endResident();
     for (const child of running) child.kill('SIGKILL');
   });
 
@@ -83,7 +91,13 @@ export function place(scope: Scope): Place {
     return { child, ended, until };
   }
 
-  const run: Place['run'] = (args, options) => start(args, options).ended;
+  const run: Place['run'] = async (args, options = {}) => {
+    if (needsOwnProcess(args, options)) return await start(args, options).ended;
+    resident++;
+    const { code, out, err } = await runResident({ args, folder, env: environment(options.env ?? {}) });
+    resident--;
+    return { code, out, err: err.replaceAll(PROGRESS, '') };
+  };
 
   const done: Place['done'] = async (args, options) => {
     const { code, out, err } = await run(args, options);
@@ -113,6 +127,14 @@ export function place(scope: Scope): Place {
     },
   };
 }
+
+/** Whether a command is more than what it reads and writes: it reads stdin, has its own Node, or logs as a service does. */
+const needsOwnProcess = (args: readonly string[], { input, env = {} }: RunOptions): boolean =>
+  process.env.PLAT_FULL === '1' ||
+  input !== undefined ||
+  args.includes('-') ||
+  args[0] === 'serve' ||
+  Object.keys(env).some((name) => name.startsWith('NODE_'));
 
 const OTHER_DATE = new URL('../support/other-date.js', import.meta.url);
 
