@@ -2,6 +2,7 @@
  * Clients that take their answers too slowly, or not at all, are cut: what waits for them would fill the memory, and hold
  * a connection of the store. It sees bytes and moments only, no requests.
  */
+import type { Queue } from './queue.ts';
 
 export interface PaceLimits {
   /** A client that takes less than so many bytes a second, over so many seconds, is cut. */
@@ -11,8 +12,8 @@ export interface PaceLimits {
 
 /** One answer on its way. */
 export interface Sender {
-  /** Bytes wait for the client from now on. */
-  waits(): void;
+  /** Bytes wait for the client from now on. @param left how many; absent: `took` is called as they are taken */
+  waits(left?: Queue): void;
   /** The client took bytes. @param waits whether more wait */
   took(bytes: number, waits: boolean): void;
   end(): void;
@@ -20,6 +21,9 @@ export interface Sender {
 
 interface Sending {
   taken: number;
+  /** What waits for the client, and how much of it did when it was last looked at. */
+  left: Queue | undefined;
+  waited: number;
   /** When the client began to let bytes wait, or was last found quick enough; undefined while none wait. */
   since: number | undefined;
   readonly cut: () => void;
@@ -43,10 +47,12 @@ export class Pace {
 
   /** @param cut ends the connection; called once at the most */
   watch(cut: () => void): Sender {
-    const sending: Sending = { taken: 0, since: undefined, cut };
+    const sending: Sending = { taken: 0, left: undefined, waited: 0, since: undefined, cut };
     this.#sending.add(sending);
     return {
-      waits: () => {
+      waits: (left) => {
+        sending.left = left;
+        sending.waited = left?.() ?? 0;
         sending.since ??= this.#now();
       },
       took: (bytes, waits) => {
@@ -66,6 +72,9 @@ export class Pace {
     const { bytesPerSecond, seconds } = this.#limits;
     for (const sending of this.#sending) {
       if (sending.since === undefined || now - sending.since < seconds * 1000) continue;
+      const waits = sending.left?.() ?? 0;
+      sending.taken += sending.waited - waits;
+      sending.waited = waits;
       const least = (bytesPerSecond * (now - sending.since)) / 1000;
       if (sending.taken < least) {
         this.#sending.delete(sending);

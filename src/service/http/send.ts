@@ -4,6 +4,7 @@ import { bytesOf, isRest, type Part, type Reply } from '../exchange.ts';
 import { chooseEncoding } from './accept.ts';
 import { compressBody } from './compress.ts';
 import type { Sender } from './pace.ts';
+import { queueOf } from './queue.ts';
 import { SLICE, sendAsRead, type Taking } from './send-as-read.ts';
 
 /** Headers that every response has. */
@@ -98,6 +99,7 @@ function wholeOf(parts: readonly Part[]): readonly Uint8Array[] | undefined {
 
 const sizeOf = (body: readonly Uint8Array[]): number => body.reduce((sum, part) => sum + part.length, 0);
 
+/** Writes a body that is there: at once, where it can be seen how much of it still waits; else slice by slice. */
 async function sendWhole(
   response: ServerResponse,
   body: readonly Uint8Array[],
@@ -106,13 +108,15 @@ async function sendWhole(
   const length = sizeOf(body);
   holds(length);
   const written = whenWritten(response);
-  sender.waits();
-  if (length <= SLICE) {
+  const left = queueOf(response.socket);
+  if (length <= SLICE || left !== undefined) {
     response.cork();
     for (const part of body) response.write(part);
     response.end();
     response.uncork();
+    sender.waits(left);
   } else {
+    sender.waits();
     await sendInSlices(response, body, sender, written);
   }
   await written;

@@ -1,0 +1,88 @@
+/** A body that is written at once is watched as it is taken: who is slow and steady gets all of it, who stops is cut. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Pace } from '../../../src/service/http/pace.ts';
+import { queueOf } from '../../../src/service/http/queue.ts';
+import { send } from '../../../src/service/http/send.ts';
+
+const MEGABYTE = 1024 * 1024;
+/** More than the system holds for a connection. */
+const BODY = Buffer.alloc(32 * MEGABYTE, 'x');
+const SECONDS = 600;
+
+async function take(socket: Socket, bytes: number): Promise<number> {
+  let taken = 0;
+  while (taken < bytes) {
+    const part: unknown = socket.read();
+    if (part instanceof Buffer) taken += part.length;
+    else await once(socket, 'readable');
+  }
+  return taken;
+}
+
+it('a client that takes more than the least, a little at a time, is not cut; one that stops is', async (t) => {
+  let now = 0;
+  let cuts = 0;
+  const pace = new Pace({ bytesPerSecond: 1000, seconds: SECONDS }, () => now);
+  t.after(() => pace.close());
+  const sent = Promise.withResolvers<number>();
+  const asked = Promise.withResolvers<IncomingMessage>();
+  const server = createServer((request, response) => {
+    const cut = (): void => {
+      cuts++;
+      response.destroy();
+    };
+    const sender = pace.watch(cut);
+    const taking = { holds: () => undefined, isOver: () => false, sender, cut };
+    const { promise } = sent;
+    send(
+      response,
+      { status: 200, headers: {}, body: [BODY] },
+      { requestId: 'x', now: 0 },
+      {
+        ...{ method: 'GET', acceptEncoding: undefined, taking, spent: () => undefined },
+      },
+    ).then(sent.resolve, sent.reject);
+    void promise.finally(() => sender.end());
+    asked.resolve(request);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const place = server.address();
+  assert.ok(typeof place === 'object' && place !== null);
+  const client = connect(place.port, '127.0.0.1');
+  t.after(() => {
+    client.destroy();
+    server.close();
+  });
+  client.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const { socket } = await asked.promise;
+  const left = queueOf(socket);
+  assert.ok(left !== undefined, 'Node shows how much of what was written the system has not taken');
+
+  let waits = left() ?? 0;
+  assert.ok(waits > MEGABYTE, 'the body was written at once');
+  for (let windows = 0; windows < 3; windows++) {
+    const before = waits;
+    while (before - waits < MEGABYTE) {
+      await take(client, MEGABYTE);
+      await setImmediate();
+      waits = left() ?? 0;
+    }
+    now += SECONDS * 1000;
+    pace.look();
+    assert.equal(cuts, 0, `${before - waits} bytes in a window are enough`);
+  }
+  // The system may still take a little of what it has room for; then nothing moves any more.
+  for (let windows = 0; cuts === 0; windows++) {
+    assert.ok(windows < 100, 'a client that takes nothing is cut');
+    await setImmediate();
+    now += SECONDS * 1000;
+    pace.look();
+  }
+  assert.equal(await sent.promise, BODY.length);
+  assert.equal(cuts, 1);
+});
