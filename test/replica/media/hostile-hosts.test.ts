@@ -148,7 +148,11 @@ test('addresses that a host knows nothing of are asked for anew once for each li
   await replica.replicate();
   replica.requests.length = 0;
   await run();
-  const asked = replica.requests.flatMap((request) => [...request.matchAll(/ListingKey in \(([^)]*)\)/g)]);
+  // Before the files the replica looks whether its newest records are as they were.
+  const files = replica.requests.findIndex((request) => request.startsWith('https://images.example/'));
+  const asked = replica.requests
+    .slice(files)
+    .flatMap((request) => [...request.matchAll(/ListingKey in \(([^)]*)\)/g)]);
   const keys = asked.flatMap(([, list = '']) => list.split(',')).toSorted();
   assert.deepEqual(keys, ["'1'", "'2'", "'3'", "'4'", "'5'", "'6'"]);
   assert.ok(asked.length < 6, `${asked.length} requests`);

@@ -123,7 +123,7 @@ export function marketListing(key: string, fields: Json = {}): Json {
 
 /** Stores it all, one listing a minute from 2026-06-01 12:00 on; afterwards the clock stands at 13:00. */
 export async function fillMarket({ write, clock }: World): Promise<void> {
-  clock.set('2026-06-01T11:59:00Z');
+  clock.set('2026-06-01T12:00:00Z');
   await write('Office', ...OFFICES);
   await write('Member', ...MEMBERS);
   for (const [key, modified] of MODIFIED) {
