@@ -7,6 +7,7 @@ import type { BudgetLimits } from '../service/access/budget.ts';
 import type { PaceLimits } from '../service/http/pace.ts';
 import type { RateLimit } from '../service/options.ts';
 import type { SurfaceName } from '../service/surface.ts';
+import type { ScrubLimits } from '../store/check/scrub.ts';
 import type { PartitionField } from '../store/store.ts';
 
 /**
@@ -20,6 +21,7 @@ export interface ConfigFile {
   readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
   readonly budget?: Partial<BudgetLimits>;
   readonly pace?: Partial<PaceLimits>;
+  readonly scrub?: Partial<ScrubLimits>;
   readonly querySeconds?: number;
   readonly partitions?: PartitionField;
   readonly readStores?: readonly string[];

@@ -13,6 +13,7 @@ import { bytesOf, type Exchange, type Reply, type Session } from './exchange.ts'
 import { type FileContext, servedFile } from './files/served-file.ts';
 import { ALLOWED } from './http/methods.ts';
 import { negotiateVersion, ODATA_VERSION } from './http/odata-version.ts';
+import type { LoggedDamages } from './logged-damages.ts';
 import { native } from './native/router.ts';
 import type { ServiceOptions } from './options.ts';
 import { reso } from './reso/router.ts';
@@ -40,6 +41,8 @@ export interface Responder {
   readonly usage: UsageRecorder;
   readonly views: Views;
   readonly log: Logger;
+  /** What was logged of a damaged store: every reader meets the same damage, and one line tells it. */
+  readonly damages: LoggedDamages;
 }
 
 /** The interface that a request is for, and its path there. */
@@ -199,7 +202,7 @@ function withoutPlace(error: PlatError): PlatError {
 
 /** Tells an error. What is not meant for users is logged and not told. */
 function explain(
-  { log }: Responder,
+  { log, damages }: Responder,
   exchange: Exchange,
   extra: Record<string, string>,
   error: unknown,
@@ -209,7 +212,7 @@ function explain(
       ? withoutPlace(error)
       : platError('internal', { requestId: exchange.id }, { cause: error });
   // What this service does not have (501) is no fault of it, and a cause is logged with its stack, a refusal without.
-  if (told.status >= 500 && told.code !== 'notImplemented') {
+  if (told.status >= 500 && told.code !== 'notImplemented' && !damages.wasLogged(error)) {
     const facts = { requestId: exchange.id, ...(told.cause === undefined ? {} : { err: told.cause }) };
     log[told.code === 'internal' ? 'error' : 'warn'](facts, told.message);
   }

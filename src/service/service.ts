@@ -13,6 +13,7 @@ import type { ServiceContext } from './context.ts';
 import { FilterIndexCache } from './filter-index/cache.ts';
 import { Pace } from './http/pace.ts';
 import { type Dispatch, makeListener } from './listener.ts';
+import { LoggedDamages } from './logged-damages.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import type { Responder } from './respond.ts';
@@ -102,6 +103,7 @@ export async function startService(
     limiter,
     usage,
     views: new Views(),
+    damages: new LoggedDamages(),
     log,
   };
   const listeners = plans.map((plan) => {

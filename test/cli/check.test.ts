@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { type Place, place } from './run.ts';
+import { type Place, place, type Running } from './run.ts';
+import { ANY_PORT, addressesOf } from './serving.ts';
 
 const LISTINGS = ['A', 'B', 'C'].map((ListingKey) => ({
   ListingKey,
@@ -128,3 +129,33 @@ test('a damaged page, a broken setting: one line, and never a stack', async (t) 
     [3, `m.db is damaged: its settings are no JSON. ${words}\nm.db: 1 things are wrong, 0 rows read\n`],
   );
 });
+
+test('a service finds by itself what no read of a page does, and says so', async (t) => {
+  const at = place(t);
+  await market(at);
+  overwrite(at, 'Town B"', 'Gown B"');
+  at.file('plat.config.json', JSON.stringify({ scrub: { hours: 1, share: 100 } }));
+  const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT]);
+  const log = lineWith(service, 'damage was found');
+  const { admin } = await addressesOf(service);
+  const { resource, key, what } = JSON.parse(await log);
+  assert.deepEqual({ resource, key, what }, { resource: 'Property', key: 'B', what: ['address_values'] });
+  const ready = async (): Promise<unknown> => (await fetch(`${admin}/ready`)).json();
+  const records = 'Property B is damaged: address_values; "plat check" tells all';
+  assert.deepEqual(await ready(), { ready: false, problems: { records } });
+});
+
+/** The first line of a service's log that has some words. */
+const lineWith = ({ child, ended }: Running, words: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = '';
+    child.stderr?.on('data', (part: string) => {
+      text += part;
+      const line = text
+        .split('\n')
+        .slice(0, -1)
+        .find((each) => each.includes(words));
+      if (line !== undefined) resolve(line);
+    });
+    ended.then(({ code, err }) => reject(new Error(`ended with ${code}: ${err}`)));
+  });

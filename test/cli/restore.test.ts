@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { openStore } from '../../src/open-store.ts';
+import { openStore, restoreStore } from '../../src/open-store.ts';
 import { from, openDoor, serve } from '../replica/support/real-feed.ts';
 import { listing } from '../support/builders.ts';
 import { type Place, place } from './run.ts';
@@ -72,6 +72,19 @@ test('a store is brought back, says what that means, and gives no timestamp twic
   const report = JSON.parse(await at.done(['restore', 'b.db', '--store', 'new.db', '--json']));
   assert.deepEqual([report.kept, report.validAgain, report.gone, report.remarks], [undefined, [], [], []]);
   assert.deepEqual(await prices(at, 'new.db'), { 1: 1, 2: 2 });
+
+  // On a file system without second names the store is renamed away; any other refusal changes nothing.
+  const restoring = (code: string) => {
+    const link = (): never => {
+      throw Object.assign(new Error('refused'), { code });
+    };
+    return restoreStore({ path: at.path('s.db'), backup: at.path('b.db'), link });
+  };
+  await assert.rejects(restoring('ENOSPC'), { code: 'ENOSPC' });
+  assert.deepEqual(await prices(at, 's.db'), { 1: 10, 2: 2, 3: 3 });
+  const { kept: moved = '' } = await restoring('EPERM');
+  assert.deepEqual(await prices(at, 's.db'), { 1: 1, 2: 2 });
+  assert.deepEqual(await prices(at, moved), { 1: 10, 2: 2, 3: 3 });
 });
 
 test('a store that is open, a damaged backup and what is no backup change nothing', async (t) => {

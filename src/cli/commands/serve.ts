@@ -4,6 +4,7 @@ import { platError } from '../../errors/index.ts';
 import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../service/service.ts';
 import { SURFACES, type SurfaceName } from '../../service/surface.ts';
+import { SCRUB_DEFAULTS, Scrub } from '../../store/check/scrub.ts';
 import { systemClock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigFile } from '../config.ts';
@@ -80,7 +81,23 @@ export async function serveStore(
     pace: { ...SERVICE_DEFAULTS.pace, ...config.pace },
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
   };
-  return startService(options, listenOptions(settings, config), [replicaFreshness(store)]);
+  const scrub = new Scrub(store, {
+    limits: { ...SCRUB_DEFAULTS, ...config.scrub },
+    sleep: systemClock.sleep,
+    elapsed: () => performance.now(),
+    onFault: (fault) => log.error(fault, 'damage was found in the store'),
+    onEnd: (err) => log.warn({ err }, 'the store was not read through'),
+  });
+  const readiness = [replicaFreshness(store), { name: 'records', check: () => scrub.problem() }];
+  const service = await startService(options, listenOptions(settings, config), readiness);
+  scrub.start();
+  return {
+    ...service,
+    close: async () => {
+      await scrub.close();
+      await service.close();
+    },
+  };
 }
 
 /** The lines that say where the surfaces are. */

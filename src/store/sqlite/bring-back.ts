@@ -23,6 +23,8 @@ export interface BringBack {
   readonly backup: string;
   readonly clock?: Clock;
   readonly onProgress?: (rows: number, resource: string) => void;
+  /** Gives a file a second name; absent: the file system does. */
+  readonly link?: (path: string, name: string) => void;
 }
 
 /** What was brought back, and what that means for others. */
@@ -62,6 +64,7 @@ export async function bringBack({
   backup,
   clock = systemClock,
   onProgress,
+  link = linkSync,
 }: BringBack): Promise<BroughtBack> {
   const partial = `${path}.restoring`;
   const clear = (): void => {
@@ -84,7 +87,7 @@ export async function bringBack({
     const notBefore = isAhead ? now : Math.max(now, newest + 1);
     const made = await renew(partial, backup, notBefore, clock, onProgress);
     occupied.release();
-    const kept = takePlace(partial, path, now);
+    const kept = takePlace(partial, path, now, link);
     const { keys, ...facts } = made;
     const changes = compareKeys(occupied.before?.keys ?? [], keys);
     return {
@@ -221,8 +224,19 @@ async function renew(
   }
 }
 
-/** Puts the copy in the place of the store, which is there under its name at every moment. */
-function takePlace(partial: string, path: string, now: number): string | undefined {
+/** Codes by which a file system says that it has no second names (FAT, some network file systems). */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/**
+ * Puts the copy in the place of the store, which is there under its name at every moment; on a file system without second
+ * names, but for the moment between two renames.
+ */
+function takePlace(
+  partial: string,
+  path: string,
+  now: number,
+  link: NonNullable<BringBack['link']>,
+): string | undefined {
   sync(partial);
   let kept: string | undefined;
   if (existsSync(path)) {
@@ -231,7 +245,7 @@ function takePlace(partial: string, path: string, now: number): string | undefin
       const free = count === 1 ? name : `${name}-${count}`;
       if (!existsSync(free)) kept = free;
     }
-    linkSync(path, kept);
+    if (!hasLinked(path, kept, link)) renameSync(path, kept);
     // Only a file that could not be opened still has a log; beside the new store it would be taken for its own.
     for (const end of SIDE_FILES)
       if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`);
@@ -239,6 +253,16 @@ function takePlace(partial: string, path: string, now: number): string | undefin
   renameSync(partial, path);
   sync(dirname(path));
   return kept;
+}
+
+function hasLinked(path: string, name: string, link: NonNullable<BringBack['link']>): boolean {
+  try {
+    link(path, name);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && NO_LINKS.has(String(error.code))) return false;
+    throw error;
+  }
 }
 
 function sync(path: string): void {

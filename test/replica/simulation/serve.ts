@@ -8,6 +8,7 @@ import type { ServiceContext } from '../../../src/service/context.ts';
 import { isRest } from '../../../src/service/exchange.ts';
 import { FilterIndexCache } from '../../../src/service/filter-index/cache.ts';
 import { commonHeaders } from '../../../src/service/http/send.ts';
+import { LoggedDamages } from '../../../src/service/logged-damages.ts';
 import { makeMetrics } from '../../../src/service/metrics.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
 import { type Responder, respond } from '../../../src/service/respond.ts';
@@ -67,6 +68,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     limiter: new RateLimiter(),
     usage,
     views: new Views(),
+    damages: new LoggedDamages(),
     log: SILENT,
   };
   const budgets = new Budgets(SERVICE_DEFAULTS.budget, { now: () => 0, refused: () => undefined });

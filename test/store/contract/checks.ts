@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { repairStore } from '../../../src/store/check/check-store.ts';
+import { Scrub, type ScrubFault } from '../../../src/store/check/scrub.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { floorPlan, listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
 import type { Engine, Scope } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
@@ -228,4 +230,73 @@ export function checkContract(engine: Engine): void {
     await world.write('Property', whole('B'), whole('C'));
     assert.deepEqual(await faultsIn(world.store), []);
   });
+
+  test('a scrub finds each damaged row once, rests as long as it is told, and forgets what is mended', async (t) => {
+    const world = await market(engine, t, ['A', 'B']);
+    const found: unknown[] = [];
+    let time = 0;
+    let rested = 0;
+    const { scrub, steps } = scrubOf(world, {
+      elapsed: () => time,
+      // Each step takes 3 ms by this clock.
+      onStep: () => {
+        time += 3;
+      },
+      sleep: async (milliseconds) => {
+        rested += milliseconds;
+      },
+      onFault: (fault) => found.push(fault),
+    });
+    await scrub.pass();
+    assert.equal(await scrub.problem(), undefined);
+    assert.deepEqual([found, rested], [[], steps() * 3 * 3], 'a quarter of the time');
+    await world.damage(
+      `UPDATE property_texts SET address_values = replace(address_values, 'Springfield', 'Springfjeld') WHERE _key = 'B'`,
+      `UPDATE media_records SET native_text = '{' WHERE _key = 'PB'`,
+      `UPDATE member_records SET _hash = 'x' WHERE _key = 'N'`,
+    );
+    await scrub.pass();
+    await scrub.pass();
+    assert.deepEqual(found, [
+      { resource: 'Property', key: 'B', what: ['address_values'] },
+      { resource: 'Media', key: 'PB', what: ['native_text'] },
+    ]);
+    assert.equal(
+      await scrub.problem(),
+      'Property B is damaged: address_values (and 1 more); "plat check" tells all',
+    );
+    await repairStore(world.store);
+    time += 60_000;
+    assert.equal(await scrub.problem(), undefined);
+  });
+}
+
+interface ScrubWish {
+  readonly elapsed: () => number;
+  readonly onStep: () => void;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  readonly onFault: (fault: ScrubFault) => void;
+}
+
+/** A scrub of a quarter of the time, and the number of its steps so far. */
+function scrubOf(
+  { store }: World,
+  { onStep, ...wish }: ScrubWish,
+): { readonly scrub: Scrub; readonly steps: () => number } {
+  let steps = 0;
+  const seen: Pick<Store, 'model' | 'rowFaults'> = {
+    model: () => store.model(),
+    rowFaults: (resource, rows) => {
+      if (rows.kind === 'after') {
+        steps++;
+        onStep();
+      }
+      return store.rowFaults(resource, rows);
+    },
+  };
+  const onEnd = (error: unknown): never => {
+    throw error;
+  };
+  const scrub = new Scrub(seen, { ...wish, onEnd, limits: { hours: 1, share: 25 } });
+  return { scrub, steps: () => steps };
 }

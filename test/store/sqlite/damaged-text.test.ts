@@ -1,6 +1,7 @@
 /** Bytes of a text that have changed in the file: what is noticed is answered 503, and the store is unfit from then on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import { listing } from '../../support/builders.ts';
 import type { Scope } from '../../support/engine.ts';
 import { startTestService } from '../../support/service.ts';
@@ -16,8 +17,10 @@ async function serveDamaged(
   given: string,
   by: string,
 ) {
+  const lines: string[] = [];
   const service = await startTestService(scope, {
     engine: sqliteEngine(readers),
+    service: { log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }) },
     fill: async ({ write, damage }) => {
       const records = keys.map((key, index) => listing(key, { PublicRemarks: remarks(index) }));
       await write('Property', ...records);
@@ -29,6 +32,8 @@ async function serveDamaged(
   const token = await service.key('replication');
   return {
     ask: (query: string) => service.get('replication', `/Reso/OData/${query}`, { token }),
+    warnings: () =>
+      lines.filter((line) => JSON.parse(line).level === 40).map((line) => JSON.parse(line).err.message),
     ready: () => service.get('admin', '/ready'),
   };
 }
@@ -53,11 +58,13 @@ for (const [where, readers] of [
   });
 
   test(`a record that is no JSON any more is not sent, ${where}`, async (t) => {
-    const { ask, ready } = await serveDamaged(t, readers, 'x"', "'xq'");
+    const { ask, ready, warnings } = await serveDamaged(t, readers, 'x"', "'xq'");
     const { status, json } = await ask("Property('K07')");
     assert.deepEqual([status, Object.keys(json)], [503, ['error']]);
     assert.equal((await ask('Property?$top=3&$skiptoken=K05')).status, 503);
     assert.equal((await ask("Property('K08')")).status, 200);
     assert.equal((await ready()).status, 503);
+    assert.equal(warnings().length, 1, 'every reader meets it, and the log has it once');
+    assert.match(warnings()[0] ?? '', /is damaged: a text in its file is no JSON any more/);
   });
 }
