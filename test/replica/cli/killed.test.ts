@@ -17,10 +17,10 @@ const KILLS = {
   postgres: { reso: { replicators: 1, services: 1 }, native: undefined },
 } as const;
 const RESTARTS = isFull ? 10 : 1;
-const LISTINGS = 120;
+const LISTINGS = isFull ? 120 : 60;
 /** Requests of a whole run with pages of this size. */
 const PAGE = 12;
-const REQUESTS = 30;
+const REQUESTS = isFull ? 30 : 15;
 
 /** Which it restarts. */
 const server = await ownServer();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { listing } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
-import { type Engine, runsOn } from '../../support/engine.ts';
+import { contractRuns, type Engine } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
 import type { Viewer } from '../../support/views.ts';
 import { makeWorld, type World } from '../../support/world.ts';
@@ -80,7 +80,7 @@ export function countContract(engine: Engine): void {
       await assertFamilies(world);
       assert.deepEqual(await faultsIn(world.store), []);
     });
-    await fc.assert(property, { seed: 20260602, numRuns: runsOn(engine, 60) });
+    await fc.assert(property, { seed: 20260602, numRuns: contractRuns(engine, 60) });
   });
 
   test('property: what is exported is what was written, whatever came before', async (t) => {
@@ -108,6 +108,6 @@ export function countContract(engine: Engine): void {
         }
       }
     });
-    await fc.assert(property, { seed: 20260603, numRuns: runsOn(engine, 25) });
+    await fc.assert(property, { seed: 20260603, numRuns: contractRuns(engine, 25) });
   });
 }

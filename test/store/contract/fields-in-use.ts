@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { listing, member, office, openHouse, photo } from '../../support/builders.ts';
-import { type Engine, runsOn } from '../../support/engine.ts';
+import { contractRuns, type Engine } from '../../support/engine.ts';
 import type { Viewer } from '../../support/views.ts';
 import { type Json, makeWorld, nativeShape, objectOf, pick, TIME, type World } from '../../support/world.ts';
 
@@ -178,6 +178,6 @@ export function fieldsInUseContract(engine: Engine): void {
       }
       for (const viewer of VIEWERS) await assertComplete(world, viewer);
     });
-    await fc.assert(property, { seed: 20260601, numRuns: runsOn(engine, 25) });
+    await fc.assert(property, { seed: 20260601, numRuns: contractRuns(engine, 25) });
   });
 }

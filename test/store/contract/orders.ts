@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Position } from '../../../src/store/read.ts';
 import { listing, member } from '../../support/builders.ts';
-import { type Engine, runsOn } from '../../support/engine.ts';
+import { contractRuns, type Engine } from '../../support/engine.ts';
 import { type Json, makeWorld, type World } from '../../support/world.ts';
 
 type Value = string | number | boolean | null;
@@ -150,6 +150,6 @@ export function orderContract(engine: Engine): void {
       assert.deepEqual(await world.keys('Property', options), expected);
       assert.deepEqual(await walk(world, options, limit), expected);
     });
-    await fc.assert(property, { seed: 20260605, numRuns: runsOn(engine, 80) });
+    await fc.assert(property, { seed: 20260605, numRuns: contractRuns(engine, 80) });
   });
 }

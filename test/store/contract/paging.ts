@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { listing } from '../../support/builders.ts';
-import { type Engine, runsOn } from '../../support/engine.ts';
+import { contractRuns, type Engine } from '../../support/engine.ts';
 import { makeWorld, type ReadPage, type World } from '../../support/world.ts';
 
 /** Byte-wise these are in order; JavaScript and the dictionaries of languages order them otherwise. */
@@ -95,7 +95,7 @@ export function pagingContract(engine: Engine): void {
       if (at.length > 0) await world.write('Property', ...at.map((key) => listing(key)));
       await checkWalk(world, new Set(at), limit, between, options);
     });
-    await fc.assert(property, { seed: 20260604, numRuns: runsOn(engine, 40) });
+    await fc.assert(property, { seed: 20260604, numRuns: contractRuns(engine, 40) });
   });
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Search } from '../../../src/query/tree.ts';
 import { listing, photo } from '../../support/builders.ts';
-import { type Engine, runsOn } from '../../support/engine.ts';
+import { contractRuns, type Engine } from '../../support/engine.ts';
 import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';
 import { type Json, makeWorld, TIME, type World } from '../../support/world.ts';
 
@@ -97,7 +97,7 @@ export function searchContract(engine: Engine): void {
           assert.deepEqual(await found(world, each, IDX), seen(false));
         }
       }),
-      { seed: 20260607, numRuns: runsOn(engine, 25) },
+      { seed: 20260607, numRuns: contractRuns(engine, 25) },
     );
   });
 
