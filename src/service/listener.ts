@@ -34,12 +34,15 @@ export interface ListenerOptions {
 
 /** Room for a URL of 16 KB and the headers beside it; Node's own limit would answer without an envelope. */
 const LARGEST_HEAD = 64 * 1024;
+/** Requests that a connection sends before the first of them is answered. */
+const MOST_AHEAD = 250;
 /** Milliseconds for a silent connection. */
 const SOCKET_PATIENCE = 120_000;
 
 /** A server that hands every request to the responder and writes what it answers. */
 export function makeListener(options: ListenerOptions): FastifyInstance {
   const { tls, requestPatience } = options;
+  const { log } = options.responder;
   const bounds = {
     maxHeaderSize: LARGEST_HEAD,
     requireHostHeader: false, // Node would answer without an envelope
@@ -50,18 +53,21 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     reply.hijack();
     const { socket } = request.raw;
+    if (inTurn.waiting(socket) >= MOST_AHEAD) {
+      // Nothing but the end of the connection keeps a client from sending more.
+      if (!socket.destroyed) log.warn({ requests: MOST_AHEAD }, 'a client that sends too far ahead is cut');
+      socket.destroy();
+      return;
+    }
     // One page at a time is held for a connection, however many requests it sends at once.
-    const turn = inTurn.before(socket);
-    const answered = turn.then(() =>
-      socket.destroyed ? undefined : handle(options, request.raw, reply.raw, request.id),
-    );
-    inTurn.add(socket, answered);
-    await answered;
+    await inTurn.enter(socket, async () => {
+      if (!socket.destroyed) await handle(options, request.raw, reply.raw, request.id);
+    });
   };
   const inTurn = makeTurns();
   const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
-    await inTurn.before(socket);
-    refuse(unread, socket, await commonOf(options.responder, randomUUID()));
+    const common = await commonOf(options.responder, randomUUID());
+    await inTurn.enter(socket, () => Promise.resolve(refuse(unread, socket, common)));
   };
   const server = fastify({
     ...(tls === undefined ? { http: bounds } : { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } }),
@@ -100,18 +106,25 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
   return server;
 }
 
-/** The requests of each connection that are being answered, so that no answer comes before its turn. */
+/** The requests of each connection, one after the other, so that no answer comes before its turn. */
 function makeTurns() {
-  const waiting = new WeakMap<Duplex, Set<Promise<void>>>();
+  /** The end of the latest of each connection: it ends after all before it. */
+  const latest = new WeakMap<Duplex, Promise<void>>();
+  const counts = new WeakMap<Duplex, number>();
+  const waiting = (socket: Duplex): number => counts.get(socket) ?? 0;
   return {
-    add(socket: Duplex, answered: Promise<void>): void {
-      const known = waiting.get(socket) ?? new Set();
-      waiting.set(socket, known.add(answered));
-      const forget = (): void => void known.delete(answered);
-      answered.then(forget, forget);
-    },
-    before: async (socket: Duplex): Promise<void> => {
-      await Promise.allSettled(waiting.get(socket) ?? []);
+    /** How many of a connection have not ended. */
+    waiting,
+    async enter(socket: Duplex, work: () => Promise<void>): Promise<void> {
+      counts.set(socket, waiting(socket) + 1);
+      const before = latest.get(socket);
+      const done = before === undefined ? work() : before.then(work, work);
+      latest.set(socket, done);
+      try {
+        await done;
+      } finally {
+        counts.set(socket, waiting(socket) - 1);
+      }
     },
   };
 }

@@ -78,6 +78,26 @@ test('a client that goes away before the answer is no error', async () => {
   assert.equal((await service.get('replication', '/v1/listings', { token })).status, 200);
 });
 
+test('a connection that sends too far ahead is cut; what it sent is no longer answered', async () => {
+  const one = `GET /v1/listings?_limit=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  const ask = async (times: number): Promise<number> => {
+    const socket = open(service.addresses.replication);
+    let text = '';
+    socket
+      .on('error', () => undefined)
+      .on('data', (part: Buffer) => {
+        text += part.toString('latin1');
+        if (answers() === times) socket.end();
+      });
+    const answers = (): number => text.split('HTTP/1.1 200 ').length - 1;
+    socket.write(one.repeat(times));
+    await new Promise((resolve) => socket.on('close', resolve));
+    return answers();
+  };
+  assert.equal(await ask(100), 100);
+  assert.ok((await ask(2000)) < 2000);
+});
+
 test('requests on one connection are answered in their order', async () => {
   const one = (limit: number): string =>
     `GET /v1/listings?_limit=${limit}&_select=ListingKey HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${limit === 3 ? 'Connection: close\r\n' : ''}\r\n`;
