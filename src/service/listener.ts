@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { platError } from '../errors/index.ts';
 import type { Budgets } from './access/budget.ts';
@@ -116,10 +117,15 @@ function makeTurns() {
     /** How many of a connection have not ended. */
     waiting,
     async enter(socket: Duplex, work: () => Promise<void>): Promise<void> {
-      counts.set(socket, waiting(socket) + 1);
-      const before = latest.get(socket);
-      const done = before === undefined ? work() : before.then(work, work);
-      latest.set(socket, done);
+      const ahead = waiting(socket);
+      counts.set(socket, ahead + 1);
+      const before = latest.get(socket) ?? Promise.resolve();
+      // What else has arrived comes between two of one connection.
+      const done = ahead === 0 ? work() : before.then(() => setImmediate()).then(work);
+      latest.set(
+        socket,
+        done.catch(() => undefined),
+      );
       try {
         await done;
       } finally {

@@ -98,6 +98,21 @@ test('a connection that sends too far ahead is cut; what it sent is no longer an
   assert.ok((await ask(2000)) < 2000);
 });
 
+test('requests that a connection sends at once do not come all before those of another', async () => {
+  const one = `GET /Reso/OData/Property('1000')?$select=ListingKey HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  const many = open(service.addresses.replication);
+  const single = open(service.addresses.replication);
+  let answers = 0;
+  many.on('data', (part: Buffer) => (answers += part.toString('latin1').split('HTTP/1.1 200 ').length - 1));
+  many.write(one.repeat(200));
+  await once(many, 'data');
+  single.write(one);
+  await once(single, 'data');
+  assert.ok(answers < 100, `${answers} of 200 came first`);
+  many.destroy();
+  single.destroy();
+});
+
 test('requests on one connection are answered in their order', async () => {
   const one = (limit: number): string =>
     `GET /v1/listings?_limit=${limit}&_select=ListingKey HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${limit === 3 ? 'Connection: close\r\n' : ''}\r\n`;
