@@ -58,7 +58,6 @@ export class Scrub {
   readonly #unreadable = new Set<string>();
   #running: Promise<void> | undefined;
   #looked = Number.NEGATIVE_INFINITY;
-  #rows = 1;
 
   constructor(store: Scrubbed, options: ScrubOptions) {
     this.#store = store;
@@ -114,15 +113,17 @@ export class Scrub {
 
   async #readAll(resource: string): Promise<void> {
     const { elapsed } = this.#options;
+    // Rows of one resource take as long as each other, about.
+    let limit = 1;
     for (let place: RowPlace | undefined, isLast = false; !isLast; isLast = place === undefined) {
       if (this.#isClosed) return;
       const begun = elapsed();
       try {
-        const page = await this.#store.rowFaults(resource, { kind: 'after', place, limit: this.#rows });
+        const page = await this.#store.rowFaults(resource, { kind: 'after', place, limit });
         const took = elapsed() - begun;
         place = page.next;
-        if (took > STEP) this.#rows = Math.max(1, this.#rows >> 1);
-        else if (took * 2 < STEP) this.#rows = Math.min(MOST_ROWS, this.#rows * 2);
+        if (took > STEP) limit = Math.max(1, limit >> 1);
+        else if (took * 2 < STEP) limit = Math.min(MOST_ROWS, limit * 2);
         await this.#rest(took);
         for (const fault of page.faults) await this.#note(resource, fault);
       } catch (error) {
