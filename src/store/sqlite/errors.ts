@@ -17,6 +17,9 @@ const IO_ERROR = 10;
 /** SQLITE_IOERR_SHORT_READ: the file ends before what it should hold. */
 const SHORT_READ = 522;
 
+/** What node:sqlite says of an integer beyond 2^53. Whether a request can lead to one is not known, so it is no `damageIn`. */
+const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
+
 /** What only a damaged file answers; undefined for any other error. */
 export function damageIn(error: unknown): string | undefined {
   if (error instanceof Damage) return error.message;
@@ -66,6 +69,10 @@ export function translateError(error: unknown, store: string, seconds: number): 
       { reason: 'A number of the query leaves the range of numbers.' },
       { cause: error },
     );
+  }
+  if (error instanceof Error && error.message.includes(BEYOND_NUMBERS)) {
+    const reason = 'a column holds a number that plat never writes';
+    return platError('storeDamaged', { store, reason }, { cause: error });
   }
   switch (resultCode(error)) {
     case BUSY:

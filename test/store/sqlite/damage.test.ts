@@ -179,3 +179,19 @@ async function withStore<T>(path: string, work: (store: Store) => Promise<T>): P
     await store.close();
   }
 }
+
+test('a number that plat never writes is told as a damage, and no request for it makes the store unfit', async (t) => {
+  const world = await makeWorld(sqliteEngine(), t);
+  await world.write('Property', listing('A'), listing('B'));
+  await world.damage(`UPDATE property_records SET _id = ${2 ** 62} WHERE _key = 'A'`);
+  const told = {
+    code: 'storeDamaged',
+    message: /is damaged: a column holds a number that plat never writes\. "plat check" /,
+  };
+  await assert.rejects(world.write('Property', listing('A', { City: 'Else' })), told);
+  assert.equal(world.store.trouble?.(), undefined);
+  await repairStore(world.store);
+  await world.write('Property', listing('A', { City: 'Else' }));
+  const [row] = await world.rows('Property', "$filter=ListingKey eq 'A'");
+  assert.equal(row?.City, 'Else');
+});
