@@ -151,8 +151,11 @@ export interface Store {
    * @returns the keys of records that have to come from their source again
    */
   rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
-  /** Makes what is kept beside the rows agree with them. */
-  mend(): Promise<void>;
+  /**
+   * Makes what is kept beside the rows agree with them.
+   * @param readWhole a resource of which every record of the source was stored anew, so that texts without columns go
+   */
+  mend(readWhole?: string): Promise<void>;
   /** Whole records as they are stored, whoever asks: of a key, or the children of a record. */
   contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;
   /** Every record as a line of JSON in the form that `plat import` takes, children not nested. */

@@ -131,7 +131,7 @@ async function believe({ book, store }: Copy, collection: string): Promise<void>
   const doubted = book.get('doubted') ?? [];
   if (!doubted.includes(collection)) return;
   if (hasWindows(collection) && !['current', 'updating'].includes(book.load(collection).kind)) return;
-  await store.mend();
+  await store.mend(collection);
   await book.commit({ state: { doubted: doubted.filter((each) => each !== collection) } });
 }
 

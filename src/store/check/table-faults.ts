@@ -41,10 +41,16 @@ export async function findTableFaults<T>(
 /**
  * The statements that make everything beside the rows of a resource agree with them, in a write transaction. In a
  * replica of one source, a record of no source is of that one.
+ * @param readWhole a resource of which every record of the source was stored anew: what is bare of it then the source lacks
  */
-export function mendStatements(planner: Planner, layout: ResourceLayout): PlannedStatement[] {
+export function mendStatements(
+  planner: Planner,
+  layout: ResourceLayout,
+  readWhole: string | undefined,
+): PlannedStatement[] {
   const isReplica = planner.model.settings.owner === 'replica' && !PUBLISHED.has(layout.resource.name);
   return [
+    ...(readWhole === layout.resource.name && !isOneTable(layout) ? [withoutBareTexts(layout)] : []),
     ...(isReplica ? [adoption(layout)] : []),
     ...tableChecks(planner, layout).flatMap(({ mend }) => mend),
   ].map((statement) => render(statement, planner.dialect.placeholder));
@@ -56,6 +62,12 @@ const SOURCES = sql`FROM plat_ledger_state WHERE source NOT LIKE '%:%'`;
 const adoption = ({ columnsTable }: ResourceLayout): Sql =>
   sql`UPDATE ${name(columnsTable)} SET _source = (SELECT min(source) ${SOURCES})
     WHERE (_source IS NULL OR _source NOT IN (SELECT source ${SOURCES})) AND (SELECT count(DISTINCT source) ${SOURCES}) = 1`;
+
+const isBare = ({ columnsTable, textsTable }: ResourceLayout): Sql =>
+  sql`NOT EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = ${name(textsTable)}._key)`;
+
+const withoutBareTexts = (layout: ResourceLayout): Sql =>
+  sql`DELETE FROM ${name(layout.textsTable)} WHERE ${isBare(layout)}`;
 
 function tableChecks({ dialect }: Planner, layout: ResourceLayout): TableCheck[] {
   const { textsTable } = layout;
@@ -77,10 +89,9 @@ function tableChecks({ dialect }: Planner, layout: ResourceLayout): TableCheck[]
     find: sql`SELECT key FROM plat_tombstones WHERE resource = ${resource} AND ${isStored} ORDER BY key`,
     mend: [sql`DELETE FROM plat_tombstones WHERE resource = ${resource} AND ${isStored}`],
   };
-  const isBare = sql`NOT EXISTS (SELECT 1 FROM ${records} r WHERE r._key = ${name(textsTable)}._key)`;
   const texts: TableCheck = {
     what: COLUMNS_ARE_MISSING,
-    find: sql`SELECT _key AS key FROM ${name(textsTable)} WHERE ${isBare} ORDER BY _key`,
+    find: sql`SELECT _key AS key FROM ${name(textsTable)} WHERE ${isBare(layout)} ORDER BY _key`,
     mend: [],
   };
   const words = dialect.wordIndex?.(layout);

@@ -294,12 +294,12 @@ export class PostgresStore implements Store {
     });
   }
 
-  async mend(): Promise<void> {
+  async mend(readWhole?: string): Promise<void> {
     const model = await this.model();
     const planner = { dialect: this.#opened.dialect, model };
     for (const { name } of model.dictionary.resources.values()) {
       if (!model.stores(name)) continue;
-      const statements = mendStatements(planner, model.layout(name));
+      const statements = mendStatements(planner, model.layout(name), readWhole);
       await this.#turns.next(() =>
         this.#opened.writer.locked(async (session) => {
           await allow(session, LARGE);

@@ -348,12 +348,12 @@ class SqliteStore implements Store {
     });
   }
 
-  async mend(): Promise<void> {
+  async mend(readWhole?: string): Promise<void> {
     const model = await this.model();
     const planner = { dialect: sqliteDialect, model };
     for (const { name } of model.dictionary.resources.values()) {
       if (!model.stores(name)) continue;
-      const statements = mendStatements(planner, model.layout(name));
+      const statements = mendStatements(planner, model.layout(name), readWhole);
       await this.#exclusively(() =>
         this.#writer.locked(() => {
           for (const statement of statements) {

@@ -229,6 +229,12 @@ export function checkContract(engine: Engine): void {
     assert.equal(row?.City, 'Springfield');
     await world.write('Property', whole('B'), whole('C'));
     assert.deepEqual(await faultsIn(world.store), []);
+    // A replica that has read its whole source anew knows that nobody misses what is left.
+    await world.damage(gone('B'));
+    await world.store.mend('Member');
+    assert.equal((await about('B'))[0]?.[2], 'its columns are missing');
+    await world.store.mend('Property');
+    assert.deepEqual(await about('B'), []);
   });
 
   test('a scrub finds each damaged row once, rests as long as it is told, and forgets what is mended', async (t) => {
