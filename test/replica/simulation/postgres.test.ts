@@ -5,7 +5,7 @@ import { postgresGround } from './postgres-ground.ts';
 import { historySuite, isFull, wrongSuite } from './suite.ts';
 
 const ground = postgresGround();
-const runs = isFull ? 150 : 2;
+const runs = isFull ? 150 : 1;
 
 for (const kind of ['reso', 'native'] as const) historySuite({ ground, interface: kind, runs });
 

@@ -28,7 +28,7 @@ export function historySuite({ ground, interface: kind, from = 1, runs }: SuiteO
 /** For engines in this thread: what happens depends on the seed alone. */
 export function replaySuite({ ground, interface: kind }: SuiteOptions): void {
   test(`a history of the ${kind} interface is the same whenever its seed is played`, async () => {
-    for (const seed of [3, 14, 159]) {
+    for (const seed of isFull ? [3, 14, 159] : [14]) {
       const options = { seed, ground, plan: { interface: kind, faults: 0.25, mortality: 0.9 } };
       const [first, second] = [await simulate(options), await simulate(options)];
       assert.ok(first.log.length > 50, 'something happens');
