@@ -57,9 +57,12 @@ export function receive(use: BudgetUse, bytes: number, blocked: number, now: num
   };
 }
 
-/** No block is learned that is longer than a day: what lies much further off was learned by another clock. */
+/** How far the clocks of processes that share a token may be apart, in milliseconds. */
+const CLOCKS_DIFFER = 600_000;
+
+/** No block is learned that is longer than `LONGEST_BLOCK`: one that ends later was learned by a clock that was wrong. */
 const stillBlocked = ({ blockedUntil }: BudgetUse, now: number): number =>
-  blockedUntil - now > 2 * LONGEST_BLOCK ? 0 : blockedUntil;
+  blockedUntil - now > LONGEST_BLOCK + CLOCKS_DIFFER ? 0 : blockedUntil;
 
 /** Milliseconds until a request may be sent. */
 export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): number {
