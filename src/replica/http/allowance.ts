@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Ledger } from '../../store/ledger.ts';
-import { type BudgetLimits, readUse, receive, spend, waitFor } from './budget.ts';
+import { type BudgetLimits, readUse, receive, seenFrom, spend, waitFor } from './budget.ts';
 
 /** Leave to send requests with one token. */
 export interface Allowance {
@@ -31,7 +31,7 @@ export function sharedAllowance(ledger: Ledger, token: string, limits: BudgetLim
       await ledger.exchange(name, USE, (kept) => {
         const use = readUse(kept);
         wait = waitFor(limits, use, now);
-        return wait > 0 ? use : spend(use, now);
+        return wait > 0 ? seenFrom(use, now) : spend(use, now);
       });
       return wait;
     },

@@ -47,6 +47,19 @@ export function spend(use: BudgetUse, now: number): BudgetUse {
   };
 }
 
+/**
+ * The use as this clock may have seen it. What a clock that was ahead noted counts as used now, and is kept so: else each
+ * later look would count it from its own moment, and the wait would end only when the clock has caught up.
+ */
+export function seenFrom(use: BudgetUse, now: number): BudgetUse {
+  return {
+    lastSent: Math.min(use.lastSent, now),
+    hour: used(use.hour, HOUR, now, 0, 0),
+    day: used(use.day, DAY, now, 0, 0),
+    blockedUntil: stillBlocked(use, now),
+  };
+}
+
 /** The use after an answer. */
 export function receive(use: BudgetUse, bytes: number, blocked: number, now: number): BudgetUse {
   return {

@@ -8,6 +8,7 @@ import {
   NOTHING_USED,
   readUse,
   receive,
+  seenFrom,
   spend,
   waitFor,
 } from '../../../src/replica/http/budget.ts';
@@ -105,6 +106,16 @@ test('a clock that was set back by years delays by one window, not by years', ()
   assert.equal(waitFor({ requestsPerHour: 5 }, use, before), HOUR + MINUTE);
   assert.equal(waitFor({ requestsPerSecond: 1 }, use, before), 1000);
   assert.equal(waitFor({}, use, before), 0, 'a block so far off was learned by another clock');
+});
+
+test('after a clock was set back, who waits as long as told may go on', () => {
+  const before = NOW - 3650 * DAY;
+  const ahead = sent(5, NOTHING_USED);
+  for (const limits of [{ requestsPerHour: 5 }, { requestsPerDay: 5 }, { requestsPerSecond: 1 }]) {
+    const wait = waitFor(limits, ahead, before);
+    assert.ok(wait > 0, JSON.stringify(limits));
+    assert.equal(waitFor(limits, seenFrom(ahead, before), before + wait), 0, JSON.stringify(limits));
+  }
 });
 
 test('the longest of several waits counts', () => {
