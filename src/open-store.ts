@@ -1,13 +1,11 @@
+/** Where an engine is chosen by the address of a store. Of the engines only the one that is used is loaded. */
 import { platError } from './errors/index.ts';
 import type { Clock } from './store/clock.ts';
 import type { ClockTrust } from './store/clock-jump.ts';
-import { postgresTables } from './store/postgres/copying/raw-tables.ts';
-import { openPostgresStore, type ReadStoreOptions } from './store/postgres/open.ts';
+import type { ReadStoreOptions } from './store/postgres/open.ts';
 import type { RawTables } from './store/raw-tables.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settings.ts';
-import { writeBackup } from './store/sqlite/backup.ts';
-import { sqliteTables } from './store/sqlite/raw-tables.ts';
-import { defaultReaders, openSqliteStore } from './store/sqlite/store.ts';
+import type { BringBack, BroughtBack } from './store/sqlite/bring-back.ts';
 import type { PartitionField, Store } from './store/store.ts';
 
 /** `STORE` as commands and configuration write it: a path, `sqlite:PATH`, or `postgres://…`. */
@@ -44,7 +42,7 @@ export interface OpenStoreOptions extends ClockTrust {
  * Opens a store, whichever engine its address names.
  * @throws PlatError `storeMissing`, `storeNotOurs`, `storeTooNew`, `storeBusy`, `usage`
  */
-export function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
+export async function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
   const {
     create,
     onCreate,
@@ -64,19 +62,22 @@ export function openStore(address: string, options: OpenStoreOptions = {}): Prom
   };
   const found = storeAddress(address);
   switch (found.engine) {
-    case 'postgres':
+    case 'postgres': {
+      const { openPostgresStore } = await import('./store/postgres/open.ts');
       return openPostgresStore({
         address: found.url,
         ...settings,
         ...(partitions === undefined ? {} : { partitions }),
         ...(readStores === undefined ? {} : { readStores }),
-        writeBackup,
+        writeBackup: async (...to) => (await import('./store/sqlite/backup.ts')).writeBackup(...to),
       });
+    }
     case 'sqlite': {
       mustBeWhole(partitions);
       if (readStores !== undefined) {
         throw platError('usage', { reason: 'readStores are copies of a store on a server, not of a file.' });
       }
+      const { defaultReaders, openSqliteStore } = await import('./store/sqlite/store.ts');
       const readers = threads ? defaultReaders() : 0;
       return openSqliteStore({
         path: found.path,
@@ -106,9 +107,19 @@ export async function openTables(
   partitions?: PartitionField,
 ): Promise<RawTables> {
   const found = storeAddress(address);
-  if (found.engine === 'postgres') return postgresTables(found.url, partitions);
+  if (found.engine === 'postgres') {
+    const { postgresTables } = await import('./store/postgres/copying/raw-tables.ts');
+    return postgresTables(found.url, partitions);
+  }
   mustBeWhole(partitions);
+  const { sqliteTables } = await import('./store/sqlite/raw-tables.ts');
   return sqliteTables(found.path, create);
 }
 
-export { type BroughtBack, bringBack as restoreStore } from './store/sqlite/bring-back.ts';
+export type { BroughtBack };
+
+/** Brings an embedded store back from a backup. */
+export async function restoreStore(what: BringBack): Promise<BroughtBack> {
+  const { bringBack } = await import('./store/sqlite/bring-back.ts');
+  return bringBack(what);
+}

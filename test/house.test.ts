@@ -30,7 +30,7 @@ interface Import {
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(file, 'utf8');
-  const found = [...text.matchAll(/(?:from|import)\s+'(\.[^']+)'/g)].map(([, path = '']) => path);
+  const found = [...text.matchAll(/(?:from\s+|import\s+|import\()'(\.[^']+)'/g)].map(([, path = '']) => path);
   return found.map((path) => ({
     from: relative(SOURCES, file),
     to: relative(SOURCES, resolve(dirname(file), path)),

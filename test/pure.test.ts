@@ -1,4 +1,4 @@
-/** The tests of the rooms that are pure functions, in one process. Each file runs by itself as well. */
-import { runRooms } from './support/rooms.ts';
+/** The tests of pure functions, in one process (support/together.ts). */
+import { runTogether } from './support/together.ts';
 
-await runRooms(['query', 'dictionary']);
+await runTogether('pure');

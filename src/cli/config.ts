@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Ajv } from 'ajv';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
 import type { CustomFieldDeclaration, LookupDeclaration, ResourceDeclaration } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
@@ -46,7 +45,7 @@ const DEFAULT_FILE = 'plat.config.json';
  * @param file undefined: `plat.config.json` in the working directory, if there is one
  * @throws PlatError `usage` that names the place in the file and what is wrong there
  */
-export function readConfig(file: string | undefined): ConfigFile {
+export async function readConfig(file: string | undefined): Promise<ConfigFile> {
   const path = file ?? DEFAULT_FILE;
   let text: string;
   try {
@@ -67,7 +66,8 @@ function parse(path: string, text: string): unknown {
   }
 }
 
-function checked(path: string, content: unknown): ConfigFile {
+async function checked(path: string, content: unknown): Promise<ConfigFile> {
+  const { Ajv } = await import('ajv');
   const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
   const validate = ajv.compile<ConfigFile>(JSON.parse(readFileSync(SCHEMA, 'utf8')));
   if (validate(content)) return content;

@@ -1,52 +1,158 @@
-import { Command, CommanderError } from 'commander';
-import { addCheckCommand } from './commands/check.ts';
-import { addCopyCommand } from './commands/copy.ts';
-import { addDataCommands } from './commands/data.ts';
-import { addDemoCommand } from './commands/demo.ts';
-import { addFloorplansCommand } from './commands/floorplans.ts';
-import { addImportCommand } from './commands/import.ts';
-import { addKeyCommands } from './commands/keys.ts';
-import { addQuarantineCommands } from './commands/quarantine.ts';
-import { addReplicateCommand } from './commands/replicate.ts';
-import { addRestampCommand } from './commands/restamp.ts';
-import { addRestoreCommand } from './commands/restore.ts';
-import { addServeCommand } from './commands/serve.ts';
-import { addStatusCommand } from './commands/status.ts';
-import { addVerifyCommand } from './commands/verify.ts';
+import { Command, CommanderError, Help } from 'commander';
 import { EXIT, fail } from './output.ts';
 import { reportText, writeText } from './terminal.ts';
 import { version } from './version.ts';
 
-/** The program with all its commands. */
-export function makeProgram(): Command {
+/** A command as `plat --help` lists it. What it takes and does is loaded when it is called. */
+interface Listed {
+  readonly name: string;
+  readonly does: string;
+  /** Its arguments, with what each is. */
+  readonly takes?: readonly (readonly [argument: string, what: string])[];
+  /** Whether it has commands of its own in place of options. */
+  readonly isGroup?: true;
+  /** Loads what gives the command its options, or its own commands, and what it does. */
+  readonly load: () => Promise<(command: Command) => void>;
+}
+
+const COMMANDS: readonly Listed[] = [
+  {
+    name: 'demo',
+    does: 'make a market for trials if the store is empty, serve it, and print how to ask it',
+    load: async () => (await import('./commands/demo.ts')).defineDemo,
+  },
+  {
+    name: 'serve',
+    does: 'publish a store',
+    load: async () => (await import('./commands/serve.ts')).defineServe,
+  },
+  {
+    name: 'import',
+    does: 'store records from NDJSON, a JSON array or RESO Common Format, also gzipped',
+    takes: [['<file...>', 'files; - is stdin']],
+    load: async () => (await import('./commands/import.ts')).defineImport,
+  },
+  {
+    name: 'delete',
+    does: 'delete records, with all that belongs to them',
+    takes: [['<key...>', 'keys of the records']],
+    load: async () => (await import('./commands/data.ts')).defineDelete,
+  },
+  {
+    name: 'export',
+    does: 'write what is stored as NDJSON, in the form that "plat import" takes',
+    load: async () => (await import('./commands/data.ts')).defineExport,
+  },
+  {
+    name: 'backup',
+    does: 'a consistent copy of a live store',
+    takes: [['<file>', 'where to; must not exist']],
+    load: async () => (await import('./commands/data.ts')).defineBackup,
+  },
+  {
+    name: 'check',
+    does: 'compare texts, columns, counters and indexes of a store with each other; exit 3 if anything is wrong',
+    load: async () => (await import('./commands/check.ts')).defineCheck,
+  },
+  {
+    name: 'restore',
+    does: 'bring an embedded store back from a backup, and begin a new epoch, so that replicas notice',
+    takes: [['[file]', 'what "plat backup" wrote']],
+    load: async () => (await import('./commands/restore.ts')).defineRestore,
+  },
+  {
+    name: 'copy',
+    does: 'copy a whole store, from one engine to another; a copy that was broken off goes on where it was',
+    load: async () => (await import('./commands/copy.ts')).defineCopy,
+  },
+  {
+    name: 'key',
+    does: 'keys and their tokens',
+    isGroup: true,
+    load: async () => (await import('./commands/keys.ts')).defineKeys,
+  },
+  {
+    name: 'restamp',
+    does: 'bring timestamps that lie ahead of the clock back, in order, while the store is served',
+    load: async () => (await import('./commands/restamp.ts')).defineRestamp,
+  },
+  {
+    name: 'status',
+    does: 'what a store holds',
+    load: async () => (await import('./commands/status.ts')).defineStatus,
+  },
+  {
+    name: 'replicate',
+    does: 'copy a feed into a store and keep it current: initial download, updates, purges',
+    load: async () => (await import('./commands/replicate.ts')).defineReplicate,
+  },
+  {
+    name: 'verify',
+    does: 'prove a copy equal to its source: what a reader gets, children, counts, quarantine; exit 3 if anything differs',
+    load: async () => (await import('./commands/verify.ts')).defineVerify,
+  },
+  {
+    name: 'quarantine',
+    does: 'records of a feed that could not be stored',
+    isGroup: true,
+    load: async () => (await import('./commands/quarantine.ts')).defineQuarantine,
+  },
+  {
+    name: 'floorplans',
+    does: 'the floor plan records of one listing or of a whole system, as NDJSON; --out also gets the images',
+    load: async () => (await import('./commands/floorplans.ts')).defineFloorplans,
+  },
+];
+
+/** Lists a command with its options also where they are not loaded. */
+function termOf(command: Command): string {
+  const term = new Help().subcommandTerm(command);
+  const listed = COMMANDS.find(({ name }) => name === command.name());
+  const hasOptions = command.parent?.parent === null && listed !== undefined && !listed.isGroup;
+  return hasOptions && command.options.length === 0 ? term.replace(/^\S+/, '$& [options]') : term;
+}
+
+/** The program with all its commands as they are listed. */
+function makeProgram(): Command {
   const program = new Command('plat')
     .description('A real-estate listing data service, and the consumer that replicates such a feed.')
     .version(version())
     .showHelpAfterError('(add --help for what it takes)')
     .configureOutput({ writeOut: writeText, writeErr: reportText })
-    .exitOverride();
-  addDemoCommand(program);
-  addServeCommand(program);
-  addImportCommand(program);
-  addDataCommands(program);
-  addCheckCommand(program);
-  addRestoreCommand(program);
-  addCopyCommand(program);
-  addKeyCommands(program);
-  addRestampCommand(program);
-  addStatusCommand(program);
-  addReplicateCommand(program);
-  addVerifyCommand(program);
-  addQuarantineCommands(program);
-  addFloorplansCommand(program);
-  for (const command of everyCommand(program)) command.exitOverride().allowExcessArguments(false);
+    .configureHelp({ subcommandTerm: termOf })
+    .exitOverride()
+    .allowExcessArguments(false);
+  for (const { name, does, takes = [] } of COMMANDS) {
+    const command = program.command(name).description(does);
+    for (const [argument, what] of takes) command.argument(argument, what);
+  }
+  return program;
+}
+
+/** Gives a command its options, or its own commands, and what it does. */
+async function load(command: Command): Promise<void> {
+  const listed = COMMANDS.find(({ name }) => name === command.name());
+  const define = await listed?.load();
+  define?.(command);
+}
+
+/** The program with everything that its commands take. */
+export async function loadProgram(): Promise<Command> {
+  const program = makeProgram();
+  for (const command of program.commands) await load(command);
   return program;
 }
 
 /** Runs a command line. @returns the exit code */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
-    await makeProgram().parseAsync([...argv]);
+    const program = makeProgram();
+    // No option of the program itself takes a value, so the first word is the command; `plat help COMMAND` shows it.
+    const [first, second] = argv.slice(2).filter((word) => !word.startsWith('-'));
+    const name = first === 'help' ? second : first;
+    const called = program.commands.find((command) => command.name() === name);
+    if (called !== undefined) await load(called);
+    await program.parseAsync([...argv]);
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;

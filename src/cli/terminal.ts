@@ -4,7 +4,6 @@
  * what the commands say.
  */
 import { once } from 'node:events';
-import { pino } from 'pino';
 
 /** Control characters (C0, DEL, C1), line separators, and what changes the direction of the text around it. */
 const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
@@ -66,9 +65,14 @@ export const reportText = (text: string): void => void process.stderr.write(line
 
 const lineByLine = (text: string): string => text.split('\n').map(escaped).join('\n');
 
-/** Where the lines of a log go: stderr, at once. */
-export function logStream(): { write(line: string): void } {
-  const destination = pino.destination(2);
+/**
+ * Where the lines of a log go: stderr, at once.
+ * @param open opens a descriptor for a logger
+ */
+export function logStream(open: (descriptor: number) => { write(line: string): unknown }): {
+  write(line: string): void;
+} {
+  const destination = open(2);
   return { write: (line) => void destination.write(escapedJson(line)) };
 }
 

@@ -151,12 +151,16 @@ export function clockOff(milliseconds: number): Readonly<Record<string, string>>
 export const linesOf = (records: readonly unknown[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
-/** The environment of this process without what would stand in for options; a run at another time stays there. */
+/**
+ * The environment of this process without what would stand in for options; a run at another time stays there, and what
+ * was compiled is shared.
+ */
 function environment(own: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const atOtherDate = process.env.PLAT_TEST_DATE_OFFSET !== undefined;
   const inherited = Object.entries(process.env).filter(
     ([name]) =>
       !/^(PLAT|NODE)_/.test(name) ||
+      name === 'NODE_COMPILE_CACHE' ||
       (atOtherDate && (name === 'NODE_OPTIONS' || name.startsWith('PLAT_TEST_DATE'))),
   );
   return { ...Object.fromEntries(inherited), ...own };

@@ -8,18 +8,14 @@ import { EXIT } from '../output.ts';
 import { type Progress, withProgress } from '../progress.ts';
 import { writeJson, writeLines } from '../terminal.ts';
 
-export function addCheckCommand(program: Command): void {
-  program
-    .command('check')
-    .description(
-      'compare texts, columns, counters and indexes of a store with each other; exit 3 if anything is wrong',
-    )
+export function defineCheck(check: Command): void {
+  check
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(option('--repair', 'rebuild what can be rebuilt, and tell what is left'))
     .addOption(JSON_OPTION())
     .action(async (_options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, repair, json } = command.opts();
       let store: Store;
       try {

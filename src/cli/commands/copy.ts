@@ -5,18 +5,14 @@ import { applyConfig, CONFIG_OPTION, JSON_OPTION, required } from '../options.ts
 import { print } from '../output.ts';
 import { withProgress } from '../progress.ts';
 
-export function addCopyCommand(program: Command): void {
-  program
-    .command('copy')
-    .description(
-      'copy a whole store, from one engine to another; a copy that was broken off goes on where it was',
-    )
+export function defineCopy(copy: Command): void {
+  copy
     .addOption(required('--from <store>', 'the store to copy: a path, sqlite:PATH or postgres://…'))
     .addOption(required('--to <store>', 'where to: a path, sqlite:PATH or postgres://…'))
     .addOption(CONFIG_OPTION())
     .addOption(JSON_OPTION())
     .action(async (_options, command: Command) => {
-      const { partitions } = applyConfig(command);
+      const { partitions } = await applyConfig(command);
       const { from, to, json } = command.opts();
       const source = await openTables(from, false);
       try {

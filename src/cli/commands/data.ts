@@ -33,11 +33,8 @@ async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
   for await (const record of records) yield `${record}\n`;
 }
 
-export function addDataCommands(program: Command): void {
-  program
-    .command('delete')
-    .description('delete records, with all that belongs to them')
-    .argument('<key...>', 'keys of the records')
+export function defineDelete(remove: Command): void {
+  remove
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(required('--resource <name>', 'what they are'))
@@ -45,7 +42,7 @@ export function addDataCommands(program: Command): void {
     .addOption(CLOCK_OPTION())
     .addOption(JSON_OPTION())
     .action(async (keys: string[], _options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, resource, force, allowClockJump, json } = command.opts();
       const store = await openStore(address, { create: false, allowClockJump });
       try {
@@ -67,16 +64,16 @@ export function addDataCommands(program: Command): void {
         await store.close();
       }
     });
+}
 
-  program
-    .command('export')
-    .description('write what is stored as NDJSON, in the form that "plat import" takes')
+export function defineExport(exporting: Command): void {
+  exporting
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(required('--resource <name>', 'what to write'))
     .addOption(option('--out <file>', 'where to; stdout if not given'))
     .action(async (_options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, resource, out } = command.opts();
       if (out !== undefined) mustHaveFolder(out);
       const store = await openStore(address, { create: false });
@@ -88,15 +85,14 @@ export function addDataCommands(program: Command): void {
         await store.close();
       }
     });
+}
 
-  program
-    .command('backup')
-    .description('a consistent copy of a live store')
-    .argument('<file>', 'where to; must not exist')
+export function defineBackup(backup: Command): void {
+  backup
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .action(async (file: string, _options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       mustHaveFolder(file);
       const store = await openStore(command.opts().store, { create: false });
       try {

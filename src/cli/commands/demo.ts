@@ -33,17 +33,15 @@ interface DemoTokens {
   readonly admin: string;
 }
 
-export function addDemoCommand(program: Command): void {
-  const command = program
-    .command('demo')
-    .description('make a market for trials if the store is empty, serve it, and print how to ask it')
+export function defineDemo(demo: Command): void {
+  demo
     .addOption(option('--store <store>', 'where the market lives').default('./plat-demo.db'))
     .addOption(
       option('--listings <n>', 'size of a new market').argParser(wholeNumber(1, 10_000_000)).default(2000),
     );
-  command.addOption(CLOCK_OPTION());
-  addServeOptions(command).action(async (_options, self: Command) => {
-    const config = applyConfig(self);
+  demo.addOption(CLOCK_OPTION());
+  addServeOptions(demo).action(async (_options, self: Command) => {
+    const config = await applyConfig(self);
     const settings: ServeSettings & { store: string; listings: number; allowClockJump?: boolean } =
       self.opts();
     const shutdown = onShutdown(true);

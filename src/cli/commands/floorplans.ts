@@ -18,12 +18,8 @@ interface FloorplansSettings {
   readonly mediaPrivateHosts?: boolean;
 }
 
-export function addFloorplansCommand(program: Command): void {
-  program
-    .command('floorplans')
-    .description(
-      'the floor plan records of one listing or of a whole system, as NDJSON; --out also gets the images',
-    )
+export function defineFloorplans(floorplans: Command): void {
+  floorplans
     .addOption(CONFIG_OPTION())
     .addOption(required('--from <url>', 'root of the floor plan service, …/Reso'))
     .addOption(required('--token <token>', 'floor plan access token'))
@@ -32,7 +28,7 @@ export function addFloorplansCommand(program: Command): void {
     .addOption(option('--out <dir>', 'folder for the images'))
     .addOption(option('--media-private-hosts', 'fetch images of private networks, too'))
     .action(async (_options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const settings: FloorplansSettings = command.opts();
       const { token, system, listing, out, mediaPrivateHosts = false } = settings;
       const { signal } = onShutdown();

@@ -21,11 +21,8 @@ import { onShutdown } from '../shutdown.ts';
 import { reportLines } from '../terminal.ts';
 import { knownResource } from './data.ts';
 
-export function addImportCommand(program: Command): void {
-  program
-    .command('import')
-    .description('store records from NDJSON, a JSON array or RESO Common Format, also gzipped')
-    .argument('<file...>', 'files; - is stdin')
+export function defineImport(importing: Command): void {
+  importing
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(option('--resource <name>', 'what the records are; else what a file says, else Property'))
@@ -33,7 +30,7 @@ export function addImportCommand(program: Command): void {
     .addOption(CLOCK_OPTION())
     .addOption(JSON_OPTION())
     .action(async (files: string[], _options, command: Command) => {
-      const config = applyConfig(command);
+      const config = await applyConfig(command);
       const { store: address, resource, create, allowClockJump, json } = command.opts();
       for (const file of files) if (file !== '-') mustBeFile(file);
       const { signal } = onShutdown();

@@ -56,8 +56,7 @@ function expiry(text: string | undefined): string | null {
 
 const collect = (value: string, list: readonly string[]): string[] => [...list, value];
 
-export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('keys and their tokens');
+export function defineKeys(key: Command): void {
   key
     .command('create')
     .description('make a key and print its token, once')
@@ -74,7 +73,7 @@ export function addKeyCommands(program: Command): void {
     .addOption(option('--expires <date>', 'when it ends'))
     .addOption(JSON_OPTION())
     .action(async (_options, command: Command) => {
-      const config = applyConfig(command);
+      const config = await applyConfig(command);
       const { store: address, name, kind, role, system, expires, json } = command.opts();
       const store = await openStore(address, { create: true, config });
       try {
@@ -92,7 +91,7 @@ export function addKeyCommands(program: Command): void {
     .addOption(CONFIG_OPTION())
     .addOption(JSON_OPTION())
     .action(async (_options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, json } = command.opts();
       const store = await openStore(address, { create: false });
       try {
@@ -109,7 +108,7 @@ export function addKeyCommands(program: Command): void {
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .action(async (id: string, _options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const store = await openStore(command.opts().store, { create: false });
       try {
         // By the clock that the services judge it by.
@@ -129,7 +128,7 @@ export function addKeyCommands(program: Command): void {
     .addOption(option('--overlap <duration>', 'how long the old key goes on').default('24h'))
     .addOption(JSON_OPTION())
     .action(async (id: string, _options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, overlap, json } = command.opts();
       const goesOn = duration(overlap);
       const store = await openStore(address, { create: false });

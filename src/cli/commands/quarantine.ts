@@ -4,8 +4,7 @@ import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
 import { EXIT, print, table } from '../output.ts';
 
-export function addQuarantineCommands(program: Command): void {
-  const quarantine = program.command('quarantine').description('records of a feed that could not be stored');
+export function defineQuarantine(quarantine: Command): void {
   const common = (command: Command): Command =>
     command
       .addOption(STORE_OPTION())
@@ -14,7 +13,7 @@ export function addQuarantineCommands(program: Command): void {
       .addOption(JSON_OPTION());
   common(quarantine.command('list').description('what is there and why')).action(
     async (_options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, source, json } = command.opts();
       const store = await openStore(address, { create: false });
       try {
@@ -36,7 +35,7 @@ export function addQuarantineCommands(program: Command): void {
   );
   common(quarantine.command('retry').description('try to store them once more')).action(
     async (_options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, source, json } = command.opts();
       const store = await openStore(address, { create: false });
       try {

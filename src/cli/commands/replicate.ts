@@ -59,10 +59,8 @@ const LIMITS = {
   bytesPerDay: '--bytes-per-day <n>',
 } as const;
 
-export function addReplicateCommand(program: Command): void {
-  const command = program
-    .command('replicate')
-    .description('copy a feed into a store and keep it current: initial download, updates, purges')
+export function defineReplicate(command: Command): void {
+  command
     .addOption(STORE_OPTION())
     .addOption(NO_CREATE_OPTION())
     .addOption(CLOCK_OPTION())
@@ -106,7 +104,7 @@ export function addReplicateCommand(program: Command): void {
     command.addOption(option(flags, 'that the source allows this token').argParser(wholeNumber(1, most)));
   }
   command.action(async () => {
-    const config = applyConfig(command);
+    const config = await applyConfig(command);
     const settings: ReplicateSettings & { store: string; create: boolean; allowClockJump?: boolean } =
       command.opts();
     const given = { ...sourceOptions(settings), ...timesOf(settings) };

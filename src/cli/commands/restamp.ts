@@ -5,16 +5,14 @@ import { applyConfig, CLOCK_OPTION, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } f
 import { print } from '../output.ts';
 import { withProgress } from '../progress.ts';
 
-export function addRestampCommand(program: Command): void {
-  program
-    .command('restamp')
-    .description('bring timestamps that lie ahead of the clock back, in order, while the store is served')
+export function defineRestamp(restamp: Command): void {
+  restamp
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(CLOCK_OPTION())
     .addOption(JSON_OPTION())
     .action(async (_options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, allowClockJump, json } = command.opts();
       const store = await openStore(address, { create: false, allowClockJump });
       try {

@@ -7,11 +7,8 @@ import { mustBeFile, mustHaveFolder } from '../paths.ts';
 import { withProgress } from '../progress.ts';
 import { writeJson, writeLines } from '../terminal.ts';
 
-export function addRestoreCommand(program: Command): void {
-  program
-    .command('restore')
-    .description('bring an embedded store back from a backup, and begin a new epoch, so that replicas notice')
-    .argument('[file]', 'what "plat backup" wrote')
+export function defineRestore(restore: Command): void {
+  restore
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(
@@ -19,7 +16,7 @@ export function addRestoreCommand(program: Command): void {
     )
     .addOption(JSON_OPTION())
     .action(async (file: string | undefined, _options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: text, newEpoch, json } = command.opts();
       const address = storeAddress(text);
       if (newEpoch === true) {

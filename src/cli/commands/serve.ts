@@ -159,21 +159,19 @@ function publicUrls(given: ServeSettings['publicUrl']): ServiceOptions['publicUr
   return urls;
 }
 
-export function addServeCommand(program: Command): void {
-  addServeOptions(program.command('serve').description('publish a store').addOption(STORE_OPTION())).action(
-    async (_options, command: Command) => {
-      const config = applyConfig(command);
-      const settings: ServeSettings & { store: string } = command.opts();
-      const shutdown = onShutdown(true);
-      const store = await openStore(settings.store, { create: false, threads: true, config });
-      try {
-        const service = await serveStore(store, settings, config);
-        writeLines(surfaceLines(service));
-        await shutdown.asked;
-        await service.close();
-      } finally {
-        await store.close();
-      }
-    },
-  );
+export function defineServe(serve: Command): void {
+  addServeOptions(serve.addOption(STORE_OPTION())).action(async (_options, command: Command) => {
+    const config = await applyConfig(command);
+    const settings: ServeSettings & { store: string } = command.opts();
+    const shutdown = onShutdown(true);
+    const store = await openStore(settings.store, { create: false, threads: true, config });
+    try {
+      const service = await serveStore(store, settings, config);
+      writeLines(surfaceLines(service));
+      await shutdown.asked;
+      await service.close();
+    } finally {
+      await store.close();
+    }
+  });
 }

@@ -6,15 +6,13 @@ import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
 
-export function addStatusCommand(program: Command): void {
-  program
-    .command('status')
-    .description('what a store holds')
+export function defineStatus(status: Command): void {
+  status
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(JSON_OPTION())
     .action(async (_options, command: Command) => {
-      applyConfig(command);
+      await applyConfig(command);
       const { store: address, json } = command.opts();
       const store = await openStore(address, { create: false });
       try {

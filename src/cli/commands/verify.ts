@@ -12,15 +12,8 @@ import { addSourceOptions, type SourceSettings, sourceOptions } from '../source-
 /** Differences that are told one by one to a person; `--json` has all. */
 const TOLD = 50;
 
-export function addVerifyCommand(program: Command): void {
-  const command = program
-    .command('verify')
-    .description(
-      'prove a copy equal to its source: what a reader gets, children, counts, quarantine; exit 3 if anything differs',
-    )
-    .addOption(STORE_OPTION())
-    .addOption(CONFIG_OPTION())
-    .addOption(JSON_OPTION());
+export function defineVerify(command: Command): void {
+  command.addOption(STORE_OPTION()).addOption(CONFIG_OPTION()).addOption(JSON_OPTION());
   addSourceOptions(command)
     .addOption(
       option(
@@ -29,7 +22,7 @@ export function addVerifyCommand(program: Command): void {
       ).argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
     )
     .action(async () => {
-      applyConfig(command);
+      await applyConfig(command);
       const settings: SourceSettings & { store: string; sample?: number; json?: boolean } = command.opts();
       const shutdown = onShutdown();
       const store = await openStore(settings.store, { create: false });

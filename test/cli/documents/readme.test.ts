@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { everyCommand, makeProgram } from '../../../src/cli/program.ts';
+import { everyCommand, loadProgram } from '../../../src/cli/program.ts';
 import { place } from '../run.ts';
 
 const text = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
-test('every command of the README is one, and so are its options', () => {
-  const commands = [...everyCommand(makeProgram())];
+test('every command of the README is one, and so are its options', async () => {
+  const commands = [...everyCommand(await loadProgram())];
   const lines = [...text.matchAll(/^npx plat ((?:[a-z]+ )+)(.*)$/gm)];
   assert.ok(lines.length >= 5);
   for (const [line, names = '', rest = ''] of lines) {

@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { everyCommand, makeProgram } from '../../../src/cli/program.ts';
+import { everyCommand, loadProgram } from '../../../src/cli/program.ts';
 import { commandTables, configurationTable, errorTable, roleTable } from './tables.ts';
 
 const BEGIN = '<!-- from the code -->';
 const END = '<!-- end -->';
 
-const DOCUMENTS: readonly (readonly [file: string, table: () => string])[] = [
+const DOCUMENTS: readonly (readonly [file: string, table: () => string | Promise<string>])[] = [
   ['docs/errors.md', errorTable],
   ['docs/commands.md', commandTables],
   ['docs/configuration.md', configurationTable],
@@ -19,23 +19,23 @@ const DOCUMENTS: readonly (readonly [file: string, table: () => string])[] = [
 ];
 
 for (const [file, table] of DOCUMENTS) {
-  test(`${file} says what the code says`, () => {
+  test(`${file} says what the code says`, async () => {
     const url = new URL(`../../../${file}`, import.meta.url);
     const text = readFileSync(url, 'utf8');
     const [before = '', rest = ''] = text.split(`${BEGIN}\n`);
     const [found = '', after] = rest.split(END);
     assert.ok(after !== undefined, `${file} has its marks`);
     if (process.env.PLAT_WRITE_DOCS === '1') {
-      writeFileSync(url, `${before}${BEGIN}\n${table()}\n${END}${after}`);
-    } else assert.equal(found.trimEnd(), table());
+      writeFileSync(url, `${before}${BEGIN}\n${await table()}\n${END}${after}`);
+    } else assert.equal(found.trimEnd(), await table());
   });
 }
 
-test('every option has a variable and a key of the configuration', () => {
+test('every option has a variable and a key of the configuration', async () => {
   const schema: { properties: Record<string, unknown> } = JSON.parse(
     readFileSync(new URL('../../../plat.config.schema.json', import.meta.url), 'utf8'),
   );
-  const options = [...everyCommand(makeProgram())].flatMap((command) => command.options);
+  const options = [...everyCommand(await loadProgram())].flatMap((command) => command.options);
   const lacking = options.filter((each) => {
     const name = each.attributeName();
     return (

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { BUILT_IN_ACCESS } from '../../../src/access/built-in.ts';
 import { isRequired } from '../../../src/cli/options.ts';
-import { everyCommand, makeProgram } from '../../../src/cli/program.ts';
+import { everyCommand, loadProgram } from '../../../src/cli/program.ts';
 import { catalogue } from '../../../src/errors/catalogue.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -40,8 +40,8 @@ const othersOf = (rules: Readonly<Record<string, string>>, named: readonly strin
     .join(', ');
 
 /** Every command with its options. */
-export function commandTables(): string {
-  const leaves = [...everyCommand(makeProgram())].filter(({ commands }) => commands.length === 0);
+export async function commandTables(): Promise<string> {
+  const leaves = [...everyCommand(await loadProgram())].filter(({ commands }) => commands.length === 0);
   return leaves.map(commandTable).join('\n\n');
 }
 

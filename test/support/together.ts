@@ -1,0 +1,106 @@
+/**
+ * Which test files share a process: to start one for each takes longer than most of them do. They share no state but
+ * what is compiled, since each has stores and services of its own; each also runs by itself.
+ */
+import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const TESTS = fileURLToPath(new URL('../', import.meta.url));
+
+/** What each process runs, by the name of its file in `test/`: folders, and single files. */
+const TOGETHER = {
+  /** Pure functions. */
+  pure: ['query', 'dictionary', 'demo'],
+  /** What each interface answers. */
+  interfaces: ['service/reso', 'service/native', 'service/access', 'service/admin', 'service/floorplans'],
+  /** What every request has, and rules that hold for all interfaces. */
+  connections: [
+    'service/http',
+    'service/invariants/order.test.ts',
+    'service/invariants/parents.test.ts',
+    'service/docs-examples.test.ts',
+    'service/epoch.test.ts',
+    'service/specification.test.ts',
+    'service/strength.test.ts',
+  ],
+  /** The rooms of the consumer. */
+  consumer: [
+    'replica/copy',
+    'replica/floorplans',
+    'replica/http',
+    'replica/machine',
+    'replica/media',
+    'replica/source',
+  ],
+  /** Whole replicas. */
+  replicas: [
+    'replica/back-in-time.test.ts',
+    'replica/bad-keys.test.ts',
+    'replica/bad-sources.test.ts',
+    'replica/digests.test.ts',
+    'replica/hostile-records.test.ts',
+    'replica/incidents.test.ts',
+    'replica/keys.test.ts',
+    'replica/onward.test.ts',
+    'replica/promises.test.ts',
+    'replica/short-walks.test.ts',
+    'replica/store-away.test.ts',
+    'replica/traps.test.ts',
+    'replica/wrong-clock.test.ts',
+  ],
+  /** The embedded engine, and what both compile. */
+  stores: [
+    'store/sql',
+    'store/sqlite',
+    'store/bounded-cache.test.ts',
+    'store/clock-jump.test.ts',
+    'store/clock.test.ts',
+    'store/fair-queue.test.ts',
+    'store/new-day.test.ts',
+    'store/views.test.ts',
+  ],
+  /** Commands, which one process of plat runs for all of them. */
+  commands: [
+    'cli/documents',
+    'cli/check.test.ts',
+    'cli/clock.test.ts',
+    'cli/data.test.ts',
+    'cli/import-bad-input.test.ts',
+    'cli/import.test.ts',
+    'cli/nothing-in-silence.test.ts',
+    'cli/open-patiently.test.ts',
+    'cli/partitions.test.ts',
+    'cli/restore.test.ts',
+    'cli/start.test.ts',
+    'cli/terminal.test.ts',
+    'replica/cli/failures.test.ts',
+  ],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** What looks at its process (memory, processors, slow clients) or changes it has one of its own. */
+const ALONE: ReadonlySet<string> = new Set([
+  'service/http/endings.test.ts',
+  'service/http/shares.test.ts',
+  'service/http/slow-clients.test.ts',
+]);
+
+const filesOf = (paths: readonly string[]): string[] =>
+  globSync(
+    paths.flatMap((path) => (path.endsWith('.test.ts') ? path : `${path}/**/*.test.ts`)),
+    { cwd: TESTS },
+  )
+    .filter((file) => !ALONE.has(file))
+    .toSorted();
+
+/** Runs tests in this process. */
+export async function runTogether(name: keyof typeof TOGETHER): Promise<void> {
+  for (const file of filesOf(TOGETHER[name])) await import(new URL(`../${file}`, import.meta.url).href);
+}
+
+/** The files that a run of all tests starts, relative to `test/`. */
+export function startedFiles(): string[] {
+  const shared = new Set(filesOf(Object.values(TOGETHER).flat()));
+  return globSync('**/*.test.ts', { cwd: TESTS })
+    .filter((file) => !shared.has(file))
+    .toSorted();
+}
