@@ -15,15 +15,20 @@ const source = join(root, 'src', 'cli', 'main.ts');
 // A checkout runs its sources as they are; the published package holds the build alone.
 const main = existsSync(source) ? source : built;
 
-// A consumer keeps within its memory, however large the feed is. An arena of malloc for each thread costs a tenth of it.
-const keepsSmall = process.argv[2] === 'replicate';
-const flags = keepsSmall ? ['--memory-saver-mode', '--max-semi-space-size=1'] : [];
-const environment = keepsSmall ? { MALLOC_ARENA_MAX: '1', ...process.env } : process.env;
-const rest = [main, ...process.argv.slice(2)];
+// A consumer keeps within its memory, however large the feed is. An arena of malloc for each thread costs a tenth of it,
+// and what a service has given back of its large pages stays in as many arenas as it has threads.
+const ARENAS = { replicate: '1', serve: '2', demo: '2' };
+const command = process.argv[2];
+const flags = command === 'replicate' ? ['--memory-saver-mode', '--max-semi-space-size=1'] : [];
+const arenas = Object.hasOwn(ARENAS, command) ? { MALLOC_ARENA_MAX: ARENAS[command] } : {};
+const environment = { ...arenas, ...process.env };
+// This file again, so that what is compiled is kept there, too.
+const rest = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
-  if (flags.some((flag) => !process.execArgv.includes(flag)))
-    become([...process.execArgv, ...flags, ...rest]);
+  const lacksFlags = flags.some((flag) => !process.execArgv.includes(flag));
+  const lacksArenas = environment.MALLOC_ARENA_MAX !== process.env.MALLOC_ARENA_MAX;
+  if (lacksFlags || lacksArenas) become([...process.execArgv, ...flags, ...rest]);
   keepCompiled();
   await import(main);
 } else {

@@ -1,8 +1,9 @@
 /** What it costs to start plat: a command loads what it needs, and what was compiled is kept where only its user writes. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Place, place } from './run.ts';
+import { ANY_PORT } from './serving.ts';
 
 const PRELOADED = new URL('../support/loaded-modules.js', import.meta.url);
 
@@ -56,8 +57,39 @@ test('what was compiled is kept for its user alone', async (t) => {
   const folder = at.path('caches/plat');
   assert.equal((statSync(folder).mode & 0o777).toString(8), '700');
   const [version = ''] = readdirSync(folder);
-  assert.ok(readdirSync(`${folder}/${version}`).length > 10);
+  const kept = readdirSync(`${folder}/${version}`).length;
+  assert.ok(kept > 10);
+  // A consumer begins anew with other flags, for which all is compiled otherwise.
+  assert.equal((await cached(at, at.path('caches'), 'replicate', '--help')).code, 0);
+  const others = readdirSync(folder).flatMap((name) => readdirSync(`${folder}/${name}`));
+  assert.ok(others.length > kept + 10, `${others.length} files, and ${kept} before`);
 });
+
+/** Where the system tells of another process what it was started with. */
+const tellsEnvironments = existsSync('/proc/self/environ');
+
+test(
+  'a service has few arenas, unless its user wants others',
+  { skip: tellsEnvironments ? false : 'needs /proc' },
+  async (t) => {
+    const at = place(t);
+    await at.done(['key', 'create', '--store', 'm.db', '--name', 'n']);
+    for (const [chosen, used] of [
+      [{}, '2'],
+      [{ MALLOC_ARENA_MAX: '3' }, '3'],
+    ] as const) {
+      const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT], { env: chosen });
+      await service.until(/^admin /m);
+      const environment = readFileSync(`/proc/${service.child.pid}/environ`, 'utf8').split('\0');
+      assert.deepEqual(
+        environment.filter((each) => each.startsWith('MALLOC_ARENA_MAX=')),
+        [`MALLOC_ARENA_MAX=${used}`],
+      );
+      service.child.kill('SIGTERM');
+      assert.equal((await service.ended).code, 0);
+    }
+  },
+);
 
 test('what others may have written is not run, and without a place nothing is kept', async (t) => {
   const at = place(t);
