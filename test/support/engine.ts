@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/store/clock.ts';
+import type { ClockTrust, Machine } from '../../src/store/clock-jump.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { WriteLimits } from '../../src/store/write/in-time.ts';
@@ -12,13 +13,15 @@ export interface OpenOptions {
   readonly settings: StoreSettings;
   readonly clock: Clock;
   readonly limits?: WriteLimits;
+  /** What every process of the store is told of its machine; absent: nothing, so any clock is right. */
+  readonly machine?: Machine;
 }
 
 /** One store, and ways to look at it from another process's place. */
 export interface OpenedStore {
   readonly store: Store;
-  /** The same store, opened once more beside the first, on its clock or another. */
-  again(clock?: Clock): Promise<Store>;
+  /** The same store, opened once more beside the first, on its clock or another, which may be told to be right. */
+  again(clock?: Clock, trust?: Pick<ClockTrust, 'allowClockJump'>): Promise<Store>;
   /** Takes the write lock, as another process does that migrates or imports, until the answer is called. */
   hold(): Promise<() => Promise<void>>;
   /** Opens what `backup` wrote to a file. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
+import type { ClockTrust } from '../../src/store/clock-jump.ts';
 import { LOCK_CLASS } from '../../src/store/postgres/making/functions.ts';
 import { LAYOUT_VERSION } from '../../src/store/postgres/making/layout-version.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
@@ -98,13 +99,15 @@ export function postgresEngine(partitions?: PartitionField): Engine {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',
     layout: LAYOUT_VERSION,
     share: 0.12,
-    async open(scope, { settings, clock, limits }) {
+    async open(scope, { settings, clock, limits, machine }) {
       const { address, drop } = await emptyDatabase(settings, partitions);
       scope.after(drop);
-      const open = async (on = clock) => {
+      const open = async (on = clock, trust: ClockTrust = {}) => {
         const store = await openPostgresStore({
           address: `${address}&connections=3`,
           clock: on,
+          machine,
+          ...trust,
           writeBackup,
           ...(limits === undefined ? {} : { limits }),
         });
@@ -126,7 +129,7 @@ export function postgresEngine(partitions?: PartitionField): Engine {
         };
       };
       const damage = (...statements: readonly string[]) => runOn(address, ...statements);
-      return { store: await open(), again: (on) => open(on), hold, copy, damage };
+      return { store: await open(), again: open, hold, copy, damage };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { ClockTrust } from '../../src/store/clock-jump.ts';
 import type { StoreSettings } from '../../src/store/settings.ts';
 import { LAYOUT_VERSION } from '../../src/store/sqlite/create.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/store.ts';
@@ -41,12 +42,14 @@ export function sqliteEngine(
   return {
     layout: LAYOUT_VERSION,
     name: readers.pageReaders === undefined ? 'sqlite' : 'sqlite with reader threads',
-    async open(scope, { settings, clock, limits }) {
+    async open(scope, { settings, clock, limits, machine }) {
       const path = await emptyStoreFile(settings);
-      const open = async (file: string, on = clock) => {
+      const open = async (file: string, on = clock, trust: ClockTrust = {}) => {
         const store = await openSqliteStore({
           path: file,
           clock: on,
+          machine,
+          ...trust,
           ...readers,
           ...(limits === undefined ? {} : { limits }),
         });
@@ -63,7 +66,13 @@ export function sqliteEngine(
         for (const statement of statements) database.exec(statement);
         database.close();
       };
-      return { store: await open(path), again: (on) => open(path, on), hold, copy: open, damage };
+      return {
+        store: await open(path),
+        again: (on, trust) => open(path, on, trust),
+        hold,
+        copy: (file) => open(file),
+        damage,
+      };
     },
   };
 }

@@ -51,8 +51,8 @@ export class CommitWitness {
 
   /** Whether the source went back in time, and no consumer has taken that in. */
   get #isBehind(): boolean {
-    const { epoch } = this.#options.source;
-    return epoch !== undefined && readState(this.#state, 'epoch') !== epoch;
+    const { epoch, isGoingBack } = this.#options.source;
+    return isGoingBack || (epoch !== undefined && readState(this.#state, 'epoch') !== epoch);
   }
 
   /** @param force whether the process may delete whatever the share */
@@ -68,7 +68,7 @@ export class CommitWitness {
           await this.#lookAgain(source, force);
           throw error;
         }
-        this.#options.source.lookAtClock();
+        await this.#options.source.lookAtClock();
         this.#options.log(`${process}: ${summary(change, report)}`);
         this.#checkValues(change, report);
         this.#checkChildren(change);

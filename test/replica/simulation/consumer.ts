@@ -4,7 +4,7 @@ import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
 import { LeaseLost, type Ledger } from '../../../src/store/ledger.ts';
-import { type Fate, Mortal, mortalClock, mortalStore } from './mortal.ts';
+import { type Fate, Killed, Mortal, mortalClock, mortalStore } from './mortal.ts';
 import { aheadOf } from './plan.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
 import type { Stage } from './stage.ts';
@@ -48,7 +48,9 @@ export async function startConsumer(
   const { plan, time, replica, commits, network, random, log } = stage;
   const mortal = new Mortal(fate, time, cuts);
   const clock = time.clock(aheadOf(plan));
-  const store = await replica.enter(clock, mortal);
+  const store = await replica.enter(clock, mortal).catch(killed);
+  // It died while it opened its store.
+  if (store === undefined) return { name, mortal, end: new Promise(() => undefined) };
   const watched = commits.watch(store.ledger, name, options.force === true);
   const transport = mortalTransport(network.transport(name), mortal);
   const say = (line: string): void => void log.push(`${new Date(time.now).toISOString()} ${name}: ${line}`);
@@ -79,6 +81,11 @@ export async function startConsumer(
     (error: unknown): End => ({ kind: 'failed', error }),
   );
   return { name, mortal, end };
+}
+
+function killed(error: unknown): undefined {
+  if (error instanceof Killed) return undefined;
+  throw error;
 }
 
 function mortalTransport(transport: Transport, mortal: Mortal): Transport {

@@ -1,5 +1,6 @@
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../../src/store/clock.ts';
+import type { ClockTrust } from '../../../src/store/clock-jump.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Engine, OpenOptions, Scope } from '../../support/engine.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
@@ -19,8 +20,8 @@ export interface Ground {
 /** One store of a history. */
 export interface Site {
   readonly store: Store;
-  /** The same store, as another process has it that nothing befalls. */
-  again(): Promise<Store>;
+  /** The same store, as another process has it that nothing befalls, and that may be told that its clock is right. */
+  again(trust?: Pick<ClockTrust, 'allowClockJump'>): Promise<Store>;
   /** The same store, as a process has it that may end at any moment, also in the middle of the store's work. */
   enter(clock: Clock, mortal: Mortal): Promise<Store>;
   /** Makes a backup. @returns what brings the store back to it, as a restore in a new epoch does */
@@ -50,7 +51,7 @@ export function sqliteGround(): Ground {
       const { store, again } = await engine.open(scope, options);
       return {
         store,
-        again: () => again(),
+        again: (trust) => again(undefined, trust),
         enter: (clock, mortal) => again(pulsing(clock, mortal)),
         async backup() {
           const file = temporaryFile();

@@ -4,7 +4,7 @@ import type { ParsedRecord } from '../../../src/store/record/parsed-record.ts';
 import type { Mutant } from './consumer.ts';
 import { COLLECTION_NAMES } from './market.ts';
 import { isLaterPage, walkOf } from './network.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, WrongClock } from './plan.ts';
 
 /** A way to be wrong, and the invariant that shows it. */
 export interface Wrong {
@@ -27,10 +27,7 @@ export const WRONGS: readonly Wrong[] = [
     seed: 7,
     make: () => ({
       transport: withoutEpoch,
-      ledger: (ledger) => ({
-        ...ledger,
-        commit: (source, change) => ledger.commit(source, withoutWitnesses(change)),
-      }),
+      ...changed((change) => [withoutWitnesses(change)]),
     }),
     breaks: /replica equals what the key may see/,
     plan: {
@@ -42,6 +39,23 @@ export const WRONGS: readonly Wrong[] = [
         resources: ['Property'],
       },
       ...{ role: 'private', processes: 4, mortality: 0, faults: 0, steps: [], limits: {} },
+    },
+  },
+  {
+    name: 'a cursor that a wrong clock has set is kept until the source’s clock is there',
+    seed: 2,
+    make: () => {
+      const newest = { date: Number.NEGATIVE_INFINITY };
+      return {
+        transport: (transport) => withNewestDate(newest, withoutEpoch(transport)),
+        ...changed((change) => [withoutWitnesses(change)]),
+      };
+    },
+    breaks: /cursor is never ahead|replica equals what the key may see/,
+    plan: {
+      ...{ wrongClock: wrongFor(2 * AHEAD), restored: undefined, steps: [], resources: ['Property'] },
+      ...{ changes: 40, pace: 0.1, often: 'change', role: 'private' },
+      ...{ processes: 6, watches: 0.3, mortality: 0, faults: 0, limits: {} },
     },
   },
   {
@@ -163,6 +177,12 @@ export const WRONGS: readonly Wrong[] = [
   },
 ];
 
+/** A source's clock that is so far ahead for half an hour, and is restamped once it is right again. */
+function wrongFor(by: number): WrongClock {
+  const minute = 60_000;
+  return { steps: [{ at: minute, by }], right: 30 * minute, isBelieved: true, mends: 'restamp' };
+}
+
 /** A consumer each of whose commits is another one, or several. */
 function changed(change: (given: LedgerChange) => readonly LedgerChange[]): Mutant {
   return {
@@ -234,6 +254,16 @@ function withClockAhead(transport: Transport): Transport {
       ...response,
       headers: Number.isNaN(date.getTime()) ? headers : { ...headers, date: date.toUTCString() },
     };
+  };
+}
+
+/** The source's clock never goes back. */
+function withNewestDate(newest: { date: number }, transport: Transport): Transport {
+  return async (wish) => {
+    const { headers, ...response } = await transport(wish);
+    if (headers.date === undefined) return { ...response, headers };
+    newest.date = Math.max(newest.date, Date.parse(headers.date));
+    return { ...response, headers: { ...headers, date: new Date(newest.date).toUTCString() } };
   };
 }
 

@@ -42,7 +42,29 @@ export interface Plan {
   /** Changes of the source from a backup to the moment at which it is restored; absent: it never goes back. */
   readonly restored: { readonly after: number; readonly changes: number } | undefined;
   /** How the consumer's clock is set meanwhile: when, from the beginning on, and by how much, in milliseconds. */
-  readonly steps: readonly { readonly at: number; readonly by: number }[];
+  readonly steps: readonly ClockStep[];
+  /** How the source's clock is set meanwhile; absent: it is right. */
+  readonly wrongClock: WrongClock | undefined;
+}
+
+/** A clock is set: when, from the beginning on, and by how much, in milliseconds. */
+export interface ClockStep {
+  readonly at: number;
+  readonly by: number;
+}
+
+/** A source whose clock is wrong for a while, and what its operator does about that. */
+export interface WrongClock {
+  readonly steps: readonly ClockStep[];
+  /** When the clock is right again, for good. Milliseconds from the beginning. */
+  readonly right: number;
+  /** The operator takes a clock that was set ahead for right, and says so. */
+  readonly isBelieved: boolean;
+  /**
+   * What the operator does about timestamps ahead of the clock: has them brought back, does so as soon as they are
+   * told of, though the clock may be what is wrong, or waits until the clock is there.
+   */
+  readonly mends: 'restamp' | 'hastily' | 'waits';
 }
 
 /** 2026-06-01, a few hours before midnight, so that days change during most histories. */
@@ -94,7 +116,33 @@ export function drawPlan(seed: number): Plan {
           by: random.pick([-1, 1]) * random.pick([1000, 60_000, 3_600_000, 2 * 86_400_000]),
         }))
       : [],
+    wrongClock: drawWrongClock(seed),
   };
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Drawn apart, so that the rest of a history is what it is with a right clock. */
+function drawWrongClock(seed: number): WrongClock | undefined {
+  const random = makeRandom(seed, "the source's clock");
+  if (random.chance(0.7)) return undefined;
+  const lengths = [1000, 10_000, MINUTE, 20 * MINUTE, 50 * MINUTE, 2 * HOUR, 11 * HOUR, 2 * DAY, 7300 * DAY];
+  const steps = Array.from({ length: random.integer(1, 3) }, () => ({
+    at: random.weighted([
+      [random.integer(1, 5 * MINUTE), 1],
+      [random.integer(1, 4 * HOUR), 2],
+    ]),
+    by: random.pick([1, 1, -1]) * random.pick(lengths),
+  }));
+  const right = Math.max(...steps.map(({ at }) => at)) + random.integer(1, 6 * HOUR);
+  const mends = random.weighted([
+    ['restamp', 3],
+    ['hastily', 1],
+    ['waits', 1],
+  ] as const);
+  return { steps, right, isBelieved: random.chance(0.6), mends };
 }
 
 /** How far the consumer's clock is ahead at a moment. */

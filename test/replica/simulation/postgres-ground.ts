@@ -1,3 +1,4 @@
+import type { ClockTrust } from '../../../src/store/clock-jump.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -13,17 +14,18 @@ export function postgresGround(): Ground {
   return {
     name: 'postgres',
     quiet: traffic.quiet,
-    async open(scope, { settings, clock }) {
+    async open(scope, { settings, clock, machine }) {
       const { address, drop } = await emptyDatabase(settings);
       scope.after(drop);
-      const open = async (at: string, on = clock): Promise<Store> => {
+      const open = async (at: string, on = clock, trust: ClockTrust = {}): Promise<Store> => {
         const store = await during(
-          openPostgresStore({ address: `${at}&connections=2`, clock: on, writeBackup }),
+          openPostgresStore({ address: `${at}&connections=2`, clock: on, machine, ...trust, writeBackup }),
         );
         scope.after(() => store.close());
         return store;
       };
-      const again = async (): Promise<Store> => watchedStore(await open(address), during);
+      const again = async (trust?: ClockTrust): Promise<Store> =>
+        watchedStore(await open(address, clock, trust), during);
       return {
         store: await again(),
         again,

@@ -23,9 +23,9 @@ const ON_MARKET: ReadonlySet<unknown> = new Set([
 ]);
 
 /** What decides beside the record itself. */
-interface Rules {
+export interface Rules {
   readonly role: RoleName;
-  /** The UTC day, `YYYY-MM-DD`. */
+  /** The UTC day, `YYYY-MM-DD`, by the source's clock. */
   readonly day: string;
   /** The operator of the source lets its idx role see withdrawn listings, too. */
   readonly showsWithdrawn: boolean;
@@ -88,6 +88,13 @@ export class ShownRecords {
     });
   }
 
+  /** The source's clock has gone back: what the key sees now it has seen since before all moments to come. */
+  turnBack(now: number): void {
+    for (const [name, shown] of this.#records) {
+      if (shown.since !== undefined) this.#records.set(name, { ...shown, since: Math.min(shown.since, now) });
+    }
+  }
+
   /** @returns what brings everything back to this moment, with the role that the key has then */
   keep(): (now: number) => void {
     const records = new Map(this.#records);
@@ -111,8 +118,7 @@ export class ShownRecords {
 
   /** The rules have changed, or another day has begun. */
   judge(change: Partial<Rules>, now: number): void {
-    const day = new Date(now).toISOString().slice(0, 10);
-    const rules = { ...this.#rules, day, ...change };
+    const rules = { ...this.#rules, ...change };
     if (isDeepStrictEqual(rules, this.#rules)) return;
     this.#rules = rules;
     for (const { resource, key, values } of [...this.#records.values()]) this.put(resource, key, values, now);

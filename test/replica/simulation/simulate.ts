@@ -65,13 +65,14 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   network.faults = 0;
   await changing;
   for (const consumer of heldUp) await judge(stage, consumer, await endOf(consumer));
+  await source.settle();
   // The lease of a dead process ends, and the source is settled.
   await time.sleep(2 * MINUTE);
-  source.lookAtClock();
+  await source.lookAtClock();
   const result = await finish(stage, mutant);
   if (result !== 'done') accuse('a cycle that nothing disturbs is done', result);
   const { role } = source.shown;
-  const sides = { source: market, replica: observer, role, plan, now: time.now };
+  const sides = { source: market(), replica: observer, role, plan, now: time.now };
   const found = await differences(sides);
   if (found.length > 0) accuse('the replica equals what the key may see', found.join('\n'));
   const quarantined = await observer.ledger.quarantined();
@@ -96,7 +97,7 @@ async function changeSource(
     ]);
     // What nobody is there to see happens at once.
     await time.sleep(isOver() ? SECOND : pause * plan.pace);
-    source.lookAtClock();
+    await source.lookAtClock();
     await source.change();
   }
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Random } from '../../../src/demo/random.ts';
+import { makeRandom, type Random } from '../../../src/demo/random.ts';
+import { dayFrom } from '../../../src/dictionary/index.ts';
+import { PlatError } from '../../../src/errors/index.ts';
 import { parseRecord } from '../../../src/store/record/parse-record.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Json } from '../../support/world.ts';
@@ -20,16 +22,27 @@ import {
   officeKeys,
 } from './market.ts';
 import type { Plan } from './plan.ts';
-import { ShownRecords } from './shown.ts';
+import { type Rules, ShownRecords } from './shown.ts';
+import type { SourceMachine } from './source-machine.ts';
 import type { VirtualTime } from './time.ts';
 
 export interface SourceOptions {
-  /** A process that imports; another one serves. */
-  readonly writer: Store;
+  readonly processes: Processes;
+  readonly machine: SourceMachine;
   readonly random: Random;
   readonly time: VirtualTime;
-  readonly plan: Pick<Plan, 'role' | 'often'>;
+  readonly plan: Pick<Plan, 'seed' | 'role' | 'often' | 'wrongClock'>;
   readonly log: (line: string) => void;
+}
+
+/** The processes of the source. */
+export interface Processes {
+  /** What the one that serves shows. */
+  readonly served: () => Store;
+  /** Another one serves from now on. */
+  readonly serveAnew: () => Promise<void>;
+  /** One that imports. @param isTold whether it is told that the clock is right, however far it was set */
+  readonly importer: (isTold: boolean) => Promise<Store>;
 }
 
 /** What may happen, and how often against each other. */
@@ -55,30 +68,40 @@ export type Change = (typeof CHANGES)[number][0];
 /** The end of the list of statuses in the idx role's rule. */
 const ON_MARKET = "'Coming Soon'";
 
+/** What nobody waits for until the clock is there. Milliseconds. */
+const LONG = 24 * 3_600_000;
+
 /** The market at the source, and what happens to it. */
 export class Source {
   readonly shown: ShownRecords;
   /** Milliseconds since 1970 at which the key's role was last changed. */
   roleSince = Number.NEGATIVE_INFINITY;
-  /** When it was restored from a backup, and in which epoch it has been since. */
-  wentBackAt = Number.NEGATIVE_INFINITY;
+  /** The epoch since it was last restored from a backup, or its timestamps were brought back. */
   epoch: string | undefined;
+  /** Whether it is being restored, or timestamps are being brought back, just now. */
+  isGoingBack = false;
   /** Whether a consumer may have missed that the key's role was another one meanwhile. */
   mayChangeRole: () => boolean = () => true;
   readonly #options: SourceOptions;
   /** Listings as they were imported, with their children. */
   readonly #listings = new Map<string, Json>();
   #children = 0;
+  #importer: Store | undefined;
+  /** Of what its operator does about a clock. */
+  readonly #operator: Random;
+  /** How far the clock was ahead when the operator last looked. */
+  #ahead = 0;
 
   constructor(options: SourceOptions) {
     this.#options = options;
     this.shown = new ShownRecords(options.plan.role);
-    this.#judge();
+    this.#operator = makeRandom(options.plan.seed, 'operator');
   }
 
   /** The market at the beginning. */
   async fill(listings: number): Promise<void> {
     const { random } = this.#options;
+    await this.lookAtClock();
     for (let count = 0; count < 4; count++) await this.happen('member');
     for (let count = 0; count < 2; count++) await this.happen('office');
     const keys = Array.from({ length: listings }, () => listingKeys(random));
@@ -88,8 +111,104 @@ export class Source {
   /** Something changes. */
   async change(): Promise<void> {
     const { random, plan } = this.#options;
-    const change = random.weighted(CHANGES);
-    await this.happen(plan.often !== undefined && random.chance(0.4) ? plan.often : change);
+    const any = random.weighted(CHANGES);
+    const change = plan.often !== undefined && random.chance(0.4) ? plan.often : any;
+    await this.#meetClock();
+    await this.#unlessRefused(() => this.happen(change));
+  }
+
+  /** Everything is put right: afterwards no timestamp lies ahead of a clock that is right. */
+  async settle(): Promise<void> {
+    const { time, machine, processes, plan } = this.#options;
+    const { wrongClock } = plan;
+    if (wrongClock === undefined) return;
+    await time.sleep(machine.untilRight());
+    // A clock that was behind, and is right now, is taken for one that was set ahead, until the next import is told.
+    if ((await processes.served().clockJump()) > 0) {
+      await this.#next(true);
+      await this.happen('member');
+    }
+    if (wrongClock.mends === 'waits') {
+      const ahead = await processes.served().ahead();
+      if (ahead !== undefined && ahead.milliseconds < LONG) await time.sleep(ahead.milliseconds);
+    }
+    await this.#mend();
+    assert.equal(await processes.served().ahead(), undefined);
+    assert.equal(await processes.served().clockJump(), 0);
+  }
+
+  /** Whoever runs the source sees that its clock was set, now and then. */
+  async #meetClock(): Promise<void> {
+    const { machine, processes, plan, log } = this.#options;
+    const random = this.#operator;
+    if (plan.wrongClock === undefined) return;
+    const ahead = machine.ahead();
+    if (ahead !== this.#ahead) {
+      log(`source: the clock is ${ahead} ms ahead now`);
+      this.#ahead = ahead;
+      if (random.chance(0.5)) await this.#next(false);
+      if (random.chance(0.3)) await processes.serveAnew();
+    }
+    const { mends } = plan.wrongClock;
+    const isDue = mends === 'hastily' || (mends === 'restamp' && ahead === 0 && random.chance(0.4));
+    if (isDue) await this.#mend();
+  }
+
+  /** @param isTold whether the process that imports from now on is told that its clock is right */
+  async #next(isTold: boolean): Promise<void> {
+    const { processes, log } = this.#options;
+    this.#importer = await processes.importer(isTold);
+    if (isTold) log('source: the clock is told to be right');
+  }
+
+  async #writer(): Promise<Store> {
+    this.#importer ??= await this.#options.processes.importer(false);
+    return this.#importer;
+  }
+
+  /** What is written under a clock that was set ahead is refused, until its operator says that it is right. */
+  async #unlessRefused(work: () => Promise<void>): Promise<void> {
+    const { machine, plan, log } = this.#options;
+    for (const isLast of [false, true]) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof PlatError) || error.code !== 'clockJumped') throw error;
+        log(`source: refused: ${error.message}`);
+        if (isLast || !(machine.ahead() === 0 || plan.wrongClock?.isBelieved === true)) return;
+        await this.#next(true);
+      }
+    }
+  }
+
+  /** Timestamps that lie ahead of the clock are brought back, while the store is served. */
+  async #mend(): Promise<void> {
+    const { log } = this.#options;
+    await this.#unlessRefused(async () => {
+      const writer = await this.#writer();
+      if ((await writer.ahead()) === undefined) return;
+      this.isGoingBack = true;
+      try {
+        const { epoch } = await writer.restamp();
+        log('source: restamped');
+        this.epoch = epoch ?? this.epoch;
+      } finally {
+        await this.#lookAgain();
+        this.isGoingBack = false;
+      }
+    });
+  }
+
+  /** Takes over timestamps that are others than they were. */
+  async #lookAgain(): Promise<void> {
+    const { now } = await this.#moment();
+    this.shown.turnBack(now);
+    for (const resource of Object.keys(KEY_FIELDS)) {
+      await this.#look(
+        resource,
+        this.shown.of(resource).map(({ key }) => key),
+      );
+    }
   }
 
   /** Whether the key sees a child of a listing. */
@@ -102,25 +221,26 @@ export class Source {
   }
 
   /** @returns what brings the market back to this moment */
-  keep(): () => void {
+  keep(): () => Promise<void> {
     const listings = new Map(this.#listings);
     const shown = this.shown.keep();
-    return () => {
+    return async () => {
       this.#listings.clear();
       for (const [key, listing] of listings) this.#listings.set(key, listing);
-      this.wentBackAt = this.#options.time.now;
-      shown(this.wentBackAt);
-      this.#judge();
+      const { now } = await this.#moment();
+      shown(now);
+      this.shown.turnBack(now);
+      await this.#judge();
     };
   }
 
   /** Days pass also where nothing else changes. */
-  lookAtClock(): void {
-    this.#judge();
+  async lookAtClock(): Promise<void> {
+    await this.#judge();
   }
 
   async happen(change: Change): Promise<void> {
-    const { random, writer, log } = this.#options;
+    const { random, log } = this.#options;
     const key = this.#someListing();
     const listing = this.#listings.get(key) ?? { ListingKey: key };
     log(`source: ${change}`);
@@ -158,22 +278,32 @@ export class Source {
       case 'rule':
         return this.#changeRule();
       case 'field':
-        await writer.configure((settings) => {
+        await (await this.#writer()).configure((settings) => {
           const customFields = nextFields(settings.declarations.customFields ?? []);
           return { ...settings, declarations: { ...settings.declarations, customFields } };
         });
     }
   }
 
-  #judge(change: Parameters<ShownRecords['judge']>[0] = {}): void {
-    this.shown.judge(change, this.#options.time.now);
+  async #judge(change: Partial<Rules> = {}): Promise<void> {
+    const { now, day } = await this.#moment();
+    this.shown.judge({ day, ...change }, now);
   }
 
-  #changeRole(): void {
+  /** On the clock that the source shows, and by whose days its rules go. */
+  async #moment(): Promise<{ readonly now: number; readonly day: string }> {
+    const { time, processes, plan } = this.#options;
+    const { now } = time;
+    if (plan.wrongClock === undefined) return { now, day: dayFrom(now) };
+    const served = processes.served();
+    return { now: await served.now(), day: (await served.model()).day };
+  }
+
+  async #changeRole(): Promise<void> {
     if (!this.mayChangeRole()) return;
     const { time, log } = this.#options;
     this.roleSince = time.now;
-    this.#judge({ role: this.shown.role === 'idx' ? 'private' : 'idx' });
+    await this.#judge({ role: this.shown.role === 'idx' ? 'private' : 'idx' });
     log(`source: the key is ${this.shown.role} now`);
   }
 
@@ -183,7 +313,7 @@ export class Source {
     const [from, to] = showsWithdrawn
       ? [ON_MARKET, `${ON_MARKET},'Withdrawn'`]
       : [`${ON_MARKET},'Withdrawn'`, ON_MARKET];
-    await this.#options.writer.configure((settings) => {
+    await (await this.#writer()).configure((settings) => {
       const roles = settings.access.roles.map((role) =>
         role.name === 'idx' && role.resources !== 'all'
           ? {
@@ -194,7 +324,7 @@ export class Source {
       );
       return { ...settings, access: { ...settings.access, roles } };
     });
-    this.#judge({ showsWithdrawn });
+    await this.#judge({ showsWithdrawn });
   }
 
   #someListing(): string {
@@ -245,9 +375,10 @@ export class Source {
 
   /** A photo comes or goes by itself, not with its listing. */
   async #onePhoto(key: string): Promise<void> {
-    const { random, writer } = this.#options;
+    const { random } = this.#options;
     const listing = this.#listings.get(key);
     if (listing === undefined) return;
+    const writer = await this.#writer();
     const photos = this.#childrenOf(key, 'Media');
     const [gone] = random.some(photos, 1);
     if (gone !== undefined && random.chance(0.5)) {
@@ -283,13 +414,14 @@ export class Source {
   }
 
   async #remove(resource: string, key: string): Promise<void> {
-    await this.#options.writer.remove(resource, [key]);
+    await (await this.#writer()).remove(resource, [key]);
     if (resource === 'Property') this.#listings.delete(key);
     this.shown.remove(resource, key);
   }
 
   async #write(resource: string, records: readonly Json[]): Promise<void> {
-    const { writer, log } = this.#options;
+    const { log } = this.#options;
+    const writer = await this.#writer();
     const model = await writer.model();
     const parsed = records.map((record) => {
       const result = parseRecord(model.resource(resource), record, model);
@@ -303,11 +435,12 @@ export class Source {
 
   /** Takes over what the store made of it. */
   async #look(resource: string, keys: readonly string[]): Promise<void> {
-    const { writer, time } = this.#options;
+    const writer = await this.#writer();
+    const { now } = await this.#moment();
     for (const key of keys) {
       const [values] = await writer.contents(resource, { key });
-      if (values !== undefined) this.shown.put(resource, key, values, time.now);
+      if (values !== undefined) this.shown.put(resource, key, values, now);
     }
-    this.#judge();
+    await this.#judge();
   }
 }

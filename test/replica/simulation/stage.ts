@@ -9,6 +9,7 @@ import { aheadOf, type Plan, START } from './plan.ts';
 import { RequestWitness } from './request-witness.ts';
 import { type Ask, ORIGIN, serve } from './serve.ts';
 import { Source } from './source.ts';
+import { sourceMachine } from './source-machine.ts';
 import { VirtualTime } from './time.ts';
 import { type Accuse, Violation } from './violation.ts';
 
@@ -18,7 +19,8 @@ export interface Stage {
   readonly random: Random;
   readonly time: VirtualTime;
   readonly source: Source;
-  readonly market: Store;
+  /** The source's store, as the process has it that serves. */
+  readonly market: () => Store;
   readonly replica: Site;
   /** The replica, looked at from outside. */
   readonly observer: Store;
@@ -36,6 +38,9 @@ export interface Stage {
 
 /** Where links lead when the source does not know how it is reached. */
 const INNER_ADDRESS = 'http://inner.test:9999';
+
+/** A last timestamp so far ahead of the clock is of a clock that was wrong (store/sqlite/bring-back.ts). */
+const AHEAD = 3_600_000;
 
 export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
   const closers: (() => Promise<void> | void)[] = [];
@@ -60,23 +65,34 @@ export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
     throw error;
   };
   const fieldsInUse = plan.fieldsDeclared ? FIELDS_IN_USE : [];
+  const machine = sourceMachine(time, plan.wrongClock);
   const market = await sourceGround.open(scope, {
     settings: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, fieldsInUse } },
-    clock: time.clock(),
+    clock: machine.clock,
+    machine: machine.machine,
   });
   const replica = await ground.open(scope, {
     settings: { ...DEFAULT_SETTINGS, owner: 'replica', declarations: { fieldsInUse } },
     clock: time.clock(aheadOf(plan)),
   });
   const random = (purpose: string): Random => makeRandom(plan.seed, purpose);
-  const writer = await market.again();
-  const source = new Source({ writer, random: random('source'), time, plan, log: say });
+  let served = market.store;
+  const processes = {
+    served: () => served,
+    serveAnew: async () => {
+      served = await market.again();
+      service = start();
+      say('source: another process serves');
+    },
+    importer: (isTold: boolean) => market.again({ allowClockJump: isTold }),
+  };
+  const source = new Source({ processes, machine, random: random('source'), time, plan, log: say });
   const commits = new CommitWitness({ plan, source, observer: replica.store, time, accuse, log: say });
   const requests = new RequestWitness(time, plan, accuse);
   const start = (): Ask =>
     serve({
-      store: market.store,
-      clock: time.clock(),
+      store: served,
+      clock: machine.clock,
       role: () => source.shown.role,
       base: plan.misnamed ? INNER_ADDRESS : ORIGIN,
     });
@@ -86,9 +102,13 @@ export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
     const restore = await market.backup?.();
     const goBack = source.keep();
     return async () => {
-      await restore?.(time.now);
-      goBack();
-      source.epoch = (await market.store.model()).epoch;
+      // As `plat restore` has it: never again a moment that was given, unless that lay ahead of the clock.
+      const [now, newest] = [machine.clock.now(), await served.now()];
+      source.isGoingBack = true;
+      await restore?.(newest > now + AHEAD ? now : Math.max(now, newest + 1));
+      source.epoch = (await served.model()).epoch;
+      await goBack();
+      source.isGoingBack = false;
       // What a service keeps in memory ends with it.
       service = start();
       say('source: restored from its backup');
@@ -102,7 +122,7 @@ export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
     random: random('processes'),
     time,
     source,
-    market: market.store,
+    market: () => served,
     replica,
     observer: replica.store,
     network,

@@ -1,0 +1,34 @@
+import type { Clock } from '../../../src/store/clock.ts';
+import type { Machine } from '../../../src/store/clock-jump.ts';
+import { START, type WrongClock } from './plan.ts';
+import type { VirtualTime } from './time.ts';
+
+/** Milliseconds that the machine had been running when the history began. */
+const RUNNING = 30 * 86_400_000;
+
+/** The machine that the source runs on: its clock may be set, and how long it has been running tells of that. */
+export interface SourceMachine {
+  readonly clock: Clock;
+  readonly machine: Machine;
+  /** Milliseconds that its clock is ahead just now. */
+  readonly ahead: () => number;
+  /** Milliseconds from now until its clock is right for good. */
+  readonly untilRight: () => number;
+}
+
+export function sourceMachine(time: VirtualTime, wrong: WrongClock | undefined): SourceMachine {
+  const ahead = (now: number): number => sourceAhead(wrong, now);
+  const running = (): number => RUNNING + time.now - START;
+  return {
+    clock: time.clock(ahead),
+    machine: { boot: 'the source’s', uptime: running, elapsed: running },
+    ahead: () => ahead(time.now),
+    untilRight: () => Math.max(0, START + (wrong?.right ?? 0) - time.now),
+  };
+}
+
+/** How far the source's clock is ahead at a moment. */
+function sourceAhead(wrong: WrongClock | undefined, now: number): number {
+  if (wrong === undefined || now - START >= wrong.right) return 0;
+  return wrong.steps.reduce((sum, { at, by }) => (now - START >= at ? sum + by : sum), 0);
+}
