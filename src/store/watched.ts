@@ -29,10 +29,11 @@ function watchedResult(result: unknown, translate: (error: unknown) => unknown):
   return isStream(result) ? watchedStream(result, translate) : result;
 }
 
-async function* watchedStream(
-  stream: AsyncIterable<unknown>,
+/** What is read from a stream; what it throws is translated. */
+export async function* watchedStream<T>(
+  stream: AsyncIterable<T>,
   translate: (error: unknown) => unknown,
-): AsyncIterable<unknown> {
+): AsyncGenerator<T, void> {
   try {
     yield* stream;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { PlatError, platError } from '../../errors/index.ts';
-import { Damage } from '../damage.ts';
+import { Damage, DamagedRecord } from '../damage.ts';
 import { LARGEST_ANSWER } from '../largest-answer.ts';
 import { DEADLINE_MESSAGE, RANGE_MESSAGE } from './functions.ts';
 import { denied } from './store-file.ts';
@@ -62,6 +62,9 @@ export function isDeadline(error: unknown): boolean {
 /** Turns what the engine throws into what a user is told; anything unknown stays as it is. */
 export function translateError(error: unknown, store: string, seconds: number): unknown {
   if (error instanceof PlatError) return error;
+  if (error instanceof DamagedRecord) {
+    return platError('storeDamaged', { store, reason: error.message }, { cause: error });
+  }
   if (isDeadline(error)) return platError('queryTimedOut', { seconds }, { cause: error });
   if (error instanceof Error && error.message.includes(RANGE_MESSAGE)) {
     return platError(

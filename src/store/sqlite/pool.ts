@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import type { CacheUse } from '../bounded-cache.ts';
-import { Damage } from '../damage.ts';
+import { Damage, DamagedRecord } from '../damage.ts';
 import { FairQueue } from '../fair-queue.ts';
 import type { Lane, ReadCaller } from '../read-caller.ts';
+import type { SharedBodies } from '../whole/known-bodies.ts';
 import type { SharedBody } from './outbox.ts';
 import type { ReadResult, ReadTask } from './tasks.ts';
 
@@ -12,6 +13,7 @@ export interface WorkerOptions {
   readonly secret: string;
   readonly busyTimeout: number;
   readonly cacheMegabytes: number;
+  readonly bodies: SharedBodies;
 }
 
 export interface WorkerRequest {
@@ -19,6 +21,8 @@ export interface WorkerRequest {
   readonly task: ReadTask;
   /** How long the statement may take. */
   readonly milliseconds: number;
+  /** Whether a body leaves as it is. An operator's `verify` and `check` are to see what is wrong with one. */
+  readonly isSent: boolean;
 }
 
 /** A task, or memory of an earlier answer that comes back. */
@@ -27,6 +31,7 @@ export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffe
 /** An error of a thread, as far as it travels. */
 export type WorkerError =
   | { readonly kind: 'damage'; readonly message: string }
+  | { readonly kind: 'record'; readonly record: string }
   | { readonly kind: 'other'; readonly message: string; readonly errcode?: number };
 
 export type WorkerReply =
@@ -99,7 +104,7 @@ export class ReaderPool {
     using turn = await this.#queue.enter(caller?.name ?? NOBODY);
     turn.onEnd((kept) => caller?.spent(this.#lane, kept));
     caller?.begin(this.#lane);
-    return await this.#ask(task(), milliseconds);
+    return await this.#ask({ task: task(), milliseconds, isSent: caller !== undefined });
   }
 
   /** What the threads keep. */
@@ -137,7 +142,7 @@ export class ReaderPool {
     return worker;
   }
 
-  #ask(task: ReadTask, milliseconds: number): Promise<ReadResult> {
+  #ask(read: Omit<WorkerRequest, 'id'>): Promise<ReadResult> {
     const thread = this.#threads.find(({ job }) => job === undefined);
     if (this.#closed || thread === undefined) throw platError('storeUnavailable', {});
     return new Promise((resolve, reject) => {
@@ -145,7 +150,7 @@ export class ReaderPool {
       thread.job = { id, resolve, reject };
       try {
         thread.worker ??= this.#start(thread);
-        thread.worker.postMessage({ id, task, milliseconds } satisfies WorkerRequest);
+        thread.worker.postMessage({ id, ...read } satisfies WorkerRequest);
         thread.worker.ref();
       } catch (error) {
         // A thread that cannot be started, or a task that cannot travel.
@@ -178,6 +183,8 @@ function errorOf(error: WorkerError): Error {
   switch (error.kind) {
     case 'damage':
       return new Damage(error.message);
+    case 'record':
+      return new DamagedRecord(error.record);
     case 'other':
       return Object.assign(new Error(error.message), { errcode: error.errcode });
   }

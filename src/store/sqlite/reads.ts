@@ -21,12 +21,12 @@ import {
   planRecord,
 } from '../sql/page-plan.ts';
 import type { ReadOptions } from '../store.ts';
+import { mustBeText, type WholeBodies } from '../whole/whole-bodies.ts';
 import type { Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
 import type { ReaderPool } from './pool.ts';
 import { type ReadResult, type ReadTask, runTask } from './tasks.ts';
-import { mustBeJson } from './whole-text.ts';
 
 /** What records are read with. */
 export interface ReadSource {
@@ -35,6 +35,7 @@ export interface ReadSource {
   readonly model: () => Promise<StoreModel>;
   /** The connection of the calling thread, which reads what is soon done. */
   readonly main: Connection;
+  readonly bodies: WholeBodies;
   /** Threads for pages, and for what has no bound; absent: the calling thread does it. */
   readonly pages: ReaderPool | undefined;
   readonly searches: ReaderPool | undefined;
@@ -123,7 +124,6 @@ export class Reads {
         lane === undefined
           ? this.#runHere(task, milliseconds, caller)
           : await lane.run({ task, milliseconds, caller });
-      if (caller !== undefined) mustBeSendable(result);
       caller?.made(bytesOf(result));
       return result;
     } catch (error) {
@@ -134,17 +134,11 @@ export class Reads {
   }
 
   #runHere(task: () => ReadTask, milliseconds: number, caller: ReadCaller | undefined): ReadResult {
-    const { main } = this.#source;
+    const { main, bodies } = this.#source;
     caller?.begin('pages');
     main.deadline.set(milliseconds);
-    return runTask(main, task());
+    return runTask(main, task(), caller === undefined ? mustBeText : bodies.mustBeWhole);
   }
-}
-
-/** What a key asked for is sent as it is; an operator's `verify` and `check` are to see what is wrong with it. */
-function mustBeSendable(result: ReadResult): void {
-  if (result.kind === 'page') mustBeJson(result.page.body);
-  if (result.kind === 'body' && result.body !== undefined) mustBeJson(result.body);
 }
 
 function bytesOf(result: ReadResult): number {

@@ -30,6 +30,7 @@ import { changeSettings, type StoreSettings } from '../settings.ts';
 import { planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
 import { watched } from '../watched.ts';
+import { WholeBodies } from '../whole/whole-bodies.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { type Ahead, aheadOf, bringBack, type RestampReport } from '../write/bring-back.ts';
 import { commitChange } from '../write/commit-change.ts';
@@ -182,10 +183,12 @@ class SqliteStore implements Store {
       locked: (work) => this.#exclusively(() => this.#writer.locked(work)),
     });
     this.ledger = watched(ledger, told);
-    const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE };
+    const bodies = new WholeBodies();
+    const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
     const readers = (lane: Lane, size: number) => (size > 0 ? new ReaderPool(pool, lane, size) : undefined);
     const [pages, searches] = [readers('pages', pageReaders), readers('searches', searchReaders)];
-    this.#reads = new Reads({ name: path, model: () => this.model(), main: this.#main, pages, searches });
+    const model = () => this.model();
+    this.#reads = new Reads({ name: path, model, main: this.#main, bodies, pages, searches });
     taken.move(); // the store closes them
   }
 

@@ -1,9 +1,9 @@
 import type { Page } from '../read.ts';
 import type { BoundValue } from '../sql/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../sql/plan.ts';
+import type { BodyCheck } from '../whole/whole-bodies.ts';
 import { begin } from './begin.ts';
 import { bindings, type Connection, type Raw, type Slots } from './connection.ts';
-import { wholeText } from './whole-text.ts';
 
 /** A read as data: it runs on the main thread or in a worker, and means the same there. */
 export type ReadTask =
@@ -21,10 +21,15 @@ export type ReadResult =
 
 const EMPTY_BODY = new Uint8Array(0);
 
-/** Runs a task on one snapshot of the store. */
-export function runTask(connection: Connection, task: ReadTask): ReadResult {
+/** What a task is read from, and what a body must pass. */
+interface Reader extends Connection {
+  readonly check: BodyCheck;
+}
+
+/** Runs a task on one snapshot of the store. @param check looks at each body before anybody gets it */
+export function runTask(connection: Connection, task: ReadTask, check: BodyCheck): ReadResult {
   using _ = begin(connection.database, 'read');
-  return run(connection, task);
+  return run({ ...connection, check }, task);
 }
 
 /** Characters of values beyond which a statement is not kept: with it the engine would keep what was bound last. */
@@ -43,7 +48,7 @@ function ask(connection: Connection, statement: PlannedStatement, slots?: Slots)
   };
 }
 
-function run(connection: Connection, task: ReadTask): ReadResult {
+function run(connection: Reader, task: ReadTask): ReadResult {
   switch (task.kind) {
     case 'page':
       return { kind: 'page', page: runPage(connection, task.plan) };
@@ -60,12 +65,12 @@ function run(connection: Connection, task: ReadTask): ReadResult {
     }
     case 'body': {
       const row = ask(connection, task.statement).get();
-      return { kind: 'body', body: row?.body instanceof Uint8Array ? wholeText(row.body) : undefined };
+      return { kind: 'body', body: row?.body instanceof Uint8Array ? connection.check(row.body) : undefined };
     }
   }
 }
 
-function runPage(connection: Connection, plan: PagePlan): Page {
+function runPage(connection: Reader, plan: PagePlan): Page {
   switch (plan.kind) {
     case 'range':
       return rangePage(connection, plan);
@@ -76,17 +81,22 @@ function runPage(connection: Connection, plan: PagePlan): Page {
   }
 }
 
-function rangePage(connection: Connection, plan: PagePlan & { kind: 'range' }): Page {
+function rangePage(connection: Reader, plan: PagePlan & { kind: 'range' }): Page {
   const row = ask(connection, plan.page).get();
   const rows = Number(row?.n ?? 0);
   if (rows === 0) return { body: EMPTY_BODY, rows: 0, more: false };
   const key = String(row?.last);
   const { more } = plan;
   const follows = more && ask(connection, more, { 'last-key': key }).get();
-  return { body: bytesOf(row?.body), rows, more: follows !== undefined, last: { key, values: [] } };
+  return {
+    body: bytesOf(connection, row?.body),
+    rows,
+    more: follows !== undefined,
+    last: { key, values: [] },
+  };
 }
 
-function searchPage(connection: Connection, plan: PagePlan & { kind: 'search' }): Page {
+function searchPage(connection: Reader, plan: PagePlan & { kind: 'search' }): Page {
   const found: FoundRow[] = [];
   for (const statement of plan.find) {
     const wanted = plan.limit + 1 - found.length;
@@ -112,15 +122,15 @@ function plainValue(raw: Raw): BoundValue {
   return typeof raw === 'bigint' ? Number(raw) : raw instanceof Uint8Array ? null : raw;
 }
 
-function bodyOf(connection: Connection, statement: PlannedStatement, ids: readonly number[]): Uint8Array {
+function bodyOf(connection: Reader, statement: PlannedStatement, ids: readonly number[]): Uint8Array {
   const slots = { ids: JSON.stringify(ids), limit: ids.length };
-  return bytesOf(ask(connection, statement, slots).get()?.body);
+  return bytesOf(connection, ask(connection, statement, slots).get()?.body);
 }
 
 /** Ids that are looked up at once, beyond those of the page: some rows may be gone by now. */
 const SPARE = 100;
 
-function listPage(connection: Connection, plan: PagePlan & { kind: 'list' }): Page {
+function listPage(connection: Reader, plan: PagePlan & { kind: 'list' }): Page {
   const { ids, limit } = plan;
   const found: { row: FoundRow; position: number }[] = [];
   for (let start = 0; start < ids.length && found.length <= limit; ) {
@@ -146,5 +156,5 @@ function listPage(connection: Connection, plan: PagePlan & { kind: 'list' }): Pa
   return { body, rows: page.length, more, last: { key, values }, consumed: last.position + 1 };
 }
 
-const bytesOf = (raw: Raw | undefined): Uint8Array =>
-  raw instanceof Uint8Array ? wholeText(raw) : EMPTY_BODY;
+const bytesOf = ({ check }: Reader, raw: Raw | undefined): Uint8Array =>
+  raw instanceof Uint8Array ? check(raw) : EMPTY_BODY;

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { cachesInUse } from '../bounded-cache.ts';
-import { Damage } from '../damage.ts';
+import { Damage, DamagedRecord } from '../damage.ts';
+import { mustBeText, WholeBodies } from '../whole/whole-bodies.ts';
 import { connect } from './connection.ts';
 import { registerFileUrl } from './functions.ts';
 import { makeOutbox, type SharedBody } from './outbox.ts';
@@ -11,6 +12,7 @@ import { type ReadResult, runTask } from './tasks.ts';
 const options: WorkerOptions = workerData;
 const connection = connect({ ...options, readOnly: true });
 registerFileUrl(connection.database, options.secret);
+const bodies = new WholeBodies(options.bodies);
 const outbox = makeOutbox();
 const EMPTY = new Uint8Array(0);
 
@@ -24,7 +26,8 @@ port.on('message', (message: WorkerMessage) => {
 function answer(request: WorkerRequest): void {
   try {
     connection.deadline.set(request.milliseconds);
-    const result = runTask(connection, request.task);
+    const check = request.isSent ? bodies.mustBeWhole : mustBeText;
+    const result = runTask(connection, request.task, check);
     if (result.kind === 'page') sendPage(request.id, result);
     else send({ id: request.id, ok: true, result }, result.kind === 'ids' ? [result.ids.buffer] : []);
   } catch (error) {
@@ -62,6 +65,7 @@ function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {
 function describe(error: unknown): WorkerError {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof Damage) return { kind: 'damage', message };
+  if (error instanceof DamagedRecord) return { kind: 'record', record: error.record };
   const errcode =
     typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : undefined;
   return { kind: 'other', message, ...(typeof errcode === 'number' ? { errcode } : {}) };

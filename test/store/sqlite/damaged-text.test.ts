@@ -31,7 +31,9 @@ async function serveDamaged(
   });
   const token = await service.key('replication');
   return {
+    ...service,
     ask: (query: string) => service.get('replication', `/Reso/OData/${query}`, { token }),
+    askNative: (query: string) => service.get('replication', `/v1/${query}`, { token }),
     warnings: () =>
       lines.filter((line) => JSON.parse(line).level === 40).map((line) => JSON.parse(line).err.message),
     ready: () => service.get('admin', '/ready'),
@@ -65,6 +67,32 @@ for (const [where, readers] of [
     assert.equal((await ask("Property('K08')")).status, 200);
     assert.equal((await ready()).status, 503);
     assert.equal(warnings().length, 1, 'every reader meets it, and the log has it once');
-    assert.match(warnings()[0] ?? '', /is damaged: a text in its file is no JSON any more/);
+    assert.match(
+      warnings()[0] ?? '',
+      /is damaged: a text of it is no JSON any more, in or after the record whose ListingKey is K07;?/,
+    );
+  });
+
+  test(`a large page that is no JSON is not sent over either interface, ${where}`, async (t) => {
+    const { ask, askNative, ready } = await serveDamaged(t, readers, 'x"', "'xq'");
+    for (const large of [await ask('Property'), await askNative('listings?_limit=1000')]) {
+      assert.equal(large.status, 503, large.text.slice(0, 200));
+    }
+    assert.equal((await ask("Property?$filter=ListingKey ne 'none'&$expand=Media")).status, 503);
+    assert.equal((await ask('Property?$orderby=City')).status, 503);
+    assert.equal((await ask('Property?$skiptoken=K07')).status, 200);
+    assert.equal((await ready()).status, 503);
+  });
+
+  test(`a large page that was whole is not sent once it is damaged, ${where}`, async (t) => {
+    const { ask, damage } = await serveDamaged(t, readers, 'gr', "'gr'");
+    const before = await ask('Property');
+    assert.deepEqual([before.status, before.bytes.length > 16_384], [200, true]);
+    assert.equal((await ask('Property')).text, before.text);
+    // As long as before: a quote is another character.
+    await damage(`UPDATE property_texts SET idx_values = replace(idx_values, 'x"', 'xq') WHERE _key = 'K31'`);
+    assert.equal((await ask('Property')).status, 503);
+    await damage(`UPDATE property_texts SET idx_values = replace(idx_values, 'xq', 'x"') WHERE _key = 'K31'`);
+    assert.equal((await ask('Property')).text, before.text);
   });
 }

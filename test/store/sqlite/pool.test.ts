@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import { ReaderPool } from '../../../src/store/sqlite/pool.ts';
 import type { ReadTask } from '../../../src/store/sqlite/tasks.ts';
+import { WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
 import type { Scope } from '../../support/engine.ts';
 import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 
@@ -13,7 +14,9 @@ const number = (text: string) => (): ReadTask => ({ kind: 'number', statement: s
 const ONE = number('SELECT 1 AS n');
 
 function poolOn(scope: Scope, path: string) {
-  const pool = new ReaderPool({ path, secret: 's', busyTimeout: 100, cacheMegabytes: 1 }, 'searches', 1);
+  const { shared: bodies } = new WholeBodies();
+  const options = { path, secret: 's', busyTimeout: 100, cacheMegabytes: 1, bodies };
+  const pool = new ReaderPool(options, 'searches', 1);
   scope.after(() => pool.close());
   const run = async (task: () => ReadTask): Promise<unknown> => {
     const result = await pool.run({ task, milliseconds: 5000, caller: undefined });

@@ -1,5 +1,5 @@
 import { PlatError, platError } from '../../../errors/index.ts';
-import { Damage } from '../../damage.ts';
+import { Damage, DamagedRecord } from '../../damage.ts';
 import { LARGEST_ANSWER } from '../../largest-answer.ts';
 import { LeaseLost } from '../../ledger.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../making/layout-version.ts';
@@ -73,6 +73,8 @@ export function translateError(error: unknown, store: string, seconds: number): 
   if (error instanceof LayoutTooNew) {
     return platError('storeTooNew', { store, found: error.found, known: LAYOUT_VERSION }, cause);
   }
+  if (error instanceof DamagedRecord)
+    return platError('storeDamaged', { store, reason: error.message }, cause);
   const damage = damageIn(error);
   if (damage !== undefined) return platError('storeDamaged', { store, reason: damage }, cause);
   if (isUnavailable(error)) return platError('storeUnavailable', {}, { ...cause, retryAfter: AGAIN });

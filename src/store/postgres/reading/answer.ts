@@ -1,5 +1,6 @@
 import type { QueryConfig } from 'pg';
 import type { Rest } from '../../read.ts';
+import type { BodyCheck } from '../../whole/whole-bodies.ts';
 import type { Row, Session } from '../connection/session.ts';
 import { Portions } from './portions.ts';
 
@@ -12,28 +13,44 @@ export interface Answer {
   readonly release?: () => void;
 }
 
+/** How an answer is read. */
+export interface AnswerWish {
+  /** Looks at each part before anybody gets it. */
+  readonly check: BodyCheck;
+  /** Whether the answer is read to its end before anybody gets any of it, since something may be wrong with it. */
+  readonly whole: boolean;
+}
+
 const EMPTY = new Uint8Array(0);
 
 /** Bytes of an answer that is read to its end at once, so that its connection is free before it is sent. */
 const WHOLE = 512 * 1024;
 
 /** Reads an answer: small ones to their end, of others the beginning. When it resolves, all texts are made. */
-export async function readAnswer(session: Session, statement: QueryConfig): Promise<Answer> {
-  const portions = new Portions(session, statement);
+export async function readAnswer(
+  session: Session,
+  statement: QueryConfig,
+  { check, whole }: AnswerWish,
+): Promise<Answer> {
+  const portions = new Portions(session, statement, check);
   session.keep(portions);
   const body = await portions.next();
   const { first } = portions;
   if (body === undefined) return { first, body: EMPTY };
   const length = Number(first?.bytes) - 1 - body.length;
   if (length === 0) return { first, body };
-  if (length + body.length <= WHOLE) return { first, body: await readAll(portions, body) };
+  if (whole || length + body.length <= WHOLE) return { first, body: await readAll(portions, body) };
   const release = (): void => portions.leave();
   return { first, body, rest: { length, [Symbol.asyncIterator]: () => restOf(portions) }, release };
 }
 
 /** Reads an answer to its end, however large it is. */
-export async function readWhole(session: Session, statement: QueryConfig): Promise<Uint8Array | undefined> {
-  const portions = new Portions(session, statement);
+export async function readWhole(
+  session: Session,
+  statement: QueryConfig,
+  { check }: AnswerWish,
+): Promise<Uint8Array | undefined> {
+  const portions = new Portions(session, statement, check);
   session.keep(portions);
   const body = await portions.next();
   return body === undefined ? undefined : readAll(portions, body);

@@ -1,4 +1,5 @@
 import { Query, type QueryConfig } from 'pg';
+import type { BodyCheck } from '../../whole/whole-bodies.ts';
 import type { Row, Session } from '../connection/session.ts';
 
 /** Characters of texts that become bytes together. */
@@ -12,19 +13,23 @@ const AHEAD = 2;
  */
 export class Portions {
   readonly #session: Session;
+  readonly #check: BodyCheck;
   readonly #ready: Buffer[] = [];
   #texts: string[] = [];
   #length = 0;
   #first: Row | undefined;
   #isBegun = false;
+  #isTaken = false;
   #isLeft = false;
   #end: { readonly error?: Error } | undefined;
   #wake: (() => void) | undefined;
   /** Settles when the connection has nothing more of this statement. */
   readonly done: Promise<void>;
 
-  constructor(session: Session, statement: QueryConfig) {
+  /** @param check looks at each portion before anybody gets it */
+  constructor(session: Session, statement: QueryConfig, check: BodyCheck) {
     this.#session = session;
+    this.#check = check;
     const query = new Query<Row>(statement);
     query.on('row', (row) => this.#take(row));
     this.done = new Promise((resolve, reject) => {
@@ -46,12 +51,16 @@ export class Portions {
     return this.#first;
   }
 
-  /** The next portion; undefined at the end. @throws what the statement failed with */
+  /** The next portion; undefined at the end. @throws what the statement failed with, or a portion that is not whole */
   async next(): Promise<Buffer | undefined> {
     for (;;) {
       const portion = this.#ready.shift();
       if (this.#ready.length < AHEAD) this.#listen();
-      if (portion !== undefined) return portion;
+      if (portion !== undefined) {
+        this.#check(portion, this.#isTaken);
+        this.#isTaken = true;
+        return portion;
+      }
       if (this.#end?.error !== undefined) throw this.#end.error;
       if (this.#end !== undefined) return undefined;
       await new Promise<void>((resolve) => {

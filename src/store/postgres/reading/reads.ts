@@ -12,10 +12,14 @@ import type { Lane } from '../../read-caller.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { planMerged } from '../../sql/merged-plan.ts';
 import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../../sql/page-plan.ts';
+import type { PagePlan } from '../../sql/plan.ts';
 import type { ReadOptions } from '../../store.ts';
+import { watchedStream } from '../../watched.ts';
+import { mustBeText, WholeBodies } from '../../whole/whole-bodies.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import type { Lanes } from '../connection/lanes.ts';
 import type { Session } from '../connection/session.ts';
+import type { AnswerWish } from './answer.ts';
 import type { LiveState } from './live-state.ts';
 import { positionAfter } from './position.ts';
 import type { ReadServers } from './read-servers.ts';
@@ -38,6 +42,7 @@ export interface ReadSource {
 /** The reading of records, from the server that is written to or one that follows it. */
 export class Reads {
   readonly #source: ReadSource;
+  readonly #bodies = new WholeBodies();
 
   constructor(source: ReadSource) {
     this.#source = source;
@@ -48,27 +53,21 @@ export class Reads {
     const unbounded = (filter ?? search) !== undefined || order.length > 0;
     const isLight = under === undefined ? !unbounded : isPlainQuery(request.query);
     const lane = isLight && isPlainShape(request.shape) ? 'pages' : 'searches';
-    return this.#made(
-      options,
-      this.read(lane, options, (session, planner) => readPage(session, planPage(planner, request))),
-      ({ body }) => body.length,
-    );
+    const plan = (planner: Planner) => planPage(planner, request);
+    return this.#page(lane, options, plan);
   }
 
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
     const lane = isPlainShape(request.shape) ? 'pages' : 'searches';
-    return this.#made(
-      options,
-      this.read(lane, options, (session, planner) => readPage(session, planList(planner, request))),
-      ({ body }) => body.length,
-    );
+    const plan = (planner: Planner) => planList(planner, request);
+    return this.#page(lane, options, plan);
   }
 
   async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
     const body = await this.#made(
       options,
       this.read('searches', options, (session, planner) =>
-        readBody(session, planMerged(planner, request), 'once'),
+        readBody(session, planMerged(planner, request), 'once', this.#wish(options)),
       ),
       (made) => made?.length ?? 0,
     );
@@ -80,7 +79,7 @@ export class Reads {
     return this.#made(
       options,
       this.read(plain ? 'pages' : 'searches', options, (session, planner) =>
-        readBody(session, planRecord(planner, request), plain ? 'kept' : 'once'),
+        readBody(session, planRecord(planner, request), plain ? 'kept' : 'once', this.#wish(options)),
       ),
       (body) => body?.length ?? 0,
     );
@@ -101,6 +100,22 @@ export class Reads {
     return this.read('pages', { milliseconds: SMALL }, ({ rows }, { model }) =>
       positionAfter(rows, model.layout(resource), ids, key),
     );
+  }
+
+  async #page(lane: Lane, options: ReadOptions, plan: (planner: Planner) => PagePlan): Promise<Page> {
+    const wish = this.#wish(options);
+    const reading = this.read(lane, options, (session, planner) => readPage(session, plan(planner), wish));
+    const page = await this.#made(options, reading, ({ body }) => body.length);
+    const { rest } = page;
+    if (rest === undefined) return page;
+    const told = (error: unknown) => translateError(error, this.#source.name, options.milliseconds / 1000);
+    const { length } = rest;
+    return { ...page, rest: { length, [Symbol.asyncIterator]: () => watchedStream(rest, told) } };
+  }
+
+  /** What a key asked for is sent as it is; an operator's `verify` and `check` are to see what is wrong with it. */
+  #wish({ caller }: ReadOptions): AnswerWish {
+    return { check: caller === undefined ? mustBeText : this.#bodies.mustBeWhole, whole: false };
   }
 
   /** Tells the caller of the memory of an answer. What still comes with it is told as it is taken. */

@@ -4,7 +4,7 @@ import type { FoundRow, PagePlan, PlannedStatement } from '../../sql/plan.ts';
 import { keepPrepared } from '../connection/prepared.ts';
 import { bindings, type Row, type Session, type Slots } from '../connection/session.ts';
 import { cellOf } from '../writing/copy-in.ts';
-import { type Answer, readAnswer, readWhole } from './answer.ts';
+import { type Answer, type AnswerWish, readAnswer, readWhole } from './answer.ts';
 
 const NO_ROWS: Page = { body: new Uint8Array(0), rows: 0, more: false };
 
@@ -44,30 +44,39 @@ export function readBody(
   session: Session,
   statement: PlannedStatement,
   kept: Kept,
+  wish: AnswerWish,
 ): Promise<Uint8Array | undefined> {
-  return readWhole(session, asked(session, statement, kept));
+  return readWhole(session, asked(session, statement, kept), wish);
 }
 
 /** Reads a page on one snapshot. */
-export function readPage(session: Session, plan: PagePlan): Promise<Page> {
+export function readPage(session: Session, plan: PagePlan, wish: AnswerWish): Promise<Page> {
   switch (plan.kind) {
     case 'range':
-      return rangePage(session, plan);
+      return rangePage(session, plan, wish);
     case 'search':
-      return searchPage(session, plan);
+      return searchPage(session, plan, wish);
     case 'list':
-      return listPage(session, plan);
+      return listPage(session, plan, wish);
   }
 }
 
-async function rangePage(session: Session, plan: PagePlan & { kind: 'range' }): Promise<Page> {
-  const { first, ...answer } = await readAnswer(session, asked(session, plan.page, 'kept'));
+async function rangePage(
+  session: Session,
+  plan: PagePlan & { kind: 'range' },
+  wish: AnswerWish,
+): Promise<Page> {
+  const { first, ...answer } = await readAnswer(session, asked(session, plan.page, 'kept'), wish);
   if (first === undefined) return NO_ROWS;
   const last = { key: String(first.last), values: [] };
   return { ...answer, rows: Number(first.n), more: first.more === true, last };
 }
 
-async function searchPage(session: Session, plan: PagePlan & { kind: 'search' }): Promise<Page> {
+async function searchPage(
+  session: Session,
+  plan: PagePlan & { kind: 'search' },
+  wish: AnswerWish,
+): Promise<Page> {
   const found: FoundRow[] = [];
   for (const statement of plan.find) {
     const limit = plan.limit + 1 - found.length;
@@ -78,7 +87,7 @@ async function searchPage(session: Session, plan: PagePlan & { kind: 'search' })
   const last = page.at(-1);
   if (last === undefined) return { ...NO_ROWS, more: found.length > 0 };
   const [, key, ...values] = last;
-  const answer = await answerOf(session, plan.body, page);
+  const answer = await answerOf(session, plan.body, page, wish);
   return { ...answer, rows: page.length, more: found.length > plan.limit, last: { key, values } };
 }
 
@@ -92,11 +101,13 @@ async function answerOf(
   session: Session,
   statement: PlannedStatement,
   rows: readonly FoundRow[],
+  wish: AnswerWish,
 ): Promise<Omit<Answer, 'first'>> {
   const ids = JSON.stringify(rows.map(([id]) => id));
   const { first: _, ...answer } = await readAnswer(
     session,
     asked(session, statement, 'kept', { ids, limit: rows.length }),
+    wish,
   );
   return answer;
 }
@@ -104,7 +115,11 @@ async function answerOf(
 /** Ids that are looked up at once, beyond those of the page: some rows may be gone by now. */
 const SPARE = 100;
 
-async function listPage(session: Session, plan: PagePlan & { kind: 'list' }): Promise<Page> {
+async function listPage(
+  session: Session,
+  plan: PagePlan & { kind: 'list' },
+  wish: AnswerWish,
+): Promise<Page> {
   const { ids, limit } = plan;
   const found: { row: FoundRow; position: number }[] = [];
   for (let start = 0; start < ids.length && found.length <= limit; ) {
@@ -126,6 +141,7 @@ async function listPage(session: Session, plan: PagePlan & { kind: 'list' }): Pr
     session,
     plan.body,
     page.map(({ row }) => row),
+    wish,
   );
   const more = found.length > limit;
   return { ...answer, rows: page.length, more, last: { key, values }, consumed: last.position + 1 };
