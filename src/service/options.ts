@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
+import type { DamagedRecords } from '../store/whole/damaged-records.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { PaceLimits } from './http/pace.ts';
 import type { SurfaceName } from './surface.ts';
@@ -44,6 +45,8 @@ export interface ServiceOptions {
   /** How long one read of the store may take, in seconds. */
   readonly querySeconds: number;
   readonly fileHours: number;
+  /** The records that are known to be damaged: no answer holds one. Absent, or undefined: none is known. */
+  readonly damaged?: () => DamagedRecords | undefined;
 }
 
 export const SERVICE_DEFAULTS = {

@@ -171,7 +171,8 @@ async function answer(
     case 'reso':
     case 'native': {
       const session = await sessionOf(responder, exchange, extra, caller, now);
-      const read = { ...context.read, caller: exchange.account };
+      const damaged = responder.options.damaged?.();
+      const read = { ...context.read, caller: exchange.account, damaged };
       const serve = route.kind === 'reso' ? reso : native;
       return serve({ ...context, read }, exchange, session, route.path);
     }

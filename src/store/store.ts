@@ -18,6 +18,7 @@ import type { ReadCaller } from './read-caller.ts';
 import type { ParsedRecord } from './record/parsed-record.ts';
 import type { StoreSettings } from './settings.ts';
 import type { Shared } from './shared.ts';
+import type { DamagedRecords } from './whole/damaged-records.ts';
 import type { Ahead, RestampReport } from './write/bring-back.ts';
 import type { WriteReport } from './write/report.ts';
 
@@ -76,6 +77,8 @@ export interface ReadOptions {
   readonly milliseconds: number;
   /** For whom; absent: for the operator of the store. */
   readonly caller?: ReadCaller | undefined;
+  /** No body with one of them is given to a caller. Absent: none is known. */
+  readonly damaged?: DamagedRecords | undefined;
 }
 
 /** Records by their own key, or by their parent's. */

@@ -67,6 +67,13 @@ export async function serveStore(
 ): Promise<Service> {
   const log = makeLog(settings.logLevel);
   const files: FileSource[] = [marketFiles(store)];
+  const scrub = new Scrub(store, {
+    limits: { ...SCRUB_DEFAULTS, ...config.scrub },
+    sleep: systemClock.sleep,
+    elapsed: () => performance.now(),
+    onFault: (fault) => log.error(fault, 'damage was found in the store'),
+    onEnd: (err) => log.warn({ err }, 'the store was not read through'),
+  });
   const options: ServiceOptions = {
     ...SERVICE_DEFAULTS,
     store,
@@ -80,14 +87,8 @@ export async function serveStore(
     budget: { ...SERVICE_DEFAULTS.budget, ...config.budget },
     pace: { ...SERVICE_DEFAULTS.pace, ...config.pace },
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
+    damaged: () => scrub.damaged(),
   };
-  const scrub = new Scrub(store, {
-    limits: { ...SCRUB_DEFAULTS, ...config.scrub },
-    sleep: systemClock.sleep,
-    elapsed: () => performance.now(),
-    onFault: (fault) => log.error(fault, 'damage was found in the store'),
-    onEnd: (err) => log.warn({ err }, 'the store was not read through'),
-  });
   const readiness = [replicaFreshness(store), { name: 'records', check: () => scrub.problem() }];
   const service = await startService(options, listenOptions(settings, config), readiness);
   scrub.start();

@@ -1,10 +1,12 @@
 /**
  * Reads all rows of a store that is served, over and over and at a low pace, and says which of them are damaged: a text
- * whose letters changed in the file is noticed by no read of a large page. It knows nothing of engines and of HTTP.
+ * in which one letter stands in the place of another is noticed by no read of a page. What it knows is read by nobody
+ * until it is mended. It knows nothing of engines and of HTTP.
  */
 import { PlatError } from '../../errors/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store.ts';
+import type { DamagedRecords } from '../whole/damaged-records.ts';
 import type { RowFaults, RowPlace } from './row-faults.ts';
 
 export interface ScrubLimits {
@@ -29,6 +31,8 @@ export interface ScrubOptions {
   readonly sleep: Clock['sleep'];
   /** Milliseconds of a clock that is never set. */
   readonly elapsed: () => number;
+  /** Damaged records that are remembered; a test has fewer. */
+  readonly known?: number;
   /** Called once for each damage. */
   readonly onFault: (fault: ScrubFault) => void;
   /** Called when a pass ended before everything was read; the next one begins at the start. */
@@ -38,9 +42,11 @@ export interface ScrubOptions {
 /** Milliseconds that one step should take at the most, since it may hold up those who ask. */
 const STEP = 4;
 const MOST_ROWS = 200;
-/** Damages that are remembered, and looked at again to see whether they are mended. */
-const MOST_KNOWN = 100;
+/** Damaged records that are remembered; of a resource with more, no record is read until it was read through again. */
+const MOST_KNOWN = 1000;
+/** Milliseconds after which what is damaged is looked at again, to see whether it is mended, and so many at a time. */
 const LOOK_AGAIN = 10_000;
+const AT_ONCE = 50;
 const PATIENCE = 60_000;
 const HOUR = 3_600_000;
 
@@ -55,13 +61,22 @@ export class Scrub {
   readonly #closing = new AbortController();
   /** Damaged rows, by resource and key. */
   readonly #known = new Map<string, ScrubFault & { readonly key: string }>();
-  readonly #unreadable = new Set<string>();
+  /** Resources with more damaged rows than are remembered. */
+  readonly #crowded = new Set<string>();
+  /** Resources of which not all rows can be read, and why. */
+  readonly #unreadable = new Map<string, string>();
+  readonly #most: number;
+  #damaged: DamagedRecords | undefined;
   #running: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
   #looked = Number.NEGATIVE_INFINITY;
+  /** Begins the next pass. */
+  #next = new AbortController();
 
   constructor(store: Scrubbed, options: ScrubOptions) {
     this.#store = store;
     this.#options = options;
+    this.#most = options.known ?? MOST_KNOWN;
   }
 
   start(): void {
@@ -70,20 +85,29 @@ export class Scrub {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#running;
+    await Promise.all([this.#running, this.#looking]);
+  }
+
+  /**
+   * What is known to be damaged; undefined when nothing is. It is complete as far as the store was read through. Whoever
+   * asks again and again has it looked at again.
+   */
+  damaged(): DamagedRecords | undefined {
+    if (this.#damaged !== undefined) void this.#lookAgain().catch(() => undefined);
+    return this.#damaged;
   }
 
   /** What is damaged as far as it was read; undefined when nothing is. Rows that were mended meanwhile are none. */
   async problem(): Promise<string | undefined> {
-    const now = this.#options.elapsed();
-    if (this.#known.size > 0 && now - this.#looked >= LOOK_AGAIN) {
-      this.#looked = now;
-      await this.#lookAgain();
-    }
+    await this.#lookAgain();
     const [first] = this.#known.values();
-    if (first === undefined) return undefined;
+    const [crowded] = this.#crowded;
+    const [unreadable] = this.#unreadable.values();
+    const all = '"plat check" tells all';
+    if (crowded !== undefined) return `more records of ${crowded} are damaged than are remembered; ${all}`;
+    if (first === undefined) return unreadable === undefined ? undefined : `${unreadable}; ${all}`;
     const more = this.#known.size > 1 ? ` (and ${this.#known.size - 1} more)` : '';
-    return `${first.resource} ${first.key} is damaged: ${first.what.join(', ')}${more}; "plat check" tells all`;
+    return `${first.resource} ${first.key} is damaged: ${first.what.join(', ')}${more}; ${all}`;
   }
 
   /** Reads everything once. */
@@ -99,6 +123,7 @@ export class Scrub {
   async #run(): Promise<void> {
     const { sleep, limits, onEnd } = this.#options;
     while (!this.#isClosed) {
+      this.#next = new AbortController();
       let wait = limits.hours * HOUR;
       try {
         await this.pass();
@@ -107,7 +132,7 @@ export class Scrub {
         if (error instanceof PlatError) wait = PATIENCE;
         if (!this.#isClosed) onEnd(error);
       }
-      await sleep(wait, this.#closing.signal);
+      await sleep(wait, AbortSignal.any([this.#closing.signal, this.#next.signal]));
     }
   }
 
@@ -115,6 +140,7 @@ export class Scrub {
     const { elapsed } = this.#options;
     // Rows of one resource take as long as each other, about.
     let limit = 1;
+    let isCrowded = false;
     for (let place: RowPlace | undefined, isLast = false; !isLast; isLast = place === undefined) {
       if (this.#isClosed) return;
       const begun = elapsed();
@@ -125,15 +151,17 @@ export class Scrub {
         if (took > STEP) limit = Math.max(1, limit >> 1);
         else if (took * 2 < STEP) limit = Math.min(MOST_ROWS, limit * 2);
         await this.#rest(took);
-        for (const fault of page.faults) await this.#note(resource, fault);
+        for (const fault of page.faults) isCrowded = (await this.#note(resource, fault)) || isCrowded;
       } catch (error) {
         // What lies behind a page that cannot be read is not known; other resources are.
         if (!(error instanceof PlatError) || error.code !== 'storeDamaged') throw error;
         if (!this.#unreadable.has(resource)) this.#options.onFault({ resource, what: [error.message] });
-        this.#unreadable.add(resource);
+        this.#unreadable.set(resource, `not all of ${resource} can be read`);
         return;
       }
     }
+    this.#unreadable.delete(resource);
+    if (!isCrowded && this.#crowded.delete(resource)) this.#changed();
   }
 
   #rest(took: number): Promise<void> {
@@ -141,27 +169,84 @@ export class Scrub {
     return sleep(Math.max(1, took * (100 / limits.share - 1)), this.#closing.signal);
   }
 
-  /** A row is damaged that is so at a second look: the first may have met a change of what all rows are read by. */
-  async #note(resource: string, { key, what }: RowFaults): Promise<void> {
-    const name = JSON.stringify([resource, key]);
-    if (this.#known.has(name) || this.#known.size >= MOST_KNOWN) return;
-    const still = await this.#faultsOf(resource, key);
+  /**
+   * A row is damaged that is so at a second look: the first may have met a change of what all rows are read by.
+   * @returns whether it is one more than are remembered
+   */
+  async #note(resource: string, { key, what }: RowFaults): Promise<boolean> {
+    const name = nameOf(resource, key);
+    if (this.#known.has(name)) return false;
+    const still = (await this.#faultsOf(resource, [key])).get(key) ?? [];
     const both = what.filter((each) => still.includes(each) && !UNSEEN.has(each));
-    if (both.length === 0) return;
-    const fault = { resource, key, what: both };
-    this.#known.set(name, fault);
-    this.#options.onFault(fault);
-  }
-
-  async #faultsOf(resource: string, key: string): Promise<readonly string[]> {
-    const { faults } = await this.#store.rowFaults(resource, { kind: 'keys', keys: [key] });
-    return faults.flatMap(({ what }) => what);
-  }
-
-  async #lookAgain(): Promise<void> {
-    for (const [name, { resource, key, what }] of this.#known) {
-      const still = await this.#faultsOf(resource, key);
-      if (!what.some((each) => still.includes(each))) this.#known.delete(name);
+    if (both.length === 0) return false;
+    if (this.#known.size < this.#most) {
+      const fault = { resource, key, what: both };
+      this.#known.set(name, fault);
+      this.#options.onFault(fault);
+      this.#changed();
+      return false;
     }
+    if (!this.#crowded.has(resource)) {
+      this.#crowded.add(resource);
+      this.#options.onFault({
+        resource,
+        what: [`more than ${this.#most} records are damaged: none is given`],
+      });
+      this.#changed();
+    }
+    return true;
+  }
+
+  /** What is wrong with rows, by their keys. */
+  async #faultsOf(
+    resource: string,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const { faults } = await this.#store.rowFaults(resource, { kind: 'keys', keys });
+    return new Map(faults.map(({ key, what }) => [key, what]));
+  }
+
+  /** Forgets what is mended, unless that was looked at just now. */
+  #lookAgain(): Promise<void> {
+    const now = this.#options.elapsed();
+    if (this.#looking !== undefined) return this.#looking;
+    if (this.#known.size === 0 || now - this.#looked < LOOK_AGAIN) return Promise.resolve();
+    this.#looked = now;
+    this.#looking = this.#forgetMended().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #forgetMended(): Promise<void> {
+    for (const [resource, faults] of Map.groupBy(this.#known.values(), (fault) => fault.resource)) {
+      for (let at = 0; at < faults.length && !this.#isClosed; at += AT_ONCE) {
+        const some = faults.slice(at, at + AT_ONCE);
+        const begun = this.#options.elapsed();
+        const still = await this.#faultsOf(
+          resource,
+          some.map(({ key }) => key),
+        );
+        for (const { key, what } of some) {
+          const isMended = !what.some((each) => still.get(key)?.includes(each));
+          if (isMended) this.#known.delete(nameOf(resource, key));
+        }
+        if (at + AT_ONCE < faults.length) await this.#rest(this.#options.elapsed() - begun);
+      }
+    }
+    this.#changed();
+    // What was one too many may be mended as well; only reading it through can tell.
+    if (this.#known.size === 0 && this.#crowded.size > 0) this.#next.abort();
+  }
+
+  #changed(): void {
+    const keys = Map.groupBy(this.#known.values(), ({ resource }) => resource);
+    const damaged = new Map<string, readonly string[] | 'all'>(
+      [...keys].map(([resource, faults]) => [resource, faults.map(({ key }) => key)]),
+    );
+    for (const resource of this.#crowded) damaged.set(resource, 'all');
+    this.#damaged = damaged.size === 0 ? undefined : damaged;
   }
 }
+
+const nameOf = (resource: string, key: string): string => JSON.stringify([resource, key]);

@@ -3,6 +3,7 @@ import type { Field } from '../../dictionary/index.ts';
 import type { Scope } from '../../query/tree.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
+import type { DamagedRecords } from '../whole/damaged-records.ts';
 import type { Dialect } from './dialect.ts';
 import { all, bind, column, integer, join, type Sql, sql } from './fragment.ts';
 
@@ -24,6 +25,8 @@ export interface ContextSource {
   readonly rows: RowScope;
   /** `now()` of the whole request, canonical. */
   readonly now: string;
+  /** Absent: none is known, or the operator reads, who is to see what is wrong with one. */
+  readonly damaged?: DamagedRecords | undefined;
   /** Absent where the stored bits follow the rules of today. */
   readonly todaysRules?: TodaysRules;
 }

@@ -2,6 +2,7 @@ import type { MergedMember, MergedRequest, MergedSource } from '../read.ts';
 import { label } from '../text/encode.ts';
 import { childOf } from './collection.ts';
 import { type Context, visibleRows } from './context.ts';
+import { damagedMark } from './damaged-mark.ts';
 import { placeOf, valueAt } from './fields.ts';
 import { type FileAddress, fileAddress } from './file-address.ts';
 import { all, bind, column, concat, constantText, join, name, render, type Sql, sql } from './fragment.ts';
@@ -29,6 +30,8 @@ function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSo
     ({ expression }, index) => sql`${value(context, expression)} AS ${name(`o${index}`)}`,
   );
   const text = concat([
+    ...damagedMark(context, resource, column('r', '_key')),
+    ...members.flatMap(({ via }) => linkedMark(context, via)),
     constantText(`{"@resource":"${resource}"`),
     ...members.flatMap((member) => memberText(context, member)),
     ...(images === undefined ? [] : imagesText(context, source, fileAddress(files))),
@@ -41,6 +44,15 @@ function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSo
     sql`${text} AS x`,
   ];
   return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all(where)}`;
+}
+
+/** A value of another record is given only where that is not known to be damaged. */
+function linkedMark(context: Context, via: MergedMember['via']): Sql[] {
+  const target = via.at(-1)?.target;
+  const resource = target === undefined ? undefined : context.model.resource(target);
+  const key = resource?.fields.get(resource.key);
+  if (resource === undefined || key === undefined || context.damaged?.has(resource.name) !== true) return [];
+  return damagedMark(context, resource.name, valueAt(placeOf(context, 0, via, key)));
 }
 
 function memberText(context: Context, { name: shown, via, field }: MergedMember): Sql[] {
@@ -60,6 +72,7 @@ function imagesText(context: Context, { images }: MergedSource, files: FileAddre
     layout.fields.some((each) => each.name === field) ? column(alias, field) : sql`NULL`;
   const uri = sql`coalesce(${files(column(alias, '_file'))}, ${shown('MediaURL')})`;
   const parts = [
+    ...damagedMark(context, target, column(alias, '_key')),
     constantText('{"Id":'),
     dialect.json('string', column(alias, '_key')),
     constantText(',"Name":'),

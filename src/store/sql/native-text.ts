@@ -6,6 +6,7 @@ import { type NativePart, PHOTO_END } from '../text/native-parts.ts';
 import { URL_MARK } from '../text/served-files.ts';
 import { childOf } from './collection.ts';
 import { recordOf, visibleRows } from './context.ts';
+import { damagedMark, linkedMarks } from './damaged-mark.ts';
 import type { Dialect } from './dialect.ts';
 import { withFileAddresses } from './file-address.ts';
 import { all, bind, column, concat, constantText, join, name, type Sql, sql } from './fragment.ts';
@@ -27,7 +28,12 @@ export function nativeListingText(source: TextSource, shape: NativeListingShape)
   const custom = shape.expansions.includes('CustomFields') ? customFields(source) : [];
   const end = `,"LastCachedTimestamp":null,"DisplayCompliance":{"View":"${shape.display}"}}`;
   const head = column(source.texts, 'native_head');
-  const begin = [constantText('{'), head, constantText(',"StandardFields":{')];
+  const { context, layout, alias } = source;
+  const marks = [
+    ...damagedMark(context, layout.resource.name, column(alias, '_key')),
+    ...linkedMarks(context, layout, alias, isWhole(shape) ? undefined : shape.selection.fields),
+  ];
+  const begin = [...marks, constantText('{'), head, constantText(',"StandardFields":{')];
   return concat([...begin, ...members, ...parts, constantText('}'), ...custom, constantText(end)]);
 }
 
@@ -99,11 +105,18 @@ export function partOrder(dialect: Dialect, part: NativePart, alias: string): Sq
   return [sql`${column(alias, '_kind')} = 'plan'`, dialect.order(column(alias, '_rank'), false), byKey];
 }
 
-/** One sub-resource. A photo gets its address, which is the same for all its renditions, at its end. */
-export function partText(
-  source: Pick<TextSource, 'context' | 'layout' | 'alias' | 'files'>,
-  part: NativePart,
-): Sql {
+type PartSource = Pick<TextSource, 'context' | 'layout' | 'alias' | 'files'>;
+
+/** One sub-resource. */
+export function partText(source: PartSource, part: NativePart): Sql {
+  const { context, layout, alias } = source;
+  const marks = damagedMark(context, layout.resource.name, column(alias, '_key'));
+  const text = storedPart(source, part);
+  return marks.length === 0 ? text : concat([...marks, text]);
+}
+
+/** A photo gets its address, which is the same for all its renditions, at its end. */
+function storedPart(source: PartSource, part: NativePart): Sql {
   const { context, layout, alias, files } = source;
   if (part === 'floorplans') return withFileAddresses(source, column(alias, 'native_plan_text'));
   if (part !== 'photos') return withFileAddresses(source, column(alias, 'native_text'));

@@ -2,6 +2,7 @@ import type { RowScope } from '../../access/index.ts';
 import { isOneTable } from '../layout/index.ts';
 import { isJudged, type StoreModel } from '../model.ts';
 import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest } from '../read.ts';
+import type { DamagedRecords } from '../whole/damaged-records.ts';
 import { type Base, baseOf } from './base.ts';
 import { childOf } from './collection.ts';
 import { condition } from './condition.ts';
@@ -19,14 +20,16 @@ import { movesWithDay, startOf, todaysRules } from './visibility.ts';
 export interface Planner {
   readonly dialect: Dialect;
   readonly model: StoreModel;
+  /** As of `ContextSource`. */
+  readonly damaged?: DamagedRecords | undefined;
 }
 
 export function contextSource(
   planner: Planner,
   query: { readonly view: { readonly scope: RowScope }; readonly now: string },
 ): ContextSource {
-  const { dialect, model } = planner;
-  const source = { dialect, model, rows: query.view.scope, now: query.now };
+  const { dialect, model, damaged } = planner;
+  const source = { dialect, model, damaged, rows: query.view.scope, now: query.now };
   return isJudged(model) ? source : { ...source, todaysRules: todaysRules(planner) };
 }
 

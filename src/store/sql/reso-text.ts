@@ -4,10 +4,11 @@ import type { ResourceLayout } from '../layout/index.ts';
 import type { ResoShape } from '../read.ts';
 import { label } from '../text/encode.ts';
 import type { Context } from './context.ts';
+import { damagedMark, linkedMarks } from './damaged-mark.ts';
 import { expansionMembers } from './expansion.ts';
 import { placeOf, valueAt } from './fields.ts';
 import { type FileAddress, withFileAddresses } from './file-address.ts';
-import { concat, constantText, type Sql, sql } from './fragment.ts';
+import { column, concat, constantText, type Sql, sql } from './fragment.ts';
 import { joinedMembers } from './joined-text.ts';
 import { jsonOf } from './json.ts';
 import { keptMembers } from './kept-members.ts';
@@ -37,13 +38,20 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
     const compiled = value(source.context, expression);
     return [constantText(`,${label(name)}`), source.context.dialect.computed(typeOf(expression), compiled)];
   });
+  const { context, layout, alias } = source;
+  const marks = [
+    ...damagedMark(context, layout.resource.name, column(alias, '_key')),
+    ...(isWhole(shape)
+      ? linkedMarks(context, layout, alias, shape.ownOnly === true ? [] : undefined)
+      : linkedMarks(context, layout, alias, shape.selection.fields)),
+  ];
   const parts = [
     ...members,
     ...hiddenAnnotations(source, shape),
     ...computed,
     ...expansionMembers(source, shape),
   ];
-  const text = concat([constantText('{'), ...parts, constantText('}')]);
+  const text = concat([...marks, constantText('{'), ...parts, constantText('}')]);
   return isWhole(shape) ? withFileAddresses(source, text) : text;
 }
 

@@ -50,7 +50,7 @@ export class Reads {
   }
 
   async page(request: PageRequest, options: ReadOptions): Promise<Page> {
-    const planner = await this.#planner();
+    const planner = await this.#planner(options);
     const plain = isPlainShape(request.shape);
     const light = plain && request.query.under !== undefined && isPlainQuery(request.query);
     const lane = light ? undefined : this.#laneOf(plain && isByKey(request));
@@ -58,27 +58,27 @@ export class Reads {
   }
 
   async listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
-    const planner = await this.#planner();
+    const planner = await this.#planner(options);
     const lane = this.#laneOf(isPlainShape(request.shape));
     return pageOf(await this.#run(() => ({ kind: 'page', plan: planList(planner, request) }), lane, options));
   }
 
   async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
-    const planner = await this.#planner();
+    const planner = await this.#planner(options);
     const task = (): ReadTask => ({ kind: 'body', statement: planMerged(planner, request) });
     const result = await this.#run(task, this.#source.searches, options);
     return bodyOf(result) ?? new Uint8Array(0);
   }
 
   async record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
-    const planner = await this.#planner();
+    const planner = await this.#planner(options);
     const lane = isPlainShape(request.shape) ? undefined : this.#source.searches;
     const task = (): ReadTask => ({ kind: 'body', statement: planRecord(planner, request) });
     return bodyOf(await this.#run(task, lane, options));
   }
 
   async count(query: RecordQuery, options: ReadOptions): Promise<number> {
-    const planner = await this.#planner();
+    const planner = await this.#planner(options);
     const lane = isPlainQuery(query) ? undefined : this.#source.searches;
     const task = (): ReadTask => ({ kind: 'number', statement: planCount(planner, query) });
     const result = await this.#run(task, lane, options);
@@ -87,7 +87,7 @@ export class Reads {
   }
 
   async ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
-    const planner = await this.#planner();
+    const planner = await this.#planner(options);
     const task = (): ReadTask => ({ kind: 'ids', statement: planIds(planner, query) });
     const result = await this.#run(task, this.#source.searches, options);
     if (result.kind !== 'ids') throw new Error('A search gives ids');
@@ -104,8 +104,8 @@ export class Reads {
     await Promise.all([pages?.close(), searches?.close()]);
   }
 
-  async #planner(): Promise<Planner> {
-    return { dialect: sqliteDialect, model: await this.#source.model() };
+  async #planner({ damaged }: ReadOptions): Promise<Planner> {
+    return { dialect: sqliteDialect, model: await this.#source.model(), damaged };
   }
 
   #laneOf(isBounded: boolean): ReaderPool | undefined {

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { Damage, DamagedRecord } from '../damage.ts';
+import { markedIn } from './damaged-records.ts';
 import { faultIn } from './json-list.ts';
 import { KnownBodies, type SharedBodies } from './known-bodies.ts';
 
@@ -55,23 +56,14 @@ const startsWithComma = (body: Uint8Array): boolean => body[0] === 0x2c;
 
 const asBuffer = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 
-/** Opens and ends what a query puts in the place of a record that is known to be damaged: no JSON holds it. */
-const MARK = '\u0001';
-
-export const markOf = (resource: string): { readonly before: string; readonly behind: string } => ({
-  before: `${MARK}${resource} `,
-  behind: MARK,
-});
-
 /** Bytes before a fault in which the record is looked for that it is in. */
 const LOOKED_THROUGH = 256 * 1024;
 const KEY = /\{"(\w*(?:Key|Id))":"([^"\\]{1,255})"/g;
 
 function damageAt(body: Uint8Array, fault: number): Damage | DamagedRecord {
   const bytes = asBuffer(body);
-  const marked = bytes.indexOf(MARK);
-  const end = bytes.indexOf(MARK, marked + 1);
-  if (marked >= 0 && end >= 0) return new DamagedRecord(bytes.toString('utf8', marked + 1, end));
+  const record = markedIn(bytes);
+  if (record !== undefined) return new DamagedRecord(record);
   const before = bytes.toString('utf8', Math.max(0, fault - LOOKED_THROUGH), fault);
   const [, name, key] = [...before.matchAll(KEY)].at(-1) ?? [];
   const where = name === undefined ? '' : `, in or after the record whose ${name} is ${key}`;

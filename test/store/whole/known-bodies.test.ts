@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Damage, DamagedRecord } from '../../../src/store/damage.ts';
+import { markOf } from '../../../src/store/whole/damaged-records.ts';
 import { KnownBodies } from '../../../src/store/whole/known-bodies.ts';
-import { markOf, mustBeText, WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
+import { mustBeText, WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
 
 const record = (key: string): string =>
   JSON.stringify({ ListingKey: key, PublicRemarks: 'x'.repeat(30_000) });

@@ -114,8 +114,10 @@ export class Reads {
   }
 
   /** What a key asked for is sent as it is; an operator's `verify` and `check` are to see what is wrong with it. */
-  #wish({ caller }: ReadOptions): AnswerWish {
-    return { check: caller === undefined ? mustBeText : this.#bodies.mustBeWhole, whole: false };
+  #wish({ caller, damaged }: ReadOptions): AnswerWish {
+    const check = caller === undefined ? mustBeText : this.#bodies.mustBeWhole;
+    // Nothing leaves of an answer that may have to be refused.
+    return { check, whole: damaged !== undefined };
   }
 
   /** Tells the caller of the memory of an answer. What still comes with it is told as it is taken. */
@@ -131,15 +133,16 @@ export class Reads {
    */
   async read<T>(
     lane: Lane,
-    { milliseconds, caller }: ReadOptions,
+    { milliseconds, caller, damaged }: ReadOptions,
     work: (session: Session, planner: Planner) => Promise<T>,
   ): Promise<T> {
     const { name, dialect, state, lanes, readServers } = this.#source;
     try {
       for (;;) {
         const { model, changes } = state;
+        const planner = { dialect, model, damaged };
         const attempt = (pool: Pool): Promise<Snapshot<T>> =>
-          readSnapshot(pool, { milliseconds, lane, caller }, (session) => work(session, { dialect, model }));
+          readSnapshot(pool, { milliseconds, lane, caller }, (session) => work(session, planner));
         const needed = { changes, generation: model.generation };
         const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes[lane]));
         if (read.generation === model.generation) return read.result;
