@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { type Place, place, type Running } from './run.ts';
-import { ANY_PORT, addressesOf } from './serving.ts';
+import { type Place, place } from './run.ts';
+import { ANY_PORT, addressesOf, lineWith } from './serving.ts';
 
 const LISTINGS = ['A', 'B', 'C'].map((ListingKey) => ({
   ListingKey,
@@ -144,18 +144,3 @@ test('a service finds by itself what no read of a page does, and says so', async
   const records = 'Property B is damaged: address_values; "plat check" tells all';
   assert.deepEqual(await ready(), { ready: false, problems: { records } });
 });
-
-/** The first line of a service's log that has some words. */
-const lineWith = ({ child, ended }: Running, words: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let text = '';
-    child.stderr?.on('data', (part: string) => {
-      text += part;
-      const line = text
-        .split('\n')
-        .slice(0, -1)
-        .find((each) => each.includes(words));
-      if (line !== undefined) resolve(line);
-    });
-    ended.then(({ code, err }) => reject(new Error(`ended with ${code}: ${err}`)));
-  });

@@ -15,6 +15,21 @@ export async function addressesOf(running: Running): Promise<Record<string, stri
   return Object.fromEntries([...lines].map(([, name = '', address = '']) => [name, address]));
 }
 
+/** The first line of a service's log that has some words. */
+export const lineWith = ({ child, ended }: Running, words: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = '';
+    child.stderr?.on('data', (part: string) => {
+      text += part;
+      const line = text
+        .split('\n')
+        .slice(0, -1)
+        .find((each) => each.includes(words));
+      if (line !== undefined) resolve(line);
+    });
+    ended.then(({ code, err }) => reject(new Error(`ended with ${code}: ${err}`)));
+  });
+
 export interface Asked {
   readonly status: number;
   readonly headers: Headers;

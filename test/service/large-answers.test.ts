@@ -112,6 +112,27 @@ test('a client that takes nothing for long holds up nobody, and gets the rest wh
   assert.equal(bytes, promised);
 });
 
+test('a text that is no JSON any more: 503 while nothing has left, else the connection breaks off', async () => {
+  const flip = (key: string, from: string, to: string) =>
+    server.damage(
+      `UPDATE property_texts SET idx_values = replace(idx_values, 'more. ${from}', 'more. ${to}') WHERE _key = '${key}'`,
+    );
+  const pages = [PATHS[0], PATHS[2], PATHS[5]].map((path) => path ?? '');
+  const ask = (path: string, encoding = 'identity') =>
+    server.get('replication', path, { token, headers: { 'accept-encoding': encoding } });
+  await flip('L1150', '"', '#');
+  for (const path of pages) {
+    for (const encoding of ['identity', 'gzip']) {
+      await assert.rejects(ask(path, encoding), { code: 'ECONNRESET' }, path);
+    }
+  }
+  await flip('L1150', '#', '"');
+  for (const path of pages) assert.equal((await ask(path)).status, 200);
+  await flip('L1000', '"', '#');
+  assert.equal((await ask(pages[0] ?? '')).status, 503);
+  await flip('L1000', '#', '"');
+});
+
 test('a server that is lost in the middle: the connection ends before the promised length', async () => {
   const broken = await begun();
   const client = new Client({ connectionString: ownPostgres.address('postgres') });

@@ -13,7 +13,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { temporaryFile } from '../../support/temporary.ts';
-import { makeWorld, operations } from '../../support/world.ts';
+import { makeWorld, nativeShape, operations, TIME } from '../../support/world.ts';
 
 const RUNS = process.env.PLAT_FULL === '1' ? 600 : 20;
 const RESOURCES = ['Office', 'Member', 'Property', 'Media', 'PropertyRooms'];
@@ -56,6 +56,23 @@ function orBroken(error: unknown): string {
     (error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA');
   if (isBroken) return 'a broken page';
   throw error;
+}
+
+/** Somebody who is sent what is read. */
+const CALLER = { name: 'key 1', begin: () => undefined, made: () => undefined, spent: () => undefined };
+
+/** Pages as a service sends them, of which some are larger than what is read through each time. */
+async function sendPages(store: Store): Promise<void> {
+  const read = operations(store, { text: () => '' });
+  for (const resource of RESOURCES) {
+    const asked = await read.request(resource);
+    const native = { ...asked, shape: nativeShape(asked.query, {}) };
+    for (const request of resource === 'Property' ? [asked, native] : [asked]) {
+      const page = await tried(() => store.page(request, { ...TIME, caller: CALLER }));
+      if ('value' in page)
+        JSON.parse(`[${new TextDecoder('utf-8', { fatal: true }).decode(page.value.body)}]`);
+    }
+  }
 }
 
 /** Bytes that hold something: most of a small store is room for more. */
@@ -129,6 +146,7 @@ test(`${RUNS} damaged files: each is told in words, none is copied, and what pas
       try {
         await tried(() => store.status());
         await tried(() => store.keys.list());
+        await tried(() => sendPages(store));
         const content = await tried(() => contentOf(store));
         // A service with this store is not ready any more (service/admin/router.ts).
         if ('told' in content) assert.match(store.trouble?.() ?? '', /^the store is damaged: /, name);
