@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { type Json, objectOf } from '../support/world.ts';
 import { type Place, place } from './run.ts';
-import { ANY_PORT, addressesOf, lineWith } from './serving.ts';
+import { ANY_PORT, addressesOf, get, lineWith } from './serving.ts';
 
 const KEYS = Array.from({ length: 400 }, (_, index) => `K${1000 + index}`);
 const LISTINGS = KEYS.map((ListingKey) => ({
@@ -57,10 +58,8 @@ async function serve(at: Place, file: string, token: string, words?: string) {
       }
       return given;
     },
-    async problems(): Promise<Record<string, string>> {
-      const { problems }: { problems: Record<string, string> } = await (await fetch(`${admin}/ready`)).json();
-      return problems;
-    },
+    problems: async (): Promise<Json> =>
+      objectOf(JSON.stringify((await get(`${admin}/ready`, token)).json.problems)),
   };
 }
 
@@ -88,7 +87,7 @@ test('a file with a flipped quote, and one with a flipped letter', async (t) => 
   assert.deepEqual(await quote.statuses(), refused);
   const damaged =
     /^the store is damaged: a text of it is no JSON any more, in or after the record whose \w+ is K1200$/;
-  assert.match((await quote.problems()).store ?? '', damaged);
+  assert.match(String((await quote.problems()).store), damaged);
 
   const letter = await serve(at, 'letter.db', token, 'damage was found');
   assert.match((await letter.line) ?? '', /"key":"K1200","what":\["idx_values"\]/);
