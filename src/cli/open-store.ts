@@ -70,6 +70,8 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
     ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
     allowClockJump,
   });
+  // Said once, it is kept for all processes, also where this one has nothing to write.
+  if (allowClockJump === true) await store.horizon();
   await store.configure((settings) => configured(settings, config));
   if (address.engine === 'sqlite') reportOpenMode(address.path);
   const ahead = await store.ahead();

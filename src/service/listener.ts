@@ -233,9 +233,9 @@ async function replyTo(
 }
 
 /** What every response has, by the clock of the store, or this machine's while the store cannot be read. */
-async function commonOf({ context, options }: Responder, requestId: string): Promise<Common> {
+async function commonOf({ told, options }: Responder, requestId: string): Promise<Common> {
   try {
-    return { requestId, now: await context.store.now() };
+    return { requestId, now: await told.now() };
   } catch {
     return { requestId, now: options.clock.now() };
   }

@@ -17,6 +17,7 @@ import type { LoggedDamages } from './logged-damages.ts';
 import { native } from './native/router.ts';
 import type { ServiceOptions } from './options.ts';
 import { reso } from './reso/router.ts';
+import type { ToldMoment } from './told-moment.ts';
 
 /** Longest URL that is read, in bytes. */
 export const LONGEST_URL = 16_384;
@@ -35,6 +36,7 @@ const NOTHING: RequestUse = { rows: 0, bytes: 0 };
 export interface Responder {
   readonly options: ServiceOptions;
   readonly context: ServiceContext;
+  readonly told: ToldMoment;
   readonly files: FileContext;
   readonly admin: AdminContext;
   readonly limiter: RequestLimiter;

@@ -18,6 +18,7 @@ import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import type { Responder } from './respond.ts';
 import type { SurfaceName } from './surface.ts';
+import { ToldMoment } from './told-moment.ts';
 
 /** Where the surfaces listen. A port of 0 is any free one. */
 export interface ListenOptions {
@@ -98,6 +99,7 @@ export async function startService(
   const responder: Responder = {
     options,
     context,
+    told: new ToldMoment(store),
     files: { store, files: options.files },
     admin: { store, metrics, usage, readiness },
     limiter,

@@ -34,6 +34,12 @@ test('a clock that jumped ahead is refused unless told, in every command that ta
   await at.done(['import', ...STORE, '--allow-clock-jump', 'B.ndjson'], AHEAD);
   await at.done(['import', ...STORE, 'C.ndjson'], AHEAD);
   assert.equal((await at.exported('m.db', 'Property')).length, 3);
+  // Also where whoever says it finds nothing to write.
+  const further = { env: clockOff(4 * DAY) };
+  const { out } = await at.run(['restamp', ...STORE, '--allow-clock-jump'], further);
+  assert.equal(out, 'no timestamp lies ahead of the clock\n');
+  at.file('D.ndjson', [listing('D')]);
+  await at.done(['import', ...STORE, 'D.ndjson'], further);
 });
 
 test('a store that a wrong clock has frozen says so everywhere, and is repaired while it is served', async (t) => {

@@ -14,6 +14,7 @@ import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/opti
 import { type Responder, respond } from '../../../src/service/respond.ts';
 import { SURFACE } from '../../../src/service/surface.ts';
 import { makeTimings } from '../../../src/service/timings.ts';
+import { ToldMoment } from '../../../src/service/told-moment.ts';
 import type { Clock } from '../../../src/store/clock.ts';
 import { NO_USE } from '../../../src/store/key-store.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -63,6 +64,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
   const responder: Responder = {
     options,
     context,
+    told: new ToldMoment(store),
     files: { store, files: [] },
     admin: { store, metrics: makeMetrics(), usage, readiness: [] },
     limiter: new RateLimiter(),
@@ -95,7 +97,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     }
     const body = Buffer.concat(pieces);
     exchange.account.close();
-    const common = commonHeaders({ requestId: exchange.id, now: await store.now() });
+    const common = commonHeaders({ requestId: exchange.id, now: await responder.told.now() });
     return {
       status: reply.status,
       headers: { ...common, 'content-length': String(body.length), ...reply.headers },
