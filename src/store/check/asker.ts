@@ -7,4 +7,6 @@ export interface Asker<T> {
   readonly planner: Planner;
   readonly decode: (field: Field, raw: T | undefined) => FieldValue;
   rows(statement: PlannedStatement): Promise<readonly Readonly<Record<string, T>>[]>;
+  /** The same for a statement that may meet what no writer stores; undefined where the engine failed at that. */
+  sound(statement: PlannedStatement): Promise<readonly Readonly<Record<string, T>>[] | undefined>;
 }

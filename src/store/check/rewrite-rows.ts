@@ -14,7 +14,7 @@ import { WRITE_LIMITS } from '../write/in-time.ts';
 import type { RowToPut, WriteTransaction } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
 import { hashOf, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
-import { bareTextsStatement, readValues, rowOf, rowsStatement, textsAt } from './row-faults.ts';
+import { bareTextsStatement, isAmong, readValues, rowOf, rowsStatement, textsAt } from './row-faults.ts';
 
 /** Rows that one transaction writes anew at the most. */
 const AT_ONCE = 200;
@@ -34,7 +34,7 @@ export async function rewriteRows<T>(
 ): Promise<string[]> {
   const { planner } = asker;
   const read = (statement: Sql) => asker.rows(render(statement, planner.dialect.placeholder));
-  const rows = await read(rowsStatement(planner, layout, { kind: 'keys', keys }));
+  const rows = await read(rowsStatement(planner, layout, isAmong(planner, 'r', keys)));
   const bare = isOneTable(layout) ? [] : await read(bareTextsStatement(planner, layout, keys));
   const mended = [
     ...rows.map((raw) => mendRow(asker, layout, raw, stamp)),

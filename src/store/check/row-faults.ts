@@ -7,13 +7,14 @@ import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
 import { dormantFields, type StoreModel } from '../model.ts';
 import { mediaKind } from '../record/media.ts';
-import { bind, column, integer, join, name, render, type Sql, sql } from '../sql/fragment.ts';
+import { all, bind, column, integer, join, name, render, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
 import { PUBLISHED, parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
 import { placeOf, textColumns } from '../text/text-columns.ts';
 import type { RowToPut } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
 import { hashOf } from './row-content.ts';
+import { isSound, SHARED } from './sound-rows.ts';
 
 /** What is wrong with one row. */
 export interface RowFaults {
@@ -32,6 +33,8 @@ export interface RowPlace {
 
 export interface FaultPage {
   readonly rows: number;
+  /** Those of them that were read, since the engine did not find them sound by itself. */
+  readonly read: number;
   readonly faults: readonly RowFaults[];
   /** Absent: there are no more rows. */
   readonly next?: RowPlace;
@@ -44,31 +47,64 @@ export type CheckedRows =
 
 type Raw<T> = Readonly<Record<string, T>>;
 
-/** Columns of plat's own that stand in both tables of a record. */
-const SHARED = ['_id', '_system', '_visible', '_shown'] as const;
-
 /** Checks rows of one resource. */
-export async function findRowFaults<T>(
+export function findRowFaults<T>(
   asker: Asker<T>,
   layout: ResourceLayout,
   wanted: CheckedRows,
 ): Promise<FaultPage> {
+  return wanted.kind === 'keys'
+    ? faultsOfKeys(asker, layout, wanted.keys)
+    : faultsAfter(asker, layout, wanted);
+}
+
+async function faultsOfKeys<T>(
+  asker: Asker<T>,
+  layout: ResourceLayout,
+  keys: readonly string[],
+): Promise<FaultPage> {
   const { planner } = asker;
-  const statement = render(rowsStatement(planner, layout, wanted), planner.dialect.placeholder);
-  const rows = await asker.rows(statement);
+  const statement = rowsStatement(planner, layout, isAmong(planner, 'r', keys));
+  const rows = await asker.rows(render(statement, planner.dialect.placeholder));
   // Who asks for some keys wants to be sure of them.
-  const check = rowCheck(asker, layout, wanted.kind === 'keys');
-  const faults = rows.flatMap((row) => {
+  return { rows: rows.length, read: rows.length, faults: faultsAmong(asker, layout, rows, true) };
+}
+
+/** Rows in their order. Those that the engine finds sound by itself are not read. */
+async function faultsAfter<T>(
+  asker: Asker<T>,
+  layout: ResourceLayout,
+  { place, limit }: CheckedRows & { kind: 'after' },
+): Promise<FaultPage> {
+  const { planner } = asker;
+  const { placeholder } = planner.dialect;
+  const begin = place === undefined ? [] : [isAfter(layout, place)];
+  const [last] = await asker.rows(render(lastStatement(layout, begin, limit), placeholder));
+  const next = last === undefined ? undefined : { parent: text(last._parent) ?? '', key: String(last._key) };
+  const range = all(next === undefined ? begin : [...begin, isUpTo(layout, next)]);
+  const unsound = sql`${range} AND (${isSound(planner, layout)}) IS NOT TRUE`;
+  const rows =
+    (await asker.sound(render(rowsStatement(planner, layout, unsound), placeholder))) ??
+    (await asker.rows(render(rowsStatement(planner, layout, range), placeholder)));
+  const faults = faultsAmong(asker, layout, rows, false);
+  const read = rows.length;
+  if (next !== undefined) return { rows: limit, read, faults, next };
+  const counted = sql`SELECT count(*) AS n FROM ${name(layout.columnsTable)} r WHERE ${range}`;
+  const [count] = await asker.rows(render(counted, placeholder));
+  return { rows: Number(count?.n ?? 0), read, faults };
+}
+
+function faultsAmong<T>(
+  asker: Asker<T>,
+  layout: ResourceLayout,
+  rows: readonly Raw<T>[],
+  isStrict: boolean,
+): RowFaults[] {
+  const check = rowCheck(asker, layout, isStrict);
+  return rows.flatMap((row) => {
     const what = check(row);
     return what.length === 0 ? [] : [{ ...placeIn(layout, row), what }];
   });
-  const last = rows.at(-1);
-  const isWhole = wanted.kind === 'keys' || rows.length < wanted.limit;
-  const next =
-    isWhole || last === undefined
-      ? {}
-      : { next: { parent: text(last._parent) ?? '', key: String(last._key) } };
-  return { rows: rows.length, faults, ...next };
 }
 
 function placeIn<T>({ resource }: ResourceLayout, row: Raw<T>): Pick<RowFaults, 'key' | 'parent'> {
@@ -78,7 +114,7 @@ function placeIn<T>({ resource }: ResourceLayout, row: Raw<T>): Pick<RowFaults, 
 }
 
 /** Rows with their columns and texts, and what they should be as far as the engine can tell. */
-export function rowsStatement(planner: Planner, layout: ResourceLayout, wanted: CheckedRows): Sql {
+export function rowsStatement(planner: Planner, layout: ResourceLayout, where: Sql): Sql {
   const { columnsTable, textsTable, resource } = layout;
   const one = isOneTable(layout);
   const isChild = resource.parent !== undefined;
@@ -112,9 +148,18 @@ export function rowsStatement(planner: Planner, layout: ResourceLayout, wanted: 
   const tables = one
     ? sql`${name(columnsTable)} r`
     : sql`${name(columnsTable)} r LEFT JOIN ${name(textsTable)} t ON t._key = r._key`;
-  const order = isChild ? sql`r._parent, r._key` : sql`r._key`;
-  return sql`SELECT ${join(columns, ', ')} FROM ${tables} WHERE ${whereOf(planner, isChild, wanted)} ORDER BY ${order}${limitOf(wanted)}`;
+  return sql`SELECT ${join(columns, ', ')} FROM ${tables} WHERE ${where} ORDER BY ${orderOf(layout)}`;
 }
+
+/** The last of a number of rows, if there are so many. */
+function lastStatement(layout: ResourceLayout, begin: readonly Sql[], limit: number): Sql {
+  const columns = layout.resource.parent === undefined ? sql`r._key` : sql`r._parent, r._key`;
+  return sql`SELECT ${columns} FROM ${name(layout.columnsTable)} r WHERE ${all(begin)} ORDER BY ${orderOf(layout)} LIMIT 1 OFFSET ${integer(limit - 1)}`;
+}
+
+/** The order in which rows lie. */
+const orderOf = ({ resource }: ResourceLayout): Sql =>
+  resource.parent === undefined ? sql`r._key` : sql`r._parent, r._key`;
 
 /** The texts among those of some keys that have no columns any more, in a layout where both have a table. */
 export function bareTextsStatement(planner: Planner, layout: ResourceLayout, keys: readonly string[]): Sql {
@@ -125,19 +170,17 @@ export function bareTextsStatement(planner: Planner, layout: ResourceLayout, key
   )} FROM ${name(layout.textsTable)} t WHERE ${isAmong(planner, 't', keys)} AND NOT EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} r WHERE r._key = t._key) ORDER BY t._key`;
 }
 
-const isAmong = ({ dialect }: Planner, table: string, keys: readonly string[]): Sql =>
+export const isAmong = ({ dialect }: Planner, table: string, keys: readonly string[]): Sql =>
   sql`${column(table, '_key')} IN (SELECT k.value FROM ${dialect.members(bind(JSON.stringify(keys)), 'k')})`;
 
-function whereOf(planner: Planner, isChild: boolean, wanted: CheckedRows): Sql {
-  if (wanted.kind === 'keys') return isAmong(planner, 'r', wanted.keys);
-  const { place } = wanted;
-  if (place === undefined) return sql`TRUE`;
-  const key = bind(place.key);
-  return isChild ? sql`(r._parent, r._key) > (${bind(place.parent)}, ${key})` : sql`r._key > ${key}`;
-}
+/** The columns by which rows are in their order, and a place in it. */
+const placed = ({ resource }: ResourceLayout, { parent, key }: RowPlace): [Sql, Sql] =>
+  resource.parent === undefined
+    ? [sql`r._key`, bind(key)]
+    : [sql`(r._parent, r._key)`, sql`(${bind(parent)}, ${bind(key)})`];
 
-const limitOf = (wanted: CheckedRows): Sql =>
-  wanted.kind === 'after' ? sql` LIMIT ${integer(wanted.limit)}` : sql``;
+const isAfter = (layout: ResourceLayout, place: RowPlace): Sql => sql`${join(placed(layout, place), ' > ')}`;
+const isUpTo = (layout: ResourceLayout, place: RowPlace): Sql => sql`${join(placed(layout, place), ' <= ')}`;
 
 /** What a writer of one version of the profile makes of a row. */
 type TextsOf = (row: RowToPut) => ReadonlyMap<string, string>;

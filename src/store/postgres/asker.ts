@@ -8,4 +8,6 @@ export const askerOf = ({ rows }: Pick<Session, 'rows'>, planner: Planner): Aske
   planner,
   decode,
   rows: (statement) => rows(statement.text, bindings(statement)),
+  // Columns of a server hold values of their types.
+  sound: (statement) => rows(statement.text, bindings(statement)),
 });

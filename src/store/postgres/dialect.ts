@@ -1,3 +1,4 @@
+import type { ScalarType } from '../../dictionary/index.ts';
 import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import {
@@ -76,6 +77,25 @@ function json(type: ValueType | 'collection', value: Sql): Sql {
     case 'point':
     case 'polygon':
       return sql`'null'`;
+  }
+}
+
+function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
+  switch (type) {
+    case 'string':
+    case 'date':
+      return around(sql`to_json(${value})::text`);
+    case 'timestamp':
+      return around(sql`to_json(${value} || 'Z')::text`);
+    case 'boolean':
+      return around(sql`${value}::text`);
+    case 'collection':
+      return around(value);
+    case 'integer':
+    case 'decimal':
+      return around(
+        sql`CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 1e15 THEN ${value}::bigint::text ELSE plat_number_text(${value}) END`,
+      );
   }
 }
 
@@ -238,6 +258,10 @@ export const postgresDialect: Dialect = {
   nothing,
   literal,
   json,
+  written,
+  contentHash: (text, length) =>
+    sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integerOf(length)})`,
+  inPath: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
   computed,
   joined: (text) => sql`string_agg(${text}, ',')`,
   answer: answerSql,

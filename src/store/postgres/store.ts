@@ -248,7 +248,7 @@ export class PostgresStore implements Store {
     return this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
       planner.model.stores(resource)
         ? findRowFaults(askerOf(session, planner), planner.model.layout(resource), rows)
-        : { rows: 0, faults: [] },
+        : { rows: 0, read: 0, faults: [] },
     );
   }
 

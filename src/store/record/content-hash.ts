@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type FieldValue, type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
+import { type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
 import { type Owner, type StoreSettings, stampsAsOwn } from '../settings.ts';
 import { isStamp } from './stamps.ts';
 
@@ -12,6 +12,20 @@ const DERIVED = new Set([
 
 /** Whether a field is no content of its record's own. */
 export const isDerived = (name: string): boolean => DERIVED.has(name);
+
+/** A field that a content hash is made of. */
+export interface HashedField {
+  readonly name: string;
+  /** Left out where it says what follows from the parent: its key, or its originating system as far as it is known. */
+  readonly follows?: 'key' | 'system';
+}
+
+/** The fields that the hash of a resource's records is made of, in their order. */
+export const hashedFields = (resource: Resource, owner: Owner): readonly HashedField[] =>
+  fieldsOf(resource)[owner];
+
+/** Characters of a hash. */
+export const HASH_LENGTH = 22;
 
 /**
  * Tells two contents apart: 128 bits over the values that are not null, in the order of their names. In an authority
@@ -26,23 +40,14 @@ export function contentHash(
   system?: string | null,
 ): string {
   let text = '';
-  for (const name of contentNames(resource)[owner]) {
+  for (const { name, follows } of hashedFields(resource, owner)) {
     const value = values[name];
-    if (value === undefined || (DERIVED.has(name) && follows(name, value, values, system))) continue;
+    if (value === undefined) continue;
+    if (follows === 'key' && value === values.ResourceRecordKey) continue;
+    if (follows === 'system' && (system === undefined || value === system)) continue;
     text += `${name}\n${JSON.stringify(value)}\n`;
   }
-  return hash('sha256', text, 'base64url').slice(0, 22);
-}
-
-/** Whether a derived field says what follows from the parent. */
-function follows(
-  name: string,
-  value: FieldValue,
-  values: FieldValues,
-  system: string | null | undefined,
-): boolean {
-  if (name === 'OriginatingSystemResourceRecordKey') return value === values.ResourceRecordKey;
-  return system === undefined || value === system;
+  return hash('sha256', text, 'base64url').slice(0, HASH_LENGTH);
 }
 
 /** The hash of a stored content, whose own stamp came after the hash was made. */
@@ -53,22 +58,35 @@ export function storedHash(
   system?: string | null,
 ): string {
   if (!stampsAsOwn(settings)) return contentHash(resource, values, settings.owner, system);
-  const { ModificationTimestamp: _, ...sent } = values;
+  const { [OWN_STAMP]: _, ...sent } = values;
   return contentHash(resource, sent, settings.owner, system);
 }
 
-type ContentNames = Readonly<Record<Owner, readonly string[]>>;
+/** What a store that stamps as its own puts in place of what was sent, after the hash was made. */
+export const OWN_STAMP = 'ModificationTimestamp';
 
-const namesOf = new WeakMap<Resource, ContentNames>();
+type HashedFields = Readonly<Record<Owner, readonly HashedField[]>>;
 
-/** The fields that count, in the order of their names. */
-function contentNames(resource: Resource): ContentNames {
-  const known = namesOf.get(resource);
-  if (known !== undefined) return known;
+const known = new WeakMap<Resource, HashedFields>();
+
+function fieldsOf(resource: Resource): HashedFields {
+  const found = known.get(resource);
+  if (found !== undefined) return found;
   const replica = [...resource.fields.keys()].filter((name) => name !== REPLICA_STAMP).toSorted();
   const stamps = new Set([...resource.fields.values()].filter(isStamp).map((field) => field.name));
   const authority = replica.filter((name) => !DERIVED.has(name) && !stamps.has(name));
-  const names = { replica, authority };
-  namesOf.set(resource, names);
-  return names;
+  const fields = { replica: replica.map(hashedField), authority: authority.map(hashedField) };
+  known.set(resource, fields);
+  return fields;
+}
+
+function hashedField(name: string): HashedField {
+  switch (name) {
+    case 'OriginatingSystemResourceRecordKey':
+      return { name, follows: 'key' };
+    case 'OriginatingSystemResourceRecordSystemID':
+      return { name, follows: 'system' };
+    default:
+      return { name };
+  }
 }

@@ -4,7 +4,8 @@ import type { FieldValues, Resource } from '../../dictionary/index.ts';
 export const MEDIA_KINDS = ['photo', 'plan', 'video', 'tour', 'document', 'other'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
-const KINDS: ReadonlyMap<string, MediaKind> = new Map([
+/** What the categories of media mean. */
+export const KIND_OF_CATEGORY: ReadonlyMap<string, MediaKind> = new Map([
   ['Photo', 'photo'],
   ['Floor Plan', 'plan'],
   ['FloorPlan', 'plan'],
@@ -20,7 +21,7 @@ const KINDS: ReadonlyMap<string, MediaKind> = new Map([
 export function mediaKind(values: FieldValues): MediaKind {
   const category = values.MediaCategory;
   if (typeof category !== 'string') return 'photo';
-  return KINDS.get(category) ?? 'other';
+  return KIND_OF_CATEGORY.get(category) ?? 'other';
 }
 
 export function isMediaOfListing(resource: Resource, values: FieldValues): boolean {

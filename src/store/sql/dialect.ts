@@ -1,3 +1,4 @@
+import type { ScalarType } from '../../dictionary/index.ts';
 import type { FunctionName, LikePart, Point, ValueType } from '../../query/tree.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { BoundValue, Placeholder, Sql } from './fragment.ts';
@@ -15,6 +16,15 @@ export interface Dialect {
   readonly json: (type: ValueType | 'collection', value: Sql) => Sql;
   /** The same for a computed value, whose numbers are written as JavaScript writes them; `null` when it is null. */
   readonly computed: (type: ValueType, value: Sql) => Sql;
+  /**
+   * A column of a type as JSON, letter by letter as JavaScript writes it, with something around it; null when it is null.
+   * At a value that no writer stores there the engine may fail. Whether a list is written as a writer does, it does not say.
+   */
+  readonly written: (type: ScalarType['kind'] | 'collection', column: Sql, around: (json: Sql) => Sql) => Sql;
+  /** The content hash of a text (record/content-hash.ts). */
+  readonly contentHash: (text: Sql, length: number) => Sql;
+  /** A text as it stands in the path of an address; null where the engine cannot tell. */
+  readonly inPath: (text: Sql) => Sql;
   /** Texts joined by commas, in the order of the rows. */
   readonly joined: (text: Sql) => Sql;
   /** A statement that gives the texts `x` of rows as the engine's reader takes them: joined, or row by row. */

@@ -1,15 +1,31 @@
 import type { Asker } from '../check/asker.ts';
 import type { StoreModel } from '../model.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { sql } from '../sql/fragment.ts';
 import type { PlannedStatement } from '../sql/plan.ts';
 import { decode } from './codec.ts';
 import { bindings, type Connection, type Raw } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 
+/** A list that is damaged has no members, so that rules can be evaluated for the rows beside it. */
+const forgiving: Dialect = {
+  ...sqliteDialect,
+  members: (list, alias) => sqliteDialect.members(sql`CASE WHEN json_valid(${list}) THEN ${list} END`, alias),
+};
+
 /** A connection, for checks. */
 export const askerOf = (connection: Connection, model: StoreModel): Asker<Raw> => ({
-  planner: { dialect: sqliteDialect, model },
+  planner: { dialect: forgiving, model },
   decode,
   rows: async (statement) => rowsOf(connection, statement),
+  sound: async (statement) => {
+    try {
+      return rowsOf(connection, statement);
+    } catch {
+      // If it is not a value but the file that is damaged, the next statement says so.
+      return undefined;
+    }
+  },
 });
 
 function rowsOf(connection: Connection, { text, values }: PlannedStatement): Record<string, Raw>[] {

@@ -1,6 +1,7 @@
+import type { ScalarType } from '../../dictionary/index.ts';
 import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import { type BoundValue, bind, join, name, type Sql, slot, sql } from '../sql/fragment.ts';
+import { type BoundValue, bind, integer, join, name, type Sql, slot, sql } from '../sql/fragment.ts';
 import { withWords, wordIndex } from './word-index.ts';
 
 /** Characters that trim takes away: all that Unicode calls white space. */
@@ -36,6 +37,32 @@ function json(type: ValueType | 'collection', value: Sql): Sql {
     case 'point':
     case 'polygon':
       return sql`'null'`;
+  }
+}
+
+/**
+ * A value of another type than a writer stores makes the statement fail, as what lies in a damaged row may. Texts sort
+ * before bytes, which is the cheapest way to tell them apart from those and from null.
+ */
+function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
+  const failing = around(sql`json_quote(CAST(${value} AS BLOB))`);
+  const texts = (json: Sql): Sql =>
+    sql`CASE WHEN ${value} < x'' THEN ${around(json)} WHEN ${value} IS NOT NULL THEN ${failing} END`;
+  switch (type) {
+    case 'string':
+    case 'date':
+      return texts(sql`json_quote(CAST(${value} AS TEXT))`);
+    case 'timestamp':
+      return texts(sql`json_quote(${value} || 'Z')`);
+    case 'collection':
+      return texts(value);
+    case 'boolean':
+      return sql`CASE ${value} WHEN 1 THEN ${around(sql`'true'`)} WHEN 0 THEN ${around(sql`'false'`)} ELSE CASE WHEN ${value} IS NOT NULL THEN ${failing} END END`;
+    case 'integer':
+    case 'decimal': {
+      const number = sql`CASE typeof(${value}) WHEN 'integer' THEN ${value} WHEN 'real' THEN plat_number_text(${value}) ELSE json_quote(CAST(${value} AS BLOB)) END`;
+      return sql`CASE WHEN ${value} IS NOT NULL THEN ${around(number)} END`;
+    }
   }
 }
 
@@ -185,6 +212,9 @@ export const sqliteDialect: Dialect = {
   nothing: () => sql`NULL`,
   literal,
   json,
+  written,
+  contentHash: (text, length) => sql`substr(plat_sha256(${text}), 1, ${integer(length)})`,
+  inPath: (text) => sql`plat_in_path(${text})`,
   computed,
   joined: (text) => sql`group_concat(${text}, ',')`,
   answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,

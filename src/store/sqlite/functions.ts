@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp } from '../../dictionary/index.ts';
@@ -36,6 +37,10 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   database.function('plat_words', pure, (texts: Value) =>
     mapText(texts, (given) => wordsOf(given).join(' ')),
   );
+  database.function('plat_sha256', pure, (text: Value) =>
+    mapText(text, (given) => hash('sha256', given, 'base64url')),
+  );
+  database.function('plat_in_path', pure, (text: Value) => mapText(text, encodeURIComponent));
   database.function('plat_shift', pure, shift);
   database.function('plat_seconds', pure, secondsBetween);
   database.function('plat_cast', pure, castValue);

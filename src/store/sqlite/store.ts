@@ -325,7 +325,7 @@ class SqliteStore implements Store {
 
   async rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage> {
     const model = await this.model();
-    if (!model.stores(resource)) return { rows: 0, faults: [] };
+    if (!model.stores(resource)) return { rows: 0, read: 0, faults: [] };
     return findRowFaults(askerOf(this.#main, model), model.layout(resource), rows);
   }
 

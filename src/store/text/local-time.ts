@@ -27,22 +27,25 @@ export function checkTimeZone(timeZone: string): void {
   }
 }
 
-function partsOf(timestamp: string, timeZone: string): Map<string, string> {
-  const parts = formatter(timeZone).formatToParts(Date.parse(timestamp));
+/** @returns undefined for what is no moment, as a damaged column may hold it */
+function partsOf(timestamp: string, timeZone: string): Map<string, string> | undefined {
+  const moment = Date.parse(timestamp);
+  if (Number.isNaN(moment)) return undefined;
+  const parts = formatter(timeZone).formatToParts(moment);
   return new Map(parts.map(({ type, value }) => [type, value]));
 }
 
 /** The time of day as the native interface writes it, `09:00 AM`. */
 export function clockTime(timestamp: string | null, timeZone: string): string | null {
-  if (timestamp === null) return null;
-  const parts = partsOf(timestamp, timeZone);
+  const parts = timestamp === null ? undefined : partsOf(timestamp, timeZone);
+  if (parts === undefined) return null;
   return `${parts.get('hour')}:${parts.get('minute')} ${parts.get('dayPeriod')}`;
 }
 
 /** The day as the native interface writes it, `MM/DD/YYYY`; of the date, or else of the moment. */
 export function slashDate(date: string | null, moment: string | null, timeZone: string): string | null {
   if (date !== null) return `${date.slice(5, 7)}/${date.slice(8, 10)}/${date.slice(0, 4)}`;
-  if (moment === null) return null;
-  const parts = partsOf(moment, timeZone);
+  const parts = moment === null ? undefined : partsOf(moment, timeZone);
+  if (parts === undefined) return null;
   return `${parts.get('month')}/${parts.get('day')}/${parts.get('year')}`;
 }

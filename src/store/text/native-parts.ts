@@ -38,14 +38,99 @@ export interface PartTexts {
   readonly nativePlan: string;
 }
 
-const PART_OF_KIND: Readonly<Record<MediaKind, NativePart | undefined>> = {
-  photo: 'photos',
-  plan: 'photos',
-  video: 'videos',
-  tour: 'virtualtours',
-  document: 'documents',
-  other: undefined,
+/** How a member of a part follows from the record, for whoever writes it or checks what was written. */
+export type PartMember =
+  /** A text, or null. */
+  | { readonly kind: 'text'; readonly field: string }
+  /** Whether a field is true. */
+  | { readonly kind: 'flag'; readonly field: string }
+  /** A list, which is never null. */
+  | { readonly kind: 'list'; readonly field: string }
+  | { readonly kind: 'constant'; readonly value: string | null }
+  | { readonly kind: 'key' }
+  /** The address of the file, or the mark for one that this service serves. */
+  | { readonly kind: 'address' }
+  /** Whether a tour bears a brand, as its category says. */
+  | { readonly kind: 'branding' }
+  /** The first of those who may see it. */
+  | { readonly kind: 'privacy' }
+  /** The day of a date, or else of a moment. */
+  | { readonly kind: 'day'; readonly date: string; readonly moment: string }
+  | { readonly kind: 'clock'; readonly field: string }
+  /** One-member objects under the names of the native interface; fields without a value are left out. */
+  | { readonly kind: 'named'; readonly labels: ReadonlyMap<string, string> };
+
+/** The form of a part: where it lies, and its members after `Id` and `ResourceUri`. */
+export interface PartForm {
+  readonly part: NativePart;
+  readonly members: Readonly<Record<string, PartMember>>;
+}
+
+const text = (field: string): PartMember => ({ kind: 'text', field });
+const constant = (value: string | null): PartMember => ({ kind: 'constant', value });
+const NAME = text('ShortDescription');
+const CAPTION = text('LongDescription');
+const ADDRESS: PartMember = { kind: 'address' };
+
+const photo = (caption: PartMember): PartForm => ({
+  part: 'photos',
+  members: { Name: NAME, Caption: caption, Primary: { kind: 'flag', field: 'PreferredPhotoYN' } },
+});
+
+/** The forms of media; those of another kind are no part of a native listing. */
+export const MEDIA_FORMS: Readonly<Partial<Record<MediaKind, PartForm>>> = {
+  photo: photo(CAPTION),
+  plan: photo(constant('Floor Plan')),
+  video: {
+    part: 'videos',
+    members: {
+      Name: NAME,
+      Caption: CAPTION,
+      Type: text('MediaType'),
+      ObjectHtml: text('MediaHTML'),
+      Uri: ADDRESS,
+    },
+  },
+  tour: {
+    part: 'virtualtours',
+    members: { GroupId: constant(null), Name: NAME, Uri: ADDRESS, Type: { kind: 'branding' } },
+  },
+  document: { part: 'documents', members: { Name: NAME, Uri: ADDRESS, Privacy: { kind: 'privacy' } } },
 };
+
+/** The own form of a floor plan. */
+export const PLAN_FORM: PartForm = {
+  part: 'floorplans',
+  members: {
+    MediaKey: { kind: 'key' },
+    MediaType: text('MediaType'),
+    GroupId: text('FloplanKey'),
+    Type: { kind: 'list', field: 'FloplanImageType' },
+    Caption: constant('Floor Plan'),
+    Uri: ADDRESS,
+    ModificationTimestamp: text('ModificationTimestamp'),
+  },
+};
+
+/** The forms of what is no medium, by resource. */
+export const PART_FORMS: ReadonlyMap<string, PartForm> = new Map<string, PartForm>([
+  ['PropertyRooms', { part: 'rooms', members: { Fields: { kind: 'named', labels: ROOM_LABELS } } }],
+  ['PropertyUnitTypes', { part: 'units', members: { Fields: { kind: 'named', labels: UNIT_LABELS } } }],
+  [
+    'OpenHouse',
+    {
+      part: 'openhouses',
+      members: {
+        Date: { kind: 'day', date: 'OpenHouseDate', moment: 'OpenHouseStartTime' },
+        StartTime: { kind: 'clock', field: 'OpenHouseStartTime' },
+        EndTime: { kind: 'clock', field: 'OpenHouseEndTime' },
+        Comments: text('OpenHouseRemarks'),
+        OpenHouseStartTimestamp: text('OpenHouseStartTime'),
+        OpenHouseEndTimestamp: text('OpenHouseEndTime'),
+      },
+    },
+  ],
+]);
 
 /** All renditions of a photo are the photo itself: their address is put in when the photo is read. */
 const PHOTO_URIS = [
@@ -63,124 +148,72 @@ const PHOTO_URIS = [
 /** Members that a photo's text lacks, and its end; the mark stands for the address as JSON text. */
 export const PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":${URL_MARK}`).join('')}}`;
 
+/** The end of a part's stored text: that of a photo is put in when it is read. */
+export const endOf = ({ part }: PartForm): string => (part === 'photos' ? '' : '}');
+
 type Member = FieldValue | readonly Record<string, FieldValue>[];
 
 export function nativePartTexts(source: PartSource): PartTexts {
-  const part = partOf(source);
-  if (part === undefined) return { native: '', nativePlan: '' };
-  const plan = source.kind === 'plan' ? objectText(source, 'floorplans', floorPlan(source)) : '';
-  return { native: objectText(source, part, membersOf(part, source)), nativePlan: plan };
-}
-
-function partOf({ resource, kind }: PartSource): NativePart | undefined {
-  switch (resource) {
-    case 'Media':
-      return kind === undefined ? undefined : PART_OF_KIND[kind];
-    case 'PropertyRooms':
-      return 'rooms';
-    case 'PropertyUnitTypes':
-      return 'units';
-    case 'OpenHouse':
-      return 'openhouses';
-    default:
-      return undefined;
-  }
-}
-
-function membersOf(part: NativePart, source: PartSource): Record<string, Member> {
-  const { values, timeZone } = source;
-  switch (part) {
-    case 'photos': {
-      const caption = source.kind === 'plan' ? 'Floor Plan' : textOf(values.LongDescription);
-      return {
-        Name: textOf(values.ShortDescription),
-        Caption: caption,
-        Primary: values.PreferredPhotoYN === true,
-      };
-    }
-    case 'videos':
-      return {
-        Name: textOf(values.ShortDescription),
-        Caption: textOf(values.LongDescription),
-        Type: textOf(values.MediaType),
-        ObjectHtml: textOf(values.MediaHTML),
-        Uri: addressOf(values),
-      };
-    case 'virtualtours': {
-      const unbranded = String(values.MediaCategory).startsWith('Unbranded');
-      return {
-        GroupId: null,
-        Name: textOf(values.ShortDescription),
-        Uri: addressOf(values),
-        Type: unbranded ? 'unbranded' : 'branded',
-      };
-    }
-    case 'documents': {
-      const permission = values.Permission;
-      return {
-        Name: textOf(values.ShortDescription),
-        Uri: addressOf(values),
-        Privacy: Array.isArray(permission) && permission[0] !== undefined ? permission[0] : 'Public',
-      };
-    }
-    case 'openhouses': {
-      const start = textOf(values.OpenHouseStartTime);
-      const end = textOf(values.OpenHouseEndTime);
-      return {
-        Date: slashDate(textOf(values.OpenHouseDate), start, timeZone),
-        StartTime: clockTime(start, timeZone),
-        EndTime: clockTime(end, timeZone),
-        Comments: textOf(values.OpenHouseRemarks),
-        OpenHouseStartTimestamp: start,
-        OpenHouseEndTimestamp: end,
-      };
-    }
-    case 'rooms':
-      return { Fields: namedFields(values, ROOM_LABELS) };
-    case 'units':
-      return { Fields: namedFields(values, UNIT_LABELS) };
-    case 'floorplans':
-      return floorPlan(source);
-  }
-}
-
-function floorPlan({ key, values }: PartSource): Record<string, Member> {
+  const { resource, kind } = source;
+  const form =
+    resource === 'Media' ? (kind === undefined ? undefined : MEDIA_FORMS[kind]) : PART_FORMS.get(resource);
+  if (form === undefined) return { native: '', nativePlan: '' };
   return {
-    MediaKey: key,
-    MediaType: textOf(values.MediaType),
-    GroupId: textOf(values.FloplanKey),
-    Type: values.FloplanImageType ?? [],
-    Caption: 'Floor Plan',
-    Uri: addressOf(values),
-    ModificationTimestamp: textOf(values.ModificationTimestamp),
+    native: objectText(source, form),
+    nativePlan: kind === 'plan' ? objectText(source, PLAN_FORM) : '',
   };
 }
 
-/** Rooms and units are lists of one-member objects; fields without a value are left out. */
-function namedFields(values: FieldValues, labels: ReadonlyMap<string, string>): Record<string, FieldValue>[] {
-  return [...labels].flatMap(([name, shown]) => {
-    const value = values[name];
-    return value === undefined || value === null ? [] : [{ [shown]: value }];
-  });
+function memberOf(member: PartMember, { key, values, timeZone }: PartSource): Member {
+  switch (member.kind) {
+    case 'text':
+      return textOf(values[member.field]);
+    case 'key':
+      return key;
+    case 'flag':
+      return values[member.field] === true;
+    case 'list':
+      return values[member.field] ?? [];
+    case 'constant':
+      return member.value;
+    case 'address':
+      return servedFile(values.MediaURL) === undefined ? textOf(values.MediaURL) : URL_MARK;
+    case 'branding':
+      return String(values.MediaCategory).startsWith(UNBRANDED) ? 'unbranded' : 'branded';
+    case 'privacy': {
+      const { Permission: permission } = values;
+      return Array.isArray(permission) && permission[0] !== undefined ? permission[0] : 'Public';
+    }
+    case 'day':
+      return slashDate(textOf(values[member.date]), textOf(values[member.moment]), timeZone);
+    case 'clock':
+      return clockTime(textOf(values[member.field]), timeZone);
+    case 'named':
+      return [...member.labels].flatMap(([name, shown]) => {
+        const value = values[name];
+        return value === undefined || value === null ? [] : [{ [shown]: value }];
+      });
+  }
 }
+
+/** How the categories of tours without a brand begin. */
+export const UNBRANDED = 'Unbranded';
 
 /** The members by which a native listing begins. */
 export function nativeHead(key: string): string {
   return `"Id":${JSON.stringify(key)},"ResourceUri":"/v1/listings/${encodeURIComponent(key)}"`;
 }
 
-function objectText({ key, parent }: PartSource, part: NativePart, members: Record<string, Member>): string {
-  const uri = `/v1/listings/${encodeURIComponent(parent)}/${part}/${encodeURIComponent(key)}`;
-  const all = Object.entries({ Id: key, ResourceUri: uri, ...members });
-  const text = all.map(([name, value]) => `"${name}":${memberText(value)}`).join(',');
-  return part === 'photos' ? `{${text}` : `{${text}}`;
+function objectText(source: PartSource, form: PartForm): string {
+  const { key, parent } = source;
+  const uri = `/v1/listings/${encodeURIComponent(parent)}/${form.part}/${encodeURIComponent(key)}`;
+  const members = Object.entries(form.members).map(
+    ([name, member]) => `,"${name}":${memberText(memberOf(member, source))}`,
+  );
+  return `{"Id":${JSON.stringify(key)},"ResourceUri":${JSON.stringify(uri)}${members.join('')}${endOf(form)}`;
 }
 
 /** The mark stands bare, as JSON itself never writes it. */
 const memberText = (value: Member): string => (value === URL_MARK ? `"${URL_MARK}"` : JSON.stringify(value));
-
-function addressOf(values: FieldValues): string | null {
-  return servedFile(values.MediaURL) === undefined ? textOf(values.MediaURL) : URL_MARK;
-}
 
 const textOf = (value: FieldValue | undefined): string | null => (typeof value === 'string' ? value : null);

@@ -9,19 +9,24 @@ export type PieceTexts = Readonly<Record<string, string>>;
 /** Writes the text columns of one resource's records. Made once per layout. */
 export type PieceWriter = (values: FieldValues) => PieceTexts;
 
-interface Plan {
+/** How the two texts of a piece are made of a record's fields. */
+export interface TextPlan {
   readonly valuesColumn: string;
   readonly nullsColumn: string;
+  /** Whether the record begins with it, so that its first member has no comma before it. */
   readonly first: boolean;
   readonly fields: readonly NamedField[];
 }
 
-const writerOf = (field: Field): ((value: FieldValue) => string) =>
-  field.resource === 'Media' && field.name === 'MediaURL' ? urlText : JSON.stringify;
+/** Whether the text of a field bears the mark in place of the address of a served file. */
+export const isAddress = (field: Field): boolean => field.resource === 'Media' && field.name === 'MediaURL';
 
-/** @param only restricts the writer to the pieces of these classes, such as `open` for a new stamp */
-export function pieceWriter(layout: ResourceLayout, only?: ReadonlySet<string>): PieceWriter {
-  const pieces: Plan[] = layout.pieces
+const writerOf = (field: Field): ((value: FieldValue) => string) =>
+  isAddress(field) ? urlText : JSON.stringify;
+
+/** @param only restricts the plans to the pieces of these classes, such as `open` for a new stamp */
+export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): TextPlan[] {
+  const pieces: TextPlan[] = layout.pieces
     .filter((piece) => only?.has(piece.class) ?? true)
     .map((piece) => ({
       ...piece,
@@ -31,7 +36,7 @@ export function pieceWriter(layout: ResourceLayout, only?: ReadonlySet<string>):
         write: writerOf(field),
       })),
     }));
-  const joins: Plan[] = (only ? [] : layout.joinPieces).map((join) => ({
+  const joins: TextPlan[] = (only ? [] : layout.joinPieces).map((join) => ({
     ...join,
     first: false,
     fields: join.fields.map(({ field, suffix }) => ({
@@ -40,7 +45,12 @@ export function pieceWriter(layout: ResourceLayout, only?: ReadonlySet<string>):
       write: JSON.stringify,
     })),
   }));
-  const plans = [...pieces, ...joins];
+  return [...pieces, ...joins];
+}
+
+/** @param only restricts the writer to the pieces of these classes */
+export function pieceWriter(layout: ResourceLayout, only?: ReadonlySet<string>): PieceWriter {
+  const plans = textPlans(layout, only);
   return (values) => {
     const texts: Record<string, string> = {};
     for (const plan of plans) {

@@ -26,6 +26,7 @@ import { recordContract } from './records.ts';
 import { restampContract } from './restamp.ts';
 import { roleContract } from './roles.ts';
 import { searchContract } from './search.ts';
+import { soundRowsContract } from './sound-rows.ts';
 import { stampContract } from './stamps.ts';
 import { storedSettingsContract } from './stored-settings.ts';
 import { systemContract } from './systems.ts';
@@ -49,6 +50,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: configuration`, () => configureContract(engine));
   suite(`${engine.name}: epochs`, () => epochContract(engine));
   suite(`${engine.name}: checks`, () => checkContract(engine));
+  suite(`${engine.name}: sound rows`, () => soundRowsContract(engine));
   suite(`${engine.name}: what a store keeps of itself`, () => storedSettingsContract(engine));
   suite(`${engine.name}: copies`, () => copyContract(engine));
 }

@@ -1,0 +1,256 @@
+/**
+ * What a writer makes of a row's columns, in the words of the engine: its ready texts and its content hash. Both follow
+ * the same tables as the writer's own (`text/`, `record/content-hash.ts`). Where the engine cannot say it exactly it says
+ * null, or fails; it never says what the writer would not have written.
+ */
+import type { Field } from '../../dictionary/index.ts';
+import { ownColumn, type ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../record/content-hash.ts';
+import { KIND_OF_CATEGORY, MEDIA_KINDS } from '../record/media.ts';
+import { stampsAsOwn } from '../settings.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { all, bind, column, concat, constantText, integer, join, type Sql, sql } from '../sql/fragment.ts';
+import { PUBLISHED } from '../sql/visibility.ts';
+import { absentText, type NamedField } from '../text/encode.ts';
+import {
+  endOf,
+  MEDIA_FORMS,
+  PART_FORMS,
+  type PartForm,
+  type PartMember,
+  PLAN_FORM,
+  UNBRANDED,
+} from '../text/native-parts.ts';
+import { isAddress, type TextPlan, textPlans } from '../text/pieces.ts';
+import { URL_MARK } from '../text/served-files.ts';
+
+/** A row of a resource, its columns under an alias, and the version of the profile that its texts were written with. */
+export interface CheckedRow {
+  readonly dialect: Dialect;
+  readonly model: StoreModel;
+  readonly layout: ResourceLayout;
+  readonly alias: string;
+  readonly version: Sql;
+}
+
+const NOTHING = sql`NULL`;
+
+/** The column of a field. Plat's own columns hold an empty text where they have no value. */
+export const columnOf = (
+  { layout: { resource }, alias }: Pick<CheckedRow, 'layout' | 'alias'>,
+  field: Field,
+): Sql => column(alias, ownColumn(resource, field) ?? field.name);
+
+const fieldOf = ({ layout }: CheckedRow, name: string): Field | undefined =>
+  layout.fields.find((field) => field.name === name);
+
+/** The column of a field that is in use, else null. */
+export function columnNamed(row: CheckedRow, name: string): Sql {
+  const field = fieldOf(row, name);
+  return field === undefined ? NOTHING : columnOf(row, field);
+}
+
+const bare = (json: Sql): Sql => json;
+
+/** The JSON of a value, as JavaScript writes it, with something around it; null where there is none. */
+const jsonOf = (row: CheckedRow, field: Field, around = bare): Sql =>
+  row.dialect.written(field.collection ? 'collection' : field.type.kind, columnOf(row, field), around);
+
+function jsonNamed(row: CheckedRow, name: string, around = bare): Sql | undefined {
+  const field = fieldOf(row, name);
+  return field === undefined ? undefined : jsonOf(row, field, around);
+}
+
+const jsonOr = (row: CheckedRow, name: string, otherwise: string): Sql => {
+  const json = jsonNamed(row, name);
+  return json === undefined ? constantText(otherwise) : sql`coalesce(${json}, ${constantText(otherwise)})`;
+};
+
+/** The mark of a served file as it stands in texts. */
+const MARK = bind(`"${URL_MARK}"`);
+
+/** Every column of ready texts, with what belongs into it. */
+export function writtenTexts(row: CheckedRow): (readonly [string, Sql])[] {
+  return [
+    ...nativeTexts(row),
+    ...textPlans(row.layout).flatMap((plan): (readonly [string, Sql])[] => [
+      [plan.valuesColumn, membersWithValues(row, plan)],
+      [plan.nullsColumn, membersWithoutValues(row, plan)],
+    ]),
+  ];
+}
+
+/** Fields that came into use later than a text have no value in its row (`sound-rows.ts`), so they need no look at it. */
+function membersWithValues(row: CheckedRow, { fields, first }: TextPlan): Sql {
+  const file = column(row.alias, '_file');
+  return concat(
+    fields.map(({ field, label }, index) => {
+      const name = constantText(first && index === 0 ? label : `,${label}`);
+      return jsonOf(row, field, (json) =>
+        isAddress(field)
+          ? sql`${name} || CASE WHEN ${file} IS NULL THEN ${json} ELSE ${MARK} END`
+          : sql`${name} || ${json}`,
+      );
+    }),
+  );
+}
+
+/** A text of an older version lacks the nulls of fields that came into use later. */
+function membersWithoutValues({ layout, ...row }: CheckedRow, { fields }: TextPlan): Sql {
+  const texts: Sql[] = [];
+  for (let at = 0; at < fields.length; ) {
+    const since = sinceOf(fields[at]);
+    const end = fields.findIndex((each, index) => index > at && sinceOf(each) !== since);
+    const run = fields.slice(at, end < 0 ? fields.length : end);
+    const members = run.map(
+      ({ field, label }) =>
+        sql`CASE WHEN ${columnOf({ layout, ...row }, field)} IS NULL THEN ${constantText(`,${label}${absentText(field)}`)} END`,
+    );
+    if (since <= 1) texts.push(...members);
+    else texts.push(sql`CASE WHEN ${row.version} >= ${integer(since)} THEN ${concat(members)} END`);
+    at += run.length;
+  }
+  return concat(texts);
+
+  function sinceOf(named: NamedField | undefined): number {
+    return named === undefined ? 0 : layout.since(named.field);
+  }
+}
+
+function nativeTexts(row: CheckedRow): (readonly [string, Sql])[] {
+  const { resource } = row.layout;
+  if (resource.name === 'Property') {
+    const path = sql`${constantText(',"ResourceUri":"/v1/listings/')} || ${inPath(row, '_key')} || '"'`;
+    return [['native_head', sql`'"Id":' || ${keyJson(row)} || ${path}`]];
+  }
+  if (resource.parent === undefined) return [];
+  if (resource.name !== 'Media') {
+    const form = PART_FORMS.get(resource.name);
+    return [
+      ['native_text', form === undefined ? sql`''` : formText(row, form)],
+      ['native_plan_text', sql`''`],
+    ];
+  }
+  const kinds = MEDIA_KINDS.flatMap((kind) => {
+    const form = MEDIA_FORMS[kind];
+    return form === undefined ? [] : [sql`WHEN ${constantText(kind)} THEN ${formText(row, form)}`];
+  });
+  const kind = column(row.alias, '_kind');
+  return [
+    ['native_text', sql`CASE ${kind} ${join(kinds, ' ')} ELSE '' END`],
+    ['native_plan_text', sql`CASE WHEN ${kind} = 'plan' THEN ${formText(row, PLAN_FORM)} ELSE '' END`],
+  ];
+}
+
+const keyJson = (row: CheckedRow): Sql => row.dialect.written('string', column(row.alias, '_key'), bare);
+
+const inPath = ({ dialect, alias }: CheckedRow, own: '_key' | '_parent'): Sql =>
+  dialect.inPath(column(alias, own));
+
+/** A text that the engine may not know, for which it then says null. */
+interface Told {
+  readonly json: Sql;
+  /** Absent: always. */
+  readonly isKnown?: Sql;
+}
+
+function formText(row: CheckedRow, form: PartForm): Sql {
+  const members = Object.entries(form.members).map(([name, member]) => ({ name, ...told(row, member) }));
+  const parts = members.flatMap(({ name, json }) => [constantText(`,"${name}":`), json]);
+  const begin = concat([constantText('{"Id":'), keyJson(row), constantText(',"ResourceUri":"/v1/listings/')]);
+  const path = sql`${inPath(row, '_parent')} || ${constantText(`/${form.part}/`)} || ${inPath(row, '_key')}`;
+  const text = sql`${begin} || ${path} || ${concat([constantText('"'), ...parts, constantText(endOf(form))])}`;
+  const known = members.flatMap(({ isKnown }) => isKnown ?? []);
+  return known.length === 0 ? sql`(${text})` : sql`CASE WHEN ${all(known)} THEN ${text} END`;
+}
+
+function told(row: CheckedRow, member: PartMember): Told {
+  switch (member.kind) {
+    case 'key':
+      return { json: keyJson(row) };
+    case 'text':
+      return { json: jsonOr(row, member.field, 'null') };
+    case 'flag':
+      return { json: jsonOr(row, member.field, 'false') };
+    case 'list':
+      return { json: jsonOr(row, member.field, '[]') };
+    case 'constant':
+      return { json: constantText(JSON.stringify(member.value)) };
+    case 'address': {
+      const url = jsonOr(row, 'MediaURL', 'null');
+      return { json: sql`CASE WHEN ${column(row.alias, '_file')} IS NULL THEN ${url} ELSE ${MARK} END` };
+    }
+    case 'branding': {
+      const begin = sql`substr(${columnNamed(row, 'MediaCategory')}, 1, ${integer(UNBRANDED.length)})`;
+      const isUnbranded = sql`${begin} = ${constantText(UNBRANDED)}`;
+      return { json: sql`CASE WHEN ${isUnbranded} THEN '"unbranded"' ELSE '"branded"' END` };
+    }
+    case 'privacy':
+      return { json: sql`'"Public"'`, isKnown: sql`${columnNamed(row, 'Permission')} IS NULL` };
+    case 'day': {
+      const [date, moment] = [columnNamed(row, member.date), columnNamed(row, member.moment)];
+      return { json: sql`'null'`, isKnown: sql`(${date} IS NULL AND ${moment} IS NULL)` };
+    }
+    case 'clock':
+      return { json: sql`'null'`, isKnown: sql`${columnNamed(row, member.field)} IS NULL` };
+    case 'named': {
+      const named = [...member.labels].flatMap(([name, shown]) => {
+        const begin = constantText(`,{${JSON.stringify(shown)}:`);
+        return jsonNamed(row, name, (json) => sql`${begin} || ${json} || '}'`) ?? [];
+      });
+      return { json: named.length === 0 ? sql`'[]'` : sql`concat('[', substr(${concat(named)}, 2), ']')` };
+    }
+  }
+}
+
+/** What a record of a kind of media shows; null for resources that have no kinds. */
+export function writtenKind(row: CheckedRow): Sql {
+  if (row.layout.resource.name !== 'Media') return NOTHING;
+  if (fieldOf(row, 'MediaCategory') === undefined) return sql`'photo'`;
+  const category = columnNamed(row, 'MediaCategory');
+  const kinds = [...KIND_OF_CATEGORY].map(
+    ([name, kind]) => sql`WHEN ${constantText(name)} THEN ${constantText(kind)}`,
+  );
+  return sql`CASE ${category} ${join(kinds, ' ')} ELSE CASE WHEN ${category} IS NULL THEN 'photo' ELSE 'other' END END`;
+}
+
+/** Whether the path of a served file is what follows from the address. Addresses that are neither clearly are not it. */
+export function isWrittenFile(row: CheckedRow): Sql {
+  const file = column(row.alias, '_file');
+  if (fieldOf(row, 'MediaURL') === undefined) return sql`${file} IS NULL`;
+  const url = columnNamed(row, 'MediaURL');
+  const isElsewhere = sql`(substr(${url}, 1, 8) = 'https://' OR substr(${url}, 1, 7) = 'http://')`;
+  const isHere = sql`(${url} <> '' AND replace(${url}, ':', '') = ${url} AND substr(${url}, 1, 2) <> '//')`;
+  return sql`CASE WHEN ${url} IS NULL OR ${isElsewhere} THEN ${file} IS NULL WHEN ${isHere} THEN ${file} = ${url} ELSE FALSE END`;
+}
+
+/** What the hash of a row's parent says of it: its originating system, and whether it is known. */
+export interface KnownParent {
+  readonly key: Sql;
+  readonly system: Sql;
+}
+
+/** The content hash of the columns. Fields that are not declared any more are not in it. */
+export function writtenHash(row: CheckedRow, parent: KnownParent | undefined): Sql {
+  const { dialect, layout, model, alias } = row;
+  const { resource } = layout;
+  const isPublished = PUBLISHED.has(resource.name);
+  const owner = isPublished ? 'authority' : model.settings.owner;
+  const isLeftOut = (name: string): boolean =>
+    name === OWN_STAMP && (isPublished || stampsAsOwn(model.settings));
+  const members = hashedFields(resource, owner).flatMap(({ name, follows }) => {
+    const begin = constantText(`${name}\n`);
+    const text = jsonNamed(row, name, (json) => sql`${begin} || ${json} || ${constantText('\n')}`);
+    if (text === undefined || isLeftOut(name)) return [];
+    if (follows === undefined) return [text];
+    const value = columnNamed(row, name);
+    if (follows === 'key') {
+      return [sql`CASE WHEN ${value} = ${columnNamed(row, 'ResourceRecordKey')} THEN NULL ELSE ${text} END`];
+    }
+    if (parent === undefined) return [];
+    return [sql`CASE WHEN ${parent.key} IS NULL OR ${value} = ${parent.system} THEN NULL ELSE ${text} END`];
+  });
+  const hash = dialect.contentHash(concat(members), HASH_LENGTH);
+  return isPublished ? sql`concat(${hash}, '.', coalesce(${column(alias, '_audience')}, 0))` : hash;
+}
