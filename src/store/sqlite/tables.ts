@@ -45,25 +45,45 @@ CREATE TABLE plat_leases (
 ) WITHOUT ROWID;
 `;
 
-/** The tables of a resource, as far as they are the same for every profile. */
-function tablesOf(layout: ResourceLayout): string {
-  const { columnsTable, textsTable, resource, links } = layout;
+/** What a column is declared as, by its name. */
+type Declarations = ReadonlyMap<string, string>;
+
+/** The columns of a resource that a profile asks for, of each of its tables; the same twice where it has one. */
+interface Wanted {
+  readonly columns: Declarations;
+  readonly texts: Declarations;
+}
+
+function wantedColumns(layout: ResourceLayout): Wanted {
+  const columns = new Map(typedFields(layout).map((field) => [field.name, columnType(field)]));
+  const texts = new Map(layout.links.map(({ field }) => [field, 'TEXT']));
+  for (const { valuesColumn, nullsColumn } of [...layout.pieces, ...layout.joinPieces]) {
+    for (const column of [valuesColumn, nullsColumn]) texts.set(column, "TEXT NOT NULL DEFAULT ''");
+  }
+  if (!isOneTable(layout)) return { columns, texts };
+  const all = new Map([...texts, ...columns]);
+  return { columns: all, texts: all };
+}
+
+/** The tables of a resource, with the indexes that every profile has. */
+function tablesOf(layout: ResourceLayout, wanted: Wanted): string {
+  const { columnsTable, textsTable, resource } = layout;
   const child = resource.parent !== undefined;
   const place = child ? '_parent TEXT NOT NULL, _parent_resource TEXT NOT NULL,' : '';
   const shared = `_key TEXT NOT NULL, ${place} _id INTEGER NOT NULL, _system TEXT, _visible INTEGER NOT NULL,
     _shown INTEGER NOT NULL`;
   const own = '_kind TEXT, _rank INTEGER, _file TEXT, _hash TEXT NOT NULL, _audience INTEGER, _source TEXT';
-  const linkColumns = links.map(({ field }) => `, "${field}" TEXT`).join('');
   const native = resource.name === 'Property' ? ", native_head TEXT NOT NULL DEFAULT ''" : '';
   const parts = child
     ? ", native_text TEXT NOT NULL DEFAULT '', native_plan_text TEXT NOT NULL DEFAULT ''"
     : '';
   const texts = `_profile INTEGER NOT NULL${native}${parts}`;
   const primary = child ? 'PRIMARY KEY (_parent, _key)' : 'PRIMARY KEY (_key)';
+  const [ofColumns, ofTexts] = [declared(wanted.columns), declared(wanted.texts)];
   const tables = isOneTable(layout)
-    ? `CREATE TABLE "${columnsTable}" (${shared}, ${own}, ${texts}, ${primary}) WITHOUT ROWID;`
-    : `CREATE TABLE "${columnsTable}" (${shared}, ${own}, ${primary}) WITHOUT ROWID;
-       CREATE TABLE "${textsTable}" (${shared}, ${texts}${linkColumns}, ${primary}) WITHOUT ROWID;`;
+    ? `CREATE TABLE "${columnsTable}" (${shared}, ${own}, ${texts}${ofColumns}, ${primary}) WITHOUT ROWID;`
+    : `CREATE TABLE "${columnsTable}" (${shared}, ${own}${ofColumns}, ${primary}) WITHOUT ROWID;
+       CREATE TABLE "${textsTable}" (${shared}, ${texts}${ofTexts}, ${primary}) WITHOUT ROWID;`;
   return `
     ${tables}
     CREATE UNIQUE INDEX "${textsTable}_id" ON "${textsTable}" (_id);
@@ -71,6 +91,9 @@ function tablesOf(layout: ResourceLayout): string {
     ${child ? '' : sourceIndex(columnsTable)}
     ${resource.name === 'Media' ? mediaIndexes(columnsTable) : ''}`;
 }
+
+const declared = (columns: Declarations): string =>
+  [...columns].map(([column, type]) => `, "${column}" ${type}`).join('');
 
 /** A replica's sweeps go over the keys of one source; an authority's records are not in it. */
 const sourceIndex = (columns: string): string =>
@@ -85,30 +108,45 @@ const mediaIndexes = (columns: string): string => `
     CREATE INDEX "${columns}_plans_of" ON "${columns}" (_parent, _key) WHERE _kind = 'plan';
     CREATE INDEX "${columns}_file" ON "${columns}" (_file) WHERE _file IS NOT NULL;`;
 
-/** Adds what a newer profile needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
+/**
+ * Adds what a newer profile needs: tables, columns, pieces and indexes. No record is ever rewritten; tables without any
+ * are made anew, since the engine reads the whole schema again for each column that is added to one.
+ */
 export function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
-  if (columnsOf(database, layout.columnsTable).size === 0) database.exec(tablesOf(layout));
-  const columns = columnsOf(database, layout.columnsTable);
-  for (const field of typedFields(layout)) {
-    if (!columns.has(field.name)) {
-      database.exec(`ALTER TABLE "${layout.columnsTable}" ADD COLUMN "${field.name}" ${columnType(field)}`);
-    }
-  }
-  const texts = columnsOf(database, layout.textsTable);
-  for (const { field } of layout.links) {
-    if (!texts.has(field)) database.exec(`ALTER TABLE "${layout.textsTable}" ADD COLUMN "${field}" TEXT`);
-  }
-  for (const piece of [...layout.pieces, ...layout.joinPieces]) {
-    for (const column of [piece.valuesColumn, piece.nullsColumn]) {
-      if (!texts.has(column)) {
-        database.exec(`ALTER TABLE "${layout.textsTable}" ADD COLUMN "${column}" TEXT NOT NULL DEFAULT ''`);
-      }
-    }
+  const { columnsTable, textsTable } = layout;
+  const wanted = wantedColumns(layout);
+  const columns = columnsOf(database, columnsTable);
+  if (columns.size === 0) database.exec(tablesOf(layout, wanted));
+  else {
+    const lacking = (table: string, declarations: Declarations): string[] => {
+      const there = columnsOf(database, table);
+      return [...declarations].flatMap(([column, type]) =>
+        there.has(column) ? [] : [`ALTER TABLE "${table}" ADD COLUMN "${column}" ${type}`],
+      );
+    };
+    const changes = [
+      ...lacking(columnsTable, wanted.columns),
+      ...(isOneTable(layout) ? [] : lacking(textsTable, wanted.texts)),
+    ];
+    if (changes.length > 1 && isEmpty(database, layout)) {
+      for (const table of new Set([columnsTable, textsTable]))
+        database.exec(`DROP TABLE IF EXISTS "${table}"`);
+      database.exec(tablesOf(layout, wanted));
+    } else for (const change of changes) database.exec(change);
   }
   for (const fields of layout.indexes) {
-    const name = `${layout.columnsTable}_by_${fields.map(snakeCase).join('_')}`;
+    const name = `${columnsTable}_by_${fields.map(snakeCase).join('_')}`;
     const list = fields.map((field) => `"${field}"`).join(', ');
-    database.exec(`CREATE INDEX IF NOT EXISTS "${name}" ON "${layout.columnsTable}" (${list})`);
+    database.exec(`CREATE INDEX IF NOT EXISTS "${name}" ON "${columnsTable}" (${list})`);
   }
   extendWords(database, layout);
+}
+
+function isEmpty(database: DatabaseSync, { columnsTable, textsTable }: ResourceLayout): boolean {
+  const row = database
+    .prepare(
+      `SELECT EXISTS (SELECT 1 FROM "${columnsTable}") OR EXISTS (SELECT 1 FROM "${textsTable}") AS found`,
+    )
+    .get();
+  return row?.found === 0;
 }

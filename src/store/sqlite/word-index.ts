@@ -16,18 +16,25 @@ const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_word
  * words of a deleted record away, since outside of one the deletion would leave the connection with a number of the
  * index's own as its last row, which is beyond those of JavaScript.
  */
-const creation = (layout: ResourceLayout): string => `
-  CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii');
-  CREATE TRIGGER "${tableOf(layout)}_gone" AFTER DELETE ON "${layout.textsTable}"
-  BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END;`;
+const creation = (layout: ResourceLayout): string =>
+  `CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`;
 
-/** Makes the index where there is none, with the words of the records that are there already. */
+const trigger = (layout: ResourceLayout): string =>
+  `CREATE TRIGGER IF NOT EXISTS "${tableOf(layout)}_gone" AFTER DELETE ON "${layout.textsTable}"
+  BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END`;
+
+/**
+ * Makes the index where there is none, with the words of the records that are there already; and the trigger, which goes
+ * with a table that is made anew.
+ */
 export function extendWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
   const found = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(tableOf(layout));
-  if (found !== undefined) return;
-  database.exec(creation(layout));
-  writeAllWords(database, layout);
+  if (found === undefined) {
+    database.exec(creation(layout));
+    writeAllWords(database, layout);
+  }
+  database.exec(trigger(layout));
 }
 
 /** A function takes 127 arguments at the most. */
