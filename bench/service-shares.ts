@@ -13,8 +13,14 @@ const QUIET = 'a record by key, nobody else asks';
 const ROUNDS = 10;
 const COUNT = 200;
 
-/** Requests that the greedy key has under way. */
-const AT_ONCE = [1, 8, 64] as const;
+/** What the greedy key asks for, and how many requests it has under way. */
+const GREED = [
+  ['the dearest', 'dearest', 1],
+  ['the dearest', 'dearest', 8],
+  ['the dearest', 'dearest', 64],
+  ['records by key', 'small', 400],
+  ['addresses of 16 KB', 'long', 64],
+] as const;
 
 export const serviceShares: Subject = {
   title: 'service, shares of two keys',
@@ -31,10 +37,11 @@ export const serviceShares: Subject = {
       });
     try {
       const found: Measurement[] = await interleave([requests(QUIET)], ROUNDS, context.engine.used);
-      for (const atOnce of AT_ONCE) {
-        const greedy = startHelper('./greedy.ts', [service.reso, service.tokens.private, String(atOnce)]);
+      for (const [what, kind, atOnce] of GREED) {
+        const { private: token } = service.tokens;
+        const greedy = startHelper('./greedy.ts', [service.reso, token, String(atOnce), kind]);
         await greedy.said(/asking/);
-        const name = `while another key asks for the dearest, ${atOnce} at once`;
+        const name = `while another key asks for ${what}, ${atOnce} at once`;
         found.push(...(await interleave([requests(name)], ROUNDS, context.engine.used)));
         await greedy.stop();
         const [, statuses = ''] = await greedy.said(/ended (.*)/);

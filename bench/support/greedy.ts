@@ -1,11 +1,12 @@
 /**
- * A client that asks for the dearest that it is allowed, several requests at once, until it is told to end. It waits as
- * long as it is told to when it is refused, and at the end says what came of its requests.
+ * A client that asks for the dearest that it is allowed, or for much that is small or long, several requests at once,
+ * until it is told to end. It waits as long as it is told to when it is refused, and at the end says what came of its
+ * requests.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 
-const [, , root = '', token = '', atOnce = '8'] = process.argv;
+const [, , root = '', token = '', atOnce = '8', kind = 'dearest'] = process.argv;
 const agent = new Agent({ keepAlive: true });
 const statuses = new Map<number, number>();
 process.on('SIGTERM', () => {
@@ -24,6 +25,30 @@ const DEAREST: readonly (() => string)[] = [
   () => `Property?$top=1000&$expand=Media&$skip=${asked % 1000}`,
   () => `Property?$top=1&$orderby=length(PublicRemarks) desc,ListPrice add ${asked}`,
 ];
+
+/** Characters of a long address, within those that are read. */
+const LONG = 16_000;
+
+function longFilter(): string {
+  let filter = `Property?$top=1&$filter=ListPrice eq ${asked}`;
+  for (let at = 0; encodeURI(filter).length < LONG - root.length; at++) filter += ` or City eq '${at}'`;
+  return filter;
+}
+
+let keys: readonly string[] = [];
+
+async function readKeys(): Promise<readonly string[]> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${root}Property?$top=1000&$select=ListingKey`, { headers });
+  const { value }: { value: { ListingKey: string }[] } = JSON.parse(await response.text());
+  return value.map(({ ListingKey }) => ListingKey);
+}
+
+const KINDS: Readonly<Record<string, readonly (() => string)[]>> = {
+  dearest: DEAREST,
+  small: [() => `Property('${keys[asked % keys.length]}')`],
+  long: [longFilter],
+};
 
 function ask(path: string): Promise<{ status: number; wait: number }> {
   const headers = {
@@ -45,15 +70,18 @@ function ask(path: string): Promise<{ status: number; wait: number }> {
   });
 }
 
+const paths = KINDS[kind] ?? [];
+
 async function go(): Promise<never> {
   for (;;) {
     asked++;
-    const path = DEAREST[asked % DEAREST.length]?.() ?? '';
+    const path = paths[asked % paths.length]?.() ?? '';
     const { status, wait } = await ask(path);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (wait > 0) await setTimeout(Math.min(wait, 1) * 1000);
   }
 }
 
+if (kind === 'small') keys = await readKeys();
 console.log('asking');
 await Promise.all(Array.from({ length: Number(atOnce) }, go));

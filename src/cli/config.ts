@@ -3,6 +3,7 @@ import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
 import type { CustomFieldDeclaration, LookupDeclaration, ResourceDeclaration } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import type { BudgetLimits } from '../service/access/budget.ts';
+import type { ConnectionLimits } from '../service/access/connections.ts';
 import type { PaceLimits } from '../service/http/pace.ts';
 import type { RateLimit } from '../service/options.ts';
 import type { SurfaceName } from '../service/surface.ts';
@@ -19,6 +20,7 @@ export interface ConfigFile {
   readonly limits?: Readonly<Partial<Record<SurfaceName, RateLimit>>>;
   readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
   readonly budget?: Partial<BudgetLimits>;
+  readonly connections?: Partial<ConnectionLimits>;
   readonly pace?: Partial<PaceLimits>;
   readonly scrub?: Partial<ScrubLimits>;
   readonly querySeconds?: number;

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { platError } from '../errors/index.ts';
-import type { Budgets } from './access/budget.ts';
+import type { Budgets, RequestAccount } from './access/budget.ts';
+import type { Connection, Connections } from './access/connections.ts';
 import { baseAddress, type Listener } from './base-address.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import type { Pace } from './http/pace.ts';
-import { refuse, type Unread, whatIsWrong } from './http/refuse.ts';
+import { isOfHttp, refuse, type Unread, whatIsWrong } from './http/refuse.ts';
 import { type Common, send } from './http/send.ts';
 import type { Metrics } from './metrics.ts';
 import { type Responder, refusal, respond } from './respond.ts';
@@ -22,13 +24,12 @@ export interface ListenerOptions {
   readonly responder: Responder;
   readonly metrics: Metrics;
   readonly budgets: Budgets;
+  readonly connections: Connections;
   readonly pace: Pace;
   /** Notes that a client was cut which took its answer too slowly. */
   readonly cut: (surface: SurfaceName) => void;
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** Milliseconds for a request to arrive whole. */
-  readonly requestPatience: number;
   /** The place of a surface, known once the listener listens. */
   readonly where: (surface: SurfaceName) => Listener;
 }
@@ -42,8 +43,10 @@ const SOCKET_PATIENCE = 120_000;
 
 /** A server that hands every request to the responder and writes what it answers. */
 export function makeListener(options: ListenerOptions): FastifyInstance {
-  const { tls, requestPatience } = options;
-  const { log } = options.responder;
+  const { tls, connections } = options;
+  const { log, options: settings } = options.responder;
+  const { requestSeconds, idleSeconds } = settings.connections;
+  const requestPatience = Math.ceil(requestSeconds * 1000);
   const bounds = {
     maxHeaderSize: LARGEST_HEAD,
     requireHostHeader: false, // Node would answer without an envelope
@@ -60,22 +63,28 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
       socket.destroy();
       return;
     }
+    const ended = at.of(socket)?.begin();
+    let key: string | undefined;
     // One page at a time is held for a connection, however many requests it sends at once.
     await inTurn.enter(socket, async () => {
-      if (!socket.destroyed) await handle(options, request.raw, reply.raw, request.id);
+      if (!socket.destroyed) key = await handle(options, request.raw, reply.raw, request.id);
     });
+    ended?.(key);
   };
   const inTurn = makeTurns();
+  const at = connectionsOf(connections);
   const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
     const common = await commonOf(options.responder, randomUUID());
     await inTurn.enter(socket, () => Promise.resolve(refuse(unread, socket, common)));
   };
   const server = fastify({
-    ...(tls === undefined ? { http: bounds } : { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } }),
+    ...(tls === undefined
+      ? { http: bounds }
+      : { https: { ...bounds, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: requestPatience } }),
     logger: false,
     requestTimeout: requestPatience,
     connectionTimeout: SOCKET_PATIENCE,
-    keepAliveTimeout: 75_000,
+    keepAliveTimeout: Math.ceil(idleSeconds * 1000),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: false,
@@ -83,10 +92,12 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
     routerOptions: { maxParamLength: LARGEST_HEAD, ignoreTrailingSlash: false },
     frameworkErrors: (_error, request, reply) => void answer(request, reply),
     clientErrorHandler: (error, socket) => {
-      if (error.code === 'ECONNRESET') socket.destroy();
-      else void refuseNext(whatIsWrong(error), socket);
+      // On a connection that was lost, or has no TLS yet, nobody can be told anything.
+      if (isOfHttp(error)) void refuseNext(whatIsWrong(error), socket);
+      else socket.destroy();
     },
   });
+  server.server.on('connection', at.open);
   server.server.on('connect', (request, socket) => {
     const told = platError('methodNotAllowed', { method: String(request.method) });
     void refuseNext({ told, path: '' }, socket);
@@ -135,6 +146,29 @@ function makeTurns() {
   };
 }
 
+/** The connections of a listener, by their ends: over TLS, requests come on another socket than the one that was taken. */
+function connectionsOf(connections: Connections) {
+  const open = new Map<string, Connection>();
+  const endsOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>
+    `${remoteAddress} ${remotePort} ${localPort}`;
+  return {
+    open(socket: Socket): void {
+      const ends = endsOf(socket);
+      const connection = connections.open(socket.remoteAddress ?? '', () => socket.destroy());
+      if (connection === undefined) {
+        socket.destroy();
+        return;
+      }
+      open.set(ends, connection);
+      socket.once('close', () => {
+        connection.ended();
+        if (open.get(ends) === connection) open.delete(ends);
+      });
+    },
+    of: (socket: Socket): Connection | undefined => open.get(endsOf(socket)),
+  };
+}
+
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
 /** A client's own id of a request, if it is a harmless one. */
@@ -143,24 +177,32 @@ function requestId(request: { headers: IncomingMessage['headers'] }): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** Answers a request. Whatever fails, and wherever: what the request has taken is given back, and its client hears it. */
+/**
+ * Answers a request. Whatever fails, and wherever: what the request has taken is given back, and its client hears it.
+ * @returns the key that asked, if it had a known one
+ */
 async function handle(
   options: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   id: string,
-): Promise<void> {
+): Promise<string | undefined> {
+  const account = options.budgets.open(request.socket.remoteAddress ?? '');
   try {
-    await answerRequest(options, request, response, id);
+    await answerRequest(options, account, request, response, id);
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
     // A part of an answer is not to be taken for the whole: the connection breaks off.
     response.destroy();
+  } finally {
+    account.close();
   }
+  return account.key;
 }
 
 async function answerRequest(
-  { responder, metrics, dispatch, where, budgets, pace, cut }: ListenerOptions,
+  { responder, metrics, dispatch, where, pace, cut }: ListenerOptions,
+  account: RequestAccount,
   request: IncomingMessage,
   response: ServerResponse,
   id: string,
@@ -172,8 +214,6 @@ async function answerRequest(
   const name = dispatched ?? 'api';
   const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, request.headers);
   using own = new DisposableStack();
-  const account = budgets.open(request.socket.remoteAddress ?? '');
-  own.defer(account.close);
   // The operator must be able to look when all else is refused.
   if (name === 'admin') account.exempt();
   const exchange = makeExchange(request, { id, surface: name, base, account });

@@ -3,6 +3,7 @@ import type { Clock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { DamagedRecords } from '../store/whole/damaged-records.ts';
 import type { BudgetLimits } from './access/budget.ts';
+import type { ConnectionLimits } from './access/connections.ts';
 import type { PaceLimits } from './http/pace.ts';
 import type { SurfaceName } from './surface.ts';
 
@@ -39,6 +40,8 @@ export interface ServiceOptions {
   };
   /** What a key may use beside its number of requests. */
   readonly budget: BudgetLimits;
+  /** How many connections there may be, and how long they may be silent. */
+  readonly connections: ConnectionLimits;
   /** How slowly a client may take its answers. */
   readonly pace: PaceLimits;
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
@@ -60,6 +63,7 @@ export const SERVICE_DEFAULTS = {
     admin: { requests: 1500, seconds: 300 },
   },
   budget: { requests: 250, megabytes: 128, totalMegabytes: 512, searchSeconds: 120, windowSeconds: 300 },
+  connections: { total: 4000, perAddress: 250, requestSeconds: 30, idleSeconds: 75 },
   pace: { bytesPerSecond: 8192, seconds: 30 },
   filterIndex: { minutes: 10, megabytes: 64 },
   querySeconds: 30,

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import { PlatError, platError } from '../errors/index.ts';
 import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
+import type { MainThread } from './access/main-thread.ts';
 import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limiter.ts';
 import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
@@ -40,6 +41,7 @@ export interface Responder {
   readonly files: FileContext;
   readonly admin: AdminContext;
   readonly limiter: RequestLimiter;
+  readonly mainThread: Pick<MainThread, 'enter'>;
   readonly usage: UsageRecorder;
   readonly views: Views;
   readonly log: Logger;
@@ -113,11 +115,11 @@ function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
 }
 
 /**
- * Counts a request of a known key against its limit, and opens its budget.
+ * Counts a request of a known key against its limit, opens its budget, and waits for the key's turn.
  * @throws PlatError `rateLimited`, or as of `RequestAccount`
  */
 async function count(
-  { options, limiter }: Responder,
+  { options, limiter, mainThread }: Responder,
   { account }: Exchange,
   caller: Caller,
   extra: Record<string, string>,
@@ -128,6 +130,7 @@ async function count(
   Object.assign(extra, rateLimitHeaders(allowance));
   if (allowance.exceeded) throw rateLimited(allowance);
   account.belongsTo(`key ${id}`);
+  await mainThread.enter(account.name);
 }
 
 /** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */

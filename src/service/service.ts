@@ -3,6 +3,8 @@ import { platError } from '../errors/index.ts';
 import { addUses, cachesInUse } from '../store/bounded-cache.ts';
 import type { Store } from '../store/store.ts';
 import { Budgets } from './access/budget.ts';
+import { Connections } from './access/connections.ts';
+import { MainThread } from './access/main-thread.ts';
 import { RateLimiter } from './access/rate-limiter.ts';
 import { SharedLimiter } from './access/shared-limiter.ts';
 import { UsageRecorder } from './access/usage.ts';
@@ -31,8 +33,6 @@ export interface ListenOptions {
    * named keeps its own listener. Absent: each has its own.
    */
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** How long a request may take to arrive whole, in milliseconds. */
-  readonly requestPatience?: number;
   /** How long open requests may take to end when the service closes, in milliseconds. */
   readonly closingPatience?: number;
 }
@@ -48,7 +48,8 @@ export interface Service {
 const CLOSING_PATIENCE = 8000;
 /** How often connections that have become idle are looked for meanwhile. */
 const CLOSING_INTERVAL = 50;
-const REQUEST_PATIENCE = 30_000;
+/** How often it is logged that there are too many connections, in milliseconds. */
+const LOG_EVERY = 60_000;
 /** How often what has expired is forgotten, in milliseconds. */
 const SWEEP_EVERY = 60_000;
 
@@ -70,12 +71,21 @@ export async function startService(
   );
   const limiter = store.shared === undefined ? new RateLimiter() : new SharedLimiter(store.shared);
   const { budget, pace: limits } = options;
+  const mainThread = new MainThread();
+  metrics.gauge(
+    'plat_requests_waiting',
+    'Requests that wait for a turn of their key',
+    () => mainThread.waiting,
+  );
   const budgets = new Budgets(budget, {
     now: () => performance.now(),
     refused: metrics.counter('plat_budget_refusals_total', 'Requests of keys beyond their budget', 'why'),
   });
   const pace = new Pace(limits, () => performance.now());
   const cut = metrics.counter('plat_clients_cut_total', 'Clients that took answers too slowly', 'surface');
+  const connections = connectionsOf(options, metrics);
+  // Nothing that is public keeps the operator from looking.
+  const ofOperators = new Connections(options.connections, () => undefined);
   metrics.gauge('plat_answer_bytes_waiting', 'Answers that clients have not taken yet', () => budgets.bytes);
   metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
   metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => budgets.requests);
@@ -103,6 +113,7 @@ export async function startService(
     files: { store, files: options.files },
     admin: { store, metrics, usage, readiness },
     limiter,
+    mainThread,
     usage,
     views: new Views(),
     damages: new LoggedDamages(),
@@ -118,7 +129,7 @@ export async function startService(
       pace,
       cut,
       dispatch: plan.dispatch,
-      requestPatience: listen.requestPatience ?? REQUEST_PATIENCE,
+      connections: plan.surfaces.includes('admin') ? ofOperators : connections,
       where: (surface) => places.get(surface) ?? { host: plan.host, port: plan.port, secure },
       ...(tls === undefined ? {} : { tls }),
     });
@@ -129,7 +140,11 @@ export async function startService(
   }, SWEEP_EVERY).unref();
   const patience = listen.closingPatience ?? CLOSING_PATIENCE;
   const close = async (): Promise<void> => {
+    const idle = setInterval(() => {
+      for (const each of [connections, ofOperators]) each.closeIdle();
+    }, CLOSING_INTERVAL);
     await Promise.all(listeners.map(({ server }) => closeListener(server, patience)));
+    clearInterval(idle);
     clearInterval(sweeping);
     pace.close();
     indexes.close();
@@ -155,6 +170,31 @@ export async function startService(
     admin: addressOf('admin'),
   };
   return { addresses, metrics, close };
+}
+
+/** The connections of the public surfaces. That some were closed is logged, but not once for each of a crowd. */
+function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Metrics): Connections {
+  const closed = metrics.counter(
+    'plat_connections_closed_total',
+    'Connections that were closed or not taken, since there were too many',
+    'bound',
+  );
+  let logged = Number.NEGATIVE_INFINITY;
+  const connections = new Connections(limits, (bound) => {
+    closed(bound);
+    const now = performance.now();
+    if (now - logged < LOG_EVERY) return;
+    logged = now;
+    log.warn(
+      { bound, connections: connections.size },
+      'there are too many connections: idle ones are closed',
+    );
+  });
+  metrics.gauges('plat_connections', 'Open connections of the public surfaces', 'of', () => [
+    ['strangers', connections.strangers],
+    ['keys', connections.size - connections.strangers],
+  ]);
+  return connections;
 }
 
 /** What is kept to be quick, by the thread of this service and by those that read the store. */

@@ -9,6 +9,8 @@ export interface QueueBounds {
   readonly turns: number;
   /** Whether turns may be long, so that one name never has all of them, also when nobody else waits. */
   readonly long: boolean;
+  /** Long turns that one name has at the most, also when nobody else waits; absent: three of four. */
+  readonly alone?: number;
   /** Who may wait; beyond it the name that waits for the most turns is refused its latest. */
   readonly waiting: number;
   /** Milliseconds to wait for a turn; absent: as long as it takes. */
@@ -49,9 +51,9 @@ const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAft
 const RECENT = 1000;
 
 /** A long turn is not taken back. So one in four stays free, and beside others a name has no more than an equal part. */
-function shareOf({ turns, long }: QueueBounds, names: number): number {
+function shareOf(bounds: QueueBounds, names: number): number {
+  const { turns, long, alone = turns - Math.ceil(turns / 4) } = bounds;
   if (!long) return turns;
-  const alone = turns - Math.ceil(turns / 4);
   return Math.max(1, Math.min(alone, Math.floor(turns / names)));
 }
 

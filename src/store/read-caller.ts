@@ -1,7 +1,7 @@
 /** For whom a store reads. It knows no keys: a name, and what the reader's owner wants to be asked and told. */
 
-/** Pages, and searches apart from them, so that these never hold them up. */
-export type Lane = 'pages' | 'searches';
+/** Records by key, pages, and searches, each apart from the others, so that what is dear never holds up what is not. */
+export type Lane = 'records' | 'pages' | 'searches';
 
 /** Whoever lets the store read; threads and connections are shared out fairly between the names. */
 export interface ReadCaller {

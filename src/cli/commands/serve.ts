@@ -85,6 +85,7 @@ export async function serveStore(
     limits: { ...SERVICE_DEFAULTS.limits, ...config.limits },
     filterIndex: { ...SERVICE_DEFAULTS.filterIndex, ...config.filterIndex },
     budget: { ...SERVICE_DEFAULTS.budget, ...config.budget },
+    connections: { ...SERVICE_DEFAULTS.connections, ...config.connections },
     pace: { ...SERVICE_DEFAULTS.pace, ...config.pace },
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
     damaged: () => scrub.damaged(),

@@ -29,6 +29,8 @@ export interface BudgetWatch {
 
 /** What one request holds, until it is closed. */
 export interface RequestAccount extends ReadCaller {
+  /** Whose it is; undefined before that is known. */
+  readonly key: string | undefined;
   /** From now on it is this one's. @throws PlatError when that one may not ask any more */
   belongsTo(name: string): void;
   /** Nothing is refused, but counted: the operator must be able to look. */
@@ -93,6 +95,7 @@ export class Budgets implements Reported {
   /** Opens the account of a request, before it is known whose it is. @param address of the client */
   open(address: string): RequestAccount {
     let name = `address ${address}`;
+    let key: string | undefined;
     let owner = this.#of(name);
     let held = 0;
     let isExempt = false;
@@ -109,6 +112,9 @@ export class Budgets implements Reported {
       if (!isExempt) this.#check(owner);
     };
     const account: RequestAccount = {
+      get key() {
+        return key;
+      },
       get name() {
         return name;
       },
@@ -117,6 +123,7 @@ export class Budgets implements Reported {
         owner.bytes -= held;
         this.#forget(name, owner);
         name = known;
+        key = known;
         owner = this.#of(known);
         owner.requests++;
         owner.bytes += held;

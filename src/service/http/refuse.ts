@@ -44,6 +44,9 @@ export function refuse({ told, path }: Unread, socket: Duplex, common: Common): 
   socket.end(`HTTP/1.1 ${told.status} ${STATUS_CODES[told.status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
 }
 
+/** Whether it is the request that is wrong, not the connection that it came on. */
+export const isOfHttp = ({ code = '' }: ClientError): boolean => /^(?:HPE|ERR_HTTP)_/.test(code);
+
 /** Why a request is no HTTP, too large in its head, or too slow. */
 export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
   switch (code) {

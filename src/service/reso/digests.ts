@@ -2,10 +2,11 @@
  * Digests of ranges of a collection, for a replica that proves itself equal (docs/replication.md). They are made of what
  * the key gets when it reads the collection, so they tell nothing of a record or field that it may not see.
  */
-import { platError } from '../../errors/index.ts';
+import { PlatError, platError } from '../../errors/index.ts';
 import { bindCollection } from '../../query/odata/index.ts';
 import { digestRange, type RangeDigest } from '../../store/digest.ts';
 import type { Position } from '../../store/read.ts';
+import type { Lane } from '../../store/read-caller.ts';
 import { asking, signingFor } from '../context.ts';
 import { JSON_TYPE, type Reply } from '../exchange.ts';
 import { nextLink } from './next-link.ts';
@@ -43,13 +44,17 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
   const files = signingFor(context, exchange, session);
   const ranges: RangeDigest[] = [];
   let token = query.skipToken;
+  const charged = chargedAsSearch(context);
   exchange.timings.start('store');
   const started = performance.now();
   for (let more = limit > 0; more && ranges.length < MOST_RANGES && performance.now() - started < LONGEST; ) {
     const position: Position =
       token === undefined || token === '' ? { kind: 'start' } : { kind: 'after-key', key: token };
     const asked = { query: { ...asking(session), resource: schema.resource }, position, limit, files };
-    const range = await digestRange(context.store, { ...asked, expansions: query.expansions }, context.read);
+    const range = await charged.ofNext(() =>
+      digestRange(charged.store, { ...asked, expansions: query.expansions }, charged.read),
+    );
+    if (range === undefined) break;
     ({ more } = range);
     if (range.last === undefined) break;
     token = range.last;
@@ -67,4 +72,47 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
     Digest: digest,
   }));
   return { status: 200, headers: { 'content-type': JSON_TYPE }, body: [JSON.stringify({ value, ...link })] };
+}
+
+/**
+ * A store whose pages are charged to the key as its searches are: a small answer of digests takes as much work as all the
+ * pages that it sums up, and so does the summing up, which is done here.
+ */
+function chargedAsSearch({ store, read }: ResoRequest['context']) {
+  const { caller } = read;
+  let given = performance.now();
+  let ranges = 0;
+  return {
+    store: {
+      async page(...asked: Parameters<typeof store.page>) {
+        const page = await store.page(...asked);
+        given = performance.now();
+        return page;
+      },
+    },
+    read:
+      caller === undefined
+        ? read
+        : {
+            ...read,
+            caller: {
+              name: caller.name,
+              begin: () => caller.begin('searches'),
+              made: (bytes: number) => caller.made(bytes),
+              spent: (_lane: Lane, milliseconds: number) => caller.spent('searches', milliseconds),
+            },
+          },
+    /** @returns undefined where the key may search no longer, and has ranges to be told already */
+    async ofNext(sumUp: () => Promise<RangeDigest>): Promise<RangeDigest | undefined> {
+      try {
+        const range = await sumUp();
+        caller?.spent('searches', performance.now() - given);
+        ranges++;
+        return range;
+      } catch (error) {
+        if (ranges > 0 && error instanceof PlatError && error.retryAfter !== undefined) return undefined;
+        throw error;
+      }
+    },
+  };
 }

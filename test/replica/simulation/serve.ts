@@ -68,6 +68,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     files: { store, files: [] },
     admin: { store, metrics: makeMetrics(), usage, readiness: [] },
     limiter: new RateLimiter(),
+    mainThread: { enter: () => Promise.resolve() }, // turns end by real time
     usage,
     views: new Views(),
     damages: new LoggedDamages(),

@@ -28,8 +28,10 @@ const service = await startTestService(
   { after },
   {
     fill: fillListings,
-    service: { limits: unlimited() },
-    listen: { requestPatience: 300 },
+    service: {
+      limits: unlimited(),
+      connections: { ...SERVICE_DEFAULTS.connections, requestSeconds: 0.3 },
+    },
   },
 );
 const token = await service.key('replication');

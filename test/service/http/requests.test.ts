@@ -1,6 +1,7 @@
 /** What a request may look like (contract, Surfaces), and what every response has. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import type { SurfaceName } from '../../../src/service/surface.ts';
 import { listing } from '../../support/builders.ts';
 import { type Answer, startTestService } from '../../support/service.ts';
@@ -11,7 +12,7 @@ const service = await startTestService(
   { after },
   {
     fill: async ({ write }) => void (await write('Property', listing('1'), listing('2'))),
-    listen: { requestPatience: 200 },
+    service: { connections: { ...SERVICE_DEFAULTS.connections, requestSeconds: 0.2 } },
   },
 );
 const { addresses, clock, store } = service;

@@ -58,6 +58,12 @@ for (const [name, options] of engines) {
       const told = `The searches of this key took more than 0.0001 s in 600 s. The next one is made in ${wait} s; records and pages by key are given meanwhile.`;
       assert.deepEqual(resoFault(reso), [429, 'searchedTooLong', told]);
       assert.match(String(reso.headers.ratelimit), /^"requests";r=\d+;t=\d+$/);
+      // What is not sent is found all the same.
+      for (const asked of [{ method: 'HEAD' }, { headers: { 'if-none-match': '*' } }]) {
+        const path = '/Reso/OData/Property?$filter=ListPrice eq 4';
+        const { status } = await world.get('replication', path, { token: greedy, ...asked });
+        assert.equal(status, 429, JSON.stringify(asked));
+      }
       const native = await get('/v1/listings?_filter=ListPrice Eq 3', greedy);
       assert.deepEqual(nativeFault(native).slice(0, 2), [429, 1550]);
       for (const path of [
@@ -70,7 +76,7 @@ for (const [name, options] of engines) {
       }
       assert.equal((await get('/Reso/OData/Property?$filter=ListPrice eq 2', modest)).status, 200);
       const { text } = await world.get('admin', '/metrics');
-      assert.match(text, /^plat_budget_refusals_total\{why="searches"\} 2$/m);
+      assert.match(text, /^plat_budget_refusals_total\{why="searches"\} 4$/m);
     });
   });
 }

@@ -1,9 +1,11 @@
 /** Digests of ranges, by which a replica proves itself equal: bounded, and made of what the key may see alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { floorPlan, listing, photo, room } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
+import { resoFault } from '../http/envelopes.ts';
 
 const PATH = '/Reso/OData/Property/$digests?$expand=Media,Rooms&$top=2';
 
@@ -80,4 +82,23 @@ test('on the replication surface alone, with the options that it takes', async (
     400,
     '$expand is "ListAgent", but takes names of collections.',
   ]);
+});
+
+test('their work is charged to the key as its searches are, and what is summed up already is told', async (t) => {
+  const budget = { ...SERVICE_DEFAULTS.budget, searchSeconds: 0.0001, windowSeconds: 600 };
+  const service = await startTestService(t, { service: { budget } });
+  await service.write('Property', of('A'), of('B'), of('C'));
+  const token = await service.key('replication');
+  const ask = (path: string) => service.get('replication', path, { token });
+  const first = await ask('/Reso/OData/Property/$digests?$top=1');
+  assert.equal(first.status, 200, first.text);
+  const { value, '@odata.nextLink': next } = Object(first.json);
+  assert.deepEqual(
+    value.map(({ Last }: Json) => Last),
+    ['A'],
+  );
+  const refused = await ask(String(next));
+  assert.deepEqual(resoFault(refused).slice(0, 2), [429, 'searchedTooLong']);
+  assert.ok(Number(refused.headers['retry-after']) > 500);
+  assert.equal((await ask('/Reso/OData/Property?$top=1')).status, 200);
 });

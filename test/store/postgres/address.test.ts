@@ -1,5 +1,6 @@
 /** What `postgres://…` says, and what it may not take from plat. */
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { after, test } from 'node:test';
 import { PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
@@ -8,17 +9,28 @@ import { listing } from '../../support/builders.ts';
 import { startServer } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
 
-test('an address names its schema, its connections, and settings for the server', () => {
+test('an address names its schema, its connections, its processors, and settings for the server', () => {
   const address = postgresAddress(
-    'postgres://plat:secret@db.example:6432/market?schema=east&connections=4&options=-c%20work_mem%3D8MB&sslmode=require',
+    'postgres://plat:secret@db.example:6432/market?schema=east&connections=4&processors=6&options=-c%20work_mem%3D8MB&sslmode=require',
   );
   assert.deepEqual(address, {
     connectionString: 'postgres://plat:secret@db.example:6432/market?sslmode=require',
     options: '-c work_mem=8MB',
     schema: 'east',
     connections: 4,
+    processors: 6,
     name: 'postgres://plat@db.example:6432/market?schema=east',
   });
+});
+
+test('where nobody says so, the server has as many processors as this machine', () => {
+  assert.equal(postgresAddress('postgres://db.example/market').processors, availableParallelism());
+  for (const wrong of ['0', '1.5', 'x', '1025']) {
+    assert.throws(() => postgresAddress(`postgres://db.example/market?processors=${wrong}`), {
+      code: 'usage',
+      message: 'The processors of the store are a number from 1 to 1024.',
+    });
+  }
 });
 
 for (const text of [

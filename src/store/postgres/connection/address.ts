@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { platError } from '../../../errors/index.ts';
 
 /** Where a store lies on a server, as `postgres://…` says it. */
@@ -10,6 +11,8 @@ export interface PostgresAddress {
   readonly schema: string;
   /** Connections that a process keeps for reading. */
   readonly connections: number;
+  /** Of the server's processors, how many searches and pages may keep busy. */
+  readonly processors: number;
   /** For messages; without a password. */
   readonly name: string;
 }
@@ -17,6 +20,7 @@ export interface PostgresAddress {
 const DEFAULT_SCHEMA = 'plat';
 const DEFAULT_CONNECTIONS = 10;
 const MOST_CONNECTIONS = 500;
+const MOST_PROCESSORS = 1024;
 
 /** The driver connects to one server; a failover is the matter of a name or a proxy that leads to the right one. */
 const ONE_HOST = /^[^/]*\/\/[^/,]*(\/|$)/;
@@ -26,7 +30,7 @@ const NO_HOST = /^[^/]*\/\/([^/@]*@)?(\/[^/]*)?$/;
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
- * `postgres://user:password@host:port/database?schema=plat&connections=10`. `options` are settings of the server, and all
+ * `postgres://user:password@host:port/database?schema=plat&connections=10&processors=4`. `options` are settings of the server, and all
  * other parameters are the driver's (`sslmode`, `host` for a socket's folder, …).
  * @throws PlatError `usage`
  */
@@ -41,13 +45,17 @@ export function postgresAddress(text: string): PostgresAddress {
   if (!Number.isInteger(connections) || connections < 2 || connections > MOST_CONNECTIONS) {
     throw usage(`The connections of the store are a number from 2 to ${MOST_CONNECTIONS}.`);
   }
+  const processors = Number(parameters.get('processors') ?? availableParallelism());
+  if (!Number.isInteger(processors) || processors < 1 || processors > MOST_PROCESSORS) {
+    throw usage(`The processors of the store are a number from 1 to ${MOST_PROCESSORS}.`);
+  }
   if (!ONE_HOST.test(base) || !(URL.canParse(base) || NO_HOST.test(base))) {
     throw usage(
       'The address of the store cannot be read: it takes one host, and signs such as / and @ in a password are written %2F and %40.',
     );
   }
   const options = parameters.get('options') ?? '';
-  for (const name of ['schema', 'connections', 'options']) parameters.delete(name);
+  for (const name of ['schema', 'connections', 'processors', 'options']) parameters.delete(name);
   const rest = parameters.toString();
   const shown = base.replace(/\/\/([^/@]*)@/, (_, user: string) => `//${user.split(':', 1)[0]}@`);
   return {
@@ -55,6 +63,7 @@ export function postgresAddress(text: string): PostgresAddress {
     options,
     schema,
     connections,
+    processors,
     name: schema === DEFAULT_SCHEMA ? shown : `${shown}?schema=${schema}`,
   };
 }

@@ -52,8 +52,9 @@ export function connectPool(address: PostgresAddress, options: PoolOptions): Poo
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE,
     fallback_application_name: 'plat',
-    // Statements of plat are wide and short: compiling them takes longer than running them.
-    options: `-c jit=off ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
+    // Statements of plat are wide and short: compiling them takes longer than running them. One keeps one processor busy,
+    // so that a turn at the server's processors is one.
+    options: `-c jit=off -c max_parallel_workers_per_gather=0 ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
     types: { getTypeParser: parserOf },
   };
   const pool = new Pool(config);

@@ -42,8 +42,8 @@ export interface Lending {
   readonly ending?: Ending;
   /** For whom, as of `takeConnection`. */
   readonly name?: string | undefined;
-  /** Told when the connection is given back, and how many milliseconds it was kept. */
-  readonly returned?: (milliseconds: number) => void;
+  /** Told when the connection is given back. */
+  readonly returned?: () => void;
 }
 
 /**
@@ -56,7 +56,6 @@ export class Loan implements Disposable {
   readonly #client: PoolClient;
   readonly #watch: Watch;
   readonly #lending: Lending;
-  readonly #began = performance.now();
   readonly #readings: Reading[] = [];
   readonly #session: Session;
   #hasFailed = false;
@@ -112,7 +111,7 @@ export class Loan implements Disposable {
     this.#watch.end();
     const isOpen = client.getTransactionStatus() !== IDLE;
     client.release(this.#isLost || isOpen || isFull(client));
-    this.#lending.returned?.(performance.now() - this.#began);
+    this.#lending.returned?.();
   }
 }
 

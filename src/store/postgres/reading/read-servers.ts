@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import { PlatError, platError } from '../../../errors/index.ts';
 import type { Lane } from '../../read-caller.ts';
 import type { ReadStoreState } from '../../store.ts';
@@ -98,12 +97,12 @@ export class ReadServers {
   async read<T>(
     lane: Lane,
     needed: Needed,
-    attempt: (pool: Pool) => Promise<Snapshot<T>>,
+    attempt: (lanes: Lanes) => Promise<Snapshot<T>>,
   ): Promise<Snapshot<T> | undefined> {
     for (const server of this.#inTurn(lane, needed)) {
       if (!(await this.#reaches(server, needed))) continue;
       try {
-        const snapshot = await attempt(server.lanes[lane]);
+        const snapshot = await attempt(server.lanes);
         const { changes, generation, follows } = snapshot;
         if (follows && changes >= needed.changes && generation >= needed.generation) {
           server.reads++;

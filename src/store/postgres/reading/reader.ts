@@ -1,5 +1,5 @@
-import type { Pool } from 'pg';
 import type { Lane, ReadCaller } from '../../read-caller.ts';
+import type { Lanes } from '../connection/lanes.ts';
 import { borrow, type Session } from '../connection/session.ts';
 import { SILENT } from '../connection/silence.ts';
 
@@ -35,16 +35,20 @@ export interface Reading {
  * the connection is free once it is taken or left.
  */
 export async function readSnapshot<T>(
-  pool: Pool,
+  lanes: Lanes,
   { milliseconds, lane, caller }: Reading,
   work: (session: Session) => Promise<T>,
 ): Promise<Snapshot<T>> {
-  using loan = await borrow(pool, {
+  let began = performance.now();
+  using loan = await borrow(lanes[lane], {
     patience: milliseconds + SILENT,
     ending: ({ run }) => run('COMMIT'),
     name: caller?.name,
-    returned: (kept) => caller?.spent(lane, kept),
+    returned: () => caller?.spent(lane, performance.now() - began),
   });
+  // When all statements have answered, the server has nothing to do any more, though much may still be sent.
+  using _turn = caller === undefined ? undefined : await lanes.work[lane]?.enter(caller.name);
+  began = performance.now();
   await loan.run(async () => caller?.begin(lane));
   const timeout = Math.max(1, Math.round(milliseconds));
   const [begun, state, read] = await Promise.allSettled([

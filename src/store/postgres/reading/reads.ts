@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { isPlainQuery, isPlainShape } from '../../lanes.ts';
 import type {
   ListPageRequest,
@@ -52,7 +51,8 @@ export class Reads {
     const { filter, search, order, under } = request.query;
     const unbounded = (filter ?? search) !== undefined || order.length > 0;
     const isLight = under === undefined ? !unbounded : isPlainQuery(request.query);
-    const lane = isLight && isPlainShape(request.shape) ? 'pages' : 'searches';
+    const isPlain = isLight && isPlainShape(request.shape);
+    const lane = !isPlain ? 'searches' : under === undefined ? 'pages' : 'records';
     const plan = (planner: Planner) => planPage(planner, request);
     return this.#page(lane, options, plan);
   }
@@ -78,7 +78,7 @@ export class Reads {
     const plain = isPlainShape(request.shape);
     return this.#made(
       options,
-      this.read(plain ? 'pages' : 'searches', options, (session, planner) =>
+      this.read(plain ? 'records' : 'searches', options, (session, planner) =>
         readBody(session, planRecord(planner, request), plain ? 'kept' : 'once', this.#wish(options)),
       ),
       (body) => body?.length ?? 0,
@@ -97,7 +97,7 @@ export class Reads {
   }
 
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
-    return this.read('pages', { milliseconds: SMALL }, ({ rows }, { model }) =>
+    return this.read('records', { milliseconds: SMALL }, ({ rows }, { model }) =>
       positionAfter(rows, model.layout(resource), ids, key),
     );
   }
@@ -141,10 +141,10 @@ export class Reads {
       for (;;) {
         const { model, changes } = state;
         const planner = { dialect, model, damaged };
-        const attempt = (pool: Pool): Promise<Snapshot<T>> =>
-          readSnapshot(pool, { milliseconds, lane, caller }, (session) => work(session, planner));
+        const attempt = (from: Lanes): Promise<Snapshot<T>> =>
+          readSnapshot(from, { milliseconds, lane, caller }, (session) => work(session, planner));
         const needed = { changes, generation: model.generation };
-        const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes[lane]));
+        const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes));
         if (read.generation === model.generation) return read.result;
         read.leave?.();
         await state.refresh();

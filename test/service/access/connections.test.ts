@@ -1,0 +1,96 @@
+/** Which connection is closed where there are too many. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Bound, Connections, networkOf } from '../../../src/service/access/connections.ts';
+
+function connectionsOf(total: number, perAddress: number) {
+  const bounds: Bound[] = [];
+  const closed: string[] = [];
+  const connections = new Connections({ total, perAddress }, (bound) => void bounds.push(bound));
+  return {
+    connections,
+    bounds,
+    closed,
+    open: (name: string, address: string) => connections.open(address, () => void closed.push(name)),
+    /** Opens one on which a key asks once. */
+    openOf(name: string, address: string, key: string) {
+      const connection = connections.open(address, () => void closed.push(name));
+      connection?.begin()(key);
+      return connection;
+    },
+  };
+}
+
+test('of an address that has too many, the one is closed that has asked nothing for the longest time', () => {
+  const { connections, open, openOf, closed, bounds } = connectionsOf(100, 2);
+  const first = open('first', '192.0.2.1');
+  open('second', '192.0.2.1');
+  first?.begin()(undefined); // without a key
+  open('third', '192.0.2.1');
+  open('elsewhere', '192.0.2.2');
+  assert.deepEqual([closed, bounds, connections.size], [['second'], ['address'], 3]);
+  openOf('of a key', '192.0.2.1', 'key a');
+  assert.deepEqual([closed, connections.strangers], [['second', 'first'], 2]);
+  open('fourth', '192.0.2.1'); // that of the key counts no more for its address
+  assert.deepEqual([closed, connections.size, connections.strangers], [['second', 'first'], 4, 3]);
+});
+
+test('strangers fill what there is, and each key gets in all the same, at their expense', () => {
+  const { connections, open, openOf, closed } = connectionsOf(6, 100);
+  for (let at = 0; at < 6; at++) open(`stranger ${at}`, `192.0.2.${at % 2}`);
+  openOf('a', '198.51.100.1', 'key a');
+  openOf('b', '198.51.100.2', 'key b');
+  open('stranger 6', '192.0.2.0');
+  assert.deepEqual(closed, ['stranger 0', 'stranger 1', 'stranger 2']);
+  assert.deepEqual([connections.size, connections.strangers], [6, 4]);
+});
+
+test('a key that opens connections without end closes its own', () => {
+  const { open, openOf, closed } = connectionsOf(4, 100);
+  openOf('other', '192.0.2.1', 'key b');
+  for (let at = 0; at < 3; at++) openOf(`greedy ${at}`, '192.0.2.2', 'key a');
+  openOf('greedy 3', '192.0.2.2', 'key a');
+  open('stranger', '192.0.2.3');
+  assert.deepEqual(closed, ['greedy 0', 'greedy 1']);
+});
+
+test('a connection with a request under way is never closed; where all have one, none is taken', () => {
+  const { connections, open, openOf, closed, bounds } = connectionsOf(2, 100);
+  const ended = open('stranger', '192.0.2.1')?.begin();
+  const other = openOf('of a key', '192.0.2.2', 'key a')?.begin();
+  assert.equal(open('refused', '192.0.2.3'), undefined);
+  other?.('key a');
+  assert.notEqual(open('taken', '192.0.2.3'), undefined);
+  ended?.('key b');
+  ended?.('key b'); // once is enough
+  assert.deepEqual([closed, bounds], [['of a key'], ['total', 'total']]);
+  assert.deepEqual([connections.size, connections.strangers], [2, 1]);
+});
+
+test('a connection that has ended, or was closed, counts no more, whatever ends on it', () => {
+  const { connections, open } = connectionsOf(1, 100);
+  const first = open('first', '192.0.2.1');
+  const ended = first?.begin();
+  first?.ended();
+  first?.ended();
+  ended?.('key a');
+  assert.deepEqual([connections.size, connections.strangers], [0, 0]);
+  const second = open('second', '192.0.2.1');
+  open('third', '192.0.2.1');
+  second?.begin()('key a');
+  second?.ended();
+  assert.deepEqual([connections.size, connections.strangers], [1, 1]);
+});
+
+test('a network of IPv6 counts as one address, and one of IPv4 inside IPv6 as itself', () => {
+  const networks: readonly [string, string][] = [
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::6', '2001:db8:1:2'],
+    ['2001:db8::6', '2001:db8:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['::1', '0:0:0:0'],
+  ];
+  for (const [address, network] of networks) assert.equal(networkOf(address), network, address);
+});

@@ -1,0 +1,52 @@
+/** A crowd of one key on the thread that reads requests, beside another key. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { MainThread } from '../../../src/service/access/main-thread.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { listing } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+
+test('between two turns whatever else has arrived has its own, and who asks once stands behind one other', async () => {
+  const thread = new MainThread();
+  const order: string[] = [];
+  const enter = (name: string) => thread.enter(name).then(() => void order.push(name));
+  const crowd = Array.from({ length: 5 }, () => enter('crowd'));
+  await setImmediate();
+  order.push('arrived');
+  const modest = enter('modest');
+  await Promise.all([...crowd, modest]);
+  assert.deepEqual(order.slice(0, 2), ['crowd', 'arrived']);
+  assert.ok(order.indexOf('modest') <= 3, String(order));
+  assert.equal(thread.waiting, 0);
+});
+
+test('one of another key is answered among the first of hundreds that came before it', async (t) => {
+  const limit = { requests: 10_000, seconds: 60 };
+  const limits = { ...SERVICE_DEFAULTS.limits, replication: limit };
+  const service = await startTestService(t, {
+    fill: async ({ write }) => void (await write('Property', listing('1'))),
+    service: { limits },
+  });
+  const [greedy, modest] = [await service.key('replication'), await service.key('replication')];
+  const path = "/Reso/OData/Property('1')";
+  const order: string[] = [];
+  const ask = async (who: string, token: string, asked: string): Promise<void> => {
+    const { status } = await service.get('replication', asked, { token });
+    assert.equal(status, 200);
+    order.push(who);
+  };
+  // Connections are there, and what is compiled once is compiled.
+  await Promise.all(Array.from({ length: 200 }, () => ask('warm', greedy, path)));
+  await ask('warm', modest, path);
+  order.length = 0;
+  const long = Array.from({ length: 300 }, (_, at) => `City eq '${at}'`).join(' or ');
+  const crowd = Array.from({ length: 200 }, (_, at) =>
+    ask('crowd', greedy, `/Reso/OData/Property?$top=1&$filter=ListPrice gt ${at} or ${long}`),
+  );
+  await Promise.race(crowd);
+  await ask('modest', modest, path);
+  const before = order.indexOf('modest');
+  assert.ok(before < 100, `${before} of the crowd were answered before it`);
+  await Promise.all(crowd);
+});
