@@ -134,6 +134,11 @@ export const catalogue = {
     native: 1053,
     message: () => 'The request did not arrive whole in time.',
   }),
+  clientGone: entry({
+    status: 408,
+    native: 1053,
+    message: () => 'The client has ended its connection, so nothing more is done for its request.',
+  }),
 
   // What
   optionUnknown: entry<Named>({

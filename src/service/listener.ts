@@ -187,7 +187,8 @@ async function handle(
   response: ServerResponse,
   id: string,
 ): Promise<string | undefined> {
-  const account = options.budgets.open(request.socket.remoteAddress ?? '');
+  const { socket } = request;
+  const account = options.budgets.open(socket.remoteAddress ?? '', () => socket.destroyed || !socket.writable);
   try {
     await answerRequest(options, account, request, response, id);
   } catch (error) {

@@ -92,8 +92,12 @@ export class Budgets implements Reported {
     return this.#spending.size;
   }
 
-  /** Opens the account of a request, before it is known whose it is. @param address of the client */
-  open(address: string): RequestAccount {
+  /**
+   * Opens the account of a request, before it is known whose it is.
+   * @param address of the client
+   * @param isGone whether the client is not there any more: nothing is begun for it then
+   */
+  open(address: string, isGone: () => boolean = () => false): RequestAccount {
     let name = `address ${address}`;
     let key: string | undefined;
     let owner = this.#of(name);
@@ -135,6 +139,8 @@ export class Budgets implements Reported {
         isExempt = true;
       },
       begin: (lane) => {
+        // Its answer would be read by nobody, but a search of it would keep others waiting.
+        if (isGone()) throw platError('clientGone', {});
         check();
         if (lane === 'searches' && !isExempt) this.#checkSearches(owner);
       },

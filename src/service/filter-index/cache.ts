@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import { PlatError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../store/bounded-cache.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { KeptList, Shared } from '../../store/shared.ts';
@@ -116,8 +117,9 @@ export class FilterIndexCache implements Reported {
         break;
       }
       this.#touch(list.key, name, known);
-      const { index, made } = await known.making;
-      return { index, state: 'cached', age: this.#age(made) };
+      const shared = await known.making.catch(unlessGone);
+      if (shared === undefined) continue;
+      return { index: shared.index, state: 'cached', age: this.#age(shared.made) };
     }
     const entry: Entry = { making: this.#make(name, find), bytes: 0 };
     this.#add(list.key, name, entry);
@@ -249,6 +251,11 @@ export class FilterIndexCache implements Reported {
     this.#bytes -= entry.bytes;
     if (shelf.entries.size === 0) this.#shelves.delete(key);
   }
+}
+
+/** Whoever has begun to look for a list and is gone leaves it to the next who asks. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof PlatError) || error.code !== 'clientGone') throw error;
 }
 
 /** The name of a list, as long for a long filter as for a short one; what stands before the dot is the same for a key. */

@@ -179,3 +179,17 @@ test('time in which nothing waits for the client does not count', () => {
   ended.end();
   assert.deepEqual(after(100), []);
 });
+
+test('nothing is begun for a client that is gone, however long it has waited', () => {
+  let gone = false;
+  const { budgets } = budgetsOf();
+  const account = budgets.open('127.0.0.1', () => gone);
+  account.belongsTo('a');
+  account.begin('searches');
+  gone = true;
+  for (const lane of ['records', 'pages', 'searches'] as const) {
+    assert.throws(() => account.begin(lane), { code: 'clientGone', status: 408 });
+  }
+  account.close();
+  assert.equal(budgets.requests, 0);
+});

@@ -87,7 +87,8 @@ export class Reads {
 
   count(query: RecordQuery, options: ReadOptions): Promise<number> {
     const light = isPlainQuery(query);
-    return this.read(light ? 'pages' : 'searches', options, (session, planner) =>
+    const lane = !light ? 'searches' : query.under === undefined ? 'pages' : 'records';
+    return this.read(lane, options, (session, planner) =>
       readNumber(session, planCount(planner, query), light ? 'kept' : 'once'),
     );
   }

@@ -1,0 +1,35 @@
+/** A client that begins to search and is gone, and another request for the same list. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { platError } from '../../../src/errors/index.ts';
+import { FilterIndexCache } from '../../../src/service/filter-index/cache.ts';
+import { testClock } from '../../support/clock.ts';
+
+test('who asks for a list that nobody looks for any more looks for it itself', async () => {
+  const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());
+  const list = { key: 'a', text: 'f' };
+  const turn = Promise.withResolvers<void>();
+  const gone = cache.take(list, async () => {
+    await turn.promise;
+    throw platError('clientGone', {});
+  });
+  const ids = Uint32Array.of(1, 2);
+  const retried = cache.take(list, async () => ({ ids, openWindow: false }));
+  turn.resolve();
+  await assert.rejects(gone, { code: 'clientGone' });
+  const found = await retried;
+  assert.deepEqual([found.index.ids, found.state], [ids, 'fresh']);
+  cache.close();
+});
+
+test('what else goes wrong is told to all who wait for it', async () => {
+  const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());
+  const list = { key: 'a', text: 'f' };
+  const failing = async (): Promise<never> => {
+    throw platError('overloaded', { seconds: 5 });
+  };
+  const both = [cache.take(list, failing), cache.take(list, failing)];
+  for (const each of both) await assert.rejects(each, { code: 'overloaded' });
+  assert.equal(cache.size, 0);
+  cache.close();
+});
