@@ -188,7 +188,10 @@ async function handle(
   id: string,
 ): Promise<string | undefined> {
   const { socket } = request;
-  const account = options.budgets.open(socket.remoteAddress ?? '', () => socket.destroyed || !socket.writable);
+  const account = options.budgets.open(
+    socket.remoteAddress ?? '',
+    () => socket.destroyed || !socket.writable,
+  );
   try {
     await answerRequest(options, account, request, response, id);
   } catch (error) {
