@@ -33,15 +33,20 @@ export interface Running {
 const PRELOAD = new URL('./report-usage.ts', import.meta.url).href;
 const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** How `bin/plat.js` begins itself anew for a consumer. */
-const SMALL = {
-  flags: ['--memory-saver-mode', '--max-semi-space-size=1'],
-  environment: { MALLOC_ARENA_MAX: '1' },
-};
+/** How `bin/plat.js` begins itself anew for a consumer, and for a service. */
+const ANEW = new Map([
+  [
+    'replicate',
+    {
+      flags: ['--memory-saver-mode', '--max-semi-space-size=1'],
+      environment: { MALLOC_ARENA_MAX: '1' },
+    },
+  ],
+  ['serve', { flags: [], environment: { MALLOC_ARENA_MAX: '2' } }],
+]);
 
 /** Runs a command of plat, as it would begin itself anew: its usage is told by this process. */
-export const startPlat = (args: readonly string[]): Running =>
-  startNode(PLAT, args, args[0] === 'replicate' ? SMALL : {});
+export const startPlat = (args: readonly string[]): Running => startNode(PLAT, args, ANEW.get(args[0] ?? ''));
 
 /** Runs a program of the benchmark that stands in this folder. */
 export const startHelper = (file: string, args: readonly string[]): Running =>

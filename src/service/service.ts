@@ -90,6 +90,8 @@ export async function startService(
   metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
   metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => budgets.requests);
   addCacheGauges(metrics, store);
+  const overdue = (): number => Number(store.overdue?.() !== undefined);
+  metrics.gauge('plat_visibility_overdue', 'Whether the stored visibility is of a day before', overdue);
   metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
   addReadStoreGauges(metrics, store);
   const places = new Map<SurfaceName, Listener>();
@@ -135,7 +137,16 @@ export async function startService(
     });
     return { ...plan, server, secure };
   });
+  let told: string | undefined;
+  const tellOverdue = (): void => {
+    const late = store.overdue?.();
+    if (late !== undefined && late.day !== told) {
+      log.warn({ err: late.error, day: late.day }, 'the stored visibility could not be brought to the day');
+    }
+    told = late?.day;
+  };
   const sweeping = setInterval(() => {
+    tellOverdue();
     indexes.sweep().catch((error: unknown) => log.warn({ err: error }, 'expired lists could not be swept'));
   }, SWEEP_EVERY).unref();
   const patience = listen.closingPatience ?? CLOSING_PATIENCE;

@@ -10,7 +10,7 @@ export class DamagedRecord extends Error {
   readonly record: string;
 
   constructor(record: string) {
-    super(`${record} is damaged`);
+    super(`${record} is not as it was written`);
     this.record = record;
   }
 }

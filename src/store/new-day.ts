@@ -10,6 +10,16 @@ const AT_ONCE = 50;
 /** Milliseconds between two tries. */
 const PAUSE = 5000;
 
+/** Tries in a row after which somebody is told: an import that is under way holds the lock for a while. */
+const PATIENCE = 12;
+
+/** A day whose rules the stored visibility does not follow, though it was tried; reads spell them out, which takes longer. */
+export interface OverdueDay {
+  readonly day: string;
+  /** Of the last try. */
+  readonly error: unknown;
+}
+
 /** The model that a store is opened with, of today if nobody else is writing. */
 export async function modelOfToday(
   stored: StoreModel,
@@ -27,6 +37,7 @@ export class NewDay {
   readonly #startDay: () => Promise<void>;
   readonly #elapsed: () => number;
   #working: Promise<void> | undefined;
+  #failure: { readonly day: string; readonly error: unknown; readonly times: number } | undefined;
   #nextTry = Number.NEGATIVE_INFINITY;
   #read: { readonly stored: StoreModel; readonly model: StoreModel } | undefined;
 
@@ -43,7 +54,7 @@ export class NewDay {
   modelAt(stored: StoreModel, moment: number): StoreModel {
     const today = dayFrom(moment);
     if (stored.judgedOn >= today) return stored;
-    void this.#bring();
+    this.#bring(today);
     if (this.#read?.stored !== stored || this.#read.model.day !== today) {
       const { generation, epoch, settings, profile, judgedOn } = stored;
       this.#read = {
@@ -54,17 +65,29 @@ export class NewDay {
     return this.#read.model;
   }
 
+  /** What keeps the stored visibility from following the day; undefined when nothing does. */
+  get overdue(): OverdueDay | undefined {
+    const failure = this.#failure;
+    return failure === undefined || failure.times < PATIENCE ? undefined : failure;
+  }
+
   /** Resolves when nothing is being done. */
   async ended(): Promise<void> {
     await this.#working;
   }
 
   /** One at a time. One that fails is tried again by a later read: whoever holds the lock may have done the work. */
-  #bring(): void {
+  #bring(day: string): void {
     if (this.#working !== undefined || this.#elapsed() < this.#nextTry) return;
     this.#nextTry = this.#elapsed() + PAUSE;
     this.#working = this.#startDay()
-      .catch(() => undefined)
+      .then(() => {
+        this.#failure = undefined;
+      })
+      .catch((error: unknown) => {
+        const before = this.#failure?.day === day ? this.#failure.times : 0;
+        this.#failure = { day, error, times: before + 1 };
+      })
       .finally(() => {
         this.#working = undefined;
       });

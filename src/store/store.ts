@@ -6,6 +6,7 @@ import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
 import type { StoreModel } from './model.ts';
+import type { OverdueDay } from './new-day.ts';
 import type {
   ListPageRequest,
   MergedRequest,
@@ -140,6 +141,8 @@ export interface Store {
    * read has met; undefined while nothing is known. Cheap. Absent where the engine says so by itself.
    */
   trouble?(): string | undefined;
+  /** A day whose rules the stored visibility does not follow; undefined when all is well. Cheap. */
+  overdue?(): OverdueDay | undefined;
   status(): Promise<StoreStatus>;
   /** Rows of a resource that do not say one thing everywhere (check/row-faults.ts). */
   rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage>;

@@ -1,6 +1,6 @@
 /** plat check and its repair as a user runs them; backups that are made of a damaged store, and services of one. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type Place, place } from './run.ts';
@@ -8,6 +8,7 @@ import { ANY_PORT, addressesOf, lineWith } from './serving.ts';
 
 const LISTINGS = ['A', 'B', 'C'].map((ListingKey) => ({
   ListingKey,
+  YearBuilt: 1900,
   City: `Town ${ListingKey}`,
   PublicRemarks: `A house ${ListingKey}`,
   Media: [{ MediaKey: `M${ListingKey}`, MediaURL: `https://media.example/${ListingKey}.jpg` }],
@@ -95,6 +96,31 @@ test('flipped bytes: check exits with 3, backup with 1 and without a file, and i
     (await at.exported('copy.db', 'Property')).find(({ ListingKey }) => ListingKey === 'B')?.City,
     'Town B',
   );
+});
+
+test('a copy of a damaged store is the same, and said to be damaged; an export is whole or not there', async (t) => {
+  const at = place(t);
+  await market(at);
+  await at.done(['copy', '--from', 'm.db', '--to', 'sound.db']);
+  overwrite(at, 'Town B"', 'Gown B"');
+  const { code, out, err } = await at.run(['copy', '--from', 'm.db', '--to', 'other.db']);
+  assert.equal(code, 1);
+  assert.match(out, /^other\.db is the same as m\.db: /);
+  assert.match(
+    err,
+    /^plat: other\.db is damaged: what it was copied from is, too \(Property B: address_values\)\. [^\n]*\n$/,
+  );
+  writeFileSync(at.path('p.ndjson.partial'), 'stale');
+  writeFileSync(at.path('p.ndjson'), 'before', { mode: 0o640 });
+  await at.done(['export', '--store', 'm.db', '--resource', 'Property', '--out', 'p.ndjson']);
+  assert.deepEqual(readFileSync(at.path('p.ndjson'), 'utf8').split('\n').length, LISTINGS.length + 1);
+  assert.equal(statSync(at.path('p.ndjson')).mode & 0o777, 0o640);
+  assert.equal(existsSync(at.path('p.ndjson.partial')), false);
+  damage(at, `UPDATE property_records SET "YearBuilt" = ${2 ** 62} WHERE _key = 'C'`);
+  const broken = await at.run(['export', '--store', 'm.db', '--resource', 'Property', '--out', 'p.ndjson']);
+  assert.equal(broken.code, 1);
+  assert.deepEqual(readFileSync(at.path('p.ndjson'), 'utf8').split('\n').length, LISTINGS.length + 1);
+  assert.equal(existsSync(at.path('p.ndjson.partial')), false);
 });
 
 test('a damaged page, a broken setting: one line, and never a stack', async (t) => {

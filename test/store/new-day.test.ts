@@ -57,3 +57,29 @@ test('from midnight on reads have the rules of the day at once, while the work g
   works[2]?.resolve();
   await newDay.ended();
 });
+
+test('a day that cannot be begun for a minute is told, until it can', async () => {
+  let elapsed = 0;
+  const broken = new Error('disk full');
+  let isBroken = true;
+  const newDay = new NewDay(
+    async () => {
+      if (isBroken) throw broken;
+    },
+    () => elapsed,
+  );
+  const tryOnce = async (): Promise<void> => {
+    newDay.modelAt(STORED, MIDNIGHT);
+    await newDay.ended();
+    elapsed += 5000;
+  };
+  for (let times = 1; times < 12; times++) {
+    await tryOnce();
+    assert.equal(newDay.overdue, undefined, 'an import holds the lock as long');
+  }
+  await tryOnce();
+  assert.deepEqual([newDay.overdue?.day, newDay.overdue?.error], ['2026-06-02', broken]);
+  isBroken = false;
+  await tryOnce();
+  assert.equal(newDay.overdue, undefined);
+});

@@ -1,9 +1,30 @@
 import type { Command } from 'commander';
+import { platError } from '../../errors/index.ts';
 import { openTables } from '../../open-store.ts';
+import { unsoundness } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
+import type { PartitionField } from '../../store/store.ts';
+import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, required } from '../options.ts';
 import { print } from '../output.ts';
 import { withProgress } from '../progress.ts';
+
+/** Whoever copies a damaged store has a damaged copy: the same is not enough. @throws PlatError `storeDamaged` */
+async function mustBeSound(address: string, partitions: PartitionField | undefined): Promise<void> {
+  const store = await openStore(address, { create: false, partitions });
+  try {
+    const fault = await withProgress(`Checking ${store.name}`, undefined, ({ update }) =>
+      unsoundness(store, (resource, rows) => update(rows, `${rows} rows, ${resource}`)),
+    );
+    if (fault === undefined) return;
+    throw platError('storeDamaged', {
+      store: store.name,
+      reason: `what it was copied from is, too (${fault})`,
+    });
+  } finally {
+    await store.close();
+  }
+}
 
 export function defineCopy(copy: Command): void {
   copy
@@ -30,5 +51,6 @@ export function defineCopy(copy: Command): void {
       } finally {
         await source.close();
       }
+      await mustBeSound(to, partitions);
     });
 }

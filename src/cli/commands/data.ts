@@ -1,9 +1,9 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, realpathSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { PRIVATE_MODE } from '../../store/private-file.ts';
+import { PartialFile } from '../../store/partial-file.ts';
 import type { Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
 import {
@@ -31,6 +31,19 @@ export async function knownResource(store: Store, name: string): Promise<string>
 
 async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
   for await (const record of records) yield `${record}\n`;
+}
+
+/** Writes lines to a file, which has its name when it is whole; what is no file, such as a pipe, gets them as they come. */
+async function writeFile(out: string, lines: AsyncIterable<string>): Promise<void> {
+  const before = statSync(out, { throwIfNoEntry: false });
+  if (before?.isFile() === false) {
+    await pipeline(lines, createWriteStream(out));
+    return;
+  }
+  // A link stays one.
+  using partial = new PartialFile(before === undefined ? out : realpathSync(out), '.partial');
+  await pipeline(lines, createWriteStream(partial.path, { flush: true }));
+  partial.takePlace();
 }
 
 export function defineDelete(remove: Command): void {
@@ -80,7 +93,7 @@ export function defineExport(exporting: Command): void {
       try {
         const name = await knownResource(store, resource);
         if (out === undefined) for await (const line of store.export(name)) await streamJson(line);
-        else await pipeline(linesOf(store.export(name)), createWriteStream(out, { mode: PRIVATE_MODE }));
+        else await writeFile(out, linesOf(store.export(name)));
       } finally {
         await store.close();
       }

@@ -86,3 +86,19 @@ export async function repairStore(
   await store.mend();
   if (beneath) await store.mendFile();
 }
+
+/** Why a copy of a store is not to be trusted: its first fault, in words; undefined for a sound one. */
+export async function unsoundness(
+  store: Checkable,
+  told?: (resource: string, rows: number) => void,
+): Promise<string | undefined> {
+  for await (const fault of findFaults(store, told)) if (!isOfItsSource(fault)) return wordsOf(fault);
+  return undefined;
+}
+
+/** A replica's record whose source is not known is whole, and the next refresh says whose it is. */
+const isOfItsSource = (fault: Fault): boolean =>
+  fault.place === 'row' && fault.what.every((what) => what === '_source');
+
+const wordsOf = (fault: Fault): string =>
+  fault.place === 'file' ? fault.what.join('; ') : `${fault.resource} ${fault.key}: ${fault.what.join(', ')}`;

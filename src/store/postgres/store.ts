@@ -9,6 +9,7 @@ import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
+import type { OverdueDay } from '../new-day.ts';
 import { DAY_PATIENCE } from '../new-day.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
 import type {
@@ -113,6 +114,10 @@ export class PostgresStore implements Store {
   told(error: unknown): unknown {
     this.#damage ??= damageIn(error);
     return translateError(error, this.name, 0);
+  }
+
+  overdue(): OverdueDay | undefined {
+    return this.#state.overdue;
   }
 
   /** What makes the store unfit to be used by this process; undefined when nothing does. */

@@ -2,9 +2,8 @@ import type { Asker } from '../check/asker.ts';
 import type { StoreModel } from '../model.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { sql } from '../sql/fragment.ts';
-import type { PlannedStatement } from '../sql/plan.ts';
 import { decode } from './codec.ts';
-import { bindings, type Connection, type Raw } from './connection.ts';
+import { anyRows, bindings, type Connection, type Raw } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 
 /** A list that is damaged has no members, so that rules can be evaluated for the rows beside it. */
@@ -17,26 +16,13 @@ const forgiving: Dialect = {
 export const askerOf = (connection: Connection, model: StoreModel): Asker<Raw> => ({
   planner: { dialect: forgiving, model },
   decode,
-  rows: async (statement) => rowsOf(connection, statement),
+  rows: async (statement) => anyRows(connection, statement.text, bindings(statement)),
   sound: async (statement) => {
     try {
-      return rowsOf(connection, statement);
+      return anyRows(connection, statement.text, bindings(statement));
     } catch {
       // If it is not a value but the file that is damaged, the next statement says so.
       return undefined;
     }
   },
 });
-
-function rowsOf(connection: Connection, { text, values }: PlannedStatement): Record<string, Raw>[] {
-  const bound = bindings({ text, values });
-  try {
-    return connection.prepare(text).all(...bound);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    // A damaged row may hold a number that no writer of plat gives: then all come as big ones.
-    const statement = connection.database.prepare(text);
-    statement.setReadBigInts(true);
-    return statement.all(...bound);
-  }
-}

@@ -2,14 +2,14 @@
  * A backup is a file that nobody sees before it is whole and sound, and that is gone when it is not: it is opened and
  * checked like a store before it gets its name.
  */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { platError } from '../../errors/index.ts';
-import { type Checkable, type Fault, findFaults } from '../check/check-store.ts';
+import { type Checkable, unsoundness } from '../check/check-store.ts';
 import { findRowFaults } from '../check/row-faults.ts';
 import { findTableFaults } from '../check/table-faults.ts';
 import type { StoreDump } from '../dump.ts';
 import type { StoreModel } from '../model.ts';
-import { makePrivateFile } from '../private-file.ts';
+import { PartialFile } from '../partial-file.ts';
 import { askerOf } from './asker.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './errors.ts';
@@ -35,24 +35,18 @@ export async function makeBackup(
   write: (path: string) => Promise<void>,
 ): Promise<void> {
   if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
-  const partial = `${file}.partial`;
-  const remove = (): void => {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${end}`, { force: true });
-  };
-  remove(); // what a killed backup left
   try {
-    makePrivateFile(partial);
-    await write(partial);
-    const fault = await firstFault(partial, told);
+    using partial = new PartialFile(file, '.partial');
+    await write(partial.path);
+    const fault = await faultOf(partial.path, told);
     if (fault !== undefined) {
-      const reason = `its copy does not pass the check (${wordsOf(fault)}), and was not kept`;
+      const reason = `its copy does not pass the check (${fault}), and was not kept`;
       throw platError('storeDamaged', { store: source, reason });
     }
-    renameSync(partial, file);
+    if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
+    partial.takePlace();
   } catch (error) {
     throw translateError(error, source, 0);
-  } finally {
-    remove();
   }
 }
 
@@ -63,12 +57,10 @@ export const writeBackup = (file: string, dump: StoreDump, options: BackupOption
 /** Milliseconds that a lock is waited for; nobody else has the file. */
 const PATIENCE = 5000;
 
-async function firstFault(path: string, told: BackupOptions['told']): Promise<Fault | undefined> {
+async function faultOf(path: string, told: BackupOptions['told']): Promise<string | undefined> {
   const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
   try {
-    for await (const fault of findFaults(checkable(connection), told))
-      if (!isOfItsSource(fault)) return fault;
-    return undefined;
+    return await unsoundness(checkable(connection), told);
   } finally {
     connection.close();
   }
@@ -84,10 +76,3 @@ function checkable(connection: Connection): Checkable {
     fileFaults: async () => findFileFaults(connection, model),
   };
 }
-
-/** A replica's record whose source is not known is whole, and the next refresh says whose it is. */
-const isOfItsSource = (fault: Fault): boolean =>
-  fault.place === 'row' && fault.what.every((what) => what === '_source');
-
-const wordsOf = (fault: Fault): string =>
-  fault.place === 'file' ? fault.what.join('; ') : `${fault.resource} ${fault.key}: ${fault.what.join(', ')}`;

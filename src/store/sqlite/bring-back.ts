@@ -2,7 +2,7 @@
  * Brings a store back from a backup: the backup is copied beside the store, read whole, put into a new epoch, and takes
  * the store's place in one step. Nobody else may have the store open meanwhile. What was there before is kept.
  */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import type { KeyRecord } from '../../access/index.ts';
@@ -11,7 +11,7 @@ import { PlatError, platError } from '../../errors/index.ts';
 import { findFaults } from '../check/check-store.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { keyOf } from '../key-rows.ts';
-import { makePrivateFile } from '../private-file.ts';
+import { PartialFile } from '../partial-file.ts';
 import type { ResourceStatus } from '../store.ts';
 import { inspect } from './create.ts';
 import { damageIn, isBusy, translateError } from './errors.ts';
@@ -66,14 +66,10 @@ export async function bringBack({
   onProgress,
   link = linkSync,
 }: BringBack): Promise<BroughtBack> {
-  const partial = `${path}.restoring`;
-  const clear = (): void => {
-    for (const end of ['', ...SIDE_FILES]) rmSync(`${partial}${end}`, { force: true });
-  };
   const occupied = occupy(path);
   try {
-    clear(); // what a killed restore left
-    makePrivateFile(partial);
+    using taken = new PartialFile(path, '.restoring');
+    const partial = taken.path;
     await copyBackup(backup, partial);
     const remarks = occupied.remarks;
     const now = clock.now();
@@ -99,7 +95,6 @@ export async function bringBack({
     };
   } finally {
     occupied.release();
-    clear();
   }
 }
 

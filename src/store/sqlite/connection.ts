@@ -57,6 +57,22 @@ export function connect(options: ConnectionOptions): Connection {
   };
 }
 
+/** The rows of a statement, also where a damaged one holds a number that no writer of plat gives: then all come as big ones. */
+export function anyRows(
+  { database, prepare }: Pick<Connection, 'database' | 'prepare'>,
+  text: string,
+  values: readonly (string | number | null)[],
+): Record<string, Raw>[] {
+  try {
+    return prepare(text).all(...values);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const statement = database.prepare(text);
+    statement.setReadBigInts(true);
+    return statement.all(...values);
+  }
+}
+
 /** What the slots of a planned statement stand for. */
 export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 

@@ -3,7 +3,7 @@ import { ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts'
 import type { StoreModel } from '../model.ts';
 import type { ContentKey } from '../store.ts';
 import { decode } from './codec.ts';
-import type { Connection, Raw } from './connection.ts';
+import { anyRows, type Connection, type Raw } from './connection.ts';
 
 /** A statement that reads whole records from their columns, in key order. */
 function contentStatement(layout: ResourceLayout, where: string): string {
@@ -52,6 +52,6 @@ export function readContents(
     'key' in of
       ? ['r._key = ?', [of.key]]
       : ['r._parent = ? AND r._parent_resource = ?', [of.parent, of.parentResource]];
-  const rows = connection.prepare(contentStatement(layout, where)).all(...values);
+  const rows = anyRows(connection, contentStatement(layout, where), values);
   return rows.map((row) => contentOf(layout, row));
 }

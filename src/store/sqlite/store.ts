@@ -13,7 +13,7 @@ import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
-import { DAY_PATIENCE, modelOfToday, NewDay } from '../new-day.ts';
+import { DAY_PATIENCE, modelOfToday, NewDay, type OverdueDay } from '../new-day.ts';
 import { makePrivateFile } from '../private-file.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
 import type {
@@ -394,6 +394,10 @@ class SqliteStore implements Store {
     return makeBackup(file, { source: this.name, told }, async (path) => {
       await backupDatabase(this.#main.database, path);
     });
+  }
+
+  overdue(): OverdueDay | undefined {
+    return this.#newDay.overdue;
   }
 
   trouble(): string | undefined {

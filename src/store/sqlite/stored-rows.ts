@@ -1,9 +1,10 @@
 import type { FieldValues } from '../../dictionary/index.ts';
+import { DamagedRecord } from '../damage.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import { storedForm } from '../sql/stored-form.ts';
 import type { StoredRow } from '../write/transaction.ts';
 import { decode } from './codec.ts';
-import type { Connection, Raw } from './connection.ts';
+import { anyRows, type Connection, type Raw } from './connection.ts';
 
 /** What a transaction finds of one resource. */
 export interface StoredRows {
@@ -20,10 +21,7 @@ export interface StoredRows {
 export function storedRows(connection: Connection, layout: ResourceLayout): StoredRows {
   const form = storedForm<Raw>(layout, decode);
   const select = (rest: string, ...values: readonly string[]): StoredRow[] =>
-    connection
-      .prepare(`${form.rows} ${rest}`)
-      .all(...values)
-      .map(form.row);
+    anyRows(connection, `${form.rows} ${rest}`, values).map((raw) => sure(layout, form.row(raw)));
   return {
     find(keys) {
       const rows = select('WHERE r._key IN (SELECT value FROM json_each(?))', JSON.stringify(keys));
@@ -41,10 +39,15 @@ export function storedRows(connection: Connection, layout: ResourceLayout): Stor
     },
     load(rows) {
       const keys = JSON.stringify(rows.map(({ key }) => key));
-      const found = connection
-        .prepare(`${form.contents} WHERE r._key IN (SELECT value FROM json_each(?))`)
-        .all(keys);
+      const text = `${form.contents} WHERE r._key IN (SELECT value FROM json_each(?))`;
+      const found = anyRows(connection, text, [keys]);
       return new Map(found.map((row) => [String(row._key), form.content(row)]));
     },
   };
+}
+
+/** A row is replaced under its own number. @throws DamagedRecord for one whose number no writer of plat gives */
+function sure({ resource }: ResourceLayout, row: StoredRow): StoredRow {
+  if (Number.isSafeInteger(row.id) && Number.isSafeInteger(row.visible)) return row;
+  throw new DamagedRecord(`${resource.name} ${row.key}`);
 }

@@ -204,7 +204,7 @@ test('a number that plat never writes is told as a damage, and no request for it
   await world.damage(`UPDATE property_records SET _id = ${2 ** 62} WHERE _key = 'A'`);
   const told = {
     code: 'storeDamaged',
-    message: /is damaged: a column holds a number that plat never writes\. "plat check" /,
+    message: /is damaged: Property A is not as it was written\. "plat check" /,
   };
   await assert.rejects(world.write('Property', listing('A', { City: 'Else' })), told);
   assert.equal(world.store.trouble?.(), undefined);
@@ -212,4 +212,27 @@ test('a number that plat never writes is told as a damage, and no request for it
   await world.write('Property', listing('A', { City: 'Else' }));
   const [row] = await world.rows('Property', "$filter=ListingKey eq 'A'");
   assert.equal(row?.City, 'Else');
+});
+
+test('a value that plat never writes is found in its row, and stands in the way of no other', async (t) => {
+  const world = await makeWorld(sqliteEngine(), t);
+  const records = ['A', 'B'].map((key) => listing(key, { YearBuilt: 1900, Media: [photo(`P${key}`)] }));
+  await world.write('Property', ...records);
+  await world.damage(
+    `UPDATE property_records SET "YearBuilt" = ${2 ** 62} WHERE _key = 'A'`,
+    `UPDATE property_records SET "ModificationTimestamp" = ${2 ** 62} WHERE _key = 'B'`,
+    `UPDATE media_records SET _rank = ${2 ** 62}, "MediaCategory" = ${2 ** 62} WHERE _key = 'PB'`,
+  );
+  const faults = await Array.fromAsync(findFaults(world.store));
+  const named = faults.flatMap((fault) => (fault.place === 'row' ? [`${fault.resource} ${fault.key}`] : []));
+  assert.deepEqual(named, ['Property A', 'Property B', 'Media PB']);
+  assert.equal((await world.store.contents('Property', { key: 'A' })).length, 1);
+  const children = { parent: 'B', parentResource: 'Property' };
+  assert.equal((await world.store.contents('Media', children)).length, 1);
+  // A refresh stores every record anew, and mends by that what it reads.
+  await world.write('Property', ...records.map((record) => ({ ...record, YearBuilt: 1901 })));
+  await world.store.mend();
+  await world.store.mendFile();
+  const [first] = await world.rows('Property', "$filter=ListingKey eq 'A'");
+  assert.equal(first?.YearBuilt, 1901);
 });

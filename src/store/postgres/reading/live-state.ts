@@ -1,5 +1,5 @@
 import type { StoreModel } from '../../model.ts';
-import { NewDay } from '../../new-day.ts';
+import { NewDay, type OverdueDay } from '../../new-day.ts';
 import type { Horizon } from '../../store.ts';
 import { translateError } from '../connection/errors.ts';
 import type { Session } from '../connection/session.ts';
@@ -92,6 +92,10 @@ export class LiveState {
   /** Notes the model that a write of this process left, unless a later one is known. */
   took(model: StoreModel): void {
     if (model.generation >= this.#stored.generation) this.#stored = model;
+  }
+
+  get overdue(): OverdueDay | undefined {
+    return this.#newDay.overdue;
   }
 
   /** Resolves when nothing is done in the background. */

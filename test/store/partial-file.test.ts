@@ -1,0 +1,101 @@
+/** Files that are filled under a name of their own: nobody takes one for whole, and none is left behind but by `kill -9`. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PartialFile } from '../../src/store/partial-file.ts';
+import { temporaryFile } from '../support/temporary.ts';
+
+function folder(): string {
+  const path = temporaryFile('');
+  mkdirSync(path);
+  return path;
+}
+
+test('a file has its name when it is whole, and the mode of the one whose place it takes', () => {
+  const place = folder();
+  const file = join(place, 'a');
+  {
+    using partial = new PartialFile(file, '.partial');
+    writeFileSync(partial.path, 'one');
+    assert.deepEqual(readdirSync(place), ['a.partial']);
+    partial.takePlace();
+  }
+  assert.deepEqual(readdirSync(place), ['a']);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  chmodSync(file, 0o640);
+  {
+    using partial = new PartialFile(file, '.partial');
+    writeFileSync(partial.path, 'two');
+    partial.takePlace();
+  }
+  assert.equal(readFileSync(file, 'utf8'), 'two');
+  assert.equal(statSync(file).mode & 0o777, 0o640);
+});
+
+test('what fails is gone, with what stood beside it, and what was there before stays', () => {
+  const place = folder();
+  const file = join(place, 'a');
+  writeFileSync(file, 'before');
+  assert.throws(() => {
+    using partial = new PartialFile(file, '.partial');
+    for (const end of ['', '-wal', '-journal']) writeFileSync(`${partial.path}${end}`, 'half');
+    throw new Error('no more');
+  }, /no more/);
+  assert.deepEqual(readdirSync(place), ['a']);
+  assert.equal(readFileSync(file, 'utf8'), 'before');
+});
+
+test('what a killed process left is none of the next, and two at once do not take each other for their own', () => {
+  const place = folder();
+  const file = join(place, 'a');
+  for (const end of ['', '-wal']) writeFileSync(`${file}.partial${end}`, 'stale');
+  using first = new PartialFile(file, '.partial');
+  assert.equal(readFileSync(first.path, 'utf8'), '');
+  assert.deepEqual(readdirSync(place), ['a.partial']);
+  using second = new PartialFile(file, '.partial');
+  writeFileSync(second.path, 'second');
+  assert.throws(() => first.takePlace(), { code: 'failed', message: /Another process writes / });
+  second.takePlace();
+  assert.equal(readFileSync(file, 'utf8'), 'second');
+});
+
+const SCRIPT = `
+import { writeFileSync } from 'node:fs';
+import { endOnSignals } from ${JSON.stringify(new URL('../../src/cli/shutdown.ts', import.meta.url))};
+import { PartialFile } from ${JSON.stringify(new URL('../../src/store/partial-file.ts', import.meta.url))};
+endOnSignals();
+using partial = new PartialFile(process.argv[1], '.partial');
+writeFileSync(partial.path, 'half');
+process.stdout.write('begun');
+setInterval(() => undefined, 1000);
+await new Promise(() => undefined);
+`;
+
+for (const [signal, left] of [
+  ['SIGINT', []],
+  ['SIGTERM', []],
+  ['SIGHUP', []],
+  ['SIGKILL', ['a.partial']],
+] as const) {
+  test(`${signal} leaves ${left.length === 0 ? 'nothing' : 'what the next removes'}`, async () => {
+    const place = folder();
+    const file = join(place, 'a');
+    const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT, file]);
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    child.kill(signal);
+    await ended;
+    assert.deepEqual(readdirSync(place), left);
+    assert.equal(existsSync(file), false);
+  });
+}
