@@ -93,7 +93,7 @@ export class Scrub {
    * asks again and again has it looked at again.
    */
   damaged(): DamagedRecords | undefined {
-    if (this.#damaged !== undefined) void this.#lookAgain().catch(() => undefined);
+    if (this.#damaged !== undefined) void this.#lookAgain();
     return this.#damaged;
   }
 
@@ -212,9 +212,12 @@ export class Scrub {
     if (this.#looking !== undefined) return this.#looking;
     if (this.#known.size === 0 || now - this.#looked < LOOK_AGAIN) return Promise.resolve();
     this.#looked = now;
-    this.#looking = this.#forgetMended().finally(() => {
-      this.#looking = undefined;
-    });
+    this.#looking = this.#forgetMended()
+      // A store that is away says so wherever it is read; what is known of it stays known.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#looking = undefined;
+      });
     return this.#looking;
   }
 
