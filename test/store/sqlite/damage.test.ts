@@ -236,3 +236,19 @@ test('a value that plat never writes is found in its row, and stands in the way 
   const [first] = await world.rows('Property', "$filter=ListingKey eq 'A'");
   assert.equal(first?.YearBuilt, 1901);
 });
+
+test('a check lets others have a turn after each step, so that a signal ends it', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t);
+  let turns = 0;
+  let steps = 0;
+  let isDone = false;
+  const turn = (): void => {
+    turns++;
+    if (!isDone) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const faults = await Array.fromAsync(findFaults(store, () => void steps++));
+  isDone = true;
+  assert.deepEqual(faults, []);
+  assert.ok(steps > 5 && turns >= steps, `${turns} turns in ${steps} steps`);
+});
