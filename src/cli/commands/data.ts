@@ -42,7 +42,8 @@ async function writeFile(out: string, lines: AsyncIterable<string>): Promise<voi
   }
   // A link stays one.
   using partial = new PartialFile(before === undefined ? out : realpathSync(out), '.partial');
-  await pipeline(lines, createWriteStream(partial.path, { flush: true }));
+  // The file is there: one that was removed meanwhile, since nothing could be read, is not made again.
+  await pipeline(lines, createWriteStream(partial.path, { flags: 'r+', flush: true }));
   partial.takePlace();
 }
 
