@@ -13,6 +13,8 @@ export interface Ground {
   readonly name: string;
   /** Resolves when no work is under way. */
   readonly quiet: () => Promise<void>;
+  /** Names of what is not done yet, for a history that stands still. */
+  readonly underWay: () => readonly string[];
   /** An empty store, which is gone when the scope ends. */
   open(scope: Scope, options: OpenOptions): Promise<Site>;
 }
@@ -47,6 +49,7 @@ export function sqliteGround(): Ground {
         await threadIsQuiet();
       }
     },
+    underWay: () => [...copying].map(() => 'backup'),
     async open(scope, options) {
       const { store, again } = await engine.open(scope, options);
       return {

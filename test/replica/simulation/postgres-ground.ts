@@ -2,6 +2,7 @@ import type { ClockTrust } from '../../../src/store/clock-jump.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { openLine } from '../../support/postgres-line.ts';
 import type { Ground } from './ground.ts';
@@ -10,17 +11,17 @@ import { Traffic, watchedStore } from './traffic.ts';
 /** Stores on a server, each history's in databases of its own. */
 export function postgresGround(): Ground {
   const traffic = new Traffic();
-  const during = <T>(call: Promise<T>): Promise<T> => traffic.during(call);
+  const during = <T>(call: Promise<T>, name: string): Promise<T> => traffic.during(call, name);
   return {
     name: 'postgres',
     quiet: traffic.quiet,
-    async open(scope, { settings, clock, machine }) {
+    underWay: traffic.underWay,
+    async open(scope, { settings, clock, machine, limits = WRITE_LIMITS }) {
       const { address, drop } = await emptyDatabase(settings);
       scope.after(drop);
       const open = async (at: string, on = clock, trust: ClockTrust = {}): Promise<Store> => {
-        const store = await during(
-          openPostgresStore({ address: `${at}&connections=2`, clock: on, machine, ...trust, writeBackup }),
-        );
+        const options = { clock: traffic.clock(on), machine, limits, ...trust, writeBackup };
+        const store = await during(openPostgresStore({ address: `${at}&connections=2`, ...options }), 'open');
         scope.after(() => store.close());
         return store;
       };
@@ -34,9 +35,14 @@ export function postgresGround(): Ground {
           scope.after(line.close);
           const store = await open(line.address, on);
           line.passes = () => mortal.passes();
-          void mortal.death.then(() => during(line.end()));
+          void mortal.death.then(() => during(line.end(), 'the end of a process'));
           // Until the server has given up what was under way on a connection that is gone, it may still be done.
-          return watchedStore(store, (call) => during(call.finally(() => line.settled())));
+          return watchedStore(store, (call, name) =>
+            during(
+              call.finally(() => line.settled()),
+              name,
+            ),
+          );
         },
       };
     },

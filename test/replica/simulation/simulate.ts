@@ -5,6 +5,7 @@ import type { Ground } from './ground.ts';
 import type { Fate } from './mortal.ts';
 import { drawPlan, type Plan } from './plan.ts';
 import { type Stage, setStage } from './stage.ts';
+import type { TimeOptions } from './time.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -13,6 +14,8 @@ export interface SimulationOptions {
   readonly mutant?: () => Mutant;
   /** What is to be as it says, whatever the seed. */
   readonly plan?: Partial<Plan>;
+  /** How long it may take; absent: far longer than any does. */
+  readonly most?: TimeOptions['most'];
 }
 
 export interface Outcome {
@@ -29,9 +32,15 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** Plays the history of a seed: a source that changes, faults, processes that die, and at the end one whole cycle. */
-export async function simulate({ seed, ground, mutant, plan: fixed }: SimulationOptions): Promise<Outcome> {
+export async function simulate({
+  seed,
+  ground,
+  mutant,
+  plan: fixed,
+  most,
+}: SimulationOptions): Promise<Outcome> {
   const plan = { ...drawPlan(seed), ...fixed };
-  const stage = await setStage(plan, ground);
+  const stage = await setStage(plan, ground, most);
   let failure: string | undefined;
   try {
     await stage.time.run(Promise.race([play(stage, mutant?.()), stage.violation]));

@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { makeRandom, type Random } from '../../../src/demo/random.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
 import { CommitWitness } from './commit-witness.ts';
 import { type Ground, type Site, sqliteGround } from './ground.ts';
 import { CUSTOM_FIELDS, FIELDS_IN_USE } from './market.ts';
@@ -10,7 +12,7 @@ import { RequestWitness } from './request-witness.ts';
 import { type Ask, ORIGIN, serve } from './serve.ts';
 import { Source } from './source.ts';
 import { sourceMachine } from './source-machine.ts';
-import { VirtualTime } from './time.ts';
+import { type TimeOptions, VirtualTime } from './time.ts';
 import { type Accuse, Violation } from './violation.ts';
 
 /** Everything that a history is played with. */
@@ -42,7 +44,14 @@ const INNER_ADDRESS = 'http://inner.test:9999';
 /** A last timestamp so far ahead of the clock is of a clock that was wrong (store/sqlite/bring-back.ts). */
 const AHEAD = 3_600_000;
 
-export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
+/** Milliseconds that closing one thing is waited for: what stands still may never end. */
+const CLOSING = 30_000;
+const patience = (): Promise<void> => setTimeout(CLOSING, undefined, { ref: false });
+
+/** How long a history may take: far more than any does. Milliseconds. */
+const MOST: TimeOptions['most'] = { virtual: 100 * 86_400_000, real: 10 * 60_000 };
+
+export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise<Stage> {
   const closers: (() => Promise<void> | void)[] = [];
   const scope = { after: (work: () => Promise<void> | void) => void closers.push(work) };
   // Only the embedded engine can be brought back while it is open.
@@ -51,7 +60,12 @@ export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
     await ground.quiet();
     if (sourceGround !== ground) await sourceGround.quiet();
   };
-  const time = new VirtualTime({ start: START, grain: plan.wholeSeconds ? 1000 : 1, quiet });
+  const underWay = (): readonly string[] =>
+    [...new Set([ground, sourceGround])].flatMap((one) => one.underWay());
+  const grain = plan.wholeSeconds ? 1000 : 1;
+  const time = new VirtualTime({ start: START, grain, quiet, most, underWay });
+  // However slow the machine is, no transaction takes too long.
+  const limits = { ...WRITE_LIMITS, elapsed: () => time.now };
   const log: string[] = [];
   const say = (line: string): void => {
     log.push(`${new Date(time.now).toISOString()} ${line}`);
@@ -70,10 +84,12 @@ export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
     settings: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, fieldsInUse } },
     clock: machine.clock,
     machine: machine.machine,
+    limits,
   });
   const replica = await ground.open(scope, {
     settings: { ...DEFAULT_SETTINGS, owner: 'replica', declarations: { fieldsInUse } },
     clock: time.clock(aheadOf(plan)),
+    limits,
   });
   const random = (purpose: string): Random => makeRandom(plan.seed, purpose);
   let served = market.store;
@@ -133,7 +149,7 @@ export async function setStage(plan: Plan, ground: Ground): Promise<Stage> {
     log,
     backUp,
     close: async () => {
-      for (const work of closers.toReversed()) await work();
+      for (const work of closers.toReversed()) await Promise.race([work(), patience()]);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../src/store/clock.ts';
+import { Violation } from './violation.ts';
 
 interface Sleeper {
   readonly at: number;
@@ -12,6 +13,10 @@ export interface TimeOptions {
   readonly grain: number;
   /** Resolves when no work is under way but what sleeps. */
   readonly quiet: () => Promise<void>;
+  /** Milliseconds that may pass at the most: of this time, and of the machine's. */
+  readonly most: { readonly virtual: number; readonly real: number };
+  /** What is under way, for whoever wonders why nothing goes on. */
+  readonly underWay: () => readonly string[];
 }
 
 /** All work of one thread that does not sleep comes to its end before the next macrotask. */
@@ -21,14 +26,20 @@ export const threadIsQuiet = (): Promise<void> => new Promise((resolve) => void 
 export class VirtualTime {
   readonly #grain: number;
   readonly #quiet: () => Promise<void>;
+  readonly #most: TimeOptions['most'];
+  readonly #underWay: () => readonly string[];
+  readonly #end: number;
   /** In the order in which they wake. */
   readonly #sleepers: Sleeper[] = [];
   #now: number;
 
-  constructor({ start, grain, quiet }: TimeOptions) {
+  constructor({ start, grain, quiet, most, underWay }: TimeOptions) {
     this.#now = start;
     this.#grain = grain;
     this.#quiet = quiet;
+    this.#most = most;
+    this.#underWay = underWay;
+    this.#end = start + most.virtual;
   }
 
   get now(): number {
@@ -62,20 +73,47 @@ export class VirtualTime {
     };
   }
 
-  /** Lets time pass until the work is done. */
+  /**
+   * Lets time pass until the work is done.
+   * @throws Violation when it takes too long, in this time or in the machine's
+   */
   async run<T>(work: Promise<T>): Promise<T> {
+    const overdue = Promise.withResolvers<never>();
+    overdue.promise.catch(() => undefined); // told where it is waited for
+    const timer = setTimeout(
+      () => overdue.reject(this.#endless(`${this.#most.real / 1000} s`)),
+      this.#most.real,
+    );
     let isDone = false;
     const done = work.finally(() => {
       isDone = true;
     });
     done.catch(() => undefined); // told at the end
-    for (;;) {
-      await this.#quiet();
-      if (isDone) return done;
-      const next = this.#sleepers.shift();
-      if (next === undefined) throw new Error('Everybody waits, and nobody sleeps');
-      this.#now = Math.max(this.#now, next.at);
-      next.wake();
+    try {
+      for (;;) {
+        await Promise.race([this.#quiet(), overdue.promise]);
+        if (isDone) return await done;
+        const next = this.#sleepers.shift();
+        if (next === undefined) throw new Error('Everybody waits, and nobody sleeps');
+        this.#now = Math.max(this.#now, next.at);
+        if (this.#now > this.#end) throw this.#endless(`${this.#most.virtual / DAY} days of its time`);
+        next.wake();
+      }
+    } finally {
+      clearTimeout(timer);
     }
   }
+
+  #endless(spent: string): Violation {
+    const calls = this.#underWay();
+    const waits = [
+      ...(calls.length > 0 ? [`under way: ${calls.join(', ')}`] : ['nothing is under way']),
+      `${this.#sleepers.length} sleep`,
+    ];
+    return new Violation(
+      `every history ends: it did not within ${spent}, and stands at ${new Date(this.#now).toISOString()}; ${waits.join('; ')}`,
+    );
+  }
 }
+
+const DAY = 86_400_000;

@@ -1,37 +1,67 @@
+import type { Clock } from '../../../src/store/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { replaced } from './replaced.ts';
 import { threadIsQuiet } from './time.ts';
 
-/** Counts the calls of stores that are answered from elsewhere, so that it is known when none is under way. */
+/** Knows the calls of stores that are answered from elsewhere, so that it is known when none is under way. */
 export class Traffic {
-  #calls = 0;
+  /** What is under way, by a name for each. */
+  readonly #calls = new Set<{ readonly name: string }>();
+  /** Calls that wait on the clock of the history: it goes on only while they do. */
+  #sleeping = 0;
   #rest = Promise.withResolvers<void>();
 
-  async during<T>(call: Promise<T>): Promise<T> {
-    this.#calls++;
+  async during<T>(call: Promise<T>, name: string): Promise<T> {
+    const entry = { name };
+    this.#calls.add(entry);
     try {
       return await call;
     } finally {
-      this.#calls--;
-      if (this.#calls === 0) {
-        this.#rest.resolve();
-        this.#rest = Promise.withResolvers();
-      }
+      this.#calls.delete(entry);
+      this.#look();
     }
+  }
+
+  /** The same clock, for stores: a call that sleeps on it is not under way. */
+  clock({ now, sleep }: Clock): Clock {
+    return {
+      now,
+      sleep: async (milliseconds, signal) => {
+        this.#sleeping++;
+        this.#look();
+        try {
+          await sleep(milliseconds, signal);
+        } finally {
+          this.#sleeping--;
+        }
+      },
+    };
   }
 
   /** Resolves when no call is under way, and whoever waited for one has gone on. */
   readonly quiet = async (): Promise<void> => {
     for (;;) {
       await threadIsQuiet();
-      if (this.#calls === 0) return;
+      if (this.#isQuiet) return;
       await this.#rest.promise;
     }
   };
+
+  readonly underWay = (): readonly string[] => [...this.#calls].map(({ name }) => name);
+
+  get #isQuiet(): boolean {
+    return this.#calls.size <= this.#sleeping;
+  }
+
+  #look(): void {
+    if (!this.#isQuiet) return;
+    this.#rest.resolve();
+    this.#rest = Promise.withResolvers();
+  }
 }
 
 /** What is made of each call before it is answered. */
-type Wrap = <T>(call: Promise<T>) => Promise<T>;
+type Wrap = <T>(call: Promise<T>, name: string) => Promise<T>;
 
 /** A store whose calls are all counted. */
 export function watchedStore(store: Store, wrap: Wrap): Store {
@@ -50,7 +80,7 @@ function watched<T extends object>(target: T, wrap: Wrap): T {
       if (typeof value !== 'function') return value;
       return (...given: readonly unknown[]): unknown => {
         const answer: unknown = Reflect.apply(value, object, given);
-        return answer instanceof Promise ? wrap(answer) : answer;
+        return answer instanceof Promise ? wrap(answer, String(name)) : answer;
       };
     },
   });
