@@ -1,9 +1,10 @@
+import { DamagedRecord } from '../damage.ts';
 import type { Page } from '../read.ts';
 import type { BoundValue } from '../sql/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../sql/plan.ts';
-import type { BodyCheck } from '../whole/whole-bodies.ts';
+import { type BodyCheck, mustBeText } from '../whole/whole-bodies.ts';
 import { begin } from './begin.ts';
-import { bindings, type Connection, type Raw, type Slots } from './connection.ts';
+import { anyRows, bindings, type Connection, type Raw, type Slots } from './connection.ts';
 
 /** A read as data: it runs on the main thread or in a worker, and means the same there. */
 export type ReadTask =
@@ -43,7 +44,7 @@ function ask(connection: Connection, statement: PlannedStatement, slots?: Slots)
   const prepared = size > KEPT_VALUES ? connection.database.prepare(text) : connection.prepare(text);
   return {
     get: () => prepared.get(...values),
-    all: () => prepared.all(...values),
+    all: () => anyRows({ database: connection.database, prepare: () => prepared }, text, values),
     iterate: () => prepared.iterate(...values),
   };
 }
@@ -101,7 +102,9 @@ function searchPage(connection: Reader, plan: PagePlan & { kind: 'search' }): Pa
   for (const statement of plan.find) {
     const wanted = plan.limit + 1 - found.length;
     if (wanted <= 0) break;
-    for (const row of ask(connection, statement, { limit: wanted }).all()) found.push(foundRow(row));
+    for (const row of ask(connection, statement, { limit: wanted }).all()) {
+      found.push(...foundRows(connection, row));
+    }
   }
   const page = found.slice(0, plan.limit);
   const last = page.at(-1);
@@ -112,10 +115,16 @@ function searchPage(connection: Reader, plan: PagePlan & { kind: 'search' }): Pa
   return { body, rows: page.length, more: found.length > plan.limit, last: { key, values } };
 }
 
-/** A row of a find statement comes as an object whose members are in the order of its columns. */
-function foundRow(row: Record<string, Raw>): FoundRow {
+/**
+ * A row of a find statement comes as an object whose members are in the order of its columns. One with a number that no
+ * writer of plat gives leads to no text: an operator's commands read the others.
+ * @throws DamagedRecord for it, where the page is sent
+ */
+function foundRows({ check }: Reader, row: Record<string, Raw>): FoundRow[] {
   const [id, key, ...values] = Object.values(row);
-  return [Number(id), String(key), ...values.map(plainValue)];
+  if (Number.isSafeInteger(Number(id))) return [[Number(id), String(key), ...values.map(plainValue)]];
+  if (check === mustBeText) return [];
+  throw new DamagedRecord(`The record with the key ${key}`);
 }
 
 function plainValue(raw: Raw): BoundValue {

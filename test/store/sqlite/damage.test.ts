@@ -207,6 +207,14 @@ test('a number that plat never writes is told as a damage, and no request for it
     message: /is damaged: Property A is not as it was written\. "plat check" /,
   };
   await assert.rejects(world.write('Property', listing('A', { City: 'Else' })), told);
+  // An operator reads the others; what is sent is refused.
+  const found = "$filter=ListingKey ne 'C'";
+  assert.deepEqual(await world.keys('Property', found), ['B']);
+  const request = await world.request('Property', found);
+  await assert.rejects(world.store.page(request, { ...TIME, caller: CALLER }), {
+    code: 'storeDamaged',
+    message: /is damaged: The record with the key A is not as it was written\. /,
+  });
   assert.equal(world.store.trouble?.(), undefined);
   await repairStore(world.store);
   await world.write('Property', listing('A', { City: 'Else' }));
