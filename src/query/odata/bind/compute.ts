@@ -2,7 +2,7 @@ import { platError } from '../../../errors/index.ts';
 import type { Computed } from '../../request.ts';
 import type { ComputeNode } from '../syntax/nodes.ts';
 import { type Sourced, shown } from '../syntax/source.ts';
-import { environmentOf, mismatch, type Named, type QueryScope } from './environment.ts';
+import { type ComputedName, environmentOf, mismatch, type QueryScope } from './environment.ts';
 import { bindValue } from './expression.ts';
 import { typeOf } from './types.ts';
 
@@ -16,10 +16,11 @@ export function withComputed(
   items: Sourced<readonly ComputeNode[]> | undefined,
 ): QueryScope {
   if (items === undefined) return query;
-  let all = query;
+  const computed = new Map<string, ComputedName>();
+  const reaching = (reach: number): QueryScope => ({ ...query, computed, reach });
   for (const { name, expression } of items.value) {
     const { schema } = query.record;
-    if (all.computed.has(name) || schema.findField(name).kind === 'visible' || schema.findNavigation(name)) {
+    if (computed.has(name) || schema.findField(name).kind === 'visible' || schema.findNavigation(name)) {
       const expected = `a new name after "as", which no field of ${schema.resource.name} has and which stands once`;
       throw platError(
         'optionInvalid',
@@ -27,10 +28,11 @@ export function withComputed(
         { target: '$compute' },
       );
     }
-    const named: Named = { source: items.source, value: expression, query: all };
-    all = { ...all, computed: new Map(all.computed).set(name, named) };
+    const before = computed.size;
+    const scope = reaching(before);
+    computed.set(name, { source: items.source, value: expression, query: scope, before });
   }
-  return all;
+  return reaching(computed.size);
 }
 
 /** The computed values of a query, in their order. @throws typeMismatch for a shape, which no record can hold */

@@ -51,6 +51,11 @@ export interface Named extends Sourced<Node> {
   readonly query: QueryScope;
 }
 
+/** A computed name, and how many stand before it: those it may use. */
+export interface ComputedName extends Named {
+  readonly before: number;
+}
+
 /** What all expressions of one collection's options share. */
 export interface QueryScope {
   readonly schema: Schema;
@@ -58,7 +63,9 @@ export interface QueryScope {
   /** `$it` is the record of the resource path, which an expansion cannot reach. */
   readonly isExpansion: boolean;
   readonly aliases: ReadonlyMap<string, Named>;
-  readonly computed: ReadonlyMap<string, Named>;
+  /** All computed names of the collection; an expression may use the first `reach` of them. */
+  readonly computed: ReadonlyMap<string, ComputedName>;
+  readonly reach: number;
   readonly expanded: Expanded;
 }
 

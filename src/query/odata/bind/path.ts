@@ -43,7 +43,7 @@ function bindHead(env: Environment, head: Segment): Bound {
       if (variable) return variable;
       const self = reachable(env, head, env.self);
       const computed = self === env.query.record ? env.query.computed.get(head.name) : undefined;
-      if (computed) return bindNamed(env, head, computed);
+      if (computed && computed.before < env.query.reach) return bindNamed(env, head, computed);
       if (self.kind === 'record') return member(env, self, head);
       throw mismatch(env, head, `${shown(head.name)} is named where only $this and variables have a value`);
     }

@@ -35,6 +35,7 @@ export function queryScope(
     isExpansion,
     aliases,
     computed: new Map(),
+    reach: 0,
     expanded,
   };
   for (const [name, sourced] of own) aliases.set(name, { ...sourced, query });
