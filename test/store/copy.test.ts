@@ -1,5 +1,6 @@
 /** A store that moves from one engine to the other and back is the same store. */
 import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, type TestContext, test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
@@ -12,7 +13,7 @@ import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
 import type { PartitionField } from '../../src/store/store.ts';
 import { listing } from '../support/builders.ts';
 import { testClock } from '../support/clock.ts';
-import { bareDatabase } from '../support/postgres-engine.ts';
+import { bareDatabase, copyOfDatabase } from '../support/postgres-engine.ts';
 import { runOn } from '../support/postgres-server.ts';
 import { temporaryFile } from '../support/temporary.ts';
 import { operations } from '../support/world.ts';
@@ -56,7 +57,25 @@ type Place = keyof typeof PLACES;
 const partitionsOf = (place: Place): PartitionField | undefined =>
   place === 'partitions' ? 'OriginatingSystemID' : undefined;
 
-async function fill(place: Place, address: string): Promise<void> {
+/** The address of a store with a small market, which a copy of a prepared one is. */
+async function filled(t: TestContext, place: Place): Promise<string> {
+  const making = FILLED.get(place) ?? fill(place);
+  FILLED.set(place, making);
+  const prepared = await making;
+  if (place === 'sqlite') {
+    const path = temporaryFile();
+    copyFileSync(prepared, path);
+    return path;
+  }
+  const { address, drop } = await copyOfDatabase(prepared);
+  t.after(drop);
+  return address;
+}
+
+const FILLED = new Map<Place, Promise<string>>();
+
+async function fill(place: Place): Promise<string> {
+  const address = place === 'sqlite' ? temporaryFile() : (await bareDatabase()).address;
   const partitions = partitionsOf(place);
   const store = await open(address, {
     create: settings,
@@ -74,6 +93,7 @@ async function fill(place: Place, address: string): Promise<void> {
   await store.keys.recordUse(new Map([['k', { ...NO_USE, requests: 3 }]]));
   await store.ledger.exchange('feed', 'cursor', () => ({ at: 'é' }));
   await store.close();
+  return address;
 }
 
 /** All that can be seen of a store. */
@@ -121,8 +141,7 @@ const OTHER_WAYS: readonly (readonly [Place, Place])[] = [
 suite('copies of stores', () => {
   for (const [from, to] of process.env.PLAT_FULL === '1' ? [...WAYS, ...OTHER_WAYS] : WAYS) {
     test(`from ${from} to ${to}: everything is the same, and the copy goes its own way`, async (t) => {
-      const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
-      await fill(from, here);
+      const [here, there] = [await filled(t, from), await PLACES[to](t)];
       const report = await copied(here, there, to);
       assert.equal(report.written, report.rows);
       assert.equal(report.removed, 0);
@@ -138,8 +157,7 @@ suite('copies of stores', () => {
     });
 
     test(`from ${from} to ${to}: a copy that breaks off goes on, and what changed meanwhile comes along`, async (t) => {
-      const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
-      await fill(from, here);
+      const [here, there] = [await filled(t, from), await PLACES[to](t)];
       const [source, target] = [
         await openTables(here, false),
         await openTables(there, true, partitionsOf(to)),
@@ -217,8 +235,7 @@ suite('copies of stores', () => {
   }
 
   test('a store is not written over, and a database of somebody else neither', async (t) => {
-    const here = await PLACES.sqlite();
-    await fill('sqlite', here);
+    const here = await filled(t, 'sqlite');
     const there = await database(t);
     await copied(here, there);
     const name = there.replace(/\?.*/, '');
@@ -237,14 +254,12 @@ suite('copies of stores', () => {
       code: 'storeTooNew' satisfies ErrorCode,
       message: `${name} has layout 99, newer than the layout 2 that this plat knows. Use a newer plat.`,
     });
-    const file = await PLACES.sqlite();
-    await fill('sqlite', file);
+    const file = await filled(t, 'sqlite');
     const newer = new DatabaseSync(file);
     newer.exec('PRAGMA user_version = 99');
     newer.close();
     await assert.rejects(copied(file, await database(t)), refused(file));
-    const server = await database(t);
-    await fill('postgres', server);
+    const server = await filled(t, 'postgres');
     await runOn(
       server,
       "UPDATE plat.plat_meta SET value = '99' WHERE name IN ('layout', 'oldest_reader', 'oldest_writer')",
@@ -253,8 +268,7 @@ suite('copies of stores', () => {
   });
 
   test('a copy that was begun without partitions does not go on with them', async (t) => {
-    const here = await PLACES.sqlite();
-    await fill('sqlite', here);
+    const here = await filled(t, 'sqlite');
     const there = await database(t);
     const [source, target] = [await openTables(here, false), await openTables(there, true)];
     await source.read(({ model, tables }) => target.fill(({ prepare }) => prepare(model, tables)));
@@ -290,8 +304,7 @@ suite('copies of stores', () => {
 
   for (const from of ['sqlite', 'postgres'] as const) {
     test(`from ${from}: a store that is served and written to meanwhile is copied as it was at one moment`, async (t) => {
-      const here = await PLACES[from](t);
-      await fill(from, here);
+      const here = await filled(t, from);
       const before = await seen(here);
       const store = await open(here);
       const { write } = operations(store, clock);
@@ -324,8 +337,7 @@ suite('copies of stores', () => {
 
   for (const to of ['sqlite', 'postgres'] as const) {
     test(`to ${to}: a second copy into the same place is refused while the first is at work`, async (t) => {
-      const [here, there] = [await PLACES.sqlite(), await PLACES[to](t)];
-      await fill('sqlite', here);
+      const [here, there] = [await filled(t, 'sqlite'), await PLACES[to](t)];
       const [source, target] = [await openTables(here, false), await openTables(there, true)];
       await source.read(({ model, tables }) =>
         target.fill(async ({ prepare }) => {

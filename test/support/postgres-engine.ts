@@ -85,8 +85,15 @@ export async function emptyDatabase(
   settings: StoreSettings,
   partitions?: PartitionField,
 ): Promise<{ address: string; drop(): Promise<void> }> {
+  return await copyOf(await preparedDatabase(await postgresServer(), settings, partitions));
+}
+
+/** The address of a copy of a database, which nobody may be using. */
+export const copyOfDatabase = (address: string): Promise<{ address: string; drop(): Promise<void> }> =>
+  copyOf(new URL(address).pathname.slice(1));
+
+async function copyOf(template: string): Promise<{ address: string; drop(): Promise<void> }> {
   const server = await postgresServer();
-  const template = await preparedDatabase(server, settings, partitions);
   const name = freshName('store');
   await runOn(server.address('postgres'), `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const drop = () => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
