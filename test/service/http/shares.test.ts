@@ -29,21 +29,34 @@ for (const [name, options] of engines) {
     it('who searches once does not stand behind all that another searches', async (t) => {
       const world = await startTestService(t, { fill, ...options });
       const [greedy, modest] = [await world.key('replication'), await world.key('replication')];
-      const order: string[] = [];
-      const ask = async (who: string, token: string, path: string): Promise<void> => {
+      const ask = async (path: string, token: string, ended: () => void): Promise<void> => {
         const { status, text } = await world.get('replication', `/Reso/OData/${path}`, { token });
         assert.equal(status, 200, text);
-        order.push(who);
+        ended();
       };
-      const slow = Array.from({ length: 14 }, (_, index) =>
-        ask('slow', greedy, `PropertyRooms/$count?$filter=${within(4, `none ${index}`)}`),
-      );
-      const quick = [1, 2, 3].map((price) =>
-        ask('quick', modest, `Property/$count?$filter=ListPrice eq ${price}`),
-      );
-      await Promise.all([...slow, ...quick]);
-      // One after the other, all of them would be behind nearly all of the fourteen.
-      assert.ok(order.lastIndexOf('quick') < 12, String(order));
+      /** How many of the searches that are left end before three of another key. */
+      const overtaken = async (part: number): Promise<number> => {
+        let ended = 0;
+        let before = 0;
+        const slow = Array.from({ length: 14 }, (_, index) =>
+          ask(`PropertyRooms/$count?$filter=${within(4, `none ${part} ${index}`)}`, greedy, () => ended++),
+        );
+        // By then all others have arrived and wait.
+        await Promise.race(slow);
+        const first = ended;
+        const quick = [1, 2, 3].map((price) =>
+          ask(`Property/$count?$filter=ListPrice eq ${part}${price}`, modest, () => {
+            before = ended;
+          }),
+        );
+        await Promise.all([...slow, ...quick]);
+        return (before - first) / (slow.length - first);
+      };
+      // One after the other, they would stand behind all but those that run. A busy machine may stop them for a while.
+      const parts: number[] = [];
+      while (parts.length < 3 && !parts.some((part) => part < 0.5))
+        parts.push(await overtaken(parts.length + 1));
+      assert.ok(Math.min(...parts) < 0.5, String(parts));
     });
 
     it('beyond its time a key is told to wait with searches; records, pages and other keys are answered', async (t) => {
