@@ -7,6 +7,7 @@ export {
   type KeyKind,
   type KeyRecord,
   type KeyVerdict,
+  looksLikeToken,
   makeKeyId,
   makeToken,
 } from './keys.ts';

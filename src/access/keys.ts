@@ -35,6 +35,11 @@ export function makeToken(random: (size: number) => Buffer = randomBytes): strin
   return TOKEN_PREFIX + random(32).toString('base64url');
 }
 
+const WITH_TOKEN = new RegExp(`(?:^|[^\\w-])${TOKEN_PREFIX}[\\w-]{43}(?![\\w-])`);
+
+/** Whether a text holds what `makeToken` might have made. */
+export const looksLikeToken = (text: string): boolean => WITH_TOKEN.test(text);
+
 /** A short public name of a key, for lists and logs. */
 export function makeKeyId(random: (size: number) => Buffer = randomBytes): string {
   return `k_${random(6).toString('hex')}`;

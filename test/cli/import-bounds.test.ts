@@ -13,18 +13,22 @@ import { linesOf, place } from './run.ts';
 
 const LIMITS = { record: 100, skipped: 2000 };
 
-async function read(text: string, size: number): Promise<{ records: RawRecord[]; fault: Envelope['fault'] }> {
+async function read(
+  text: string,
+  size: number,
+  limits = LIMITS,
+): Promise<{ records: RawRecord[]; fault: Envelope['fault'] }> {
   async function* chunks(): AsyncIterable<string> {
     for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
   }
   const envelope: Envelope = {};
-  const records = await Array.fromAsync(readRecords(chunks(), envelope, LIMITS));
+  const records = await Array.fromAsync(readRecords(chunks(), envelope, limits));
   return { records, fault: envelope.fault };
 }
 
 const large = (length: number): string => `{"ListingKey":"B","City":"${'x'.repeat(length)}"}`;
 const small = (key: string): string => `{"ListingKey":"${key}"}`;
-const SPACE = ' \n'.repeat(3000);
+const SPACE = ' \n'.repeat(900);
 
 for (const [form, wrap] of Object.entries({
   lines: (records: readonly string[]) => records.join('\n'),
@@ -81,9 +85,44 @@ for (const [form, wrap] of Object.entries({
 test('space before the first record is not held, and its lines count', async () => {
   const { records } = await read(`${SPACE}${small('A')}\n${small('B')}`, 64);
   assert.deepEqual(records, [
-    { line: 3001, text: small('A') },
-    { line: 3002, text: small('B') },
+    { line: 901, text: small('A') },
+    { line: 902, text: small('B') },
   ]);
+});
+
+test('a file that holds nothing but blanks any more is given up, after a bound, with what came before', async () => {
+  const only = 'Nothing but blanks stands in more than';
+  for (const [text, keys, line] of [
+    [SPACE.repeat(2), [], 1],
+    [`${small('A')}\n${SPACE.repeat(2)}${small('B')}`, [small('A')], 2],
+    [`[${small('A')},\n${SPACE.repeat(2)}${small('B')}]`, [small('A')], 1],
+  ] as const) {
+    const { records, fault } = await read(text, 64);
+    assert.deepEqual(
+      records.map((record) => record.text),
+      keys,
+    );
+    assert.match(fault?.reason ?? '', new RegExp(`^${only}`));
+    assert.ok((fault?.line ?? 0) >= line, `line ${fault?.line}`);
+  }
+});
+
+test('blanks between records and in their texts: however a file comes in pieces, its records are the same', async () => {
+  const blanks = ' \n\t \r\n'.repeat(30);
+  const inner = `{"ListingKey":"I","City":"a${' '.repeat(70)}b"}`;
+  const spread = `{\n"ListingKey":\n\n\n"S"}`;
+  for (const text of [
+    [small('A'), blanks, inner, '', blanks, small('B'), blanks].join('\n'),
+    `${blanks}[${blanks}${inner}${blanks},${blanks}${spread},${small('B')}${blanks}]${blanks}`,
+    `{"@reso.context":"urn:reso:metadata:2.0:resource:property","value":[${inner},${blanks}${spread}${blanks}]}`,
+  ]) {
+    const whole = await read(text, text.length, RECORD_LIMITS);
+    assert.ok(whole.records.length >= 2);
+    for (let size = 1; size < 80; size++) {
+      const pieces = await read(text, size, RECORD_LIMITS);
+      assert.deepEqual(pieces, whole, `${size}`);
+    }
+  }
 });
 
 test('records that are wrong in 100,000 places, nested 100,000 levels deep, or of odd numbers are refused alone, each with a short reason', async (t) => {
@@ -143,31 +182,40 @@ test('records that are wrong in 100,000 places, nested 100,000 levels deep, or o
 });
 
 const FULL = process.env.PLAT_FULL === '1';
-test('a gzip of one line of 3 GB is refused in bounded memory and time', { skip: !FULL }, async (t) => {
-  const at = place(t);
-  const piece = gzipSync(Buffer.alloc(64 << 20, 'x'), { level: 1 });
-  const packed = [gzipSync(linesOf([{ ListingKey: 'A' }])), ...Array<Buffer>(48).fill(piece)];
-  at.file('bomb.ndjson.gz', Buffer.concat(packed));
-  const running = at.start(['import', '--store', 'm.db', 'bomb.ndjson.gz']);
-  let most = 0;
-  const look = setInterval(() => {
-    try {
-      const status = readFileSync(`/proc/${running.child.pid}/status`, 'utf8');
-      most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
-    } catch {
-      // It has ended, or this is no Linux.
-    }
-  }, 50);
-  const begun = performance.now();
-  const { code, err } = await running.ended;
-  clearInterval(look);
-  assert.equal(code, 1);
-  assert.match(
-    err,
+for (const [what, fill, told] of [
+  [
+    'one line',
+    'x',
     /bomb\.ndjson\.gz:2: A record does not end within 1024 MB; the file is not read beyond it/,
-  );
-  assert.ok(performance.now() - begun < 60_000);
-  assert.ok(most < 700_000, `${most} kB`);
-  assert.equal(RECORD_LIMITS.skipped, 1 << 30);
-  assert.deepEqual((await at.exported('m.db', 'Property')).length, 1);
-});
+  ],
+  [
+    'blank lines',
+    '\n',
+    /bomb\.ndjson\.gz:\d+: Nothing but blanks stands in more than 1024 MB; the file is not/,
+  ],
+] as const)
+  test(`a gzip of ${what}, of 3 GB, is refused in bounded memory and time`, { skip: !FULL }, async (t) => {
+    const at = place(t);
+    const piece = gzipSync(Buffer.alloc(64 << 20, fill), { level: 1 });
+    const packed = [gzipSync(linesOf([{ ListingKey: 'A' }])), ...Array<Buffer>(48).fill(piece)];
+    at.file('bomb.ndjson.gz', Buffer.concat(packed));
+    const running = at.start(['import', '--store', 'm.db', 'bomb.ndjson.gz']);
+    let most = 0;
+    const look = setInterval(() => {
+      try {
+        const status = readFileSync(`/proc/${running.child.pid}/status`, 'utf8');
+        most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
+      } catch {
+        // It has ended, or this is no Linux.
+      }
+    }, 50);
+    const begun = performance.now();
+    const { code, err } = await running.ended;
+    clearInterval(look);
+    assert.equal(code, 1);
+    assert.match(err, told);
+    assert.ok(performance.now() - begun < 60_000);
+    assert.ok(most < 700_000, `${most} kB`);
+    assert.equal(RECORD_LIMITS.skipped, 1 << 30);
+    assert.deepEqual((await at.exported('m.db', 'Property')).length, 1);
+  });

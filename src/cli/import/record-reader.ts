@@ -52,7 +52,14 @@ export async function* readRecords(
   let held = '';
   let before = 1;
   let cutter: Cutter | undefined;
+  const blanks = new Blanks(limits);
   for await (const chunk of chunks) {
+    const isBlank = blanks.isBlank(chunk);
+    if (blanks.hasGivenUp()) {
+      envelope.fault = { line: cutter?.line() ?? before, reason: onlyBlanks(limits) };
+      return;
+    }
+    if (isBlank && cutter?.skip(chunk) === true) continue;
     if (cutter === undefined) {
       held += chunk;
       if (held.length < BEGINNING && !held.includes('\n')) continue;
@@ -89,6 +96,9 @@ const tooLarge = ({ record }: RecordLimits): string =>
 const givenUp = ({ skipped }: RecordLimits): string =>
   `A record does not end within ${megabytes(skipped)}; the file is not read beyond it`;
 
+const onlyBlanks = ({ skipped }: RecordLimits): string =>
+  `Nothing but blanks stands in more than ${megabytes(skipped)}; the file is not read beyond them`;
+
 /** The characters of one record that may come in many pieces, up to a bound. */
 class Held {
   readonly #limits: RecordLimits;
@@ -123,10 +133,36 @@ class Held {
   }
 }
 
+const NEWLINE = 0x0a;
+
+/** Character by character: a file may hold nothing but line ends. */
 function linesIn(text: string): number {
   let count = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === NEWLINE) count++;
   return count;
+}
+
+const NOT_BLANK = /\S/;
+
+/** Counts the blank characters that stand between two records; beyond a bound nothing more is expected of a file. */
+class Blanks {
+  readonly #limits: RecordLimits;
+  #size = 0;
+
+  constructor(limits: RecordLimits) {
+    this.#limits = limits;
+  }
+
+  /** @returns whether the text is blank */
+  isBlank(text: string): boolean {
+    const blank = !NOT_BLANK.test(text);
+    this.#size = blank ? this.#size + text.length : 0;
+    return blank;
+  }
+
+  hasGivenUp(): boolean {
+    return this.#size > this.#limits.skipped;
+  }
 }
 
 const NO_UTF8 = 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1';
@@ -157,6 +193,8 @@ function decide(text: string, envelope: Envelope): Form {
 
 interface Cutter {
   take(text: string): Iterable<RawRecord>;
+  /** Passes over blanks, unless they may be a part of a record. @returns whether it did */
+  skip(blanks: string): boolean;
   end(envelope: Envelope): Iterable<RawRecord>;
   /** Whether a record has no end within what is read over. */
   hasGivenUp(): boolean;
@@ -181,6 +219,11 @@ function lines(from: number, limits: RecordLimits): Cutter {
     line++;
   }
   return {
+    skip(blanks) {
+      if (held.size > 0) return false;
+      line += linesIn(blanks);
+      return true;
+    },
     *take(text) {
       let begin = 0;
       for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', begin)) {
@@ -209,6 +252,11 @@ function elements(outer: 'array' | 'object', firstLine: number, limits: RecordLi
   const held = new Held(limits);
   let from = firstLine;
   return {
+    skip(blanks) {
+      if (inString || held.size > 0) return false;
+      line += linesIn(blanks);
+      return true;
+    },
     *take(text) {
       let begin = depth > base || (depth === base && held.size > 0) ? 0 : -1;
       for (let index = 0; index < text.length; index++) {

@@ -1,4 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 
 /** A file (or stdin), and how much of it was read. */
@@ -12,6 +13,8 @@ export interface TextSource {
 
 /** Bytes of a packed file that are unpacked at once; a thousand times as many may come of them. */
 const PACKED = 1 << 16;
+/** Bytes of what comes of them that are given before a signal, or a timer, has its turn. */
+const UNPACKED = 1 << 20;
 
 /** @param file a path, read as it is also when it ends in `.gz`; `-` is stdin */
 export function openText(file: string): TextSource {
@@ -39,11 +42,18 @@ async function* unpacked(raw: AsyncIterable<Buffer>): AsyncIterable<string> {
   unzip.on('data', (piece: Buffer) => void pieces.push(piece));
   const fault = new Promise<Error>((resolve) => void unzip.once('error', resolve));
   const ended = new Promise<void>((resolve) => void unzip.once('end', resolve));
-  const take = (): string[] => {
+  async function* take(): AsyncIterable<string> {
     const taken = pieces;
     pieces = [];
-    return taken.map((piece) => piece.toString('latin1'));
-  };
+    let size = 0;
+    for (const piece of taken) {
+      yield piece.toString('latin1');
+      size += piece.length;
+      if (size < UNPACKED) continue;
+      size = 0;
+      await nextTurn();
+    }
+  }
   for await (const chunk of raw) {
     const written = new Promise<Error | undefined>((resolve) => {
       unzip.write(chunk, (error) => resolve(error ?? undefined));

@@ -8,11 +8,9 @@ import { type Answer, SourceClient } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { isObject } from '../json.ts';
 
-/** A floor plan media record as the service gave it. */
+/** A floor plan media record as the service gave it; its address and type may be anything. */
 export interface FloorPlanRecord {
   readonly MediaKey: string;
-  readonly MediaURL?: string | null;
-  readonly MediaType?: string | null;
   readonly [field: string]: unknown;
 }
 
@@ -76,9 +74,7 @@ interface MediaPage {
 }
 
 const isRecord = (value: unknown): value is FloorPlanRecord =>
-  isObject(value) &&
-  typeof value.MediaKey === 'string' &&
-  [value.MediaURL, value.MediaType].every((text) => text == null || typeof text === 'string');
+  isObject(value) && typeof value.MediaKey === 'string';
 
 /** @throws RequestFailure `transient`: a service that is being restarted answers with all kinds of texts */
 function pageOf({ text }: Answer): MediaPage {

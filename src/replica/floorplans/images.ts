@@ -53,7 +53,8 @@ export class ImageFolder {
   /** @throws what is wrong here, not with the image or its host; RequestFailure `stopped` */
   async download(record: FloorPlanRecord): Promise<ImageOutcome> {
     const { MediaURL: url } = record;
-    if (typeof url !== 'string' || url === '') return { kind: 'none' };
+    if (url === undefined || url === null || url === '') return { kind: 'none' };
+    if (typeof url !== 'string') return { kind: 'failed', reason: 'its MediaURL is no text' };
     const host = URL.canParse(url) ? new URL(url).host : '';
     const failures = this.#failures.get(host) ?? 0;
     if (failures >= PATIENCE) {
@@ -100,6 +101,8 @@ export class ImageFolder {
         environment,
         { address: url, signal, reach, own: root.origin, largest },
         async (content, contentType) => {
+          if (NO_IMAGE.test(contentType))
+            throw new RequestFailure('rejected', `${contentType} came, and no image`);
           await takeFile(content, partial, largest);
           return contentType;
         },
@@ -115,11 +118,15 @@ export class ImageFolder {
   }
 }
 
+/** What a host answers with in place of an image, such as a page to sign in. */
+const NO_IMAGE = /^(?:text\/html|application\/(?:xhtml\+xml|json))\b/i;
+
 const EXTENSION = /\.([a-z0-9]{1,5})$/i;
 
 /** By the record, else by the host's answer, else by the address. */
-function endingFor(type: string | null | undefined, told: string, url: string): string {
-  const ofRecord = endingOf(type?.includes('/') === true ? type : `image/${type ?? ''}`);
+function endingFor(type: unknown, told: string, url: string): string {
+  const text = typeof type === 'string' ? type : '';
+  const ofRecord = endingOf(text.includes('/') ? text : `image/${text}`);
   if (ofRecord !== 'bin') return ofRecord;
   const ofAnswer = endingOf(told);
   if (ofAnswer !== 'octet-stream') return ofAnswer;

@@ -1,4 +1,4 @@
-import { hashToken, judgeKey, type KeyRecord } from '../../access/index.ts';
+import { hashToken, judgeKey, type KeyRecord, looksLikeToken } from '../../access/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Surface } from '../surface.ts';
@@ -6,26 +6,29 @@ import type { Surface } from '../surface.ts';
 const SCHEME = /^(?:Bearer|OAuth)\s+(\S+)\s*$/i;
 
 /**
- * Query parameters by which other services take tokens, without case and separators. Logs, caches and referrers would
- * keep them. No parameter of either interface has one of these names; an alias such as `@key` begins with its sign.
+ * Query parameters by which other services take tokens, in small letters and without anything between them. Logs, caches
+ * and referrers would keep them. No parameter of either interface has one of these names but for the skip tokens, and an
+ * alias such as `@key` begins with its sign.
  */
-const TOKEN_PARAMETERS = new Set([
-  ...['token', 'accesstoken', 'authtoken', 'apitoken', 'oauthtoken', 'bearertoken', 'servertoken'],
-  ...['idtoken', 'refreshtoken', 'sessiontoken', 'xaccesstoken', 'xauthtoken', 'jwt'],
-  ...['key', 'apikey', 'xapikey', 'accesskey', 'authkey', 'secretkey', 'subscriptionkey'],
-  ...['authorization', 'xauthorization', 'auth', 'oauth', 'bearer'],
-  ...['secret', 'apisecret', 'clientsecret', 'password'],
-]);
+const TOKEN_PARAMETER =
+  /token$|(?:api|app|auth|access|secret|subscription|client)key$|^key$|jwt|bearer|authori[sz]ation|^x?o?auth$|secret|^(?:app|client|user)?passw(?:or)?d$|passphrase|^pwd$|credentials?$/;
 
-const SEPARATORS = /[-_.\s]/g;
+const SKIP_TOKEN = /skiptoken$/;
+const BETWEEN_LETTERS = /[^a-z0-9@]/g;
 
-/** @throws PlatError `tokenInQuery` */
+const isTokenParameter = (name: string): boolean => {
+  const plain = name.toLowerCase().replaceAll(BETWEEN_LETTERS, '');
+  return !plain.startsWith('@') && !SKIP_TOKEN.test(plain) && TOKEN_PARAMETER.test(plain);
+};
+
+/**
+ * A token is none under any name, and none that looks like one of this service stands in a query by chance.
+ * @throws PlatError `tokenInQuery`
+ */
 export function refuseTokenInQuery(query: string): void {
   if (query === '') return;
-  for (const name of new URLSearchParams(query).keys()) {
-    if (TOKEN_PARAMETERS.has(name.toLowerCase().replaceAll(SEPARATORS, ''))) {
-      throw platError('tokenInQuery', { name });
-    }
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (isTokenParameter(name) || looksLikeToken(value)) throw platError('tokenInQuery', { name });
   }
 }
 

@@ -88,6 +88,7 @@ test('an image that is too large, whatever it says, empty, gone or cut off is no
     '/empty': { body: '' },
     '/gone': { status: 404, body: 'gone' },
     '/cut': { headers: { 'content-length': '500' }, body: 'x'.repeat(500), cutAfter: 100 },
+    '/sign-in': { headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<html>Sign in</html>' },
     '/ok': { body: 'x'.repeat(LARGEST) },
   };
   const { origin, get, stored } = await images(t, ({ path }) => replies[path] ?? { status: 500 });
@@ -97,6 +98,7 @@ test('an image that is too large, whatever it says, empty, gone or cut off is no
     '/empty': /^The file is empty$/,
     '/gone': /^404: gone$/,
     '/cut': /./,
+    '/sign-in': /^text\/html; charset=utf-8 came, and no image$/,
   };
   for (const [path, reason] of Object.entries(reasons)) {
     const outcome = await get(`${origin}${path}`);
@@ -172,13 +174,14 @@ test('plat floorplans: one bad image does not end the command; all others are st
   let root = '';
   const server = await listen(t, ({ path, query }): Reply => {
     if (path !== '/Reso/Media') return path.endsWith('.png') ? PICTURE : { status: 404, body: 'gone' };
-    const record = (MediaKey: string, MediaURL: string) => ({ MediaKey, MediaURL, MediaType: 'png' });
+    const record = (MediaKey: string, MediaURL: unknown) => ({ MediaKey, MediaURL, MediaType: 'png' });
     if (query.get('$skip') === '2') return json({ value: [record('C', `${root}/c.png`)] });
     return json({
       value: [
         record('A', 'http://127.0.0.1:1/a.png'),
         record('../B\u001b[2J', `${root}/b.png`),
         record('G', `${root}/g`),
+        record('N', 7),
       ],
       '@odata.nextLink': `${root}/Reso/Media?$skip=2`,
     });
@@ -200,9 +203,10 @@ test('plat floorplans: one bad image does not end the command; all others are st
   assert.deepEqual(err.trimEnd().split('\n'), [
     'A: 127.0.0.1 is in a private network; --media-private-hosts lets it be asked',
     'G: 404: gone',
-    '4 floor plan records, 2 images in plans, 2 could not be fetched',
+    'N: its MediaURL is no text',
+    '5 floor plan records, 2 images in plans, 3 could not be fetched',
   ]);
-  assert.equal(out.trimEnd().split('\n').length, 4);
+  assert.equal(out.trimEnd().split('\n').length, 5);
   assert.deepEqual(readdirSync(at.path('plans')).length, 2);
   assert.ok(readdirSync(at.path('plans')).includes('C.png'));
   // The token goes to the service's own records, never with an image.

@@ -169,7 +169,20 @@ const TOKEN_NAMES = [
   ],
   ...['key', 'Key', 'api_key', 'apikey', 'api-key', 'X-API-Key', 'x_api_key', 'subscription-key'],
   ...['Authorization', 'auth', 'bearer', 'Bearer_Token', 'client_secret', 'ACCESS_TOKEN', '%6bey'],
+  ...[
+    'plat_token',
+    'app_key',
+    'user_token',
+    'x-amz-security-token',
+    'X-Amz-Credential',
+    'ApiKey[]',
+    '$token',
+  ],
+  ...['pwd', 'passwd', 'password', 'passphrase', 'private_token', 'jwt_assertion', 'client-key'],
 ];
+
+/** Names that say nothing, under which a token of this service is none either. */
+const OTHER_NAMES = ['code', 'sig', 't', 'q', '$search', '@key', '_skiptoken'];
 
 test('a token in the query is refused before anything else, also with a right header beside it', async () => {
   const token = await service.key('api');
@@ -182,6 +195,15 @@ test('a token in the query is refused before anything else, also with a right he
     assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told]);
     const reso = await service.get('api', `/Reso/OData/Property?${name}=${token}`, { token });
     assert.deepEqual(resoFault(reso), [400, 'tokenInQuery', told]);
+  }
+  for (const name of OTHER_NAMES) {
+    for (const value of [token, `Bearer%20${token}`, `'${token}'`]) {
+      for (const root of [NATIVE, '/Reso/OData/Property']) {
+        const { status, text } = await service.get('api', `${root}?${name}=${value}`, { token });
+        assert.equal(status, 400, `${name}=${value}`);
+        assert.ok(text.includes(tokenTold(name).replaceAll('"', '\\"')), text);
+      }
+    }
   }
   for (const [surface, path] of [
     ['admin', '/status'],
@@ -199,6 +221,7 @@ test('names that only look like those of tokens are no tokens', async () => {
   for (const path of [
     `${NATIVE}?_skiptoken=1`,
     `${NATIVE}?keys=1&ListingKey=1&monkey=1`,
+    `${NATIVE}?tokens=1&KeyOrCredentialId=1&MemberPassword=1&code=plat_1&t=xplat_${'a'.repeat(43)}`,
     '/Reso/OData/Property?$skiptoken=1',
     '/Reso/OData/Property?skiptoken=1',
     "/Reso/OData/Property?$filter=ListingKey eq @key&@key='1'",
