@@ -28,7 +28,9 @@ const rest = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   const lacksFlags = flags.some((flag) => !process.execArgv.includes(flag));
   const lacksArenas = environment.MALLOC_ARENA_MAX !== process.env.MALLOC_ARENA_MAX;
-  if (lacksFlags || lacksArenas) become([...process.execArgv, ...flags, ...rest]);
+  // Whoever holds a channel to this process would lose it.
+  const isFree = process.channel === undefined;
+  if (isFree && (lacksFlags || lacksArenas)) become([...process.execArgv, ...flags, ...rest]);
   keepCompiled();
   await import(main);
 } else {
