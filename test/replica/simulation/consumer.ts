@@ -3,9 +3,10 @@ import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
+import { TOLERATED } from '../../../src/store/clock-jump.ts';
 import { LeaseLost, type Ledger } from '../../../src/store/ledger.ts';
 import { type Fate, Killed, Mortal, mortalClock, mortalStore } from './mortal.ts';
-import { aheadOf } from './plan.ts';
+import { aheadOf, type Plan } from './plan.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
 import type { Stage } from './stage.ts';
 
@@ -33,6 +34,8 @@ export interface Errand {
   readonly fate: Fate;
   /** When its connections to the replica's database are cut, where it has any. */
   readonly cuts?: readonly number[];
+  /** Whether it is told that its clock is right, however far it was set (`--allow-clock-jump`). */
+  readonly isTold: boolean;
   readonly options: Partial<ReplicateOptions>;
   readonly mutant?: Mutant | undefined;
 }
@@ -43,12 +46,12 @@ const SOURCE = 'feed';
 /** Starts a process of the consumer. */
 export async function startConsumer(
   stage: Stage,
-  { name, fate, cuts = [], options, mutant }: Errand,
+  { name, fate, cuts = [], isTold, options, mutant }: Errand,
 ): Promise<Consumer> {
   const { plan, time, replica, commits, network, random, log } = stage;
   const mortal = new Mortal(fate, time, cuts);
   const clock = time.clock(aheadOf(plan));
-  const store = await replica.enter(clock, mortal).catch(killed);
+  const store = await replica.enter(clock, mortal, { allowClockJump: isTold }).catch(killed);
   // It died while it opened its store.
   if (store === undefined) return { name, mortal, end: new Promise(() => undefined) };
   const watched = commits.watch(store.ledger, name, options.force === true);
@@ -106,9 +109,10 @@ async function* pieces(body: AsyncIterable<Uint8Array>, mortal: Mortal): AsyncGe
 }
 
 /** Whether a failure is one that a consumer tells of while its source or its machine does such things. */
-export function isExpected(error: unknown): boolean {
+export function isExpected(error: unknown, { steps }: Pick<Plan, 'steps'>): boolean {
   if (error instanceof LeaseLost) return true;
   if (error instanceof PlatError) {
+    if (error.code === 'clockJumped') return steps.some(({ by }) => Math.abs(by) > TOLERATED);
     const isHeld = error.code === 'failed' && /lease ends in/.test(error.message);
     return isHeld || error.code === 'storeUnavailable' || error.code === 'writeUnknown';
   }

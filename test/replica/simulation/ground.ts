@@ -19,13 +19,16 @@ export interface Ground {
   open(scope: Scope, options: OpenOptions): Promise<Site>;
 }
 
+/** What a process is told of its clock. */
+export type Told = Pick<ClockTrust, 'allowClockJump'>;
+
 /** One store of a history. */
 export interface Site {
   readonly store: Store;
   /** The same store, as another process has it that nothing befalls, and that may be told that its clock is right. */
-  again(trust?: Pick<ClockTrust, 'allowClockJump'>): Promise<Store>;
+  again(trust?: Told): Promise<Store>;
   /** The same store, as a process has it that may end at any moment, also in the middle of the store's work. */
-  enter(clock: Clock, mortal: Mortal): Promise<Store>;
+  enter(clock: Clock, mortal: Mortal, trust?: Told): Promise<Store>;
   /** Makes a backup. @returns what brings the store back to it, as a restore in a new epoch does */
   backup?(): Promise<(notBefore: number) => Promise<void>>;
 }
@@ -55,7 +58,7 @@ export function sqliteGround(): Ground {
       return {
         store,
         again: (trust) => again(undefined, trust),
-        enter: (clock, mortal) => again(pulsing(clock, mortal)),
+        enter: (clock, mortal, trust) => again(pulsing(clock, mortal), trust),
         async backup() {
           const file = temporaryFile();
           await during(store.backup(file));

@@ -30,10 +30,10 @@ export function postgresGround(): Ground {
       return {
         store: await again(),
         again,
-        async enter(on, mortal) {
+        async enter(on, mortal, trust) {
           const line = await openLine(address);
           scope.after(line.close);
-          const store = await open(line.address, on);
+          const store = await open(line.address, on, trust);
           line.passes = () => mortal.passes();
           void mortal.death.then(() => during(line.end(), 'the end of a process'));
           // Until the server has given up what was under way on a connection that is gone, it may still be done.

@@ -129,8 +129,9 @@ function drawCuts({ seed, faults }: Plan, number: number): number[] {
 function drawErrand(
   { plan, random, time }: Stage,
   number: number,
-): Pick<Errand, 'name' | 'fate' | 'options' | 'cuts'> {
+): Pick<Errand, 'name' | 'fate' | 'options' | 'cuts' | 'isTold'> {
   const cuts = drawCuts(plan, number);
+  const isTold = makeRandom(plan.seed, `told ${number}`).chance(0.5);
   const name = `process ${number}`;
   const step = random.chance(0.5)
     ? random.integer(1, 500)
@@ -140,9 +141,10 @@ function drawErrand(
     : { kind: 'killed', step };
   const fate = random.chance(plan.mortality) ? unlucky : ({ kind: 'lives' } as const);
   const kind = random.chance(plan.watches) ? 'watch' : random.pick(['once', 'once', 'once', 'step']);
-  if (kind === 'once') return { name, fate, cuts, options: { purgeEvery: random.pick([0, 6 * HOUR]) } };
+  if (kind === 'once')
+    return { name, fate, cuts, isTold, options: { purgeEvery: random.pick([0, 6 * HOUR]) } };
   if (kind === 'step')
-    return { name, fate, cuts, options: { step: random.pick(['initial', 'update', 'purge']) } };
+    return { name, fate, cuts, isTold, options: { step: random.pick(['initial', 'update', 'purge']) } };
   const stop = new AbortController();
   void time.sleep(random.integer(1, 45) * MINUTE).then(() => stop.abort());
   const every = { updateEvery: random.integer(1, 15) * MINUTE, purgeEvery: random.integer(5, 60) * MINUTE };
@@ -150,6 +152,7 @@ function drawErrand(
     name,
     fate,
     cuts,
+    isTold,
     options: { watch: true, signal: stop.signal, accountsEvery: 20 * MINUTE, ...every },
   };
 }
@@ -169,7 +172,11 @@ async function outcomeOf(stage: Stage, consumer: Consumer, heldUp: Consumer[]): 
   } else await judge(stage, consumer, end);
 }
 
-async function judge({ log, accuse, requests }: Stage, { name, mortal }: Consumer, end: End): Promise<void> {
+async function judge(
+  { plan, log, accuse, requests }: Stage,
+  { name, mortal }: Consumer,
+  end: End,
+): Promise<void> {
   switch (end.kind) {
     case 'killed':
       requests.killed();
@@ -180,7 +187,7 @@ async function judge({ log, accuse, requests }: Stage, { name, mortal }: Consume
       return;
     case 'failed': {
       const text = end.error instanceof Error ? (end.error.stack ?? '') : String(end.error);
-      if (!isExpected(end.error)) accuse('a consumer fails only where its source does', text);
+      if (!isExpected(end.error, plan)) accuse('a consumer fails only where its source does', text);
       log.push(`${name} fails: ${String(end.error).replace(/\S+:\d+:[0-9a-f]{8}/, 'another process')}`);
     }
   }
@@ -189,7 +196,7 @@ async function judge({ log, accuse, requests }: Stage, { name, mortal }: Consume
 /** A run that nothing disturbs. */
 async function finish(stage: Stage, mutant: Mutant | undefined): Promise<string> {
   const options = { force: true, purgeEvery: 0 };
-  const errand = { name: 'the last', fate: { kind: 'lives' } as const, options, mutant };
+  const errand = { name: 'the last', fate: { kind: 'lives' } as const, isTold: true, options, mutant };
   const consumer = await startConsumer(stage, errand);
   const end = await consumer.end;
   await judge(stage, consumer, end);

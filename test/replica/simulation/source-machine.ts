@@ -16,12 +16,17 @@ export interface SourceMachine {
   readonly untilRight: () => number;
 }
 
+/** What a machine tells that nobody sets. */
+export function machineOf(time: VirtualTime, boot: string): Machine {
+  const running = (): number => RUNNING + time.now - START;
+  return { boot, uptime: running, elapsed: running };
+}
+
 export function sourceMachine(time: VirtualTime, wrong: WrongClock | undefined): SourceMachine {
   const ahead = (now: number): number => sourceAhead(wrong, now);
-  const running = (): number => RUNNING + time.now - START;
   return {
     clock: time.clock(ahead),
-    machine: { boot: 'the source’s', uptime: running, elapsed: running },
+    machine: machineOf(time, 'the source’s'),
     ahead: () => ahead(time.now),
     untilRight: () => Math.max(0, START + (wrong?.right ?? 0) - time.now),
   };

@@ -11,7 +11,7 @@ import { aheadOf, type Plan, START } from './plan.ts';
 import { RequestWitness } from './request-witness.ts';
 import { type Ask, ORIGIN, serve } from './serve.ts';
 import { Source } from './source.ts';
-import { sourceMachine } from './source-machine.ts';
+import { machineOf, sourceMachine } from './source-machine.ts';
 import { type TimeOptions, VirtualTime } from './time.ts';
 import { type Accuse, Violation } from './violation.ts';
 
@@ -89,6 +89,7 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
   const replica = await ground.open(scope, {
     settings: { ...DEFAULT_SETTINGS, owner: 'replica', declarations: { fieldsInUse } },
     clock: time.clock(aheadOf(plan)),
+    machine: machineOf(time, 'the consumer’s'),
     limits,
   });
   const random = (purpose: string): Random => makeRandom(plan.seed, purpose);
