@@ -7,7 +7,7 @@ export type { ReplicateOptions } from './replica/run/options.ts';
 export { type ReplicateResult, replicate } from './replica/run/replicate.ts';
 export { verifyReplica } from './replica/run/verify-replica.ts';
 export { type SourceStatus, sourceStatus } from './replica/status.ts';
-export type { Difference, Verified } from './replica/verify/verify.ts';
+export type { Difference, Verified } from './replica/verify/results.ts';
 export { SERVICE_DEFAULTS, type ServiceOptions } from './service/options.ts';
 export { type ListenOptions, type Service, startService } from './service/service.ts';
 export { type Clock, systemClock } from './store/clock.ts';

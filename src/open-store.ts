@@ -1,4 +1,5 @@
 /** Where an engine is chosen by the address of a store. Of the engines only the one that is used is loaded. */
+import { availableParallelism } from 'node:os';
 import { platError } from './errors/index.ts';
 import type { Clock } from './store/clock.ts';
 import type { ClockTrust } from './store/clock-jump.ts';
@@ -30,6 +31,8 @@ export interface OpenStoreOptions extends ClockTrust {
   readonly partitions?: PartitionField;
   /** Whether reads run on threads of their own, as a service wants it. */
   readonly threads?: boolean;
+  /** Whether an embedded store checks its rows on threads of their own, as the proof of a whole copy wants it. */
+  readonly checks?: boolean;
   /** Copies of the store on other servers, to be read from in its place. */
   readonly readStores?: ReadStoreOptions;
   /** Of each connection of an embedded store. */
@@ -48,6 +51,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
     onCreate,
     partitions,
     threads = false,
+    checks = false,
     readStores,
     cacheMegabytes,
     clock,
@@ -85,6 +89,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
         pageReaders: readers,
         // A search may be long; of two threads for them one caller has one (fair-queue.ts).
         searchReaders: threads ? Math.max(2, readers) : 0,
+        checkers: checks ? availableParallelism() : 0,
         ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
       });
     }

@@ -17,6 +17,8 @@ export interface OpenOptions {
   readonly base?: StoreSettings;
   /** Whether reads run on threads of their own, as a service wants it. */
   readonly threads?: boolean;
+  /** Whether rows are checked on threads of their own. */
+  readonly checks?: boolean;
   readonly config?: ConfigFile;
   /** By what a new store is laid apart; as the configuration says, if it is not said. */
   readonly partitions?: PartitionField | undefined;
@@ -52,6 +54,7 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
     create,
     base = DEFAULT_SETTINGS,
     threads = false,
+    checks = false,
     config = {},
     cacheMegabytes,
     allowClockJump,
@@ -63,6 +66,7 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
   const store = await openAnyStore(text, {
     ...(create ? { create: configured(base, config), onCreate: () => reportNew(text) } : {}),
     threads,
+    checks,
     ...(partitions === undefined ? {} : { partitions }),
     ...(threads && readStores !== undefined
       ? { readStores: { addresses: readStores, lag: (config.readLagSeconds ?? READ_LAG) * 1000 } }

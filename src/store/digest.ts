@@ -6,8 +6,11 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { REPLICA_STAMP } from '../dictionary/index.ts';
-import type { PageRequest, ResoShape } from './read.ts';
+import type { Page, PageRequest, ResoShape } from './read.ts';
 import type { ReadOptions, Store } from './store.ts';
+
+/** Which bytes a digest is made of; one of another form says nothing of whether records are equal. */
+export const DIGEST_FORM = 2;
 
 /** What is told of the records of a range, with the members of their collections. */
 export interface RangeDigest {
@@ -50,9 +53,7 @@ export async function digestRange(
     begin: Buffer.from(`{"${resource.key}":`),
   }));
   try {
-    const parts = [page.body];
-    if (page.rest !== undefined) for await (const part of page.rest) parts.push(part);
-    const text = Buffer.concat(parts);
+    const text = await whole(page);
     for (let at = 0; at < text.length; ) {
       const end = endOfPortion(text, at);
       const portion = text.subarray(at, end);
@@ -76,6 +77,13 @@ export async function digestRange(
   };
 }
 
+async function whole({ body, rest }: Page): Promise<Buffer> {
+  if (rest === undefined) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const parts = [body];
+  for await (const part of rest) parts.push(part);
+  return Buffer.concat(parts);
+}
+
 /** Bytes that are taken at once. */
 const PORTION = 2_000_000;
 /** Between two members of a list; no text of a value holds it, since quotes in it are escaped. */
@@ -95,9 +103,13 @@ function timesIn(text: Buffer, pattern: Buffer): number {
 
 const STAMP = Buffer.from(`,"${REPLICA_STAMP}":"`);
 const SERVED = Buffer.from('/media/');
-const SIGNATURE = /^\/media\/[^/"?#]+\.\d+\.[0-9a-f]{32}(?=\/)/;
+/** Of a signature: role, moment of expiry, and this many hexadecimal digits (file-signature.ts). */
+const SIGNED = /^[^/"?#]+\.\d+\.[0-9a-f]{32}$/;
 const LONGEST_SIGNATURE = 200;
 const QUOTE = 0x22;
+const SLASH = 0x2f;
+const DOT = 0x2e;
+const DIGITS = 32;
 
 /** A text without what two equal copies do not have in common. */
 function inCommon(text: Buffer): Buffer {
@@ -108,10 +120,12 @@ function inCommon(text: Buffer): Buffer {
     at = text.indexOf(STAMP, end);
   }
   for (let at = text.indexOf(SERVED); at >= 0; at = text.indexOf(SERVED, at + SERVED.length)) {
-    const [signature] = SIGNATURE.exec(text.toString('latin1', at, at + LONGEST_SIGNATURE)) ?? [];
+    const begin = at + SERVED.length;
+    const end = text.indexOf(SLASH, begin);
+    if (end < 0 || end - at > LONGEST_SIGNATURE || text[end - DIGITS - 1] !== DOT) continue;
+    if (!SIGNED.test(text.toString('latin1', begin, end))) continue;
     // With the address of the service before it, which is that of whoever asked.
-    if (signature !== undefined)
-      cuts.push({ from: text.lastIndexOf(QUOTE, at) + 1, to: at + signature.length });
+    cuts.push({ from: text.lastIndexOf(QUOTE, at) + 1, to: end });
   }
   if (cuts.length === 0) return text;
   cuts.sort((one, other) => one.from - other.from);

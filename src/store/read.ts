@@ -55,7 +55,10 @@ export interface ResoShape {
   readonly computed: readonly Computed[];
   readonly expansions: readonly Expansion[];
   readonly omitNulls: boolean;
-  /** Without what other records give it at request time (fields of agents and offices). */
+  /**
+   * As every copy has it: without what other records give it at request time (fields of agents and offices), and with the
+   * custom fields in the order of their names, whatever their place was declared to be.
+   */
   readonly ownOnly?: boolean;
   /** `"Field@Core.Permissions":"None"` in place of each hidden field. */
   readonly annotateHidden: boolean;

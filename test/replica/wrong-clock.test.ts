@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Transport } from '../../src/replica/http/transport.ts';
-import { isEqual } from '../../src/replica/verify/verify.ts';
+import { isEqual } from '../../src/replica/verify/results.ts';
 import { listing } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { verifyReplica } from '../../replica/run/verify-replica.ts';
-import { isEqual, type Verified } from '../../replica/verify/verify.ts';
+import { isEqual, type Verified } from '../../replica/verify/results.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
 import { EXIT, print, table } from '../output.ts';
@@ -25,7 +25,7 @@ export function defineVerify(command: Command): void {
       await applyConfig(command);
       const settings: SourceSettings & { store: string; sample?: number; json?: boolean } = command.opts();
       const shutdown = onShutdown();
-      const store = await openStore(settings.store, { create: false });
+      const store = await openStore(settings.store, { create: false, checks: true });
       try {
         const { resources: _, customFields: __, ...source } = sourceOptions(settings);
         const named = command.getOptionValueSource('resources') !== 'default';

@@ -3,15 +3,9 @@ import { Book } from '../copy/book.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
-import { findDamage, withParts } from '../verify/damage.ts';
-import {
-  type Difference,
-  type Verified,
-  type VerifyOptions,
-  verifyCollection,
-  withDifferences,
-  withQuarantine,
-} from '../verify/verify.ts';
+import { findAllDamage, withParts } from '../verify/damage.ts';
+import { type Verified, withDifferences, withQuarantine } from '../verify/results.ts';
+import { type VerifyOptions, verifyCollection } from '../verify/verify.ts';
 import { PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 import { environmentOf } from './real-environment.ts';
 import { clientOf, discover, type SessionOptions, sourceName } from './session.ts';
@@ -60,13 +54,20 @@ export async function verifyReplica(
     };
     const results: Verified[] = [];
     const { resources } = copy.feed.capabilities;
-    for (const collection of resources) results.push(...(await verifyCollection(copy, collection, options)));
-    const damage: Difference[] = [];
-    for (const resource of withParts(await store.model(), resources.flatMap(resourcesIn))) {
-      const onProgress = (rows: number): void =>
-        options.onProgress?.(`${resource} of the copy`, rows, undefined);
-      damage.push(...(await findDamage(store, resource, onProgress)));
+    const parts = withParts(await store.model(), resources.flatMap(resourcesIn));
+    const onProgress = (resource: string, rows: number): void =>
+      options.onProgress?.(`${resource} of the copy`, rows, undefined);
+    // The source has its own to do, so the copy is checked beside it.
+    const damages = findAllDamage(store, parts, onProgress);
+    try {
+      for (const collection of resources) {
+        results.push(...(await verifyCollection(copy, collection, options)));
+      }
+    } catch (error) {
+      await damages.stop();
+      throw error;
     }
+    const damage = await damages.found;
     const every = withQuarantine(withDifferences(results, damage), await store.ledger.quarantined(name));
     // What is copied by itself comes before what is part of it.
     const own = resources.flatMap(resourcesIn);

@@ -4,7 +4,7 @@
  */
 import { PlatError, platError } from '../../errors/index.ts';
 import { bindCollection } from '../../query/odata/index.ts';
-import { digestRange, type RangeDigest } from '../../store/digest.ts';
+import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
 import type { Position } from '../../store/read.ts';
 import type { Lane } from '../../store/read-caller.ts';
 import { asking, signingFor } from '../context.ts';
@@ -71,7 +71,11 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
     Members: members,
     Digest: digest,
   }));
-  return { status: 200, headers: { 'content-type': JSON_TYPE }, body: [JSON.stringify({ value, ...link })] };
+  return {
+    status: 200,
+    headers: { 'content-type': JSON_TYPE },
+    body: [JSON.stringify({ Form: DIGEST_FORM, value, ...link })],
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Expansion } from '../../query/request.ts';
-import { isOneTable } from '../layout/index.ts';
+import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { ResoShape } from '../read.ts';
 import { label } from '../text/encode.ts';
 import { childOf } from './collection.ts';
@@ -7,7 +7,7 @@ import { condition } from './condition.ts';
 import { sameRow, visibleRows, withScope } from './context.ts';
 import { placeOf, valueAt } from './fields.ts';
 import { all, bind, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
-import { isWhole, resoText, type TextSource } from './reso-text.ts';
+import { customFields, isWhole, resoText, type TextSource } from './reso-text.ts';
 import { searchCondition } from './search.ts';
 import { value } from './value.ts';
 
@@ -43,13 +43,15 @@ interface TargetRows {
   readonly conditions: readonly Sql[];
 }
 
-function targetRows(source: TextSource, expansion: Expansion, whole: boolean): TargetRows {
+function targetRows(source: TextSource, expansion: Expansion, shape: ResoShape): TargetRows {
+  const whole = isWhole(shape);
   const { context } = source;
   const { query } = expansion;
   const layout = context.model.layout(expansion.navigation.target);
   const columns = context.alias();
   const texts = isOneTable(layout) ? columns : context.alias();
-  const computes = query.computed.length > 0 || query.expansions.length > 0;
+  const computes =
+    query.computed.length > 0 || query.expansions.length > 0 || namesCustomFields(layout, shape);
   const narrows = query.filter !== undefined || query.search !== undefined;
   const needsColumns = !whole || narrows || query.order.length > 0 || computes;
   const main = whole ? texts : columns;
@@ -75,7 +77,7 @@ function targetRows(source: TextSource, expansion: Expansion, whole: boolean): T
 function collectionMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
   const { context } = source;
   const { navigation, query, give } = expansion;
-  const rows = targetRows(source, expansion, isWhole(shape));
+  const rows = targetRows(source, expansion, shape);
   const main = rows.source.alias;
   const owner = ownerAlias(source);
   const belongs = childOf(
@@ -109,7 +111,7 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
 function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
   const { context } = source;
   const { navigation, give } = expansion;
-  const rows = targetRows(source, expansion, isWhole(shape));
+  const rows = targetRows(source, expansion, shape);
   const owner = context.model.resource(navigation.resource).fields.get(navigation.local);
   const remote = rows.source.layout.resource.fields.get(navigation.remote);
   if (owner === undefined || remote === undefined) return [constantText(`,${label(expansion.name)}null`)];
@@ -151,10 +153,15 @@ function ownerAlias({ context, alias }: TextSource): string {
   return binding?.kind === 'record' ? binding.alias : alias;
 }
 
+/** Whether custom fields are read one by one, beside the texts. */
+const namesCustomFields = (layout: ResourceLayout, { ownOnly = false }: ResoShape): boolean =>
+  ownOnly && customFields(layout).length > 0;
+
 /** Whether a record's text needs the columns table beside the texts. */
 export function needsColumns(source: Pick<TextSource, 'layout'>, shape: ResoShape): boolean {
   return (
     shape.computed.length > 0 ||
+    namesCustomFields(source.layout, shape) ||
     shape.expansions.some(
       ({ navigation }) =>
         !navigation.collection && !source.layout.links.some((link) => link.field === navigation.local),

@@ -57,14 +57,27 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
 
 function wholeMembers(source: TextSource, { omitNulls, ownOnly = false }: ResoShape): readonly Sql[] {
   if (ownOnly) {
-    return keptMembers(source, omitNulls ? 'own without nulls' : 'own', () =>
-      piecesText(source, { naming: 'reso', custom: true, omitNulls }),
+    const members = keptMembers(source, omitNulls ? 'own without nulls' : 'own', () =>
+      piecesText(source, { naming: 'reso', custom: false, omitNulls }),
     );
+    return [...members, ...customMembers(source, omitNulls)];
   }
   return keptMembers(source, omitNulls ? 'reso without nulls' : 'reso', () => [
     ...piecesText(source, { naming: 'reso', custom: true, omitNulls }),
     ...joinedMembers(source, omitNulls),
   ]);
+}
+
+/** Custom fields that are in use, in the order of their names. */
+export const customFields = ({ fields }: ResourceLayout): Field[] =>
+  fields
+    .filter(({ custom }) => custom !== undefined)
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+function customMembers({ context, view, layout, files, alias }: TextSource, omitNulls: boolean): Sql[] {
+  return customFields(layout)
+    .filter((field) => view.role.seesField(field))
+    .flatMap((field) => memberText(context, field, ',', omitNulls, { files, alias }));
 }
 
 /** Members from typed columns; the first has no comma before it. */

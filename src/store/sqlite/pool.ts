@@ -5,8 +5,13 @@ import { Damage, DamagedRecord } from '../damage.ts';
 import { FairQueue } from '../fair-queue.ts';
 import type { Lane, ReadCaller } from '../read-caller.ts';
 import type { SharedBodies } from '../whole/known-bodies.ts';
+import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
 import type { ReadResult, ReadTask } from './tasks.ts';
+
+/** What a thread does, and what it gives. */
+export type ThreadTask = ReadTask | CheckTask;
+export type ThreadResult = ReadResult | CheckResult;
 
 export interface WorkerOptions {
   readonly path: string;
@@ -18,7 +23,7 @@ export interface WorkerOptions {
 
 export interface WorkerRequest {
   readonly id: number;
-  readonly task: ReadTask;
+  readonly task: ThreadTask;
   /** How long the statement may take. */
   readonly milliseconds: number;
   /** Whether a body leaves as it is. An operator's `verify` and `check` are to see what is wrong with one. */
@@ -42,7 +47,7 @@ export type WorkerAnswer =
   | {
       readonly id: number;
       readonly ok: true;
-      readonly result: ReadResult;
+      readonly result: ThreadResult;
       /** The body of a page, where it is not in the result. */
       readonly shared?: SharedBody;
     }
@@ -54,7 +59,7 @@ export type WorkerAnswer =
 
 interface Job {
   readonly id: number;
-  readonly resolve: (result: ReadResult) => void;
+  readonly resolve: (result: ThreadResult) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -73,7 +78,7 @@ const NOBODY = '';
 
 /** What a thread is to do, worked out when it is its turn. */
 export interface PooledRead {
-  readonly task: () => ReadTask;
+  readonly task: () => ThreadTask;
   /** How long the statement may take. */
   readonly milliseconds: number;
   readonly caller: ReadCaller | undefined;
@@ -99,7 +104,7 @@ export class ReaderPool {
     }
   }
 
-  async run({ task, milliseconds, caller }: PooledRead): Promise<ReadResult> {
+  async run({ task, milliseconds, caller }: PooledRead): Promise<ThreadResult> {
     if (this.#closed) throw platError('storeUnavailable', {});
     using turn = await this.#queue.enter(caller?.name ?? NOBODY);
     turn.onEnd((kept) => caller?.spent(this.#lane, kept));
@@ -142,7 +147,7 @@ export class ReaderPool {
     return worker;
   }
 
-  #ask(read: Omit<WorkerRequest, 'id'>): Promise<ReadResult> {
+  #ask(read: Omit<WorkerRequest, 'id'>): Promise<ThreadResult> {
     const thread = this.#threads.find(({ job }) => job === undefined);
     if (this.#closed || thread === undefined) throw platError('storeUnavailable', {});
     return new Promise((resolve, reject) => {
@@ -193,7 +198,7 @@ function errorOf(error: WorkerError): Error {
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** A page whose body lies in the thread's memory, to be given back when it has been sent. */
-function withBody(worker: Worker, { result, shared }: WorkerAnswer & { ok: true }): ReadResult {
+function withBody(worker: Worker, { result, shared }: WorkerAnswer & { ok: true }): ThreadResult {
   if (shared === undefined || result.kind !== 'page') return result;
   const { memory, length } = shared;
   // Memory that came back twice would be given to two pages.

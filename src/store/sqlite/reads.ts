@@ -25,7 +25,7 @@ import { mustBeText, type WholeBodies } from '../whole/whole-bodies.ts';
 import type { Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { translateError } from './errors.ts';
-import type { ReaderPool } from './pool.ts';
+import type { ReaderPool, ThreadResult } from './pool.ts';
 import { type ReadResult, type ReadTask, runTask } from './tasks.ts';
 
 /** What records are read with. */
@@ -123,7 +123,7 @@ export class Reads {
       const result =
         lane === undefined
           ? this.#runHere(task, milliseconds, caller)
-          : await lane.run({ task, milliseconds, caller });
+          : readOf(await lane.run({ task, milliseconds, caller }));
       caller?.made(bytesOf(result));
       return result;
     } catch (error) {
@@ -139,6 +139,11 @@ export class Reads {
     main.deadline.set(milliseconds);
     return runTask(main, task(), caller === undefined ? mustBeText : bodies.mustBeWhole);
   }
+}
+
+function readOf(result: ThreadResult): ReadResult {
+  if (result.kind === 'faults') throw new Error('A read gives what was read');
+  return result;
 }
 
 function bytesOf(result: ReadResult): number {

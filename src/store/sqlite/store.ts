@@ -73,6 +73,8 @@ export interface SqliteStoreOptions extends ClockTrust {
    */
   readonly pageReaders?: number;
   readonly searchReaders?: number;
+  /** Threads that check rows, for whoever proves a whole copy; 0: the calling thread does. */
+  readonly checkers?: number;
   /** Of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
   readonly cacheMegabytes?: number;
   /** How long transactions may take; a test has others. */
@@ -136,6 +138,7 @@ class SqliteStore implements Store {
   readonly #write: Connection;
   readonly #probe: HorizonProbe;
   readonly #writer: Writer;
+  readonly #checkers: ReaderPool | undefined;
   readonly #reads: Reads;
   readonly #newDay: NewDay;
   #model: StoreModel;
@@ -148,6 +151,7 @@ class SqliteStore implements Store {
     {
       pageReaders = 0,
       searchReaders = 0,
+      checkers = 0,
       cacheMegabytes = CACHE_MEGABYTES,
       limits,
       ...trust
@@ -187,6 +191,8 @@ class SqliteStore implements Store {
     const pool = { ...shared, secret: this.secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
     const readers = (lane: Lane, size: number) => (size > 0 ? new ReaderPool(pool, lane, size) : undefined);
     const [pages, searches] = [readers('pages', pageReaders), readers('searches', searchReaders)];
+    // All of them for whoever asks: nobody else does.
+    this.#checkers = readers('pages', checkers);
     const model = () => this.model();
     this.#reads = new Reads({ name: path, model, main: this.#main, bodies, pages, searches });
     taken.move(); // the store closes them
@@ -326,7 +332,17 @@ class SqliteStore implements Store {
   async rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage> {
     const model = await this.model();
     if (!model.stores(resource)) return { rows: 0, read: 0, faults: [] };
-    return findRowFaults(askerOf(this.#main, model), model.layout(resource), rows);
+    if (this.#checkers === undefined) {
+      return findRowFaults(askerOf(this.#main, model), model.layout(resource), rows);
+    }
+    const { generation } = model;
+    const result = await this.#checkers.run({
+      task: () => ({ kind: 'faults', resource, rows, generation }),
+      milliseconds: Number.POSITIVE_INFINITY,
+      caller: undefined,
+    });
+    if (result.kind !== 'faults') throw new Error('A check gives faults');
+    return result.page;
   }
 
   async tableFaults(resource: string): Promise<readonly RowFaults[]> {
@@ -407,7 +423,7 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     await this.#newDay.ended();
     await this.#writing.catch(() => undefined);
-    await this.#reads.close();
+    await Promise.all([this.#reads.close(), this.#checkers?.close()]);
     for (const connection of [this.#main, this.#probe, this.#write]) connection.close();
   }
 

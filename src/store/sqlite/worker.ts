@@ -2,17 +2,19 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { cachesInUse } from '../bounded-cache.ts';
 import { Damage, DamagedRecord } from '../damage.ts';
 import { mustBeText, WholeBodies } from '../whole/whole-bodies.ts';
+import { type CheckTask, checkerOn } from './check-task.ts';
 import { connect } from './connection.ts';
 import { registerFileUrl } from './functions.ts';
 import { makeOutbox, type SharedBody } from './outbox.ts';
 import type { WorkerError, WorkerMessage, WorkerOptions, WorkerReply, WorkerRequest } from './pool.ts';
-import { type ReadResult, runTask } from './tasks.ts';
+import { type ReadResult, type ReadTask, runTask } from './tasks.ts';
 
 /** A thread that reads: it answers one task after the other. */
 const options: WorkerOptions = workerData;
 const connection = connect({ ...options, readOnly: true });
 registerFileUrl(connection.database, options.secret);
 const bodies = new WholeBodies(options.bodies);
+const runCheck = checkerOn(connection);
 const outbox = makeOutbox();
 const EMPTY = new Uint8Array(0);
 
@@ -20,14 +22,24 @@ const port = parentPort;
 if (port === null) throw new Error('This file runs as a worker thread only');
 port.on('message', (message: WorkerMessage) => {
   if ('release' in message) outbox.release(message.release);
-  else answer(message);
+  else if (message.task.kind === 'faults') void answerCheck(message.id, message.task);
+  else answer(message, message.task);
 });
 
-function answer(request: WorkerRequest): void {
+/** A thread has one task at a time, so nothing else is read meanwhile. */
+async function answerCheck(id: number, task: CheckTask): Promise<void> {
+  try {
+    send({ id, ok: true, result: await runCheck(task) }, []);
+  } catch (error) {
+    send({ id, ok: false, error: describe(error) }, []);
+  }
+}
+
+function answer(request: WorkerRequest, task: ReadTask): void {
   try {
     connection.deadline.set(request.milliseconds);
     const check = request.isSent ? bodies.mustBeWhole : mustBeText;
-    const result = runTask(connection, request.task, check);
+    const result = runTask(connection, task, check);
     if (result.kind === 'page') sendPage(request.id, result);
     else send({ id: request.id, ok: true, result }, result.kind === 'ids' ? [result.ids.buffer] : []);
   } catch (error) {

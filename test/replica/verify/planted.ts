@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isEqual } from '../../../src/replica/verify/verify.ts';
+import { isEqual } from '../../../src/replica/verify/results.ts';
 import { listing, member, office, openHouse, photo, room, unit } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';

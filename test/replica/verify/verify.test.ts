@@ -1,8 +1,9 @@
 /** The proof that a copy is equal: finds each kind of planted difference, and nothing where there is none. */
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import type { Transport } from '../../../src/replica/http/transport.ts';
-import { isEqual, type Verified } from '../../../src/replica/verify/verify.ts';
+import type { Transport, TransportResponse } from '../../../src/replica/http/transport.ts';
+import { isEqual, type Verified } from '../../../src/replica/verify/results.ts';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
 import { SECOND, testClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
@@ -306,13 +307,18 @@ const askedBy = async (replica: WatchedReplica, resource: string): Promise<strin
 };
 
 test('equal copies are proved by digests of ranges, and only a range that differs is read', async (t) => {
-  const feed = await platFeed(t, { role: 'idx' });
+  const feed = await platFeed(t, {
+    role: 'idx',
+    settings: { declarations: { customFields: [custom('Zeta', 'idx'), custom('Alpha', 'open')] } },
+  });
   const keys = keysUpTo(1300);
   await feed.write('Member', member('m1'));
   const hidden = { StandardStatus: 'Withdrawn' };
   await feed.write(
     'Property',
-    ...keys.map((key, at) => whole(key, at % 7 === 3 ? hidden : { ...WITHHELD[at % 2] })),
+    ...keys.map((key, at) =>
+      whole(key, at % 7 === 3 ? hidden : { ...WITHHELD[at % 2], Zeta: 0.5, Alpha: 3 }),
+    ),
   );
   feed.clock.advance(HOUR);
   const replica = await feed.replica(t, 'reso');
@@ -346,6 +352,43 @@ test('equal copies are proved by digests of ranges, and only a range that differ
     `Property,${shown.at(-1)},missing`,
     `Property,zzzz,not-at-source`,
   ]);
+});
+
+/** The classes of custom fields are the source's own: a copy has them all in one, and in another order. */
+const custom = (name: string, of: string) =>
+  ({
+    resource: 'Property',
+    name,
+    type: 'decimal(6,2)',
+    section: 'Main',
+    group: 'Odd',
+    label: name,
+    class: of,
+  }) as const;
+
+test('digests of another form are not compared: the source is read whole', async (t) => {
+  const feed = await platFeed(t);
+  await feed.write('Property', ...keysUpTo(3).map((key) => whole(key)));
+  feed.clock.advance(HOUR);
+  const answering =
+    (transport: Transport): Transport =>
+    async (wish) =>
+      wish.url.includes('$digests') ? older() : transport(wish);
+  const replica = await feed.replica(t, 'reso', { between: answering });
+  await replica.replicate();
+  assert.deepEqual(await found(replica), []);
+  const { length } = await askedBy(replica, 'Property');
+  assert.equal(length, 2);
+});
+
+const older = (): TransportResponse => ({
+  status: 200,
+  headers: { 'content-type': 'application/json', date: 'Wed, 01 May 2024 12:00:00 GMT' },
+  body: Readable.from([
+    Buffer.from(
+      JSON.stringify({ value: [{ Last: keyOf(3), Rows: 3, Members: {}, Digest: 'of other bytes' }] }),
+    ),
+  ]),
 });
 
 /** Rows whose address the public does not see, and others. */

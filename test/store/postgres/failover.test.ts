@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { openStore } from '../../../src/open-store.ts';
 import { replicate } from '../../../src/replica/run/replicate.ts';
 import { verifyReplica } from '../../../src/replica/run/verify-replica.ts';
-import { isEqual } from '../../../src/replica/verify/verify.ts';
+import { isEqual } from '../../../src/replica/verify/results.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
 import { systemClock } from '../../../src/store/clock.ts';

@@ -1,4 +1,5 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
+import { DIGEST_FORM } from '../../../store/digest.ts';
 import { jsonOf } from '../../../store/record/nesting.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
@@ -127,6 +128,9 @@ export function resoSource(options: ResoSourceOptions): Source {
             const query = [`$top=${size}`, ...expand(name), ...(key === '' ? [] : [`$skiptoken=${key}`])];
             const url = `${root}${name}/$digests?${query.map(encodeOption).join('&')}`;
             const { page, values } = await client.get(url, readList);
+            if (page.Form !== DIGEST_FORM) {
+              throw new RequestFailure('rejected', 'The source gives digests of another form');
+            }
             return { ranges: values.map(digestOf), more: linkOf(page, root) !== undefined };
           },
           after: async (name: string, key: string, size: number) => {

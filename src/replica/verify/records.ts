@@ -1,0 +1,187 @@
+/**
+ * The comparison of records, one by one: what differs is read a second time before it counts, since both sides go on
+ * living meanwhile. Which records are compared is for others to say.
+ */
+import { SOURCE_STAMP } from '../../dictionary/index.ts';
+import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import { collectionOf } from '../copy/collections.ts';
+import type { Copy } from '../copy/copy.ts';
+import { type Intake, readPage } from '../copy/intake.ts';
+import { RECORD } from '../copy/wanted.ts';
+import type { SourceItem, SourcePage } from '../source/source.ts';
+import { wantedApart } from '../steps/children.ts';
+import { type Compared, compareRecords, type Replica } from './compare.ts';
+import { completeUpTo } from './complete.ts';
+import { addMembers, type Tally } from './tally.ts';
+
+/** Every record of a page, with what comes apart from it. */
+export async function comparePage(
+  copy: Copy,
+  collection: string,
+  page: SourcePage,
+  tally: Tally,
+): Promise<void> {
+  const { feed } = copy;
+  const items = [...page.items];
+  const broken = [...page.broken];
+  const apart = wantedApart(copy.feed.capabilities, collection);
+  if (apart.length > 0) {
+    for (let at = 0; at < page.keys.length; at += feed.someAtOnce) {
+      const keys = page.keys.slice(at, at + feed.someAtOnce).map(({ key }) => key);
+      const rest = apart.includes(RECORD)
+        ? await feed.some(collection, keys)
+        : await feed.children(keys, feed.capabilities.expansions);
+      items.push(...rest.items);
+      broken.push(...rest.broken);
+    }
+  }
+  await compareItems(copy, items, broken, tally);
+}
+
+export async function compareItems(
+  copy: Copy,
+  items: readonly SourceItem[],
+  broken: SourcePage['broken'],
+  tally: Tally,
+): Promise<void> {
+  const suspects = new Map<string, Map<string, Suspect>>();
+  // A listing and its collections may be two items of one key: they are read apart.
+  const apart = items.filter(({ onlyChildren }) => onlyChildren);
+  const { intake } = await readPage(copy, {
+    items: items.filter(({ onlyChildren }) => !onlyChildren),
+    broken,
+  });
+  const parts = (await readPage(copy, { items: apart, broken: [] })).intake;
+  for (const { resource, key, reason } of [...intake.quarantine, ...parts.quarantine]) {
+    tally.differences.push({ resource, key, kind: 'quarantined', fields: [reason] });
+  }
+  const records = [...recordsOf(intake), ...recordsOf(parts)];
+  for (const { record, fields, members } of await faultsOf(copy, records)) {
+    const { resource, key } = record;
+    if (!record.onlyChildren) {
+      tally.compared.set(resource.name, (tally.compared.get(resource.name) ?? 0) + 1);
+    }
+    countMembers(tally, record, members);
+    if (fields?.length === 0) continue;
+    const found = suspects.get(resource.name) ?? new Map<string, Suspect>();
+    suspects.set(resource.name, found);
+    const isOfChildren = record.onlyChildren === true || found.get(key)?.isOfChildren === true;
+    found.set(key, { fields, isOfChildren, isPending: isPending(copy, record) });
+  }
+  for (const [resource, found] of suspects) await lookAgain(copy, resource, found, tally);
+}
+
+const recordsOf = ({ records }: Intake): ParsedRecord[] => records.flatMap((group) => [...group.records]);
+
+function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored: Compared['members']): void {
+  for (const [name, given] of children) {
+    const target = resource.navigations.get(name)?.target;
+    if (target !== undefined) addMembers(tally, target, given.length, 0);
+  }
+  for (const [target, number] of stored) addMembers(tally, target, 0, number);
+}
+
+const replicaOf = ({ name, store, environment }: Copy): Replica => ({
+  name,
+  store,
+  now: () => environment.clock.now(),
+});
+
+/** What differs in records; for a record that only brings collections, what differs in them. */
+async function faultsOf(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
+  return (await compareRecords(replicaOf(copy), records)).map((compared) => {
+    const { record, fields } = compared;
+    if (record.onlyChildren !== true) return compared;
+    return { ...compared, fields: fields?.filter((field) => field.includes('(')) };
+  });
+}
+
+/** What looked different at the first reading. */
+export interface Suspect {
+  /** Undefined for a record that is missing. */
+  readonly fields: readonly string[] | undefined;
+  /** What came apart from its listing has to be read so again. */
+  readonly isOfChildren: boolean;
+  readonly isPending: boolean;
+}
+
+/** Reads records a second time, and counts those that still differ, or that the source does not give once more. */
+export async function lookAgain(
+  copy: Copy,
+  resource: string,
+  suspects: ReadonlyMap<string, Suspect>,
+  tally: Tally,
+): Promise<void> {
+  const { book, feed } = copy;
+  const every = [...suspects];
+  for (let at = 0; at < every.length; at += feed.someAtOnce) {
+    const some = every.slice(at, at + feed.someAtOnce);
+    const again = await readAgain(copy, resource, some);
+    for (const [key, first] of some) {
+      const { fields, isPending: pending } = again.get(key) ?? first;
+      if (fields?.length === 0) continue;
+      if (pending) {
+        tally.pending.set(resource, (tally.pending.get(resource) ?? 0) + 1);
+        continue;
+      }
+      const isQuarantined = book.isQuarantined(resource, key);
+      const kind = isQuarantined ? 'quarantined' : fields === undefined ? 'missing' : 'content';
+      tally.differences.push({ resource, key, kind, fields: fields ?? [] });
+    }
+  }
+}
+
+/** What is found at a second reading; nothing for records that the source does not give any more, or not by their key. */
+async function readAgain(
+  copy: Copy,
+  resource: string,
+  suspects: readonly (readonly [string, Suspect])[],
+): Promise<Map<string, Omit<Suspect, 'isOfChildren'>>> {
+  const { feed } = copy;
+  const found = new Map<string, Omit<Suspect, 'isOfChildren'>>();
+  const whole = await feed.some(
+    resource,
+    suspects.map(([key]) => key),
+  );
+  const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
+  const children =
+    parts.length === 0 ? { items: [], broken: [] } : await feed.children(parts, feed.capabilities.expansions);
+  for (const page of [whole, children]) {
+    const records = recordsOf((await readPage(copy, page)).intake);
+    const own = records.filter((record) => record.resource.name === resource);
+    for (const { record, fields } of await faultsOf(copy, own)) {
+      const before = found.get(record.key);
+      found.set(record.key, {
+        fields: fields === undefined ? undefined : [...new Set([...(before?.fields ?? []), ...fields])],
+        isPending: (before?.isPending ?? false) || isPending(copy, record),
+      });
+    }
+  }
+  // Sub-data that did not come again was not compared again.
+  const given = new Set(children.items.map(({ json }) => String(json.ListingKey)));
+  for (const key of parts) if (!given.has(key)) found.delete(key);
+  return found;
+}
+
+/**
+ * How far ahead of this clock a change may lie that is still to come: further, a clock is wrong, and the change would be
+ * waited for until then. The source's own clock is not asked: where it stamped so, it says the same.
+ */
+const PENDING_LIMIT = 3_600_000;
+
+/** Whether the source changed a record after what the copy is complete up to, so that the next update brings it. */
+function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
+  const { environment, feed, settings } = copy;
+  const cursor = completeUpTo(copy, collectionOf(feed.capabilities, resource.name));
+  if (cursor === undefined) return true;
+  return [
+    feed.windowField(resource.name),
+    'ModificationTimestamp',
+    SOURCE_STAMP,
+    ...settings.alsoWindow,
+  ].some((name) => {
+    const stamp = values[name];
+    const moment = typeof stamp === 'string' ? Date.parse(stamp) : Number.NaN;
+    return moment >= Date.parse(cursor) && moment <= environment.clock.now() + PENDING_LIMIT;
+  });
+}

@@ -1,0 +1,25 @@
+/** What a comparison has found so far. */
+import type { Difference } from './results.ts';
+
+export interface Tally {
+  readonly keys: Map<string, Set<string>>;
+  /** Members of collections, by resource: at the source, and here. */
+  readonly members: Map<string, { atSource: number; stored: number }>;
+  readonly compared: Map<string, number>;
+  readonly pending: Map<string, number>;
+  readonly differences: Difference[];
+}
+
+export const emptyTally = (): Tally => ({
+  keys: new Map(),
+  members: new Map(),
+  compared: new Map(),
+  pending: new Map(),
+  differences: [],
+});
+
+/** Counts members of collections. */
+export function addMembers({ members }: Tally, resource: string, atSource: number, stored: number): void {
+  const count = members.get(resource) ?? { atSource: 0, stored: 0 };
+  members.set(resource, { atSource: count.atSource + atSource, stored: count.stored + stored });
+}
