@@ -37,7 +37,7 @@ export async function emptyStoreFile(settings: StoreSettings): Promise<string> {
 
 /** @param readers how pages and searches are read; none: on the calling thread */
 export function sqliteEngine(
-  readers: Pick<SqliteStoreOptions, 'pageReaders' | 'searchReaders'> = {},
+  readers: Pick<SqliteStoreOptions, 'pageReaders' | 'searchReaders' | 'checkers'> = {},
 ): Engine {
   return {
     layout: LAYOUT_VERSION,

@@ -1,0 +1,55 @@
+/** Rows that are checked on threads of their own: the same faults, side by side, and by the model of now. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findAllDamage } from '../../../src/replica/verify/damage.ts';
+import { listing, photo, room } from '../../support/builders.ts';
+import { faultsIn } from '../../support/faults.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { makeWorld } from '../../support/world.ts';
+
+const whole = (key: string) =>
+  listing(key, { City: 'Springfield', Media: [photo(`p${key}`)], Rooms: [room(`r${key}`)] });
+
+test('threads find what the calling thread finds, also in fields that came into use after they began', async (t) => {
+  const world = await makeWorld(sqliteEngine({ checkers: 2 }), t);
+  await world.write('Property', ...['A', 'B', 'C'].map(whole));
+  assert.deepEqual(await faultsIn(world.store, 2), []);
+  await world.write('Property', { ...whole('D'), YearBuilt: 1900 });
+  assert.deepEqual(await faultsIn(world.store, 2), []);
+  await world.damage(
+    `UPDATE property_records SET "YearBuilt" = 1901 WHERE _key = 'D'`,
+    `UPDATE media_records SET "_kind" = 'video' WHERE _key = 'pB'`,
+    // What lies here is no text: the engine fails at it, and all rows of the page are read.
+    `UPDATE property_records SET "City" = x'00' WHERE _key = 'A'`,
+  );
+  const expected = [
+    ['Media', 'pB', '_kind'],
+    ['Property', 'A', 'address_values', 'address_nulls', '_hash'],
+    ['Property', 'D', 'idx_values', '_hash'],
+  ];
+  assert.deepEqual((await faultsIn(world.store, 2)).toSorted(), expected);
+  const { found } = findAllDamage(world.store, ['Property', 'Media', 'PropertyRooms'], () => undefined);
+  assert.deepEqual(
+    (await found).map(({ resource, key }) => [resource, key]),
+    [
+      ['Property', 'A'],
+      ['Property', 'D'],
+      ['Media', 'pB'],
+    ],
+  );
+});
+
+test('a search for damage that is stopped reads no more, and one that fails says so', async (t) => {
+  const world = await makeWorld(sqliteEngine({ checkers: 1 }), t);
+  await world.write('Property', ...['A', 'B'].map(whole));
+  const read: number[] = [];
+  const search = findAllDamage(world.store, ['Property', 'Media'], (_resource, rows) => read.push(rows));
+  await search.stop();
+  const seen = read.length;
+  await world.store.rowFaults('Property', { kind: 'keys', keys: ['A'] });
+  assert.equal(read.length, seen);
+  await world.damage('DROP TABLE property_rooms_records');
+  await assert.rejects(findAllDamage(world.store, ['PropertyRooms', 'Property'], () => undefined).found, {
+    message: 'no such table: property_rooms_records',
+  });
+});
