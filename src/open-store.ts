@@ -25,8 +25,8 @@ export function storeAddress(text: string): StoreAddress {
 export interface OpenStoreOptions extends ClockTrust {
   /** What a store is made as where there is none; absent: there must be one. */
   readonly create?: Owner | StoreSettings;
-  /** Called when there was none, and one was made. */
-  readonly onCreate?: (() => void) | undefined;
+  /** Called when there was none, and one was made; with the names under which the log of an earlier file is kept. */
+  readonly onCreate?: ((kept: readonly string[]) => void) | undefined;
   /** By what the large tables of a store on a server are laid apart; one that is there must be so. */
   readonly partitions?: PartitionField;
   /** Whether reads run on threads of their own, as a service wants it. */
@@ -71,6 +71,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
       return openPostgresStore({
         address: found.url,
         ...settings,
+        onCreate: () => onCreate?.([]),
         ...(partitions === undefined ? {} : { partitions }),
         ...(readStores === undefined ? {} : { readStores }),
         writeBackup: async (...to) => (await import('./store/sqlite/backup.ts')).writeBackup(...to),

@@ -64,7 +64,7 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
   const { readStores } = config;
   if (create && address.engine === 'sqlite') mustHaveFolder(address.path);
   const store = await openAnyStore(text, {
-    ...(create ? { create: configured(base, config), onCreate: () => reportNew(text) } : {}),
+    ...(create ? { create: configured(base, config), onCreate: (kept) => reportNew(text, kept) } : {}),
     threads,
     checks,
     ...(partitions === undefined ? {} : { partitions }),
@@ -84,8 +84,9 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
 }
 
 /** A mistyped path, or a folder that is not mounted, makes an empty store: it is said before anything else. */
-function reportNew(text: string): void {
-  reportLines(`${withoutPassword(text)} is a new store: there was none here`);
+function reportNew(text: string, kept: readonly string[]): void {
+  const log = kept.length === 0 ? '' : `; the log of a file that was deleted is kept as ${kept.join(', ')}`;
+  reportLines(`${withoutPassword(text)} is a new store: there was none here${log}`);
 }
 
 const withoutPassword = (text: string): string =>

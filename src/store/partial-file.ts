@@ -7,8 +7,8 @@ import { chmodSync, closeSync, existsSync, fstatSync, openSync, renameSync, rmSy
 import { platError } from '../errors/index.ts';
 import { PRIVATE_MODE } from './private-file.ts';
 
-/** What SQLite writes beside a file. */
-const BESIDE = ['-wal', '-shm', '-journal'];
+/** What SQLite keeps beside a file, under names that end so. */
+export const BESIDE = ['-wal', '-shm', '-journal'] as const;
 
 export class PartialFile implements Disposable {
   /** To be filled: it is there, and empty. */

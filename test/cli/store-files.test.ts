@@ -1,7 +1,17 @@
 /** The file of a store: who may read it, that it is not made by mistake, and what is said when it is not there any more. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { test } from 'node:test';
 import { PLAT, type Place, place } from './run.ts';
 import { ANY_PORT, addressesOf } from './serving.ts';
@@ -91,6 +101,63 @@ test('a store whose file is deleted or replaced under a service is not ready, an
   assert.deepEqual(await ready(), unfit("the store's file was replaced while it was in use"));
   service.child.kill('SIGTERM');
   assert.equal((await service.ended).code, 0);
+});
+
+/** What Linux tells of the locks of processes. */
+const seesLocks = existsSync('/proc/locks');
+
+test('a store is not made anew while a process has the deleted one open, nor of the log that it left', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }, { ListingKey: '2' }]);
+  at.file('b.ndjson', [{ ListingKey: '3' }]);
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+  await at.done(['backup', '--store', 'm.db', 'copy.db']);
+  const key = ['key', 'create', '--store', 'm.db', '--name', 'k', '--kind', 'api', '--role', 'private'];
+  const token = (await at.done(key)).trim();
+  const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT]);
+  const { admin, api } = await addressesOf(service);
+  const keys = async (): Promise<unknown> => {
+    const response = await fetch(`${api}/Reso/OData/Property?$select=ListingKey`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return [...(await response.text()).matchAll(/"ListingKey":"(\d)"/g)].map(([, found]) => found);
+  };
+  assert.deepEqual(await keys(), ['1', '2']);
+  await at.done(['delete', '--store', 'm.db', '--resource', 'Property', '2']);
+  rmSync(at.path('m.db'));
+  if (seesLocks) {
+    const why = `its file was deleted while process ${service.child.pid} has it open. End that process first`;
+    const refused = { code: 1, out: '', err: `plat: m.db cannot be used: ${why}.\n` };
+    const commands = [
+      ['import', '--store', 'm.db', 'b.ndjson'],
+      ['status', '--store', 'm.db'],
+      ['restore', '--store', 'm.db', 'copy.db'],
+      ['copy', '--from', 'copy.db', '--to', 'm.db'],
+    ];
+    for (const command of commands) assert.deepEqual(await at.run(command), refused, command[0]);
+  }
+  assert.equal((await fetch(`${admin}/live`)).status, 200);
+  assert.equal((await fetch(`${admin}/ready`)).status, 503);
+  assert.deepEqual(await keys(), ['1']);
+  service.child.kill('SIGTERM');
+  assert.equal((await service.ended).code, 0);
+  const exists = await at.run(['backup', '--store', 'copy.db', 'm.db']);
+  assert.equal(
+    exists.err,
+    'plat: m.db-wal exists already, and would be taken for a part of m.db. Move it away.\n',
+  );
+  const made = await at.run(['import', '--store', 'm.db', 'b.ndjson']);
+  assert.match(
+    made.err,
+    /^m\.db is a new store: there was none here; the log of a file that was deleted is kept as (m\.db\.replaced-\d{8}T\d{6}Z-wal)\n$/,
+  );
+  const stored = await at.exported('m.db', 'Property');
+  assert.deepEqual(
+    stored.map((record) => record.ListingKey),
+    ['3'],
+  );
+  const lie = readdirSync(at.folder).filter((name) => name.startsWith('m.db'));
+  assert.deepEqual(lie.sort(), ['m.db', made.err.match(/\S+-wal/)?.[0]]);
 });
 
 test('what is no file, and what is empty, is said to be so', async (t) => {

@@ -15,6 +15,7 @@ import { type Connection, connect } from './connection.ts';
 import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
 import { readModel } from './meta.ts';
+import { mustLieAlone } from './new-file.ts';
 import { restoreStore } from './restore.ts';
 
 /** Where a backup comes from, and who is told of its progress. */
@@ -34,7 +35,7 @@ export async function makeBackup(
   { source, told }: BackupOptions,
   write: (path: string) => Promise<void>,
 ): Promise<void> {
-  if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
+  mustBeFree(file);
   try {
     using partial = new PartialFile(file, '.partial');
     await write(partial.path);
@@ -43,11 +44,16 @@ export async function makeBackup(
       const reason = `its copy does not pass the check (${fault}), and was not kept`;
       throw platError('storeDamaged', { store: source, reason });
     }
-    if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
+    mustBeFree(file);
     partial.takePlace();
   } catch (error) {
     throw translateError(error, source, 0);
   }
+}
+
+function mustBeFree(file: string): void {
+  if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
+  mustLieAlone(file);
 }
 
 /** Writes a backup of a store of another engine. */

@@ -15,6 +15,7 @@ import { PartialFile } from '../partial-file.ts';
 import type { ResourceStatus } from '../store.ts';
 import { inspect } from './create.ts';
 import { damageIn, isBusy, translateError } from './errors.ts';
+import { freeName, mustNotBeInUse, setAside, takeTurn } from './new-file.ts';
 import { openSqliteStore } from './store.ts';
 
 export interface BringBack {
@@ -53,7 +54,6 @@ interface Before {
 
 /** A last timestamp so far ahead of the clock is of a clock that was wrong. */
 const AHEAD = 3_600_000;
-const SIDE_FILES = ['-wal', '-shm', '-journal'];
 
 /**
  * @throws PlatError `usage` where there is no backup; `failed` where the store is in use, or the backup is damaged;
@@ -106,6 +106,7 @@ interface Occupied {
 
 /** Keeps every other process out of the store. @throws PlatError `failed` when one is in it */
 function occupy(path: string): Occupied {
+  mustNotBeInUse(path);
   if (!existsSync(path)) return { before: undefined, remarks: [], release: () => undefined };
   const found = lookAt(path);
   if (found instanceof DatabaseSync) {
@@ -233,21 +234,15 @@ function takePlace(
   link: NonNullable<BringBack['link']>,
 ): string | undefined {
   sync(partial);
-  let kept: string | undefined;
-  if (existsSync(path)) {
-    const name = `${path}.replaced-${timestampFrom(now).replace(/[-:]|\.\d+/g, '')}`;
-    for (let count = 1; kept === undefined; count++) {
-      const free = count === 1 ? name : `${name}-${count}`;
-      if (!existsSync(free)) kept = free;
-    }
-    if (!hasLinked(path, kept, link)) renameSync(path, kept);
-    // Only a file that could not be opened still has a log; beside the new store it would be taken for its own.
-    for (const end of SIDE_FILES)
-      if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`);
-  }
+  using _ = takeTurn(path);
+  const name = freeName(path, now);
+  const kept = existsSync(path) ? name : undefined;
+  if (kept !== undefined && !hasLinked(path, kept, link)) renameSync(path, kept);
+  // Only a file that could not be opened, or was deleted, still has a log.
+  const [log] = setAside(path, name);
   renameSync(partial, path);
   sync(dirname(path));
-  return kept;
+  return kept ?? log;
 }
 
 function hasLinked(path: string, name: string, link: NonNullable<BringBack['link']>): boolean {

@@ -11,6 +11,7 @@ import { checkTimeZone } from '../text/local-time.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { writeMeta, writeProfile } from './meta.ts';
+import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
 import { storeClock } from './store-clock.ts';
 import { OWN_TABLES } from './tables.ts';
 import { newSecret, Writer } from './writer.ts';
@@ -19,13 +20,6 @@ import { newSecret, Writer } from './writer.ts';
 const APPLICATION_ID = 0x706c6174;
 /** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
 export const LAYOUT_VERSION = 2;
-/** A usual record fits into a page without overflow (docs/performance.md). */
-const PAGE_SIZE = 32_768;
-
-/** What a new file has to be told before it holds anything. */
-export const startFile = (database: DatabaseSync): void =>
-  database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
-
 /** Says that a file holds a store. */
 export const markStore = (database: DatabaseSync): void =>
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
@@ -40,9 +34,11 @@ export const layoutOf = (database: DatabaseSync): number =>
 /** What lies at a path. */
 export type Found = 'nothing' | 'empty' | 'older store' | 'store';
 
-/** @throws PlatError when the file is no store of plat, or of a layout that this plat does not know */
+/** @throws PlatError when the file is no store of plat, of a layout that this plat does not know, or not to be touched */
 export function inspect(path: string): Found {
+  mustNotBeInUse(path);
   if (!existsSync(path)) return 'nothing';
+  if (isBlank(path)) return 'empty';
   const database = new DatabaseSync(path, { readOnly: false, timeout: 5000 });
   try {
     const applicationId = Number(database.prepare('PRAGMA application_id').get()?.application_id);

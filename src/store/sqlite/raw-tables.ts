@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { platError } from '../../errors/index.ts';
+import { systemClock } from '../clock.ts';
 import type { StoreModel } from '../model.ts';
-import { makePrivateFile } from '../private-file.ts';
 import { type Cell, OWN_META, type RawRow, type RawTable, type RawTables, tableKeys } from '../raw-tables.ts';
 import { watched } from '../watched.ts';
 import { begin } from './begin.ts';
 import { addColumns, columnsOf } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
-import { isMarked, LAYOUT_VERSION, layoutOf, markStore, startFile } from './create.ts';
+import { isMarked, LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { readModel } from './meta.ts';
+import { isBlank, makeFile, mustLieAlone, mustNotBeInUse } from './new-file.ts';
 import { extendTables, OWN_TABLES } from './tables.ts';
 import { recreateView } from './views.ts';
 import { writeAllWords } from './word-index.ts';
@@ -23,8 +24,7 @@ const PATIENCE = 2000;
  * @param create whether a file is made where there is none
  */
 export function sqliteTables(path: string, create: boolean): RawTables {
-  const isNew = !existsSync(path);
-  if (isNew && !create) throw platError('storeMissing', { store: path });
+  if (!create && !existsSync(path)) throw platError('storeMissing', { store: path });
   const told = <T>(work: () => T): T => {
     try {
       return work();
@@ -32,12 +32,16 @@ export function sqliteTables(path: string, create: boolean): RawTables {
       throw translateError(error, path, 0);
     }
   };
-  if (isNew) told(() => makePrivateFile(path));
+  told(() => {
+    mustNotBeInUse(path);
+    if (!create || !isBlank(path)) return;
+    mustLieAlone(path);
+    makeFile(path, systemClock.now());
+  });
   const connection = told(() =>
     connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 }),
   );
   const { database } = connection;
-  if (isNew) startFile(database);
   const whole = told(() => isMarked(database));
   const layout = layoutOf(database);
   if (whole && layout > LAYOUT_VERSION) {

@@ -14,7 +14,6 @@ import type { KeyStore } from '../key-store.ts';
 import type { Ledger, LedgerChange } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { DAY_PATIENCE, modelOfToday, NewDay, type OverdueDay } from '../new-day.ts';
-import { makePrivateFile } from '../private-file.ts';
 import { declaredFields, extendProfile } from '../profile.ts';
 import type {
   ListPageRequest,
@@ -51,6 +50,7 @@ import { sqliteLedger } from './ledger.ts';
 import { LOCK_TIMEOUT } from './lock.ts';
 import { readMeta, readSnapshotModel, readTimes } from './meta.ts';
 import { migrateStore } from './migrate.ts';
+import { makeFile } from './new-file.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
 import { Reads } from './reads.ts';
@@ -64,8 +64,8 @@ export interface SqliteStoreOptions extends ClockTrust {
   readonly path: string;
   /** What a new store is made with; absent: there must be one. */
   readonly create?: StoreSettings;
-  /** Called when there was none, and one was made. */
-  readonly onCreate?: (() => void) | undefined;
+  /** Called when there was none, and one was made; with the names under which the log of an earlier file is kept. */
+  readonly onCreate?: ((kept: readonly string[]) => void) | undefined;
   readonly clock?: Clock;
   /**
    * Threads that read pages, and threads for unbounded work (searches, counts, sorts). 0: everything runs on the
@@ -102,12 +102,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
           ? platError('storeMissing', { store: path })
           : platError('storeNotOurs', { store: path, reason: 'it is empty' });
       }
-      makePrivateFile(path);
+      const kept = makeFile(path, clock.now());
       using taken = new DisposableStack();
       const making = { path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 };
       const connection = taken.adopt(connect(making), closeIt);
       await createStore(connection, create, clock);
-      options.onCreate?.();
+      options.onCreate?.(kept);
     }
     const told = (error: unknown): unknown => {
       file.noteDamage(damageIn(error));

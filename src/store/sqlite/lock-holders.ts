@@ -1,0 +1,65 @@
+/**
+ * Which other processes use the log of a store without its file: the file was deleted, or another one was put in its
+ * place, while they had it open. It reads what Linux tells of locks; elsewhere, and of processes that a container hides,
+ * nothing is known, so nothing may depend on it for being right.
+ */
+import { readFileSync, statSync } from 'node:fs';
+
+const LOCKS = '/proc/locks';
+/** The byte of a `-shm` that every process which has it open holds (UNIX_SHM_DMS). */
+const SHARED = '128';
+/** Such a process takes its file first and leaves it last, but the list of locks is not read in one moment. */
+const LOOKS = 3;
+
+/** @returns one such process; undefined when none is known */
+export function processWithoutFile(path: string): number | undefined {
+  let found: number | undefined;
+  for (let look = 0; look < LOOKS; look++) {
+    found = lookOnce(path);
+    if (found === undefined) return undefined;
+  }
+  return found;
+}
+
+function lookOnce(path: string): number | undefined {
+  const [log, file] = [identityOf(`${path}-shm`), identityOf(path)];
+  if (log === undefined) return undefined;
+  const locks = readLocks();
+  const holders = new Set(locks.filter((lock) => lock.file === file).map((lock) => lock.process));
+  return locks.find((lock) => lock.file === log && lock.first === SHARED && !holders.has(lock.process))
+    ?.process;
+}
+
+interface Lock {
+  readonly process: number;
+  /** Device and inode. */
+  readonly file: string;
+  readonly first: string;
+}
+
+function readLocks(): Lock[] {
+  let text: string;
+  try {
+    text = readFileSync(LOCKS, 'utf8');
+  } catch {
+    return [];
+  }
+  // "1: POSIX  ADVISORY  READ 28432 00:1b:4004424 128 128"
+  return text.split('\n').flatMap((line) => {
+    const [, kind, , , process, file, first] = line.split(/\s+/);
+    return kind === 'POSIX' && file !== undefined && first !== undefined && Number(process) > 0
+      ? [{ process: Number(process), file, first }]
+      : [];
+  });
+}
+
+/** A file as the list of locks names it. */
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  const { dev, ino } = found;
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & 0xffffff00n);
+  const hex = (part: bigint): string => part.toString(16).padStart(2, '0');
+  return `${hex(major)}:${hex(minor)}:${ino}`;
+}
