@@ -34,10 +34,7 @@ export const NO_CREATE_OPTION = (): Option =>
 
 /** For commands that take timestamps. */
 export const CLOCK_OPTION = (): Option =>
-  option(
-    '--allow-clock-jump',
-    'the clock is right, though it was set ahead since the store was last written to',
-  );
+  option('--allow-clock-jump', 'the clock is right, though it was set since the store was last written to');
 
 export const CONFIG_OPTION = (): Option =>
   option('--config <file>', 'configuration to use in place of plat.config.json');

@@ -13,6 +13,12 @@ const EVERY = 2000;
 /** Keys that a line names. */
 const NAMED = 20;
 
+/** What every line has beside its event, under names that no event has. */
+interface OfEveryLine {
+  readonly time?: never;
+  readonly source?: never;
+}
+
 interface Rate {
   readonly began: number;
   /** Rows that were done before. */
@@ -47,7 +53,7 @@ export function replicaScreen(source: string): ReplicaScreen {
     else say({ kind: 'page', resource, step, done, total, perSecond, secondsLeft });
   };
   return {
-    show(event) {
+    show(event: ReplicaEvent & OfEveryLine) {
       if (event.kind === 'page') {
         page(event);
         return;

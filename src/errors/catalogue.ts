@@ -89,7 +89,13 @@ export const catalogue = {
     status: 503,
     native: 1500,
     message: ({ clock, ahead }) =>
-      `The clock says ${clock}, and was set ahead by ${ahead}. Nothing is written: its timestamps would lie in the future. Set the clock right; where it is right now, say so once with --allow-clock-jump.`,
+      `The clock says ${clock}, and was set ahead by ${ahead} since the store was last written to. Nothing is written: if the clock is wrong now, timestamps would lie in the future, so set it right; if it was behind before and is right now, say so once with --allow-clock-jump.`,
+  }),
+  clockSetBack: entry<{ clock: string; behind: string }>({
+    status: 503,
+    native: 1500,
+    message: ({ clock, behind }) =>
+      `The clock says ${clock}, and was set back by ${behind} since the store was last written to. Nothing is brought back: if the clock is wrong now, all later timestamps would be lost, so set it right; if it was ahead before and is right now, say so once with --allow-clock-jump.`,
   }),
 
   // Where

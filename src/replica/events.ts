@@ -52,8 +52,8 @@ export type ReplicaEvent =
   | { readonly kind: 'refresh'; readonly reason: string }
   /** Something of the source that a person has to look at. */
   | { readonly kind: 'doubt'; readonly reason: string }
-  /** The source's clock is a day or more ahead of this one (behind it, when negative), in milliseconds. */
-  | { readonly kind: 'clock'; readonly source: string; readonly ahead: number }
+  /** The source's clock is a day or more ahead of this one (behind it, when negative), in milliseconds; what that says. */
+  | { readonly kind: 'clock'; readonly sourceClock: string; readonly ahead: number }
   /** A cycle of a watching consumer failed; it goes on after a while. */
   | {
       readonly kind: 'failed';

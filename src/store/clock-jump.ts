@@ -1,8 +1,8 @@
 /**
- * Notices that a clock was set ahead: how much time has passed on it is compared with how much has passed since the
- * machine was started, which nobody sets. A store keeps one such pair of its last writer, so that a process that begins
- * under a wrong clock notices, too. A store that nobody wrote to for a year, or that was moved to another machine, shows
- * no jump: the machine was running for that year, or was started anew.
+ * Notices that a clock was set: how much time has passed on it is compared with how much has passed since the machine was
+ * started, which nobody sets. A store keeps one such pair of its writers, so that a process that begins under a wrong
+ * clock notices, too. A store that nobody wrote to for a year, or that was moved to another machine, shows no jump: the
+ * machine was running for that year, or was started anew. A clock that is behind is no measure for a later one.
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
@@ -31,15 +31,24 @@ function bootId(): string | undefined {
   }
 }
 
-/** A look at the clock, as a store keeps it. */
+/** What the clock said, by the highest that it went since the machine was started, as a store keeps it. */
 export interface ClockReading {
   readonly boot: string;
   /** Milliseconds since 1970. */
   readonly clock: number;
   readonly uptime: number;
+  /** When the machine was started, by the clock that was believed before another one was said to be right. */
+  readonly before?: number;
 }
 
-/** What a store keeps of the last look; undefined where there is none that can be read. */
+/** What a store holds of time. */
+export interface HeldTime {
+  readonly reading: ClockReading | undefined;
+  /** The youngest moment that was given to a record, or promised to a reader; milliseconds since 1970. */
+  readonly newest: number;
+}
+
+/** What a store keeps of its clock; undefined where there is nothing that can be read. */
 export function parseReading(text: string | undefined): ClockReading | undefined {
   if (text === undefined) return undefined;
   try {
@@ -47,9 +56,9 @@ export function parseReading(text: string | undefined): ClockReading | undefined
     if (typeof value !== 'object' || value === null) return undefined;
     if (!('boot' in value) || !('clock' in value) || !('uptime' in value)) return undefined;
     const { boot, clock, uptime: up } = value;
-    return typeof boot === 'string' && typeof clock === 'number' && typeof up === 'number'
-      ? { boot, clock, uptime: up }
-      : undefined;
+    if (typeof boot !== 'string' || typeof clock !== 'number' || typeof up !== 'number') return undefined;
+    const before = 'before' in value && typeof value.before === 'number' ? { before: value.before } : {};
+    return { boot, clock, uptime: up, ...before };
   } catch {
     return undefined;
   }
@@ -64,9 +73,20 @@ export const TOLERATED = 12 * 3_600_000;
 /** Milliseconds between two readings that are kept. */
 const KEPT_EVERY = 60_000;
 
+/** Milliseconds by which a clock that is right may lie before the youngest timestamp. */
+const BEHIND = 60_000;
+
+/** No clock that is right says a moment before plat was written. */
+const BEFORE_PLAT = Date.parse('2026-01-01T00:00:00Z');
+
+/** Whether a clock is known to be behind: what it says is no measure for one that is set ahead. */
+const isBehind = (clock: number, newest: number): boolean => clock < newest - BEHIND || clock < BEFORE_PLAT;
+
+/** When the machine was started, by the clock of a reading. */
+const startOf = ({ clock, uptime }: Pick<ClockReading, 'clock' | 'uptime'>): number => clock - uptime;
+
 interface Look {
   readonly clock: number;
-  readonly uptime: number;
   readonly elapsed: number;
 }
 
@@ -76,61 +96,121 @@ const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - e
 /** Watches one clock. */
 export class JumpGuard {
   readonly #machine: Machine;
-  readonly #stored: () => ClockReading | undefined;
-  /** The last look at which the clock was right. */
-  #last: Look | undefined;
+  readonly #held: () => HeldTime;
+  /** The last look at the clock, unless it was found to be set ahead. */
+  #look: Look | undefined;
+  /** When the machine was started, by the latest that the clock said so without having jumped. */
+  #start: number | undefined;
   #kept = Number.NEGATIVE_INFINITY;
+  /** What was said of the clock that the store does not hold yet. */
+  #said: 'right' | 'restamped' | undefined;
+  /** Whether this process was told that its clock is right. */
+  #isTold = false;
+  #epoch: string | undefined;
 
-  /** @param stored what the store keeps */
-  constructor(machine: Machine, stored: () => ClockReading | undefined) {
+  /** @param held what the store holds now */
+  constructor(machine: Machine, held: () => HeldTime) {
     this.#machine = machine;
-    this.#stored = stored;
+    this.#held = held;
   }
 
   /**
-   * Milliseconds by which the clock was set ahead; 0 if it was not, or if that is known to be right.
+   * Milliseconds by which the clock was set ahead, beyond what the store holds anyway; 0 if it was not, or if that is
+   * known to be right.
    * @param clock what it says now
    */
   jump(clock: number): number {
     const elapsed = this.#machine.elapsed();
-    const known = this.#last;
-    if (known !== undefined && isInStep(clock - known.clock, elapsed - known.elapsed)) return 0;
+    const look = this.#look;
+    if (look !== undefined && isInStep(clock - look.clock, elapsed - look.elapsed)) return 0;
     const uptime = this.#machine.uptime();
-    const last = known ?? this.#storedHere(uptime) ?? { clock, uptime };
-    const ahead = clock - (last.clock + uptime - last.uptime);
-    if (ahead <= TOLERATED || this.#isKnown(clock, uptime)) {
-      this.#last = { clock, uptime, elapsed };
-      return 0;
+    const held = this.#held();
+    const start = this.#knownStart(held, uptime);
+    const ahead = start === undefined ? 0 : clock - Math.max(start + uptime, held.newest);
+    if (ahead > TOLERATED) {
+      this.#look = undefined;
+      return ahead;
     }
-    this.#last = { ...last, elapsed: Number.NaN };
-    return ahead;
+    this.#look = { clock, elapsed };
+    if (!isBehind(clock, held.newest)) this.#start = Math.max(this.#start ?? -Infinity, clock - uptime);
+    return 0;
   }
 
-  /** Says that the clock is right, however far it was set. */
-  allow(clock: number): void {
-    this.#last = { clock, uptime: this.#machine.uptime(), elapsed: this.#machine.elapsed() };
+  /** Milliseconds by which the clock lies before what it said since the machine was started; 0 if it does not. */
+  setBack(clock: number): number {
+    const uptime = this.#machine.uptime();
+    const held = this.#held();
+    const start = this.#knownStart(held, uptime);
+    if (this.#isTold || start === undefined) return 0;
+    const behind = start + uptime - clock;
+    if (behind <= TOLERATED) return 0;
+    const { before } = this.#ofThisStart(held, uptime) ?? {};
+    // It is what it was before one that was ahead was said to be right.
+    const isAsBefore = before !== undefined && Math.abs(before + uptime - clock) <= TOLERATED;
+    return isAsBefore ? 0 : behind;
+  }
+
+  /**
+   * Notes that the clock is right, however far it was set.
+   * @param why `restamped`: what the store holds of another clock counts no more
+   */
+  allow(clock: number, why: 'right' | 'restamped' = 'right'): void {
+    const { elapsed, uptime } = this.#machine;
+    this.#look = { clock, elapsed: elapsed() };
+    this.#start = clock - uptime();
     this.#kept = Number.NEGATIVE_INFINITY;
+    this.#said = why;
+    this.#isTold = true;
   }
 
-  /** What the store is to keep now; undefined when it has been kept lately, or says nothing on this system. */
+  /** Notes what a clock says that knows nothing of this one: where both agree, this one is right. */
+  confirm(clock: number, other: number): void {
+    if (this.jump(clock) > 0 && Math.abs(other - clock) <= TOLERATED) this.allow(clock);
+  }
+
+  /** Notes the epoch of the store: in another one, what was seen of the clock in the one before counts no more. */
+  inEpoch(epoch: string): void {
+    if (this.#epoch !== undefined && this.#epoch !== epoch && !this.#isTold) {
+      this.#look = undefined;
+      this.#start = undefined;
+    }
+    this.#epoch = epoch;
+  }
+
+  /** What the store is to keep now; undefined when it has been kept lately, or says nothing. */
   toKeep(clock: number): string | undefined {
-    const { boot, uptime } = this.#machine;
-    const now = uptime();
-    if (boot === undefined || now < this.#kept + KEPT_EVERY || this.jump(clock) > 0) return undefined;
-    this.#kept = now;
-    return JSON.stringify({ boot, clock, uptime: now } satisfies ClockReading);
+    const { boot } = this.#machine;
+    const uptime = this.#machine.uptime();
+    if (boot === undefined || uptime < this.#kept + KEPT_EVERY || this.jump(clock) > 0) return undefined;
+    const held = this.#held();
+    const said = this.#said;
+    if (said === undefined && isBehind(clock, held.newest)) return undefined;
+    this.#kept = uptime;
+    this.#said = undefined;
+    const reading = this.#ofThisStart(held, uptime);
+    const known = reading === undefined ? undefined : startOf(reading);
+    const start = said === undefined ? Math.max(clock - uptime, known ?? -Infinity) : clock - uptime;
+    const isAnother = said === 'right' && known !== undefined && Math.abs(start - known) > TOLERATED;
+    const before =
+      said === 'restamped' ? undefined : isAnother ? (reading?.before ?? known) : reading?.before;
+    const kept: ClockReading = {
+      ...{ boot, clock: start + uptime, uptime },
+      ...(before === undefined ? {} : { before }),
+    };
+    return JSON.stringify(kept);
   }
 
-  /** Another process was told that the clock is right. */
-  #isKnown(clock: number, uptime: number): boolean {
-    const stored = this.#storedHere(uptime);
-    return stored !== undefined && clock - (stored.clock + uptime - stored.uptime) <= TOLERATED;
+  /** When the machine was started, by the latest that any clock said so that was right as far as is known. */
+  #knownStart(held: HeldTime, uptime: number): number | undefined {
+    const reading = this.#ofThisStart(held, uptime);
+    const starts = [this.#start, reading && startOf(reading)].filter((start) => start !== undefined);
+    return starts.length === 0 ? undefined : Math.max(...starts);
   }
 
-  #storedHere(uptime: number): ClockReading | undefined {
-    const stored = this.#stored();
-    return stored?.boot === this.#machine.boot && stored !== undefined && stored.uptime <= uptime
-      ? stored
+  /** A reading of this start of this machine. */
+  #ofThisStart({ reading }: HeldTime, uptime: number): ClockReading | undefined {
+    return reading !== undefined && reading.boot === this.#machine.boot && reading.uptime <= uptime
+      ? reading
       : undefined;
   }
 }

@@ -125,7 +125,12 @@ export interface Store {
   ahead(): Promise<Ahead | undefined>;
   /** Milliseconds by which the clock was set ahead, as far as that can be noticed; 0: it was not. Nothing is written then. */
   clockJump(): Promise<number>;
-  /** Brings timestamps that lie ahead of the clock back, in order, and begins a new epoch. */
+  /** Notes what a clock elsewhere says: the store's own, where it was set ahead to about the same, is right. */
+  confirmClock(other: number): Promise<void>;
+  /**
+   * Brings timestamps that lie ahead of the clock back, in order, and begins a new epoch.
+   * @throws PlatError `clockJumped`, `clockSetBack` where the clock may be wrong: nothing was changed
+   */
   restamp(): Promise<RestampReport>;
 
   /** Stores records of one resource; no key twice. */

@@ -17,7 +17,8 @@ test('a clock that jumped ahead is refused unless told, in every command that ta
   const at = place(t);
   for (const key of ['A', 'B', 'C']) at.file(`${key}.ndjson`, [listing(key)]);
   await at.done(['import', ...STORE, 'A.ndjson']);
-  const refused = /^plat: The clock says \S+Z, and was set ahead by 2\.0 days\. Nothing is written: /m;
+  const refused =
+    /^plat: The clock says \S+Z, and was set ahead by 2\.0 days since the store was last written to\. Nothing is written: /m;
   for (const command of [
     ['import', 'B.ndjson'],
     ['delete', '--resource', 'Property', 'A'],
@@ -40,6 +41,24 @@ test('a clock that jumped ahead is refused unless told, in every command that ta
   assert.equal(out, 'no timestamp lies ahead of the clock\n');
   at.file('D.ndjson', [listing('D')]);
   await at.done(['import', ...STORE, 'D.ndjson'], further);
+});
+
+test('a clock that was behind stops nobody once it is right, and nothing is brought back to it', async (t) => {
+  if (!tellsStarts) return t.skip('this system does not tell its starts apart');
+  const at = place(t);
+  for (const key of ['A', 'B', 'C']) at.file(`${key}.ndjson`, [listing(key)]);
+  await at.done(['import', ...STORE, 'A.ndjson']);
+  const behind = { env: clockOff(-2 * DAY) };
+  await at.done(['import', ...STORE, 'B.ndjson'], behind);
+  const { code, err } = await at.run(['restamp', ...STORE], behind);
+  assert.equal(code, 1);
+  assert.match(
+    err,
+    /^plat: The clock says \S+Z, and was set back by 2\.0 days since the store was last written to\. Nothing is brought back: /m,
+  );
+  const right = await at.run(['import', ...STORE, 'C.ndjson']);
+  assert.deepEqual([right.code, right.err], [0, '']);
+  assert.equal((await at.exported('m.db', 'Property')).length, 3);
 });
 
 test('a store that a wrong clock has frozen says so everywhere, and is repaired while it is served', async (t) => {
@@ -66,7 +85,7 @@ test('a store that a wrong clock has frozen says so everywhere, and is repaired 
   const repaired = await at.done(['restamp', ...STORE]);
   assert.match(
     repaired,
-    /^brought back: 1 Property; epoch [\w-]{12} has begun, and consumers read everything again$/m,
+    /^brought back to \S+Z: 1 Property; epoch [\w-]{12} has begun, and consumers read everything again$/m,
   );
   assert.deepEqual(await ready(), { ready: true });
   const stamps = (await at.exported('m.db', 'Property')).map(

@@ -1,9 +1,9 @@
 /** A clock that was set ahead is told from one by which time has passed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ClockReading, JumpGuard, parseReading, spanText } from '../../src/store/clock-jump.ts';
+import { type HeldTime, JumpGuard, parseReading, spanText } from '../../src/store/clock-jump.ts';
 import { stampClock } from '../../src/store/postgres/writing/stamp-clock.ts';
-import { DAY, SECOND, testClock } from '../support/clock.ts';
+import { DAY, SECOND } from '../support/clock.ts';
 
 const HOUR = 3600 * SECOND;
 const NOON = Date.parse('2026-06-01T12:00:00Z');
@@ -11,9 +11,10 @@ const NOON = Date.parse('2026-06-01T12:00:00Z');
 /** A machine on which time passes, and a store that keeps what its writers saw. */
 function world() {
   const state = { boot: 'first', clock: NOON, uptime: 50 * HOUR, elapsed: 0, looks: 0 };
-  let kept: ClockReading | undefined;
+  let held: HeldTime = { reading: undefined, newest: 0 };
   return {
     state,
+    held: () => held,
     pass(milliseconds: number): void {
       state.clock += milliseconds;
       state.uptime += milliseconds;
@@ -25,16 +26,26 @@ function world() {
         state.looks++;
         return state.uptime;
       };
-      const guard = new JumpGuard({ boot: state.boot, uptime, elapsed: () => state.elapsed }, () => kept);
+      const guard = new JumpGuard({ boot: state.boot, uptime, elapsed: () => state.elapsed }, () => held);
       return {
         write(): number {
           const jump = guard.jump(state.clock);
           const reading = guard.toKeep(state.clock);
-          if (reading !== undefined) kept = parseReading(reading);
+          if (reading !== undefined) held = { ...held, reading: parseReading(reading) };
+          if (jump === 0) held = { ...held, newest: Math.max(held.newest, state.clock) };
           return jump;
         },
         jump: () => guard.jump(state.clock),
+        setBack: () => guard.setBack(state.clock),
         allow: () => guard.allow(state.clock),
+        confirm: (other: number) => guard.confirm(state.clock, other),
+        /** Brings timestamps back in a new epoch. */
+        restamp(): void {
+          guard.inEpoch('another');
+          held = { ...held, newest: state.clock };
+          guard.allow(state.clock, 'restamped');
+          held = { ...held, reading: parseReading(guard.toKeep(state.clock)) };
+        },
       };
     },
   };
@@ -114,29 +125,113 @@ test('a night that a paused machine missed is no jump, and a clock that is set b
   assert.equal(at.process().write(), 0);
 });
 
-test('a server whose clock is ahead of that of this machine is not believed, unless that is told', () => {
-  const machine = { boot: 'here', uptime: () => 0, elapsed: () => 0 };
-  for (const [server, allowClockJump, jump] of [
-    [NOON + 2 * DAY, false, 2 * DAY],
-    [NOON + 2 * DAY, true, 0],
-    [NOON + HOUR, false, 0],
-    [NOON - 2 * DAY, false, 0],
-  ] as const) {
-    const clock = stampClock(undefined, { machine, allowClockJump }, () => NOON);
-    clock.note(server, '', undefined);
-    assert.equal(clock.jump(), jump);
-    assert.equal(clock.now(), server - jump);
-    assert.equal(clock.given(), jump === 0 ? null : NOON);
+/**
+ * What becomes of a write on a right clock, a day after one on a clock that was off: by how much it was off, how long
+ * before that the store was written to on a right clock, and in which start of the machine.
+ */
+const AFTER: readonly (readonly [
+  name: string,
+  off: number,
+  last: 'never' | 'this start' | 'start before',
+  jump: number,
+])[] = [
+  ['behind, in a store that was written to on a right clock', -2 * DAY, 'this start', 0],
+  ['behind what the store holds, after a start', -4 * DAY, 'start before', 0],
+  [
+    'before plat was written, as a machine without a battery begins',
+    Date.parse('1970-01-01') - NOON,
+    'never',
+    0,
+  ],
+  ['ahead, and not noticed', 2 * DAY, 'never', 0],
+  // Nothing tells these from a clock that is ahead now.
+  ['behind, in a store that was made so', -2 * DAY, 'never', 2 * DAY],
+  ['behind, yet later than what the store holds, after a start', -2 * DAY, 'start before', 2 * DAY],
+];
+
+for (const [name, off, last, jump] of AFTER) {
+  test(`a clock that was ${name}, is ${jump === 0 ? 'believed' : 'refused until it is said to be right'}`, () => {
+    const at = world();
+    if (last !== 'never') at.process().write();
+    at.pass(3 * DAY);
+    if (last === 'start before') Object.assign(at.state, { boot: 'second', uptime: 60 * SECOND });
+    at.state.clock += off;
+    const running = at.process();
+    assert.equal(running.write(), 0);
+    at.pass(HOUR);
+    at.state.clock -= off;
+    assert.equal(at.process().write(), jump);
+    assert.equal(running.write(), jump);
+    // One that is ahead of that and of what the store holds is noticed afterwards.
+    const told = at.process();
+    told.allow();
+    assert.equal(told.write(), 0);
+    at.state.clock += 5 * DAY;
+    assert.equal(at.process().write(), 5 * DAY - Math.max(0, off - HOUR));
+  });
+}
+
+test('a clock that was set back is told from one that is what it was before', () => {
+  const at = world();
+  at.process().write();
+  at.state.clock -= 2 * DAY;
+  assert.equal(at.process().setBack(), 2 * DAY);
+  at.state.clock += 4 * DAY;
+  const told = at.process();
+  told.allow();
+  told.write();
+  assert.equal(told.setBack(), 0);
+  at.state.clock -= 2 * DAY;
+  assert.equal(at.process().setBack(), 0);
+  at.state.clock -= 2 * DAY;
+  assert.equal(at.process().setBack(), 4 * DAY);
+  at.state.clock += 2 * DAY;
+  at.process().restamp();
+  assert.deepEqual(at.held().reading, { boot: 'first', clock: NOON, uptime: 50 * HOUR });
+  at.state.clock += 2 * DAY;
+  assert.equal(at.process().write(), 2 * DAY);
+});
+
+test('another clock confirms one that jumped to about the same, and no other', () => {
+  const at = world();
+  at.process().write();
+  at.state.clock += 2 * DAY;
+  const refused = at.process();
+  refused.confirm(NOON);
+  assert.equal(refused.write(), 2 * DAY);
+  refused.confirm(at.state.clock + HOUR);
+  assert.equal(refused.write(), 0);
+  assert.equal(at.process().write(), 0);
+});
+
+test('the server has the clock: what that of this machine says counts for nothing', (t) => {
+  const machine = { boot: 'here', uptime: () => HOUR, elapsed: () => 0 };
+  for (const own of [NOON - 2 * DAY, NOON, NOON + 2 * DAY]) {
+    t.mock.timers.reset();
+    t.mock.timers.enable({ apis: ['Date'], now: own });
+    const clock = stampClock(undefined, { machine });
+    clock.note(NOON, '', { reading: { boot: 'here', clock: NOON, uptime: HOUR }, newest: NOON });
+    t.mock.timers.setTime(own + 5 * DAY);
+    assert.deepEqual([clock.jump(), clock.setBack(), clock.now(), clock.given()], [0, 0, NOON, null]);
   }
 });
 
-test('a server whose clock jumped is noticed by what the store keeps of it', () => {
-  const own = testClock('2026-06-01T12:00:00Z');
+test('a server whose clock was set is noticed by what the store keeps of it', () => {
   const machine = { boot: 'here', uptime: () => HOUR, elapsed: () => 0 };
-  own.advance(2 * DAY);
-  const clock = stampClock(undefined, { machine }, own.now);
-  clock.note(own.now(), '', { boot: 'here', clock: NOON, uptime: HOUR });
-  assert.equal(clock.jump(), 2 * DAY);
+  const reading = { boot: 'here', clock: NOON, uptime: HOUR };
+  for (const [set, allowClockJump, jump, setBack] of [
+    [2 * DAY, false, 2 * DAY, 0],
+    [2 * DAY, true, 0, 0],
+    [-2 * DAY, false, 0, 2 * DAY],
+    [-2 * DAY, true, 0, 0],
+    [HOUR, false, 0, 0],
+  ] as const) {
+    const clock = stampClock(undefined, { machine, allowClockJump });
+    clock.note(NOON + set, '', { reading, newest: NOON });
+    assert.deepEqual([clock.jump(), clock.setBack()], [jump, setBack]);
+    assert.equal(clock.now(), NOON + set - jump);
+    assert.equal(clock.given(), jump === 0 ? null : NOON);
+  }
 });
 
 test('what cannot be read counts as nothing', () => {

@@ -4,6 +4,7 @@ import { makeSchema } from '../../src/query/make-schema.ts';
 import type { NativeExpansion } from '../../src/query/native/index.ts';
 import { bindCollection, parseFilter, parseQueryOptions } from '../../src/query/odata/index.ts';
 import { type CollectionQuery, SELECT_ALL } from '../../src/query/request.ts';
+import type { Machine } from '../../src/store/clock-jump.ts';
 import type { StoreModel } from '../../src/store/model.ts';
 import type {
   FileSigning,
@@ -76,6 +77,7 @@ export interface WorldOptions {
   readonly settings?: Partial<StoreSettings>;
   readonly clock?: TestClock;
   readonly limits?: WriteLimits;
+  readonly machine?: Machine;
 }
 
 export async function makeWorld(engine: Engine, scope: Scope, options: WorldOptions = {}): Promise<World> {
@@ -85,6 +87,7 @@ export async function makeWorld(engine: Engine, scope: Scope, options: WorldOpti
     settings,
     clock,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.machine === undefined ? {} : { machine: options.machine }),
   });
   return { ...opened, clock, ...operations(opened.store, clock) };
 }

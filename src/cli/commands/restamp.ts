@@ -26,9 +26,9 @@ export function defineRestamp(restamp: Command): void {
     });
 }
 
-function text({ records, tombstones, epoch }: RestampReport): string {
+function text({ records, tombstones, notAfter, epoch }: RestampReport): string {
   if (epoch === undefined) return 'no timestamp lies ahead of the clock';
   const parts = Object.entries(records).map(([resource, count]) => `${count} ${resource}`);
   const moved = [...parts, ...(tombstones > 0 ? [`${tombstones} deletions`] : [])];
-  return `brought back: ${moved.join(', ') || 'nothing but promises'}; epoch ${epoch} has begun, and consumers read everything again`;
+  return `brought back to ${notAfter}: ${moved.join(', ') || 'nothing but promises'}; epoch ${epoch} has begun, and consumers read everything again`;
 }

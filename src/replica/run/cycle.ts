@@ -32,9 +32,15 @@ export async function downloadAll(copy: Copy, collections: readonly string[]): P
   );
 }
 
+/** Where the clock of the copy seems to have been set ahead, that of the source tells whether it is right. */
+export async function confirmClock({ feed, store }: Pick<Copy, 'feed' | 'store'>): Promise<void> {
+  if ((await store.clockJump()) > 0) await store.confirmClock(await feed.serverTime());
+}
+
 /** Windows of collections, after the download of those that have none yet. */
 export async function updateAll(copy: Copy, collections: readonly string[]): Promise<void> {
   const { book } = copy;
+  await confirmClock(copy);
   await compareTime(copy, collections.filter(hasWindows));
   await together(collections.filter(hasWindows), (collection) =>
     book.inTurn(collection, async () => {

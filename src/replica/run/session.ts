@@ -15,7 +15,7 @@ import { MediaFolder } from '../media/folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
 import type { Source } from '../source/source.ts';
-import { compareFingerprint } from './cycle.ts';
+import { compareFingerprint, confirmClock } from './cycle.ts';
 import { describe } from './describe.ts';
 import { type Hold, type Holder, holdSource } from './hold.ts';
 import { DEFAULT_RESOURCES, MAY_LACK, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
@@ -135,6 +135,7 @@ export async function reopenCopy(copy: Copy, options: SessionOptions): Promise<C
 async function welcome(copy: Copy): Promise<Copy> {
   const { book, feed, settings, store, tell } = copy;
   const { capabilities } = feed;
+  await confirmClock(copy);
   // Files that nobody wanted meanwhile are all looked at when they are wanted again.
   const media = copy.files === undefined ? { media: 'records' as const } : {};
   if (book.get('capabilities')?.children === 'none') await wantSubData(copy);

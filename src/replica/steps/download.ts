@@ -27,7 +27,9 @@ const TOLD_OFFSET = 24 * 3_600_000;
 export async function settledAt(copy: Copy): Promise<string> {
   const moment = await copy.feed.serverTime();
   const ahead = moment - copy.environment.clock.now();
-  if (Math.abs(ahead) >= TOLD_OFFSET) copy.tell({ kind: 'clock', source: timestampFrom(moment), ahead });
+  if (Math.abs(ahead) >= TOLD_OFFSET) {
+    copy.tell({ kind: 'clock', sourceClock: timestampFrom(moment), ahead });
+  }
   return timestampFrom(moment - edgesOf(copy).settle);
 }
 

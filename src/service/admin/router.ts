@@ -50,7 +50,9 @@ export async function admin(context: AdminContext, { path }: Exchange): Promise<
 /** What is wrong with the clock, or was when the store was last written to. */
 async function clockProblem(store: Store): Promise<string | undefined> {
   const jump = await store.clockJump();
-  if (jump > 0) return `the clock was set ahead by ${spanText(jump)}; nothing is written until it is right`;
+  if (jump > 0) {
+    return `the clock was set ahead by ${spanText(jump)} since the store was last written to; nothing is written until it is right, or, if it was behind before and is right now, until a command with --allow-clock-jump says so`;
+  }
   const ahead = await store.ahead();
   return ahead === undefined ? undefined : aheadText(ahead);
 }

@@ -181,11 +181,16 @@ export class PostgresStore implements Store {
   async ahead(): Promise<Ahead | undefined> {
     const { lastStamp, settled, isRestamping } = await this.#state.ask();
     const newest = Math.max(Date.parse(lastStamp), settled);
-    return aheadOf({ now: this.#clock.raw(), newest, isRestamping });
+    return aheadOf({ now: this.#clock.raw(), newest, isRestamping, setBack: this.#clock.setBack() });
   }
 
   async clockJump(): Promise<number> {
     return (await this.#state.ask()).jump;
+  }
+
+  async confirmClock(other: number): Promise<void> {
+    await this.#state.ask();
+    this.#clock.confirm(other);
   }
 
   restamp(): Promise<RestampReport> {

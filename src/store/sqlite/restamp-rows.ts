@@ -1,6 +1,6 @@
 import { isOneTable, type ResourceLayout, typedFields } from '../layout/index.ts';
 import { isStamp } from '../record/stamps.ts';
-import { newestStampField, stampTextColumns } from '../text/text-columns.ts';
+import { newestStampField, stampTextColumns, tellsStampsElsewhere } from '../text/text-columns.ts';
 import type { RowToRestamp, StoredRow } from '../write/transaction.ts';
 import { encode } from './codec.ts';
 import type { Connection } from './connection.ts';
@@ -27,12 +27,13 @@ export function restamper(
   { put }: RowPutter,
 ): Restamper {
   const { columnsTable, textsTable } = layout;
+  const isWhole = tellsStampsElsewhere(layout);
 
   return {
     restamp(rows) {
-      const outdated = rows.filter((row) => isOutdated(row.stored));
-      rewrite(outdated);
-      restampTexts(outdated.length === 0 ? rows : rows.filter((row) => !outdated.includes(row)));
+      const outdated = new Set(rows.filter(({ stored: row }) => isWhole(row) || isOutdated(row)));
+      rewrite([...outdated]);
+      restampTexts(outdated.size === 0 ? rows : rows.filter((row) => !outdated.has(row)));
     },
     renew() {
       for (let last = ''; ; ) {

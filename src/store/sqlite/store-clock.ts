@@ -1,12 +1,18 @@
 import { type Clock, type SteadyClock, steadyClock } from '../clock.ts';
 import { type ClockTrust, JumpGuard } from '../clock-jump.ts';
 import type { Connection } from './connection.ts';
-import { readClockReading } from './meta.ts';
+import { readClockReading, readTimes } from './meta.ts';
 
 /** The clock that stamps a store in a file: the machine's, as far as it can be trusted. */
 export interface StoreClock extends SteadyClock {
   /** Milliseconds by which it was set ahead; `now` goes on without them. */
   readonly jump: () => number;
+  /** Milliseconds by which it was set back. */
+  readonly setBack: () => number;
+  /** Says that it is right, since timestamps ahead of it were brought back. */
+  readonly restamped: () => void;
+  /** Says what another clock says. */
+  readonly confirm: (other: number) => void;
   /** What the store is to keep of it (clock-jump.ts). */
   readonly toKeep: () => string | undefined;
 }
@@ -18,9 +24,17 @@ export function storeClock(
 ): StoreClock {
   const { now, sleep } = clock;
   if (machine === undefined || reading === undefined) {
-    return { ...steadyClock(clock), jump: () => 0, toKeep: () => undefined };
+    return {
+      ...steadyClock(clock),
+      jump: () => 0,
+      setBack: () => 0,
+      restamped: () => undefined,
+      confirm: () => undefined,
+      toKeep: () => undefined,
+    };
   }
-  const guard = new JumpGuard(machine, () => readClockReading(reading));
+  const held = () => ({ reading: readClockReading(reading), newest: readTimes(reading).newest });
+  const guard = new JumpGuard(machine, held);
   if (allowClockJump) guard.allow(now());
   const jump = (): number => guard.jump(now());
   const trusted = steadyClock({
@@ -30,5 +44,16 @@ export function storeClock(
     },
     sleep,
   });
-  return { ...trusted, jump, toKeep: () => guard.toKeep(now()) };
+  return {
+    ...trusted,
+    inEpoch: (epoch) => {
+      trusted.inEpoch(epoch);
+      guard.inEpoch(epoch);
+    },
+    jump,
+    setBack: () => guard.setBack(now()),
+    restamped: () => guard.allow(now(), 'restamped'),
+    confirm: (other) => guard.confirm(now(), other),
+    toKeep: () => guard.toKeep(now()),
+  };
 }

@@ -273,6 +273,10 @@ class SqliteStore implements Store {
     return this.#clock.jump();
   }
 
+  async confirmClock(other: number): Promise<void> {
+    this.#clock.confirm(other);
+  }
+
   restamp(): Promise<RestampReport> {
     return this.#exclusively(async () => {
       const { report, model } = await bringBack(this.#writer, this.#model);

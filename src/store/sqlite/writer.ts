@@ -155,11 +155,18 @@ export class Writer {
 
   async stampState(): Promise<StampState> {
     const { newest, isRestamping } = readTimes(this.#connection);
-    return { now: this.#clock.raw(), newest, isRestamping };
+    const { raw, jump, setBack } = this.#clock;
+    return { now: raw(), newest, isRestamping, jump: jump(), setBack: setBack() };
   }
 
   async endRestamp(): Promise<void> {
-    await this.locked(() => writeRestamping(this.#connection.database, false));
+    const { database } = this.#connection;
+    await this.locked(() => {
+      writeRestamping(database, false);
+      this.#clock.restamped();
+      const reading = this.#clock.toKeep();
+      if (reading !== undefined) writeClockReading(database, reading);
+    });
   }
 
   #holdings(): Holdings {

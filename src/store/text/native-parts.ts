@@ -154,14 +154,31 @@ export const endOf = ({ part }: PartForm): string => (part === 'photos' ? '' : '
 type Member = FieldValue | readonly Record<string, FieldValue>[];
 
 export function nativePartTexts(source: PartSource): PartTexts {
-  const { resource, kind } = source;
-  const form =
-    resource === 'Media' ? (kind === undefined ? undefined : MEDIA_FORMS[kind]) : PART_FORMS.get(resource);
-  if (form === undefined) return { native: '', nativePlan: '' };
+  const { form, ownForm } = formsOf(source);
   return {
-    native: objectText(source, form),
-    nativePlan: kind === 'plan' ? objectText(source, PLAN_FORM) : '',
+    native: form === undefined ? '' : objectText(source, form),
+    nativePlan: ownForm === undefined ? '' : objectText(source, ownForm),
   };
+}
+
+interface PartForms {
+  readonly form: PartForm | undefined;
+  /** That of a floor plan, which has two. */
+  readonly ownForm: PartForm | undefined;
+}
+
+function formsOf({ resource, kind }: Pick<PartSource, 'resource' | 'kind'>): PartForms {
+  if (resource !== 'Media') return { form: PART_FORMS.get(resource), ownForm: undefined };
+  const form = kind === undefined ? undefined : MEDIA_FORMS[kind];
+  return { form, ownForm: kind === 'plan' ? PLAN_FORM : undefined };
+}
+
+/** Whether a text of a part tells one of these fields as it is. */
+export function partTells(part: Pick<PartSource, 'resource' | 'kind'>, fields: ReadonlySet<string>): boolean {
+  const { form, ownForm } = formsOf(part);
+  return [form, ownForm].some((each) =>
+    Object.values(each?.members ?? {}).some((member) => member.kind === 'text' && fields.has(member.field)),
+  );
 }
 
 function memberOf(member: PartMember, { key, values, timeZone }: PartSource): Member {

@@ -1,8 +1,9 @@
 import type { FieldValues } from '../../dictionary/index.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import type { RowToPut } from '../write/transaction.ts';
-import { nativeHead, nativePartTexts } from './native-parts.ts';
+import { isStamp } from '../record/stamps.ts';
+import type { RowToPut, StoredRow } from '../write/transaction.ts';
+import { nativeHead, nativePartTexts, partTells } from './native-parts.ts';
 import { pieceWriter } from './pieces.ts';
 import { servedFile } from './served-files.ts';
 
@@ -54,7 +55,7 @@ function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): 
   };
 }
 
-/** The texts that carry stamps, alone. */
+/** The texts that carry stamps in every record of a resource, alone. */
 export function stampTextColumns(layout: ResourceLayout): ColumnWriter<FieldValues> {
   const pieces = layout.pieces.filter((piece) => piece.class === 'open');
   const columns = pieces.flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
@@ -66,6 +67,14 @@ export function stampTextColumns(layout: ResourceLayout): ColumnWriter<FieldValu
       return columns.map((column) => texts[column] ?? '');
     },
   };
+}
+
+/** Tells the records of a resource with stamps in further texts, which follow from their whole content. */
+export function tellsStampsElsewhere({
+  resource,
+}: ResourceLayout): (row: Pick<StoredRow, 'kind'>) => boolean {
+  const stamps = new Set([...resource.fields.values()].filter(isStamp).map(({ name }) => name));
+  return ({ kind }) => partTells({ resource: resource.name, kind: kind ?? undefined }, stamps);
 }
 
 /** The newest version at which one of the fields beside the stamps came into use. */

@@ -5,12 +5,14 @@
  * and written meanwhile. One that was broken off is taken up by the next.
  */
 import { type Field, type FieldValues, REPLICA_STAMP, timestampFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
 import { spanText } from '../clock-jump.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { StoreModel } from '../model.ts';
 import { isStamp } from '../record/stamps.ts';
 import { stampsAsOwn } from '../settings.ts';
 import type { BatchWriter } from './batches.ts';
+import { mustNotHaveJumped } from './next-stamp.ts';
 import type { Tombstone, WriteTransaction } from './transaction.ts';
 
 /** Where a store stands in time. */
@@ -21,6 +23,9 @@ export interface StampState {
   readonly newest: number;
   /** Whether timestamps are being brought back, or were when that was broken off. */
   readonly isRestamping: boolean;
+  /** Milliseconds by which the clock was set ahead or back, as far as that can be noticed. */
+  readonly jump: number;
+  readonly setBack: number;
 }
 
 /** How far the youngest timestamp of a store lies ahead of its clock. */
@@ -29,22 +34,29 @@ export interface Ahead {
   /** Canonical. */
   readonly newest: string;
   readonly isRestamping: boolean;
+  /** Milliseconds by which the clock was set back since the store was last written to; absent: it is not known to be. */
+  readonly setBack?: number;
 }
 
 /** Clocks are set back by seconds now and then; the store waits for them without a word. */
 const TOLERANCE = 60_000;
 
 /** Undefined when all is well. */
-export function aheadOf({ now, newest, isRestamping }: StampState): Ahead | undefined {
+export function aheadOf({ now, newest, isRestamping, setBack }: Omit<StampState, 'jump'>): Ahead | undefined {
   const milliseconds = newest - now;
   if (milliseconds <= TOLERANCE && !isRestamping) return undefined;
-  return { milliseconds: Math.max(0, milliseconds), newest: timestampFrom(newest), isRestamping };
+  return {
+    ...{ milliseconds: Math.max(0, milliseconds), newest: timestampFrom(newest), isRestamping },
+    ...(setBack > 0 ? { setBack } : {}),
+  };
 }
 
 /** What a person is told of it. */
-export function aheadText({ milliseconds, newest, isRestamping }: Ahead): string {
+export function aheadText({ milliseconds, newest, isRestamping, setBack }: Ahead): string {
   if (isRestamping)
     return 'timestamps are being brought back; "plat restamp" goes on with what was broken off';
+  if (setBack !== undefined)
+    return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock, which was set back by ${spanText(setBack)} since the store was last written to: windows up to it stay empty; set the clock right, or, if it was ahead before and is right now, "plat restamp --allow-clock-jump" brings the timestamp back`;
   return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
 }
 
@@ -59,6 +71,8 @@ export interface RestampReport {
   /** Records that got another timestamp, by resource. */
   readonly records: Readonly<Record<string, number>>;
   readonly tombstones: number;
+  /** The moment on the clock that nothing lay after from then on. Canonical; absent as `epoch` is. */
+  readonly notAfter?: string;
   /** Absent: nothing lay ahead of the clock, and the epoch goes on. */
   readonly epoch?: string;
 }
@@ -73,7 +87,9 @@ export async function bringBack(
   current: StoreModel,
 ): Promise<{ readonly report: RestampReport; readonly model: StoreModel }> {
   const state = await writer.stampState();
+  mustNotHaveJumped(state.now, state.jump);
   if (aheadOf(state) === undefined) return { report: { records: {}, tombstones: 0 }, model: current };
+  mustNotBeSetBack(state);
   let model = current;
   if (state.newest - state.now > TOLERANCE) model = await writer.beginEpoch({ notAfter: state.now });
   const records: Record<string, number> = {};
@@ -83,7 +99,8 @@ export async function bringBack(
   }
   const tombstones = await inBatches(moveTombstones);
   await writer.endRestamp();
-  return { report: { records, tombstones, epoch: model.epoch }, model };
+  const notAfter = timestampFrom(state.now);
+  return { report: { records, tombstones, notAfter, epoch: model.epoch }, model };
 
   /** @param move how many things it moved; none: there are no more */
   async function inBatches(
@@ -109,6 +126,13 @@ export async function bringBack(
           break;
       }
     }
+  }
+}
+
+/** @throws PlatError `clockSetBack` where the clock may be the one that is wrong, not the timestamps */
+function mustNotBeSetBack({ now, setBack }: StampState): void {
+  if (setBack > 0) {
+    throw platError('clockSetBack', { clock: timestampFrom(now), behind: spanText(setBack) });
   }
 }
 

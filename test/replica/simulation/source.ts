@@ -173,7 +173,7 @@ export class Source {
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof PlatError) || error.code !== 'clockJumped') throw error;
+        if (!(error instanceof PlatError) || !/^clock(Jumped|SetBack)$/.test(error.code)) throw error;
         log(`source: refused: ${error.message}`);
         if (isLast || !(machine.ahead() === 0 || plan.wrongClock?.isBelieved === true)) return;
         await this.#next(true);

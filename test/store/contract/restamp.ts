@@ -1,9 +1,12 @@
 /** What a clock that was ahead for a while has left is brought back, while the store is served. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Store } from '../../../src/store/store.ts';
 import { aheadText } from '../../../src/store/write/bring-back.ts';
-import { listing, photo } from '../../support/builders.ts';
-import type { Engine } from '../../support/engine.ts';
+import { floorPlan, listing, photo } from '../../support/builders.ts';
+import { DAY, testClock } from '../../support/clock.ts';
+import type { Engine, Scope } from '../../support/engine.ts';
+import { faultsIn } from '../../support/faults.ts';
 import { makeWorld, operations, type World } from '../../support/world.ts';
 
 const STAMPS = ['ModificationTimestamp', 'PhotosChangeTimestamp', 'PriceChangeTimestamp'] as const;
@@ -30,7 +33,90 @@ async function frozen(world: World) {
   return other;
 }
 
+/** A store on a machine whose clock can be set; each of its processes looks at it anew. */
+async function onMachine(engine: Engine, scope: Scope, behind: number) {
+  const clock = testClock();
+  const running = { milliseconds: 50 * DAY };
+  const uptime = (): number => running.milliseconds;
+  clock.advance(-behind);
+  const world = await makeWorld(engine, scope, {
+    clock,
+    machine: { boot: 'first', uptime, elapsed: uptime },
+  });
+  return {
+    ...world,
+    /** @returns what another process comes to write at, after a minute on a clock that is set by so much */
+    async set(milliseconds: number, allowClockJump = false) {
+      clock.advance(60_000 + milliseconds);
+      running.milliseconds += 60_000;
+      const store = await world.again(clock, { allowClockJump });
+      return { ...operations(store, clock), store };
+    },
+  };
+}
+
+/** That a refusal leaves everything as it was. */
+async function refuses(store: Store, code: string): Promise<void> {
+  const before = [(await store.model()).epoch, (await store.status()).lastStamp];
+  await assert.rejects(store.restamp(), { code });
+  assert.deepEqual([(await store.model()).epoch, (await store.status()).lastStamp], before);
+}
+
 export function restampContract(engine: Engine): void {
+  test('a clock that was behind is no measure for the right one, and nothing is brought back to it', async (t) => {
+    const { write, set, clock } = await onMachine(engine, t, 0);
+    const { stamp } = await write('Property', listing('A'));
+    const behind = await set(-2 * DAY);
+    assert.equal((await behind.write('Property', listing('B'))).stamp, stamp);
+    const ahead = await behind.store.ahead();
+    assert.equal(ahead?.setBack, 2 * DAY);
+    assert.match(
+      ahead === undefined ? '' : aheadText(ahead),
+      /^the last timestamp, 2026-06-01T12:00:00Z, lies 2\.0 days ahead of the clock, which was set back by 2\.0 days since .+ "plat restamp --allow-clock-jump" brings the timestamp back$/,
+    );
+    await refuses(behind.store, 'clockSetBack');
+    const right = await set(2 * DAY);
+    assert.deepEqual([await right.store.clockJump(), await right.store.ahead()], [0, undefined]);
+    assert.equal((await right.write('Property', listing('C'))).stamp, clock.text());
+
+    const wrong = await set(2 * DAY);
+    await assert.rejects(wrong.write('Property', listing('D')), { code: 'clockJumped' });
+    await refuses(wrong.store, 'clockJumped');
+    // It is said to be right by mistake; what the store knew before tells that the clock is right again.
+    await (await set(0, true)).write('Property', listing('D'));
+    const again = await set(-2 * DAY);
+    assert.equal((await again.store.ahead())?.setBack, undefined);
+    const moment = clock.text();
+    assert.equal((await again.store.restamp()).notAfter, moment);
+    assert.deepEqual(await faultsIn(again.store), []);
+    await assert.rejects((await set(2 * DAY)).write('Property', listing('E')), { code: 'clockJumped' });
+  });
+
+  test('where nothing tells a clock that was behind from one that is ahead, it is asked, or another clock says', async (t) => {
+    const { write, set, clock } = await onMachine(engine, t, 2 * DAY);
+    await write('Property', listing('A'));
+    const { store, ...right } = await set(2 * DAY);
+    await assert.rejects(right.write('Property', listing('B')), {
+      code: 'clockJumped',
+      message: `The clock says ${clock.text()}, and was set ahead by 2.0 days since the store was last written to. Nothing is written: if the clock is wrong now, timestamps would lie in the future, so set it right; if it was behind before and is right now, say so once with --allow-clock-jump.`,
+    });
+    await store.confirmClock(clock.now() - 2 * DAY);
+    assert.equal(await store.clockJump(), 2 * DAY);
+    await store.confirmClock(clock.now() - DAY / 24);
+    assert.equal((await right.write('Property', listing('B'))).stamp, clock.text());
+    assert.equal(await (await set(0)).store.clockJump(), 0);
+  });
+
+  test('every text that tells a timestamp is brought back with it', async (t) => {
+    const { clock, write, store } = await makeWorld(engine, t);
+    await write('Property', listing('A', { Media: [floorPlan('F1'), photo('M1')] }));
+    clock.advance(3 * DAY);
+    await write('Property', listing('B', { Media: [floorPlan('F2'), photo('M2')] }));
+    clock.advance(-DAY);
+    assert.equal((await store.restamp()).records.Media, 2);
+    assert.deepEqual(await faultsIn(store), []);
+  });
+
   test('timestamps ahead of the clock are told, and brought back in order, in columns and texts', async (t) => {
     const world = await makeWorld(engine, t);
     const { clock, store } = world;
@@ -53,7 +139,7 @@ export function restampContract(engine: Engine): void {
     const report = await store.restamp();
     assert.deepEqual(
       { ...report, epoch: undefined },
-      { records: { Media: 3, Property: 4, Field: 2 }, tombstones: 1, epoch: undefined },
+      { records: { Media: 3, Property: 4, Field: 2 }, tombstones: 1, notAfter: BACK, epoch: undefined },
     );
     assert.notEqual(report.epoch, epoch);
     for (const reader of [world, other]) {
@@ -140,7 +226,8 @@ export function restampContract(engine: Engine): void {
       'timestamps are being brought back; "plat restamp" goes on with what was broken off',
     );
     const report = await other.store.restamp();
-    assert.deepEqual(report, { records: { Media: 3, Property: 3, Field: 2 }, tombstones: 1, epoch });
+    const records = { Media: 3, Property: 3, Field: 2 };
+    assert.deepEqual(report, { records, tombstones: 1, notAfter: BACK, epoch });
     assert.equal(await world.store.ahead(), undefined);
     assert.equal(await world.count('Property', '$filter=ModificationTimestamp gt 2026-06-02'), 0);
   });

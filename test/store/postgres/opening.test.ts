@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
-import { testClock } from '../../support/clock.ts';
+import { DAY, testClock } from '../../support/clock.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
 import { postgresServer, runOn } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
@@ -33,6 +33,20 @@ test('a database without a store says so, and has one when it is to be made', as
   const store = await opened(t, address, { create: 'replica' });
   assert.equal((await store.model()).settings.owner, 'replica');
   assert.equal(store.name, shown(address));
+});
+
+test('what the clock of a process says stands nowhere in a store on a server', async (t) => {
+  const address = await database(t);
+  const now = Date.now();
+  for (const off of [2 * DAY, -2 * DAY]) {
+    t.mock.timers.reset();
+    t.mock.timers.enable({ apis: ['Date'], now: now + off });
+    const store = await opened(t, address, { create: 'authority' });
+    const { stamp } = await operations(store, testClock()).write('Property', listing(`A${off}`));
+    assert.ok(Math.abs(Date.parse(stamp) - now) < DAY / 2, stamp);
+    assert.deepEqual([await store.ahead(), await store.clockJump()], [undefined, 0]);
+    assert.deepEqual(await store.restamp(), { records: {}, tombstones: 0 });
+  }
 });
 
 test('many processes that make the same store at once make one', async (t) => {

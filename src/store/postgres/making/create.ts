@@ -13,7 +13,7 @@ import { readServer, type Server } from '../connection/server.ts';
 import { type Session, withSession } from '../connection/session.ts';
 import { readMeta, writeMeta, writeProfile } from '../meta.ts';
 import { underLock } from '../writing/lock.ts';
-import type { StampClock } from '../writing/stamp-clock.ts';
+import { NOTHING_HELD, SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
 import { applyModel } from './apply-model.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
 import { LAYOUT_VERSION, mustKnow } from './layout-version.ts';
@@ -144,9 +144,11 @@ async function makeTables(
   clock: StampClock,
 ): Promise<void> {
   checkTimeZone(settings.timeZone);
+  const first = { generation: 1, epoch: newEpoch() };
+  const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
+  clock.note(Number(row?.clock), first.epoch, NOTHING_HELD);
   const now = clock.now();
   const day = dayFrom(now);
-  const first = { generation: 1, epoch: newEpoch() };
   const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
   const declared = declaredFields(bare.dictionary, settings.declarations);
   const profile = extendProfile(EMPTY_PROFILE, [...initialFields(bare.dictionary), ...declared]);

@@ -1,6 +1,6 @@
 import { isOneTable, type ResourceLayout, typedFields } from '../../layout/index.ts';
 import { isStamp } from '../../record/stamps.ts';
-import { newestStampField, stampTextColumns } from '../../text/text-columns.ts';
+import { newestStampField, stampTextColumns, tellsStampsElsewhere } from '../../text/text-columns.ts';
 import type { RowToRestamp } from '../../write/transaction.ts';
 import { encode } from '../codec.ts';
 import type { Session } from '../connection/session.ts';
@@ -27,13 +27,15 @@ export function restamper(
   { put }: RowPutter,
 ): Restamper {
   const { columnsTable, textsTable } = layout;
+  const isWhole = tellsStampsElsewhere(layout);
 
   return {
     async restamp(rows) {
       if (rows.length === 0) return;
       const outdated = await outdatedKeys(rows.map((row) => row.stored.key));
-      await rewrite(rows.filter((row) => outdated.has(row.stored.key)));
-      await restampTexts(rows.filter((row) => !outdated.has(row.stored.key)));
+      const mustRewrite = ({ stored: row }: RowToRestamp): boolean => isWhole(row) || outdated.has(row.key);
+      await rewrite(rows.filter(mustRewrite));
+      await restampTexts(rows.filter((row) => !mustRewrite(row)));
     },
     async renew() {
       for (let last = ''; ; ) {

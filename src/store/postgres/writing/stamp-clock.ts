@@ -1,9 +1,12 @@
 import { type Clock, steadyClock, systemClock } from '../../clock.ts';
-import { type ClockReading, type ClockTrust, JumpGuard, parseReading, TOLERATED } from '../../clock-jump.ts';
+import { type ClockTrust, type HeldTime, JumpGuard, parseReading } from '../../clock-jump.ts';
 import type { Session } from '../connection/session.ts';
 import { mustKnow } from '../making/layout-version.ts';
 
-/** The clock that stamps: the server's, which all processes share, or one that is passed in; as far as it can be trusted. */
+/**
+ * The clock that stamps: the server's, which all processes share, or one that is passed in; as far as it can be trusted.
+ * What the clock of this machine says counts for nothing.
+ */
 export interface StampClock extends Clock {
   /** What the clock says at about this moment; never less than before in an epoch. */
   readonly now: () => number;
@@ -11,30 +14,36 @@ export interface StampClock extends Clock {
   readonly raw: () => number;
   /** Milliseconds by which it was set ahead; `now` and `raw` go on without them. */
   readonly jump: () => number;
+  /** Milliseconds by which it was set back. */
+  readonly setBack: () => number;
+  /** Says that it is right, since timestamps ahead of it were brought back. */
+  readonly restamped: () => void;
+  /** Says what another clock says. */
+  readonly confirm: (other: number) => void;
   /** For statements: milliseconds since 1970; null where the server is to look itself. */
   readonly given: () => number | null;
-  /** Notes what the server's clock says just now, and what the store keeps of time. */
-  readonly note: (milliseconds: number, epoch: string, reading: ClockReading | undefined) => void;
+  /** Notes what the server's clock says just now, and what the store holds of time. */
+  readonly note: (milliseconds: number, epoch: string, held: HeldTime) => void;
   /** What the store is to keep of it (clock-jump.ts). */
   readonly toKeep: () => string | undefined;
 }
 
-/** @param own the clock of this machine, with which the server's is compared */
+/** What a store holds of time before there is one. */
+export const NOTHING_HELD: HeldTime = { reading: undefined, newest: 0 };
+
 export function stampClock(
   clock: Clock | undefined,
   { machine, allowClockJump = false }: ClockTrust,
-  own: () => number = Date.now,
 ): StampClock {
-  /** Of the server's clock; absent until it was heard of. */
-  let offset: number | undefined;
-  let reading: ClockReading | undefined;
-  const said = clock === undefined ? () => own() + (offset ?? 0) : clock.now;
-  const guard = machine === undefined ? undefined : new JumpGuard(machine, () => reading);
+  const elapsed = machine?.elapsed ?? (() => performance.now());
+  /** What the server's clock said, and when; absent until it was heard of. */
+  let noted: { readonly clock: number; readonly elapsed: number } | undefined;
+  let held = NOTHING_HELD;
+  const server = (): number => (noted === undefined ? 0 : noted.clock + elapsed() - noted.elapsed);
+  const said = clock === undefined ? server : clock.now;
+  const guard = machine === undefined ? undefined : new JumpGuard(machine, () => held);
   let isAllowed = allowClockJump;
-  const jump = (): number => {
-    if (guard === undefined || isAllowed || offset === undefined) return 0;
-    return Math.max(guard.jump(said()), clock === undefined && offset > TOLERATED ? offset : 0);
-  };
+  const jump = (): number => (noted === undefined ? 0 : (guard?.jump(said()) ?? 0));
   const raw = (): number => said() - jump();
   const { sleep } = clock ?? systemClock;
   const steady = steadyClock({ now: raw, sleep });
@@ -43,15 +52,17 @@ export function stampClock(
     sleep,
     raw,
     jump,
+    setBack: () => (noted === undefined ? 0 : (guard?.setBack(said()) ?? 0)),
+    restamped: () => guard?.allow(said(), 'restamped'),
+    confirm: (other) => guard?.confirm(said(), other),
     given: () => (clock === undefined && jump() === 0 ? null : steady.now()),
-    note: (milliseconds, epoch, kept) => {
-      reading = kept;
-      offset = milliseconds - own();
+    note: (milliseconds, epoch, now) => {
+      held = now;
+      noted = { clock: milliseconds, elapsed: elapsed() };
       steady.inEpoch(epoch);
-      if (!isAllowed) return;
-      guard?.allow(said());
-      // Where the clocks of server and machine differ, one that is right was told to be so.
-      isAllowed = offset > TOLERATED;
+      guard?.inEpoch(epoch);
+      if (isAllowed) guard?.allow(said());
+      isAllowed = false;
     },
     toKeep: () => guard?.toKeep(said()),
   };
@@ -108,15 +119,17 @@ export async function readState(rows: Session['rows'], clock: StampClock): Promi
   const [row] = await rows(STATE_TEXT, [STATE_NAMES]);
   mustKnow(row?.layout, row?.oldest_reader);
   const epoch = String(row?.epoch ?? '');
+  const lastStamp = String(row?.last_stamp);
+  const settled = Number(row?.settled ?? 0);
   const reading = typeof row?.reading === 'string' ? parseReading(row.reading) : undefined;
-  clock.note(Number(row?.clock), epoch, reading);
+  clock.note(Number(row?.clock), epoch, { reading, newest: Math.max(Date.parse(lastStamp), settled) });
   return {
     generation: Number(row?.generation),
     day: String(row?.day),
     moment: clock.given() ?? Number(row?.clock),
-    lastStamp: String(row?.last_stamp),
+    lastStamp,
     changes: Number(row?.changes ?? 0),
-    settled: Number(row?.settled ?? 0),
+    settled,
     jump: clock.jump(),
     epoch,
     isRestamping: row?.restamping === 'true',

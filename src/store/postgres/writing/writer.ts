@@ -162,13 +162,23 @@ export class Writer {
 
   stampState(): Promise<StampState> {
     return withSession(this.#pool, async ({ rows }) => {
-      const { lastStamp, settled, isRestamping } = await readState(rows, this.#clock);
-      return { now: this.#clock.raw(), newest: Math.max(Date.parse(lastStamp), settled), isRestamping };
+      const { lastStamp, settled, isRestamping, jump } = await readState(rows, this.#clock);
+      const { raw, setBack } = this.#clock;
+      const newest = Math.max(Date.parse(lastStamp), settled);
+      return { now: raw(), newest, isRestamping, jump, setBack: setBack() };
     });
   }
 
   async endRestamp(): Promise<void> {
-    await this.locked((session) => writeMeta(session, { restamping: false }));
+    await this.locked(async (session) => {
+      await readState(session.rows, this.#clock);
+      this.#clock.restamped();
+      const clockReading = this.#clock.toKeep();
+      await writeMeta(session, {
+        restamping: false,
+        ...(clockReading === undefined ? {} : { clockReading }),
+      });
+    });
   }
 
   /**
