@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import { PlatError, platError } from '../errors/index.ts';
+import type { StoreModel } from '../store/model.ts';
+import type { Store } from '../store/store.ts';
 import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
 import type { MainThread } from './access/main-thread.ts';
 import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limiter.ts';
@@ -87,14 +89,18 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
   const extra = versionOf(exchange, route);
   let caller = NOBODY;
   let use: RequestUse = NOTHING;
+  let model = (): Promise<StoreModel> => responder.context.store.model();
   try {
     // The key comes first: what it asks counts, and is told where the key stands, whatever becomes of the request.
     if (!isOpen(exchange, route)) {
-      if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
+      if (exchange.headers.authorization !== undefined) {
+        exchange.timings.start('auth');
+        model = modelSoon(responder.context.store);
+      }
       caller = await recognize(responder.context.store, exchange.headers.authorization);
       await count(responder, exchange, caller, extra);
     }
-    const reply = await answer(responder, exchange, route, extra, caller);
+    const reply = await answer(responder, exchange, { route, extra, caller, model });
     if (exchange.method !== 'HEAD') use = useOf(reply);
     return { ...reply, headers: { ...extra, ...reply.headers } };
   } catch (error) {
@@ -145,13 +151,30 @@ function preflight(extra: Readonly<Record<string, string>>): Reply {
   return { status: 204, headers, body: [] };
 }
 
-async function answer(
-  responder: Responder,
-  exchange: Exchange,
-  route: Route,
-  extra: Record<string, string>,
-  caller: Caller,
-): Promise<Reply> {
+/** What is known of a request before it is read. */
+interface Begun {
+  readonly route: Route;
+  readonly extra: Record<string, string>;
+  readonly caller: Caller;
+  readonly model: () => Promise<StoreModel>;
+}
+
+/** Milliseconds for which what the store said of itself is good for a request that came before. */
+const FRESH = 50;
+
+/**
+ * The model of a store, asked for at once, while the key is looked up: on a server each is a way there and back. A
+ * request that has waited meanwhile asks anew.
+ */
+function modelSoon(store: Store): () => Promise<StoreModel> {
+  const began = performance.now();
+  const asked = store.model();
+  asked.catch(() => undefined); // whoever waits for it is told
+  return () => (performance.now() - began < FRESH ? asked : store.model());
+}
+
+async function answer(responder: Responder, exchange: Exchange, begun: Begun): Promise<Reply> {
+  const { route, extra } = begun;
   const { context } = responder;
   const { method, headers, path, query } = exchange;
   if (method === 'OPTIONS') return preflight(extra);
@@ -171,11 +194,11 @@ async function answer(
     case 'media':
       return servedFile(responder.files, exchange, route.path, now);
     case 'admin':
-      if (!isOpen(exchange, route)) await sessionOf(responder, exchange, extra, caller, now);
+      if (!isOpen(exchange, route)) await sessionOf(responder, exchange, begun, now);
       return admin(responder.admin, exchange);
     case 'reso':
     case 'native': {
-      const session = await sessionOf(responder, exchange, extra, caller, now);
+      const session = await sessionOf(responder, exchange, begun, now);
       const damaged = responder.options.damaged?.();
       const read = { ...context.read, caller: exchange.account, damaged };
       const serve = route.kind === 'reso' ? reso : native;
@@ -187,12 +210,11 @@ async function answer(
 async function sessionOf(
   { context, views }: Responder,
   { surface }: Exchange,
-  extra: Record<string, string>,
-  caller: Caller,
+  { extra, caller, model: ask }: Begun,
   now: number,
 ): Promise<Session> {
   const key = authenticate(caller, surface, now, context.addressOf('replication'));
-  const model = await context.store.model();
+  const model = await ask();
   extra[EPOCH_HEADER] = model.epoch;
   return { key, model, view: views.of(key, model), now };
 }
