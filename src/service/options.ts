@@ -63,7 +63,7 @@ export const SERVICE_DEFAULTS = {
     admin: { requests: 1500, seconds: 300 },
   },
   budget: { requests: 250, megabytes: 128, totalMegabytes: 512, searchSeconds: 120, windowSeconds: 300 },
-  connections: { total: 4000, perAddress: 250, requestSeconds: 30, idleSeconds: 75 },
+  connections: { total: 4000, perAddress: 1000, requestSeconds: 30, idleSeconds: 75 },
   pace: { bytesPerSecond: 8192, seconds: 30 },
   filterIndex: { minutes: 10, megabytes: 64 },
   querySeconds: 30,
