@@ -4,7 +4,7 @@
  */
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import { dormantFields, type StoreModel } from '../model.ts';
-import { all, column, compact, integer, join, type Sql, sql } from '../sql/fragment.ts';
+import { all, column, compact, integer, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
 import { PUBLISHED, parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
 import {
@@ -84,6 +84,6 @@ function laterFields(row: CheckedRow): Sql[] {
   );
   return [...later].map(([since, fields]) => {
     const bare = fields.map((field) => sql`${columnOf(row, field)} IS NULL`);
-    return sql`(${version} >= ${integer(since)} OR (${join(bare, ' AND ')}))`;
+    return sql`(${version} >= ${integer(since)} OR ${all(bare)})`;
   });
 }
