@@ -74,12 +74,15 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
     ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
     allowClockJump,
   });
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => store.close());
   // Said once, it is kept for all processes, also where this one has nothing to write.
   if (allowClockJump === true) await store.horizon();
   await store.configure((settings) => configured(settings, config));
   if (address.engine === 'sqlite') reportOpenMode(address.path);
   const ahead = await store.ahead();
   if (ahead !== undefined) reportLines(`${store.name}: ${aheadText(ahead)}`);
+  opened.move(); // whoever has the store closes it
   return store;
 }
 

@@ -16,12 +16,20 @@ export interface Profile {
 
 export const EMPTY_PROFILE: Profile = { version: 0, since: new Map() };
 
+/** What resources and fields may be called. */
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
+
 /** The profile as its rows tell it. @throws Damage for a row that plat does not write */
 export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Profile {
   const since = new Map<string, Map<string, number>>();
   let version = 0;
   for (const row of rows) {
     const [resource, field, first] = [String(row.resource), String(row.field), Number(row.since)];
+    if (!NAME.test(resource) || !NAME.test(field)) {
+      throw new Damage(
+        `the list of fields in use has ${JSON.stringify(`${resource}.${field}`)}, which is no name`,
+      );
+    }
     if (!Number.isInteger(first) || first < 1) {
       throw new Damage(`${resource}.${field} is in use since no version of its profile`);
     }

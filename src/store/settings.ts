@@ -2,6 +2,7 @@ import { type AccessDefinition, BUILT_IN_ACCESS } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
 import { Damage } from './damage.ts';
 import { storedJson } from './stored-json.ts';
+import { isTimeZone } from './text/local-time.ts';
 
 /** Where an authority stamps records itself; a replica keeps them as its source sent them. */
 export type Owner = 'authority' | 'replica';
@@ -65,7 +66,30 @@ export const DEFAULT_SETTINGS: StoreSettings = {
 export function readSettings(text: string): StoreSettings {
   const settings = storedJson(text, 'its settings');
   if (!isSettings(settings)) throw new Damage('its settings lack what every store has');
+  const wrong = Object.entries(settings).find(
+    ([name, value]) => !(BESIDE.get(name)?.(value) ?? REQUIRED.has(name)),
+  );
+  if (wrong !== undefined)
+    throw new Damage(`its settings have a ${JSON.stringify(wrong[0])} that plat never writes`);
   return settings;
+}
+
+const REQUIRED = new Set(['owner', 'declarations', 'access', 'agentsFrom']);
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** What a store may have beside, and what has to be looked up. */
+const BESIDE = new Map<string, (value: unknown) => boolean>([
+  ['accessRevision', isCount],
+  ['onwardTimestamps', (value) => value === 'source' || value === 'own'],
+  ['timeZone', (value) => typeof value === 'string' && isTimeZone(value)],
+  ['market', isMarket],
+]);
+
+function isMarket(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('seed' in value) || !('listings' in value))
+    return false;
+  return Number.isFinite(value.seed) && isCount(value.listings);
 }
 
 function isSettings(value: unknown): value is StoreSettings {

@@ -10,6 +10,14 @@ export function storedJson(text: unknown, what: string): unknown {
   }
 }
 
-/** A row of the account of a source. */
-export const storedState = (row: Readonly<Record<string, unknown>>): unknown =>
-  storedJson(row.value, `the notes on a source (${String(row.name)})`);
+/** What stands for a note on a source that is no JSON: no note has this shape, so whoever reads it says so. */
+export class UnreadableNote {}
+
+/** A row of the account of a source. One that cannot be read keeps nobody from the others, or from making it anew. */
+export function storedState(row: Readonly<Record<string, unknown>>): unknown {
+  try {
+    return JSON.parse(String(row.value));
+  } catch {
+    return new UnreadableNote();
+  }
+}

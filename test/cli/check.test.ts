@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { from, serve } from '../replica/support/real-feed.ts';
 import { type Place, place } from './run.ts';
 import { ANY_PORT, addressesOf, lineWith } from './serving.ts';
 
@@ -154,6 +155,44 @@ test('a damaged page, a broken setting: one line, and never a stack', async (t) 
     [check.code, check.out],
     [3, `m.db is damaged: its settings are no JSON. ${words}\nm.db: 1 things are wrong, 0 rows read\n`],
   );
+});
+
+test('notes on a source that cannot be read are named by check, and begun anew by --refresh', async (t) => {
+  const at = place(t);
+  await market(at);
+  const created = await at.done(['key', 'create', '--store', 'm.db', '--name', 'k', '--role', 'private']);
+  const feed = await serve(at, 'm.db');
+  const options = from(feed.addresses.replication ?? '', 'reso', created.trim());
+  await at.done(['replicate', ...options]);
+  const replica = new DatabaseSync(at.path('replica.db'));
+  const put = replica.prepare('UPDATE plat_ledger_state SET value = ? WHERE name = ?');
+  const notes = {
+    capabilities: '{}',
+    'load Property': '{"kind":"zzz"}',
+    'sweep Property': '{',
+    schedule: '5',
+  };
+  for (const [name, value] of Object.entries(notes)) assert.equal(put.run(value, name).changes, 1, name);
+  replica.exec("DELETE FROM property_records WHERE _key = 'A'");
+  replica.close();
+  const check = () => at.run(['check', '--store', 'replica.db']);
+  const found = await check();
+  assert.equal(found.code, 3);
+  for (const name of Object.keys(notes)) {
+    assert.match(
+      found.out,
+      new RegExp(`^feed: what it keeps of a source as "${name}" is no[^\\n]*--refresh`, 'm'),
+    );
+  }
+  const refused = await at.run(['replicate', ...options]);
+  assert.deepEqual([refused.code, refused.err.match(/\n\s+at /)], [1, null]);
+  const refreshed = await at.run(['replicate', ...options, '--refresh']);
+  assert.equal(refreshed.code, 0, refreshed.err);
+  assert.deepEqual((await check()).code, 0);
+  const keys = (await at.exported('replica.db', 'Property')).map((record) => record.ListingKey);
+  assert.deepEqual(keys, ['A', 'B', 'C']);
+  feed.process.child.kill('SIGTERM');
+  await feed.process.ended;
 });
 
 test('a service finds by itself what no read of a page does, and says so', async (t) => {

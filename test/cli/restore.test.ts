@@ -56,6 +56,8 @@ test('a store is brought back, says what that means, and gives no timestamp twic
   assert.equal(again, `keys that were revoked since the backup are valid again: partner (${key.id})`);
   assert.match(gone ?? '', /^keys that were made since the backup are gone: later \(\w+\)$/);
   assert.deepEqual(rest, []);
+  const beside = readdirSync(at.folder).filter((name) => name.startsWith('b.db'));
+  assert.deepEqual(beside, ['b.db'], 'nothing is written beside a backup');
   assert.deepEqual(await prices(at, 's.db'), { 1: 1, 2: 2 });
   assert.deepEqual(await prices(at, file), { 1: 10, 2: 2, 3: 3 }, 'what was there is whole');
   assert.notEqual(await epochOf(at.path('s.db')), before);

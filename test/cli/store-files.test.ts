@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { PLAT, type Place, place } from './run.ts';
 import { ANY_PORT, addressesOf } from './serving.ts';
@@ -160,6 +161,21 @@ test('a store is not made anew while a process has the deleted one open, nor of 
   assert.deepEqual(lie.sort(), ['m.db', String(made.err.match(/\S+-wal/)?.[0])]);
 });
 
+test('a copy that SQLite made without a write-ahead log gets one', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+  const modeOfLog = (name: string, ...statements: readonly string[]): unknown => {
+    using database = new DatabaseSync(at.path(name));
+    for (const statement of statements) database.exec(statement);
+    return database.prepare('PRAGMA journal_mode').get()?.journal_mode;
+  };
+  modeOfLog('m.db', `VACUUM INTO '${at.path('copy.db')}'`);
+  assert.equal(modeOfLog('copy.db'), 'delete');
+  await at.done(['status', '--store', 'copy.db']);
+  assert.equal(modeOfLog('copy.db'), 'wal');
+});
+
 test('what is no file, and what is empty, is said to be so', async (t) => {
   const at = place(t);
   mkdirSync(at.path('folder.db'));
@@ -180,7 +196,7 @@ test('what is no file, and what is empty, is said to be so', async (t) => {
 const mayMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
 
 test(
-  'a read-only file system is called that, by a command that reads and by one that makes a store',
+  'a read-only file system is called that by what writes to it; a backup is read from one',
   { skip: mayMount ? false : 'nothing can be mounted here (unshare)' },
   async (t) => {
     const at = place(t);
@@ -192,6 +208,7 @@ test(
       'mount -o remount,ro,bind disk',
       'for store in m.db new.db; do "$NODE" "$PLAT" import --store disk/$store a.ndjson 2>>err || echo $? >>codes; done',
       '"$NODE" "$PLAT" status --store disk/m.db 2>>err || echo $? >>codes',
+      '"$NODE" "$PLAT" restore --store back.db disk/m.db',
     ].join('\n');
     execFileSync('unshare', ['--map-root-user', '--mount', 'sh', '-ec', script], {
       cwd: at.folder,
@@ -202,6 +219,7 @@ test(
     const said = ['m.db', 'new.db', 'm.db'].map((name) => `plat: disk/${name} cannot be used: ${why}.\n`);
     assert.equal(readFileSync(at.path('err'), 'utf8'), said.join(''));
     assert.equal(readFileSync(at.path('codes'), 'utf8'), '1\n1\n1\n');
+    assert.equal((await at.exported('back.db', 'Property')).length, 1);
     rmSync(at.path('disk'), { recursive: true });
   },
 );

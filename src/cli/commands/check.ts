@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { PlatError } from '../../errors/index.ts';
+import { findUnreadable } from '../../replica/copy/unreadable-notes.ts';
 import { type Fault, findFaults, repairStore } from '../../store/check/check-store.ts';
 import type { Store } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
@@ -64,6 +65,10 @@ async function list(
   for await (const fault of findFaults(store, told)) {
     faults++;
     tell(fault, json);
+  }
+  for (const what of await findUnreadable(store)) {
+    faults++;
+    tell({ place: 'file', kind: 'notes', what: [what] }, json);
   }
   return { faults, rows: read };
 }

@@ -124,8 +124,13 @@ const CHECKS = {
 
 type FirstWord<Name> = Name extends `${infer Word} ${string}` ? Word : Name;
 
-/** Whether a value has the shape of the state with this name. */
-export function isState(name: string, value: unknown): boolean {
+const checkOf = (name: string): Check | undefined => {
   const [word = ''] = name.split(' ');
-  return new Map<string, Check>(Object.entries(CHECKS)).get(word)?.(value) ?? false;
-}
+  return new Map<string, Check>(Object.entries(CHECKS)).get(word);
+};
+
+/** Whether a value has the shape of the state with this name. */
+export const isState = (name: string, value: unknown): boolean => checkOf(name)?.(value) ?? false;
+
+/** Whether this plat keeps anything under this name; a newer one may keep more. */
+export const isKnownState = (name: string): boolean => checkOf(name) !== undefined;

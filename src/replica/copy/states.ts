@@ -1,9 +1,10 @@
 import { platError } from '../../errors/index.ts';
+import { UnreadableNote } from '../../store/stored-json.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
 import type { Troubles } from '../run/troubles.ts';
 import type { Capabilities } from '../source/source.ts';
-import { isState } from './state-checks.ts';
+import { isKnownState, isState } from './state-checks.ts';
 
 /** What is kept of a source, by name. Moments are milliseconds since 1970 on the consumer's clock. */
 export interface StateShapes {
@@ -60,6 +61,19 @@ export const ANOTHER_SOURCE = 'another source';
 /** The fingerprint of a source that tells of no fields. */
 export const UNTOLD = 'untold';
 
+const wordsOfUnreadable = (name: string, value: unknown): string => {
+  const what = value instanceof UnreadableNote ? 'no JSON' : 'not what plat writes there';
+  return `what it keeps of a source as "${name}" is ${what} ("plat replicate --refresh" makes it anew)`;
+};
+
+/** The names of notes on a source that cannot be read, with why in words. */
+export const unreadableNotes = (state: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(state).flatMap(([name, value]) =>
+      isKnownState(name) && !isState(name, value) ? [[name, wordsOfUnreadable(name, value)] as const] : [],
+    ),
+  );
+
 /**
  * A state in the shape of its name; undefined where none is kept.
  * @throws PlatError `storeDamaged` when what is kept has another shape
@@ -71,8 +85,5 @@ export function readState<N extends keyof StateShapes>(
 export function readState(state: Readonly<Record<string, unknown>>, name: string): unknown {
   const value = state[name];
   if (value === undefined || isState(name, value)) return value;
-  throw platError('storeDamaged', {
-    store: 'The store',
-    reason: `what it keeps of a source as "${name}" is not what plat writes there`,
-  });
+  throw platError('storeDamaged', { store: 'The store', reason: wordsOfUnreadable(name, value) });
 }

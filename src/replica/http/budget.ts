@@ -3,7 +3,7 @@
  * store, so that no restart forgets it and two processes with one token share it.
  */
 import { isObject } from '../json.ts';
-import { NOTHING_IN_WINDOW, type RateWindow, readWindow, untilLess, used } from './rate-window.ts';
+import { countIn, NOTHING_IN_WINDOW, type RateWindow, readWindow, untilLess, used } from './rate-window.ts';
 import { LONGEST_BLOCK } from './told-limits.ts';
 
 /**
@@ -93,9 +93,9 @@ export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): numb
 export function readUse(value: unknown): BudgetUse {
   if (!isObject(value)) return NOTHING_USED;
   return {
-    lastSent: Number(value.lastSent ?? 0),
+    lastSent: countIn(value.lastSent),
     hour: readWindow(value.hour),
     day: readWindow(value.day),
-    blockedUntil: Number(value.blockedUntil ?? 0),
+    blockedUntil: countIn(value.blockedUntil),
   };
 }

@@ -66,13 +66,17 @@ export function untilLess(
   return Math.max(until(0, limits.requests), until(1, limits.bytes));
 }
 
+/** A number that was kept; none where it is no such: with NaN a wait would never end. */
+export const countIn = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+
 /** What was kept of a window, if it was. */
 export function readWindow(value: unknown): RateWindow {
-  if (!isObject(value) || typeof value.first !== 'number' || !Array.isArray(value.used))
+  if (!isObject(value) || !Number.isSafeInteger(value.first) || !Array.isArray(value.used))
     return NOTHING_IN_WINDOW;
   const parts = value.used.map((part: unknown): Used => {
     const [requests, bytes]: unknown[] = Array.isArray(part) ? part : [];
-    return [Number(requests ?? 0), Number(bytes ?? 0)];
+    return [countIn(requests), countIn(bytes)];
   });
-  return { first: value.first, used: parts };
+  return { first: Number(value.first), used: parts };
 }

@@ -1,5 +1,6 @@
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { LeaseLost } from '../../store/ledger.ts';
+import { forgetUnreadable } from '../copy/unreadable-notes.ts';
 import { LONGEST_REST, type RestOptions, restAfter, SHORT_REST } from '../http/backoff.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { doubtAll } from './cycle.ts';
@@ -164,6 +165,7 @@ async function run(
   once: { refresh: boolean },
   hasOpened: () => void = () => undefined,
 ): Promise<ReplicateResult> {
+  if (once.refresh) await forgetUnreadable(session.store, held.name, held.lease);
   let copy = await openCopy(session, held);
   // Of whoever was at work before.
   if (Object.keys(copy.book.get('troubles') ?? {}).length > 0) await clearTrouble(copy.store, copy.name);

@@ -7,8 +7,9 @@ export interface FileFault {
   /**
    * `structure`: indexes and the like, which follow from the records and are made anew. `pages`: where records lie, so
    * that nothing may be written there any more. `model`: what every record is read by, so that none can be evaluated.
+   * `notes`: what a replica keeps of its source, which a refresh makes anew.
    */
-  readonly kind: 'structure' | 'pages' | 'model';
+  readonly kind: 'structure' | 'pages' | 'model' | 'notes';
 }
 
 /** Columns of plat's own, and of ready texts. */

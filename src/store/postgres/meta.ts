@@ -5,6 +5,7 @@ import { makeModel, type StoreModel } from '../model.ts';
 import { type Profile, profileOf } from '../profile.ts';
 import { readable, readSettings, type StoreSettings } from '../settings.ts';
 import type { PartitionField } from '../store.ts';
+import { storedDay, storedNumber, storedStamp } from '../stored-meta.ts';
 import { type Session, withSession } from './connection/session.ts';
 import { mustKnow, type StoredLayout } from './making/layout-version.ts';
 
@@ -68,15 +69,15 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     oldestReader: Number(values.get(NAMES.oldestReader) ?? 1),
     oldestWriter: Number(values.get(NAMES.oldestWriter) ?? 1),
     functions: values.get(NAMES.functions) ?? '',
-    generation: Number(text('generation')),
+    generation: storedNumber(text('generation'), 'the count of its settings'),
     epoch: values.get(NAMES.epoch) ?? firstEpoch(text('secret')),
     settings: readSettings(text('settings')),
-    day: text('day'),
+    day: storedDay(values.get(NAMES.day)),
     secret: text('secret'),
-    createdAt: text('createdAt'),
-    lastStamp: text('lastStamp'),
-    changes: Number(values.get(NAMES.changes) ?? 0),
-    settled: Number(values.get(NAMES.settled) ?? 0),
+    createdAt: storedStamp(text('createdAt'), 'the timestamp of its creation'),
+    lastStamp: storedStamp(text('lastStamp'), 'its last timestamp'),
+    changes: storedNumber(values.get(NAMES.changes) ?? '0', 'the count of its changes'),
+    settled: storedNumber(values.get(NAMES.settled) ?? '0', 'the moment up to which it is settled'),
     restamping: values.get(NAMES.restamping) === 'true',
     clockReading: values.get(NAMES.clockReading),
     partitions: values.has(NAMES.partitions) ? 'OriginatingSystemID' : undefined,

@@ -2,9 +2,20 @@
  * Brings a store back from a backup: the backup is copied beside the store, read whole, put into a new epoch, and takes
  * the store's place in one step. Nobody else may have the store open meanwhile. What was there before is kept.
  */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { KeyRecord } from '../../access/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
@@ -162,19 +173,47 @@ function readBefore(database: DatabaseSync): Before {
   };
 }
 
-/** Copies through the engine: what stands in the log of a file that was copied by hand comes with it. */
+/** What stands in the log of a file that was copied by hand comes with it. */
 async function copyBackup(backup: string, partial: string): Promise<void> {
+  mustBeReadable(backup);
   try {
-    const source = new DatabaseSync(backup, { readOnly: true });
-    try {
-      await backupDatabase(source, partial);
-    } finally {
-      source.close();
+    const [log, index, journal] = ['-wal', '-shm', '-journal'].map((end) => existsSync(`${backup}${end}`));
+    if (log === true && index !== true && journal !== true) {
+      // Nobody has it open, and the engine would write an index of the log beside it.
+      copyFileSync(backup, partial);
+      copyFileSync(`${backup}-wal`, `${partial}-wal`);
+    } else {
+      await copyThrough(backup, partial, log !== true && journal !== true);
     }
     if (inspect(partial) === 'empty')
       throw platError('storeNotOurs', { store: backup, reason: 'it is empty' });
   } catch (error) {
     throw namedAs(translateError(error, partial, 0), partial, backup);
+  }
+}
+
+/** @param isWhole whether the file is all there is, so that nothing is written beside it, and its disk may be read-only */
+async function copyThrough(backup: string, partial: string, isWhole: boolean): Promise<void> {
+  const address = pathToFileURL(backup);
+  if (isWhole) address.searchParams.set('immutable', '1');
+  const source = new DatabaseSync(address, { readOnly: true });
+  try {
+    await backupDatabase(source, partial);
+  } finally {
+    source.close();
+  }
+}
+
+function mustBeReadable(backup: string): void {
+  try {
+    accessSync(backup, constants.R_OK);
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    throw platError(
+      'failed',
+      { reason: `${backup} cannot be read (${why}). Nothing was changed.` },
+      { cause },
+    );
   }
 }
 

@@ -55,10 +55,20 @@ export function inspect(path: string): Found {
       throw platError('storeTooNew', { store: path, found: version, known: LAYOUT_VERSION });
     }
     if (tables === 0 || version === 0) return 'empty';
+    writeAhead(database);
     return version < LAYOUT_VERSION ? 'older store' : 'store';
   } finally {
     database.close();
   }
+}
+
+/**
+ * A store has a write-ahead log: readers wait for no writer. A copy that SQLite made (`VACUUM INTO`) has none, and
+ * somebody may have turned it off.
+ */
+function writeAhead(database: DatabaseSync): void {
+  const mode = database.prepare('PRAGMA journal_mode').get()?.journal_mode;
+  if (mode !== 'wal') database.exec('PRAGMA journal_mode = WAL');
 }
 
 /** Makes the tables of a new store; does nothing when another process was faster. */

@@ -5,6 +5,7 @@ import { DEADLINE_MESSAGE, RANGE_MESSAGE } from './functions.ts';
 import { denied } from './store-file.ts';
 
 /** SQLite's primary result codes that users can meet. */
+const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
 const FULL = 13;
@@ -19,6 +20,10 @@ const SHORT_READ = 522;
 
 /** What node:sqlite says of an integer beyond 2^53. Whether a request can lead to one is not known, so it is no `damageIn`. */
 const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
+
+/** No statement of plat names a table or column that its tables should not have. */
+const isMissing = (error: unknown): error is Error =>
+  error instanceof Error && /^no such (?:column|table): /.test(error.message);
 
 /** What only a damaged file answers; undefined for any other error. */
 export function damageIn(error: unknown): string | undefined {
@@ -78,6 +83,10 @@ export function translateError(error: unknown, store: string, seconds: number): 
     return platError('storeDamaged', { store, reason }, { cause: error });
   }
   switch (resultCode(error)) {
+    case ERROR:
+      return isMissing(error)
+        ? platError('storeDamaged', { store, reason: `there is ${error.message}` }, { cause: error })
+        : error;
     case BUSY:
     case LOCKED:
       return platError('storeBusy', { store }, { cause: error, retryAfter: 1 });

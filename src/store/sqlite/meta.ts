@@ -5,6 +5,7 @@ import { firstEpoch } from '../epoch.ts';
 import { makeModel, type StoreModel } from '../model.ts';
 import { type Profile, profileOf } from '../profile.ts';
 import { readable, readSettings, type StoreSettings } from '../settings.ts';
+import { storedDay, storedNumber, storedStamp } from '../stored-meta.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 
@@ -33,12 +34,12 @@ function readText(database: DatabaseSync, name: string): string {
 export function readMeta(database: DatabaseSync): MetaValues {
   const secret = readText(database, 'secret');
   return {
-    generation: Number(readText(database, 'generation')),
+    generation: storedNumber(readText(database, 'generation'), 'the count of its settings'),
     epoch: findText(database, 'epoch') ?? firstEpoch(secret),
     settings: readSettings(readText(database, 'settings')),
-    day: readText(database, 'day'),
+    day: storedDay(findText(database, 'day')),
     secret,
-    createdAt: readText(database, 'created_at'),
+    createdAt: storedStamp(readText(database, 'created_at'), 'the timestamp of its creation'),
   };
 }
 
@@ -99,8 +100,8 @@ export interface StoredTimes {
 
 export function readTimes(connection: Connection): StoredTimes {
   const row = connection.prepare(READ_TIMES).get();
-  const lastStamp = String(row?.stamp);
-  const settled = Number(row?.settled ?? 0);
+  const lastStamp = storedStamp(row?.stamp, 'its last timestamp');
+  const settled = storedNumber(row?.settled ?? '0', 'the moment up to which it is settled');
   return {
     lastStamp,
     settled,

@@ -20,10 +20,15 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
 
 /** @throws PlatError `usage` when there is no time zone of this name */
 export function checkTimeZone(timeZone: string): void {
+  if (!isTimeZone(timeZone)) throw platError('usage', { reason: `There is no time zone ${timeZone}.` });
+}
+
+export function isTimeZone(name: string): boolean {
   try {
-    formatter(timeZone);
-  } catch (cause) {
-    throw platError('usage', { reason: `There is no time zone ${timeZone}.` }, { cause });
+    formatter(name);
+    return true;
+  } catch {
+    return false;
   }
 }
 

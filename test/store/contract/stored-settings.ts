@@ -23,6 +23,47 @@ const DAMAGES: Readonly<
     read: ({ again }) => again(),
     says: /its settings cannot be used/,
   },
+  'a time zone that there is not': {
+    statement: `UPDATE plat_meta SET value = replace(value, '"UTC"', '"Not/AZone"') WHERE name = 'settings'`,
+    read: ({ again }) => again(),
+    says: /its settings have a "timeZone" that plat never writes/,
+  },
+  'settings that plat does not know': {
+    statement: `UPDATE plat_meta SET value = replace(value, '"owner"', '"other":1,"owner"') WHERE name = 'settings'`,
+    read: ({ again }) => again(),
+    says: /its settings have a "other" that plat never writes/,
+  },
+  'timestamps that go onward under a name that is none': {
+    statement: `UPDATE plat_meta SET value = replace(value, '"owner"', '"onwardTimestamps":"x","owner"') WHERE name = 'settings'`,
+    read: ({ again }) => again(),
+    says: /its settings have a "onwardTimestamps" that plat never writes/,
+  },
+  'a last timestamp that is none': {
+    statement: "UPDATE plat_meta SET value = 'garbage' WHERE name = 'last_stamp'",
+    read: async ({ again }) => (await again()).ahead(),
+    says: /its last timestamp is none/,
+  },
+  'a moment of settling that is none': {
+    statement:
+      "INSERT INTO plat_meta VALUES ('settled', 'x') ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    read: async ({ again }) => (await again()).ahead(),
+    says: /the moment up to which it is settled is no number/,
+  },
+  'a count of settings that is none': {
+    statement: "UPDATE plat_meta SET value = '1x' WHERE name = 'generation'",
+    read: ({ again }) => again(),
+    says: /the count of its settings is no number/,
+  },
+  'a field in use whose name is none': {
+    statement: "UPDATE plat_profile SET field = 'garb]age' WHERE field = 'StandardStatus'",
+    read: ({ again }) => again(),
+    says: /the list of fields in use has "Property.garb]age", which is no name/,
+  },
+  'a column that is gone': {
+    statement: 'ALTER TABLE media_records RENAME COLUMN "MediaURL" TO "MediaURN"',
+    read: ({ store }) => store.rowFaults('Media', { kind: 'after', place: undefined, limit: 5 }),
+    says: /MediaURL/,
+  },
   'a field in use since never': {
     statement: "UPDATE plat_profile SET since = -1 WHERE field = 'ListPrice' OR field = 'StandardStatus'",
     read: ({ again }) => again(),
@@ -40,8 +81,8 @@ const DAMAGES: Readonly<
   },
   'a note on a source that is no JSON': {
     statement: "UPDATE plat_ledger_state SET value = '{'",
-    read: ({ store }) => store.ledger.state('feed'),
-    says: /the notes on a source \(load Property\) are no JSON/,
+    read: async ({ store }) => readState(await store.ledger.state('feed'), 'load Property'),
+    says: /what it keeps of a source as "load Property" is no JSON/,
   },
   'a note on a source in another shape': {
     statement: `UPDATE plat_ledger_state SET value = '{"kind":"current","cursor":5}'`,
@@ -69,4 +110,11 @@ export function storedSettingsContract(engine: Engine): void {
       });
     });
   }
+
+  test('a day that is none is one long past: what roles see is evaluated anew', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.damage("UPDATE plat_meta SET value = 'garbage' WHERE name = 'day'");
+    const model = await (await world.again()).model();
+    assert.equal(model.judgedOn, model.day);
+  });
 }

@@ -101,6 +101,9 @@ export function translateError(error: unknown, store: string, seconds: number): 
     case '28000':
     case '28P01': // invalid_password
       return platError('storeNotOurs', { store, reason: 'the server refuses this user' }, cause);
+    case '42P01': // undefined_table
+    case '42703': // undefined_column
+      return platError('storeDamaged', { store, reason: `the server says: ${messageOf(error)}` }, cause);
     case '42501': // insufficient_privilege
       return platError('storeNotOurs', { store, reason: `the server says: ${messageOf(error)}` }, cause);
     default:

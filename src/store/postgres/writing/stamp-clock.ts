@@ -1,5 +1,6 @@
 import { type Clock, steadyClock, systemClock } from '../../clock.ts';
 import { type ClockTrust, type HeldTime, JumpGuard, parseReading } from '../../clock-jump.ts';
+import { storedDay, storedNumber, storedStamp } from '../../stored-meta.ts';
 import type { Session } from '../connection/session.ts';
 import { mustKnow } from '../making/layout-version.ts';
 
@@ -119,16 +120,16 @@ export async function readState(rows: Session['rows'], clock: StampClock): Promi
   const [row] = await rows(STATE_TEXT, [STATE_NAMES]);
   mustKnow(row?.layout, row?.oldest_reader);
   const epoch = String(row?.epoch ?? '');
-  const lastStamp = String(row?.last_stamp);
-  const settled = Number(row?.settled ?? 0);
+  const lastStamp = storedStamp(row?.last_stamp, 'its last timestamp');
+  const settled = storedNumber(row?.settled ?? '0', 'the moment up to which it is settled');
   const reading = typeof row?.reading === 'string' ? parseReading(row.reading) : undefined;
   clock.note(Number(row?.clock), epoch, { reading, newest: Math.max(Date.parse(lastStamp), settled) });
   return {
-    generation: Number(row?.generation),
-    day: String(row?.day),
+    generation: storedNumber(row?.generation, 'the count of its settings'),
+    day: storedDay(row?.day),
     moment: clock.given() ?? Number(row?.clock),
     lastStamp,
-    changes: Number(row?.changes ?? 0),
+    changes: storedNumber(row?.changes ?? '0', 'the count of its changes'),
     settled,
     jump: clock.jump(),
     epoch,
