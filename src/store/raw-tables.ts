@@ -82,4 +82,12 @@ export function tableKeys(model: StoreModel): ReadonlyMap<string, readonly strin
 }
 
 /** What an engine alone says of its tables stays behind. */
-export const OWN_META = ['layout', 'oldest_reader', 'oldest_writer', 'partitions', 'functions', 'changes'];
+export const OWN_META = [
+  'layout',
+  'oldest_reader',
+  'oldest_writer',
+  'partitions',
+  'functions',
+  'changes',
+  'file',
+];

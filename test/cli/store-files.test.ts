@@ -161,6 +161,38 @@ test('a store is not made anew while a process has the deleted one open, nor of 
   assert.deepEqual(lie.sort(), ['m.db', String(made.err.match(/\S+-wal/)?.[0])]);
 });
 
+test('a backup that is copied over a served store is noticed, and the old log is written into it by nobody', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  at.file('b.ndjson', [{ ListingKey: '2' }]);
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+  await at.done(['backup', '--store', 'm.db', 'copy.db']);
+  const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT]);
+  const { admin } = await addressesOf(service);
+  await at.done(['import', '--store', 'm.db', 'b.ndjson']);
+  assert.equal((await fetch(`${admin}/ready`)).status, 200);
+  copyFileSync(at.path('copy.db'), at.path('m.db'));
+  const backup = readFileSync(at.path('copy.db'));
+  const ready = await fetch(`${admin}/ready`);
+  const problems = { store: "the store's file was overwritten while it was in use" };
+  assert.deepEqual([ready.status, await ready.json()], [503, { ready: false, problems }]);
+  const why =
+    'a backup was put in its place, and the log beside it is of the file that lay there. End whatever has it open, remove m.db-wal and m.db-shm, and run "plat restore --store m.db --new-epoch"';
+  const refused = { code: 1, out: '', err: `plat: m.db cannot be used: ${why}.\n` };
+  assert.deepEqual(await at.run(['import', '--store', 'm.db', 'b.ndjson']), refused);
+  service.child.kill('SIGTERM');
+  assert.equal((await service.ended).code, 0);
+  assert.deepEqual(await at.run(['status', '--store', 'm.db']), refused);
+  assert.ok(readFileSync(at.path('m.db')).equals(backup), 'the file is the backup');
+  for (const end of ['-wal', '-shm']) rmSync(at.path(`m.db${end}`));
+  await at.done(['restore', '--store', 'm.db', '--new-epoch']);
+  const stored = await at.exported('m.db', 'Property');
+  assert.deepEqual(
+    stored.map((record) => record.ListingKey),
+    ['1'],
+  );
+});
+
 test('a copy that SQLite made without a write-ahead log gets one', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);

@@ -14,6 +14,7 @@ import { askerOf } from './asker.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
+import { giveFileId } from './file-id.ts';
 import { readModel } from './meta.ts';
 import { mustLieAlone } from './new-file.ts';
 import { restoreStore } from './restore.ts';
@@ -39,6 +40,7 @@ export async function makeBackup(
   try {
     using partial = new PartialFile(file, '.partial');
     await write(partial.path);
+    giveFileId(partial.path);
     const fault = await faultOf(partial.path, told);
     if (fault !== undefined) {
       const reason = `its copy does not pass the check (${fault}), and was not kept`;

@@ -10,6 +10,7 @@ import type { StoreSettings } from '../settings.ts';
 import { checkTimeZone } from '../text/local-time.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
+import { mustOwnItsLog } from './file-id.ts';
 import { writeMeta, writeProfile } from './meta.ts';
 import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
 import { storeClock } from './store-clock.ts';
@@ -39,6 +40,7 @@ export function inspect(path: string): Found {
   mustNotBeInUse(path);
   if (!existsSync(path)) return 'nothing';
   if (isBlank(path)) return 'empty';
+  mustOwnItsLog(path);
   const database = new DatabaseSync(path, { readOnly: false, timeout: 5000 });
   try {
     const applicationId = Number(database.prepare('PRAGMA application_id').get()?.application_id);

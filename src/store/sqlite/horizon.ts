@@ -13,9 +13,12 @@ export class HorizonProbe {
   readonly #probe: Connection;
   readonly #read: Connection;
   readonly #clock: StoreClock;
+  readonly #isLost: () => boolean;
   #promised = 0;
 
-  constructor(path: string, read: Connection, clock: StoreClock) {
+  /** @param isLost whether nothing may be written to the file any more */
+  constructor(path: string, read: Connection, clock: StoreClock, isLost: () => boolean) {
+    this.#isLost = isLost;
     this.#read = read;
     this.#clock = clock;
     using taken = new DisposableStack();
@@ -34,6 +37,7 @@ export class HorizonProbe {
 
   horizon(): Horizon {
     const { database } = this.#probe;
+    if (this.#isLost()) return { now: this.now(), settled: readTimes(this.#read).newest };
     try {
       using transaction = begin(database, 'write');
       // Under the lock, or it might be of an epoch that has ended meanwhile.

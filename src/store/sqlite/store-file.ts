@@ -13,14 +13,20 @@ export class StoreFile {
   readonly path: string;
   #opened: readonly (readonly [path: string, opened: Stats | undefined])[] = [];
   #damage: string | undefined;
+  readonly #idBeneath: (path: string) => string | undefined;
+  /** What the file says of itself without its log, and when it was written when that was read. */
+  #known: { readonly id: string; readonly written: bigint } | undefined;
 
-  constructor(path: string) {
+  /** @param idBeneath what a file says of itself without its log; undefined while that cannot be read */
+  constructor(path: string, idBeneath: (path: string) => string | undefined) {
     this.path = path;
+    this.#idBeneath = idBeneath;
   }
 
   /** To be called once the file is open, and its log (`-wal`) is there. */
   remember(): void {
     this.#opened = [this.path, `${this.path}-wal`].map((each) => [each, found(each)] as const);
+    this.#isAnother();
   }
 
   /** Remembers that something in the file could not be read as it should; undefined says that nothing was. */
@@ -32,6 +38,11 @@ export class StoreFile {
   trouble(): string | undefined {
     const damage = this.#damage;
     return this.#lost() ?? (damage === undefined ? undefined : `the store is damaged: ${damage}`);
+  }
+
+  /** Whether the file that was opened is no longer there as it was. */
+  isLost(): boolean {
+    return this.#lost() !== undefined;
   }
 
   /** @throws PlatError `storeReplaced`: what is written to a file that has no name is written for nobody */
@@ -48,7 +59,18 @@ export class StoreFile {
       if (now === undefined) return `${what} was deleted while it was in use`;
       if (now.ino !== opened.ino || now.dev !== opened.dev) return `${what} was replaced while it was in use`;
     }
-    return undefined;
+    return this.#isAnother() ? "the store's file was overwritten while it was in use" : undefined;
+  }
+
+  /** Whether other content was written into the file since it was opened; looked at when it was written to. */
+  #isAnother(): boolean {
+    const written = statSync(this.path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+    if (written === undefined || written === this.#known?.written) return false;
+    const id = this.#idBeneath(this.path);
+    if (id === undefined) return false;
+    if (this.#known !== undefined && this.#known.id !== id) return true;
+    this.#known = { id, written };
+    return false;
   }
 }
 

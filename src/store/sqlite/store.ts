@@ -43,6 +43,7 @@ import { sqliteDialect } from './dialect.ts';
 import { damageIn, translateError } from './errors.ts';
 import { exportRecords, readContents } from './export.ts';
 import { findFileFaults, mendFileFaults } from './file-faults.ts';
+import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
 import { HorizonProbe } from './horizon.ts';
 import { sqliteKeys } from './keys.ts';
@@ -92,7 +93,7 @@ export const defaultReaders = (): number => Math.max(1, availableParallelism() -
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, create } = options;
   const { clock = systemClock, machine = options.clock === undefined ? thisMachine() : undefined } = options;
-  const file = new StoreFile(path);
+  const file = new StoreFile(path, idBeneath);
   try {
     const found = inspect(path);
     if (found === 'older store') await migrateStore(path, clock);
@@ -170,7 +171,7 @@ class SqliteStore implements Store {
     this.#main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
     const clock = storeClock(given, this.#main, trust);
     this.#clock = clock;
-    this.#probe = taken.adopt(new HorizonProbe(path, this.#main, clock), closeIt);
+    this.#probe = taken.adopt(new HorizonProbe(path, this.#main, clock, () => file.isLost()), closeIt);
     this.#writer = new Writer(this.#write, clock, limits);
     this.secret = readMeta(this.#main.database).secret;
     for (const connection of [this.#write, this.#main]) registerFileUrl(connection.database, this.secret);
@@ -428,7 +429,9 @@ class SqliteStore implements Store {
     await this.#newDay.ended();
     await this.#writing.catch(() => undefined);
     await Promise.all([this.#reads.close(), this.#checkers?.close()]);
-    for (const connection of [this.#main, this.#probe, this.#write]) connection.close();
+    // The last that is closed brings the log into the file, unless it may not write: that file is another one's now.
+    const [first, last] = this.#file.isLost() ? [this.#write, this.#main] : [this.#main, this.#write];
+    for (const connection of [first, this.#probe, last]) connection.close();
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
