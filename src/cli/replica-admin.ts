@@ -9,38 +9,54 @@ import { reportLines } from './terminal.ts';
 /** Probes and metrics of a replication that watches. */
 export interface ReplicaAdmin {
   readonly address: string;
+  /** The store could not be opened yet; why. */
+  waits(reason: string): void;
+  /** The store is open now. */
+  opened(store: Store): void;
   count(event: ReplicaEvent): void;
   close(): Promise<void>;
 }
 
 /**
- * `/live`, `/ready` and `/metrics`. Ready is a replica whose last update and last purge are fresh.
+ * `/live`, `/ready` and `/metrics`, also while the store is still waited for. Ready is a replica whose last update and last
+ * purge are fresh.
  * @throws PlatError `usage` when the port is taken
  */
 export async function replicaAdmin(
-  store: Store,
   source: string,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<ReplicaAdmin> {
   const { registry, count, refresh } = replicaMetrics();
+  let store: Store | undefined;
+  let waitsFor = 'it is being opened';
   const app = fastify({ logger: false });
   app.get('/live', async () => ({ live: true }));
   app.get('/ready', async (_request, reply) => {
-    const trouble = store.trouble?.();
+    const trouble = store === undefined ? waitsFor : store.trouble?.();
     if (trouble !== undefined) return reply.code(503).send({ ready: false, problems: { store: trouble } });
-    const problem = await problemOf(store, source);
+    const problem = store === undefined ? undefined : await problemOf(store, source);
     if (problem !== undefined) reply.code(503);
     return problem === undefined ? { ready: true } : { ready: false, problems: { [source]: problem } };
   });
   app.get('/metrics', async (_request, reply) => {
-    refresh(await sourceStatus(store, source, Date.now()));
+    if (store !== undefined) refresh(await sourceStatus(store, source, Date.now()));
     reply.header('content-type', registry.contentType);
     return registry.metrics();
   });
   try {
     const address = await app.listen({ host, port });
     reportLines(`admin        ${address}/`);
-    return { address, count, close: () => app.close() };
+    return {
+      address,
+      waits: (reason) => {
+        waitsFor = reason;
+      },
+      opened: (found) => {
+        store = found;
+      },
+      count,
+      close: () => app.close(),
+    };
   } catch (cause) {
     throw platError('usage', { reason: `The admin port ${host}:${port} cannot be opened.` }, { cause });
   }

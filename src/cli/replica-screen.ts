@@ -63,15 +63,15 @@ export function replicaScreen(source: string): ReplicaScreen {
         const began = performance.now();
         rates.set(`${event.resource} ${event.step}`, { began, last: Number.NEGATIVE_INFINITY });
       }
-      say(event.kind === 'deleted' ? short(event) : { ...event });
+      say(event.kind === 'deleted' || event.kind === 'gone' ? short(event) : { ...event });
     },
     end: (result, quarantined) =>
       say({ kind: 'end', result, ...(Object.keys(quarantined).length === 0 ? {} : { quarantined }) }),
   };
 }
 
-const short = ({ resource, keys }: ReplicaEvent & { kind: 'deleted' }) => ({
-  kind: 'deleted',
+const short = ({ kind, resource, keys }: ReplicaEvent & { kind: 'deleted' | 'gone' }) => ({
+  kind,
   resource,
   rows: keys.length,
   keys: keys.slice(0, NAMED),

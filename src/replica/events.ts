@@ -38,6 +38,8 @@ export type ReplicaEvent =
       readonly taken: 'declared' | 'refused' | 'ignored';
     }
   | { readonly kind: 'deleted'; readonly resource: string; readonly keys: readonly string[] }
+  /** They left the quarantine, since the source has them no more. */
+  | { readonly kind: 'gone'; readonly resource: string; readonly keys: readonly string[] }
   | { readonly kind: 'guarded'; readonly resource: string; readonly rows: number; readonly of: number }
   /** What the source gave does not tell what is gone, so nothing was deleted. */
   | { readonly kind: 'unsure'; readonly resource: string; readonly reason: string }

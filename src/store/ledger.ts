@@ -53,7 +53,7 @@ export interface LedgerChange {
   readonly want?: readonly (Keys & { readonly why: Wanted })[];
   readonly got?: readonly (Keys & { readonly why: Wanted })[];
   readonly quarantine?: readonly QuarantineEntry[];
-  /** Records that were stored after all. */
+  /** Records that were stored after all, and what the source has no more. */
   readonly release?: readonly Keys[];
 }
 
@@ -85,6 +85,13 @@ export interface Ledger {
     sweep: number,
     after: string,
     limit: number,
+  ): Promise<readonly string[]>;
+  /** Of these keys, stored or not, those that have a mark of this sweep or a later one. */
+  marked(
+    source: string,
+    resource: string,
+    sweep: number,
+    keys: readonly string[],
   ): Promise<readonly string[]>;
   unseenCount(source: string, resource: string, sweep: number): Promise<number>;
   /** Deletes marks of earlier sweeps, a bounded number. @returns how many */

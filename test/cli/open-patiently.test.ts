@@ -46,7 +46,7 @@ test('what is no store ends it at once, and so does the signal', async () => {
   assert.equal(await stopped, undefined);
 });
 
-test('plat replicate --watch on a server that is away says so, and ends with 0 when it is told to', async (t) => {
+test('plat replicate --watch on a server that is away says so, its probes too, and ends with 0 when it is told to', async (t) => {
   const at = place(t);
   const options = [
     '--from',
@@ -65,10 +65,24 @@ test('plat replicate --watch on a server that is away says so, and ends with 0 w
     '--store',
     'postgres://127.0.0.1:9/none',
   ]);
+  let told = '';
+  const failed = Promise.withResolvers<void>();
   child.stderr?.on('data', (part: string) => {
-    if (part.includes('"failed"')) child.kill('SIGHUP');
+    told += part;
+    if (told.includes('"failed"')) failed.resolve();
   });
+  await Promise.race([failed.promise, ended]);
+  const admin = /^admin +(http:\S+)\/$/m.exec(told)?.[1];
+  const ask = async (path: string) => {
+    const response = await fetch(`${admin}${path}`);
+    return [response.status, await response.json()];
+  };
+  const [live, ready] = [await ask('/live'), await ask('/ready')];
+  child.kill('SIGHUP');
   const { code, err } = await ended;
+  const { reason } = JSON.parse(/^\{.*"kind":"failed".*\}$/m.exec(err)?.[0] ?? '{}');
+  assert.deepEqual(live, [200, { live: true }]);
+  assert.deepEqual(ready, [503, { ready: false, problems: { store: reason } }]);
   assert.equal(code, 0, err);
   assert.match(err, /"kind":"failed","reason":"[^"]+","wait":\d+\}\n.*"kind":"end","result":"stopped"\}\n$/s);
 });

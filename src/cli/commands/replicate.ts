@@ -125,24 +125,31 @@ export function defineReplicate(command: Command): void {
         allowClockJump: settings.allowClockJump,
       });
     const screen = replicaScreen(sourceName(given));
-    const store =
-      settings.watch === true
-        ? await openPatiently(open, {
-            clock: systemClock,
-            random: Math.random,
-            signal: shutdown.signal,
-            onFailure: (reason, wait) => screen.show({ kind: 'failed', reason, wait }),
-          })
-        : await open();
-    if (store === undefined) {
-      screen.end('stopped', {});
-      return;
-    }
+    // A watch tells its probes what it waits for from its beginning.
     const admin =
       settings.watch === true
-        ? await replicaAdmin(store, sourceName(given), { host: settings.adminHost, port: settings.adminPort })
+        ? await replicaAdmin(sourceName(given), { host: settings.adminHost, port: settings.adminPort })
         : undefined;
+    const onFailure = (reason: string, wait: number): void => {
+      screen.show({ kind: 'failed', reason, wait });
+      admin?.waits(reason);
+    };
+    let store: Store | undefined;
     try {
+      store =
+        settings.watch === true
+          ? await openPatiently(open, {
+              clock: systemClock,
+              random: Math.random,
+              signal: shutdown.signal,
+              onFailure,
+            })
+          : await open();
+      if (store === undefined) {
+        screen.end('stopped', {});
+        return;
+      }
+      admin?.opened(store);
       const options: ReplicateOptions = {
         ...given,
         ...(named ? {} : { resources: undefined }),
@@ -166,7 +173,7 @@ export function defineReplicate(command: Command): void {
       process.exitCode = exitOf(result, quarantined.length);
     } finally {
       await admin?.close();
-      await store.close();
+      await store?.close();
     }
   });
 }

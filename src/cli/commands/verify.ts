@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
+import type { ReplicaEvent } from '../../replica/events.ts';
 import { verifyReplica } from '../../replica/run/verify-replica.ts';
 import { isEqual, type Verified } from '../../replica/verify/results.ts';
 import { openStore } from '../open-store.ts';
@@ -8,6 +9,7 @@ import { EXIT, print, table } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { addSourceOptions, type SourceSettings, sourceOptions } from '../source-options.ts';
+import { isWatched, reportJson, reportOver } from '../terminal.ts';
 
 /** Differences that are told one by one to a person; `--json` has all. */
 const TOLD = 50;
@@ -36,6 +38,7 @@ export function defineVerify(command: Command): void {
             store,
             signal: shutdown.signal,
             ...(settings.sample === undefined ? {} : { sample: settings.sample }),
+            onEvent: tellTrouble,
             onProgress: (resource, done) => update(done, `${done} ${resource}`),
           }),
         );
@@ -52,6 +55,14 @@ export function defineVerify(command: Command): void {
         await store.close();
       }
     });
+}
+
+/** What keeps the proof waiting: a source that fails, or asks for patience. */
+function tellTrouble(event: ReplicaEvent): void {
+  if (event.kind !== 'retry' && event.kind !== 'waiting') return;
+  const { reason, wait } = event;
+  if (isWatched()) reportOver(`${reason}; asked again in ${Math.ceil(wait / 1000)} s`, true);
+  else reportJson({ time: new Date().toISOString(), ...event });
 }
 
 function text(results: readonly Verified[]): string[] {
@@ -72,6 +83,12 @@ function text(results: readonly Verified[]): string[] {
     .slice(0, TOLD)
     .map(({ resource, key, kind, fields }) => `${resource} ${key}: ${[kind, ...fields].join(', ')}`);
   const more = differences.length > TOLD ? [`and ${differences.length - TOLD} more (--json has all)`] : [];
-  const told = [...incomplete, ...lines, ...more];
+  const gone = results.flatMap(({ resource, gone: keys = [] }) =>
+    keys.map(
+      (key) => `${resource} ${key}: in quarantine, and not at the source any more; the next purge lets it go`,
+    ),
+  );
+  const further = gone.length > TOLD ? [`and ${gone.length - TOLD} more (--json has all)`] : [];
+  const told = [...incomplete, ...lines, ...more, ...gone.slice(0, TOLD), ...further];
   return [...table([head, ...rows]), ...(told.length > 0 ? ['', ...told] : [])];
 }

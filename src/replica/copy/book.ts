@@ -1,9 +1,12 @@
-import type { Lease, LedgerChange } from '../../store/ledger.ts';
+import type { Dictionary } from '../../dictionary/index.ts';
+import type { Lease, LedgerChange, QuarantineEntry } from '../../store/ledger.ts';
+import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';
 import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep.ts';
 import { readState, type StateShapes, type Witness } from './states.ts';
+import { type Subject, subjectOf } from './subject.ts';
 
 /** A change of the copy: records, the account of them, and what happened to the states. */
 export interface BookChange extends Omit<LedgerChange, 'lease' | 'state' | 'anew'> {
@@ -11,6 +14,13 @@ export interface BookChange extends Omit<LedgerChange, 'lease' | 'state' | 'anew
   readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
   readonly witnesses?: { readonly resource: string; readonly newest: readonly Witness[] };
   readonly state?: { readonly [N in keyof StateShapes]?: StateShapes[N] };
+}
+
+/** What is in the quarantine, and the record of the source that it is of. */
+export interface Kept {
+  readonly resource: string;
+  readonly key: string;
+  readonly subject: Subject;
 }
 
 /** Commits, one after the other, with nothing in between. */
@@ -30,14 +40,14 @@ export interface BookOptions {
 export class Book {
   readonly #options: BookOptions;
   #state: Readonly<Record<string, unknown>>;
-  readonly #quarantined: Set<string>;
+  readonly #quarantined: Map<string, Kept>;
   #last: Promise<unknown> = Promise.resolve();
   readonly #turns = new Map<string, Promise<unknown>>();
 
   private constructor(
     options: BookOptions,
     state: Readonly<Record<string, unknown>>,
-    quarantined: Set<string>,
+    quarantined: Map<string, Kept>,
   ) {
     this.#options = options;
     this.#state = state;
@@ -46,13 +56,20 @@ export class Book {
 
   static async open(options: BookOptions): Promise<Book> {
     const { ledger } = options.store;
+    const { dictionary } = await options.store.model();
     const quarantined = await ledger.quarantined(options.source);
-    return new Book(options, await ledger.state(options.source), new Set(quarantined.map(nameOf)));
+    const kept = quarantined.map((entry) => [nameOf(entry), keptOf(dictionary, entry)] as const);
+    return new Book(options, await ledger.state(options.source), new Map(kept));
   }
 
   /** Whether a record could not be stored the last time. */
   isQuarantined(resource: string, key: string): boolean {
     return this.#quarantined.has(nameOf({ resource, key }));
+  }
+
+  /** What is in the quarantine, as far as a condition on the record that it is of holds. */
+  quarantined(isWanted: (subject: Subject) => boolean): readonly Kept[] {
+    return [...this.#quarantined.values()].filter(({ subject }) => isWanted(subject));
   }
 
   load(resource: string): LoadState {
@@ -95,6 +112,12 @@ export class Book {
     return run;
   }
 
+  async #note(entries: readonly QuarantineEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const { dictionary } = await this.#options.store.model();
+    for (const entry of entries) this.#quarantined.set(nameOf(entry), keptOf(dictionary, entry));
+  }
+
   async #commit({ load, sweep, witnesses, state, ...change }: BookChange): Promise<WriteReport> {
     const next: Record<string, unknown> = { ...state };
     if (load !== undefined) next[`load ${load.resource}`] = advance(this.load(load.resource), load.event);
@@ -114,10 +137,27 @@ export class Book {
     for (const { resource, keys } of change.release ?? []) {
       for (const key of keys) this.#quarantined.delete(nameOf({ resource, key }));
     }
-    for (const entry of [...(change.quarantine ?? []), ...report.rejected])
-      this.#quarantined.add(nameOf(entry));
+    await this.#note([...(change.quarantine ?? []), ...rejectedOf(change, report)]);
     return report;
   }
+}
+
+const keptOf = (dictionary: Dictionary, entry: QuarantineEntry): Kept => {
+  const { resource, key } = entry;
+  return { resource, key, subject: subjectOf(dictionary, entry) };
+};
+
+/** What was refused when it was to be stored, with the names of its parent. */
+function rejectedOf({ records = [] }: BookChange, { rejected }: WriteReport): readonly QuarantineEntry[] {
+  if (rejected.length === 0) return [];
+  const entries = new Map(rejected.map((each) => [nameOf(each), { ...each, payload: 'null' }]));
+  const note = ({ resource, key, values, children }: ParsedRecord): void => {
+    const entry = entries.get(nameOf({ resource: resource.name, key }));
+    if (entry !== undefined) entry.payload = JSON.stringify(values);
+    for (const nested of children.values()) nested.forEach(note);
+  };
+  for (const group of records) group.records.forEach(note);
+  return [...entries.values()];
 }
 
 const nameOf = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>

@@ -11,6 +11,9 @@ import type { Copy, CopySettings } from './copy.ts';
 import { agreed, declareFields, FURTHER, guessField, type UnknownField } from './drift.ts';
 import { inForms } from './forms.ts';
 
+/** A key as the account of a copy names it: what it keeps of a key that no record can have stands under another name. */
+export const nameInAccount = (key: string): string => (isStorableKey(key) ? key : nameOfKey(key));
+
 /** What a page comes to. */
 export interface Intake {
   /** Records by resource, each key once. */

@@ -1,12 +1,12 @@
 import type { Keys, LedgerChange } from '../../store/ledger.ts';
-import { isStorableKey, type ParsedRecord } from '../../store/record/parsed-record.ts';
+import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import type { SourcePage } from '../source/source.ts';
-import type { BookChange } from './book.ts';
-import { collectionOf } from './collections.ts';
+import type { BookChange, Kept } from './book.ts';
+import { collectionOf, resourcesIn } from './collections.ts';
 import type { Copy } from './copy.ts';
 import { filesOf } from './files-wanted.ts';
-import { type Intake, takeIn } from './intake.ts';
+import { type Intake, nameInAccount, takeIn } from './intake.ts';
 import { wantable } from './wantable.ts';
 import { entryOf, subDataEntries } from './wanted.ts';
 
@@ -23,6 +23,7 @@ export async function storePage(
   const intake = await takeIn(copy, page);
   const more = await also(intake);
   const { want, quarantine } = await wantable(copy, more.want ?? []);
+  const gone = goneWith(copy, intake);
   const report = await copy.book.alone((commit) =>
     commit({
       ...more,
@@ -31,9 +32,10 @@ export async function storePage(
       quarantine: [...intake.quarantine, ...quarantine, ...(more.quarantine ?? [])],
       seen: [...marksOf(copy, page, intake), ...(more.seen ?? [])],
       want: [...partsWanted(intake), ...filesWanted(copy, intake), ...want],
-      release: [...releases(copy, intake), ...(more.release ?? [])],
+      release: [...releases(copy, intake), ...gone, ...(more.release ?? [])],
     }),
   );
+  for (const { resource, keys } of gone) copy.tell({ kind: 'gone', resource, keys });
   tellOf(copy, { ...intake, quarantine: [...intake.quarantine, ...quarantine] }, report);
   return report;
 }
@@ -42,17 +44,23 @@ export async function storePage(
 function marksOf(
   copy: Copy,
   { keys }: Pick<SourcePage, 'keys'>,
-  { remove }: Intake,
+  { remove, quarantine }: Intake,
 ): NonNullable<LedgerChange['seen']> {
   const gone = new Set(
     remove.flatMap(({ resource, keys: every }) => every.map((key) => `${resource} ${key}`)),
   );
   const byResource = new Map<string, string[]>();
-  for (const { resource, key } of keys) {
-    if (gone.has(`${resource} ${key}`) || !isStorableKey(key)) continue;
+  const note = (resource: string, key: string): void => {
     const list = byResource.get(resource);
     if (list === undefined) byResource.set(resource, [key]);
     else list.push(key);
+  };
+  for (const { resource, key } of keys) {
+    if (!gone.has(`${resource} ${key}`)) note(resource, nameInAccount(key));
+  }
+  // What has no key at all is known by the name that it has in the quarantine.
+  for (const { resource, key } of quarantine) {
+    if (resourcesIn(collectionOf(copy.feed.capabilities, resource)).includes(resource)) note(resource, key);
   }
   return [...byResource].flatMap(([resource, list]) => {
     const state = copy.book.sweep(collectionOf(copy.feed.capabilities, resource));
@@ -76,6 +84,38 @@ function releases(copy: Copy, { records, partial }: Intake): Keys[] {
   for (const group of records) group.records.forEach(look);
   return found;
 }
+
+/**
+ * What is in the quarantine of records that the source deleted, and of members that a collection, which came whole, has
+ * no more.
+ */
+function goneWith({ book }: Copy, { records, remove, quarantine }: Intake): Keys[] {
+  const kept = Map.groupBy(
+    book.quarantined(({ key }) => key !== undefined),
+    ({ subject }) => nameOf(subject.resource, subject.key ?? ''),
+  );
+  if (kept.size === 0) return [];
+  const again = new Set(quarantine.map(({ resource, key }) => nameOf(resource, key)));
+  const found: Kept[] = [];
+  for (const { resource, keys } of remove) {
+    for (const key of keys) found.push(...(kept.get(nameOf(resource, key)) ?? []));
+  }
+  const look = ({ resource, key, children }: ParsedRecord): void => {
+    const under = children.size === 0 ? undefined : kept.get(nameOf(resource.name, key));
+    for (const [name, members] of children) {
+      const target = resource.navigations.get(name)?.target;
+      const given = new Set(members.map((member) => member.key));
+      found.push(...(under ?? []).filter((each) => each.resource === target && !given.has(each.key)));
+      members.forEach(look);
+    }
+  };
+  for (const group of records) group.records.forEach(look);
+  return found.flatMap(({ resource, key }) =>
+    again.has(nameOf(resource, key)) ? [] : [{ resource, keys: [key] }],
+  );
+}
+
+const nameOf = (resource: string, key: string): string => `${resource} ${key}`;
 
 /** Collections that came without their end are asked for by themselves. */
 function partsWanted({ partial }: Intake): (Keys & { readonly why: string })[] {

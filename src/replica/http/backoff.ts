@@ -9,6 +9,9 @@ export interface BackoffOptions {
 
 export const USUAL_BACKOFF: BackoffOptions = { base: 1000, longest: 60_000, attempts: 8 };
 
+/** Of a command that a person waits for, and that stores nothing: it can be run again. */
+export const SHORT_BACKOFF: BackoffOptions = { base: 1000, longest: 8000, attempts: 5 };
+
 /**
  * Milliseconds to wait after the n-th failure (from 1): full jitter, with what the source asked for as a floor.
  * @param random from 0 to 1

@@ -1,4 +1,6 @@
-import { isAboutAccounts } from '../copy/collections.ts';
+import { rewriteDamaged } from '../../store/check/check-store.ts';
+import { PUBLISHED } from '../../store/sql/visibility.ts';
+import { isAboutAccounts, resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { dueAt } from '../copy/schedule.ts';
 import { ANOTHER_SOURCE, UNTOLD } from '../copy/states.ts';
@@ -126,8 +128,19 @@ async function compareTime(copy: Copy, collections: readonly string[]): Promise<
  * beside the records is made to agree with them before and after.
  */
 export async function doubtAll(copy: Copy, reason: string): Promise<void> {
-  const { book, feed, store } = copy;
+  const { book, feed, name, store } = copy;
   await store.mend();
+  const { stores } = await store.model();
+  // What the store says of itself comes from no source.
+  for (const resource of PUBLISHED) if (stores(resource)) await rewriteDamaged(store, resource);
+  for (const collection of feed.capabilities.resources) {
+    const { kind } = book.sweep(collection);
+    // A mark that no sweep set would keep from a purge what the source does not have.
+    if (kind !== 'idle' && kind !== 'guarded') continue;
+    for (const resource of resourcesIn(collection)) {
+      while ((await store.ledger.forgetSeen(name, resource, Number.MAX_SAFE_INTEGER)) > 0);
+    }
+  }
   await book.commit({ state: { doubted: feed.capabilities.resources } });
   await refreshAll(copy, reason);
 }

@@ -68,13 +68,16 @@ export async function hold({ store, ...options }: SessionOptions, holder: Holder
 }
 
 /** A client of the source, within what its token may use. */
-export function clientOf({ store, environment, onEvent, signal, ...options }: SessionOptions): SourceClient {
+export function clientOf(
+  { store, environment, onEvent, signal, ...options }: SessionOptions,
+  backoff = USUAL_BACKOFF,
+): SourceClient {
   return new SourceClient({
     root: rootOf(options.from),
     token: options.token,
     environment,
     listener: onEvent,
-    backoff: USUAL_BACKOFF,
+    backoff,
     allowance: sharedAllowance(store.ledger, options.token, options.limits ?? {}),
     largest: LARGEST_ANSWER,
     timeout: TIMEOUT,

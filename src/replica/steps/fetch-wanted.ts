@@ -1,3 +1,4 @@
+import type { Keys } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
 import { storePage } from '../copy/store-page.ts';
@@ -5,6 +6,7 @@ import { CHILDREN, entryOf, RECORD } from '../copy/wanted.ts';
 import { asksTooMuch, RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
 import { type Blame, makeBlame } from './blame.ts';
+import { absentFrom } from './gone.ts';
 
 const GROUP_ATTEMPTS = 2;
 
@@ -24,19 +26,22 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
   const blame = makeBlame(copy, resource, (key) => ask(copy, resource, why, [key], GROUP_ATTEMPTS));
   let done = 0;
   for await (const answers of groups(copy, resource, why, blame)) {
-    for (const { some, page } of answers) {
-      if (page instanceof RequestFailure) {
-        for (const key of some) failed.set(key, page);
+    for (const { some, page: given } of answers) {
+      if (given instanceof RequestFailure) {
+        for (const key of some) failed.set(key, given);
         continue;
       }
+      const { page, gone } =
+        why === RECORD ? await askTwice(copy, resource, some, given) : { page: given, gone: [] };
       done += some.length;
       // A record is released when it is stored; its sub-data is here now, or the listing is gone.
       const entries = why === RECORD ? [] : some.map((key) => entryOf(key, why));
       const release = entries.filter((entry) => copy.book.isQuarantined(resource, entry));
       await storePage(copy, page, () => ({
         got: [{ resource, keys: some, why }],
-        release: [{ resource, keys: release }],
+        release: [{ resource, keys: release }, ...gone],
       }));
+      for (const each of gone) tell({ kind: 'gone', ...each });
       tell({ kind: 'page', resource, step, rows: some.length, done, total });
     }
   }
@@ -46,6 +51,38 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
     await giveUp(copy, resource, why, failed);
   }
   tell({ kind: 'step', resource, step, state: 'done' });
+}
+
+/**
+ * Asks once more for records whose entries are in the quarantine and that the source did not give: what it does not give
+ * twice it has no more.
+ */
+async function askTwice(
+  copy: Copy,
+  resource: string,
+  keys: readonly string[],
+  page: SourcePage,
+): Promise<{ readonly page: SourcePage; readonly gone: readonly Keys[] }> {
+  const { book, feed } = copy;
+  const nothing = { page, gone: [] };
+  if (feed.capabilities.byKey === 'none') return nothing;
+  const absent = absentFrom(page, resource, keys);
+  const kept = book.quarantined((of) => of.resource === resource && absent.has(of.key ?? ''));
+  const doubtful = new Set(kept.map(({ subject }) => subject.key ?? ''));
+  if (doubtful.size === 0) return nothing;
+  const again = await feed.some(resource, [...doubtful]);
+  const gone = absentFrom(again, resource, [...doubtful]);
+  return {
+    page: {
+      ...page,
+      items: [...page.items, ...again.items],
+      broken: [...page.broken, ...again.broken],
+      keys: [...page.keys, ...again.keys],
+    },
+    gone: kept
+      .filter(({ subject }) => gone.has(subject.key ?? ''))
+      .map((each) => ({ resource: each.resource, keys: [each.key] })),
+  };
 }
 
 interface Answered {

@@ -1,7 +1,10 @@
+import type { Keys } from '../../store/ledger.ts';
+import type { Kept } from '../copy/book.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { filesOf } from '../copy/files-wanted.ts';
-import { subDataEntries } from '../copy/wanted.ts';
+import { RECORD, subDataEntries } from '../copy/wanted.ts';
+import { wantedApart } from './children.ts';
 
 /** Records that are deleted in one transaction. */
 const AT_ONCE = 500;
@@ -49,5 +52,56 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
       tell({ kind: 'deleted', resource, keys });
     }
   }
+  await releaseUnseen(copy, resources, begun.base);
   await book.commit({ sweep: { collection, event: { kind: 'purged' } } });
 }
+
+/** What could not be stored leaves the quarantine when a whole sweep did not see the record that it is of. */
+async function releaseUnseen(copy: Copy, resources: readonly string[], base: number): Promise<void> {
+  const { book, name, store, tell } = copy;
+  for (const resource of resources) {
+    const kept = book.quarantined((of) => of.resource === resource);
+    for (let at = 0; at < kept.length; at += AT_ONCE) {
+      const some = kept.slice(at, at + AT_ONCE);
+      const gone = await book.alone(async (commit) => {
+        const names = some.map(sweptName).filter((each) => each !== undefined);
+        const marked = new Set(await store.ledger.marked(name, resource, base, names));
+        const unseen = some.filter((each) => {
+          const own = sweptName(each);
+          // It may have been stored, or have gone, meanwhile.
+          return own !== undefined && !marked.has(own) && book.isQuarantined(each.resource, each.key);
+        });
+        const release = [...Map.groupBy(unseen, (each) => each.resource)].map(([of, entries]) => ({
+          resource: of,
+          keys: entries.map(({ key }) => key),
+        }));
+        const want = partsWanted(
+          copy,
+          resource,
+          some.filter((each) => !unseen.includes(each)),
+        );
+        if (release.length + want.length > 0) await commit({ release, want });
+        return release;
+      });
+      for (const each of gone) tell({ kind: 'gone', ...each });
+    }
+  }
+}
+
+/** A sweep sees no parts of records: those that could not be stored come, or are gone, with their record. */
+function partsWanted(
+  { feed }: Copy,
+  resource: string,
+  kept: readonly Kept[],
+): (Keys & { readonly why: string })[] {
+  const { capabilities } = feed;
+  const parts = kept.filter((each) => each.resource !== resource && each.subject.key !== undefined);
+  if (parts.length === 0 || capabilities.children === 'none') return [];
+  const keys = [...new Set(parts.map(({ subject }) => subject.key ?? ''))];
+  const apart = wantedApart(capabilities, resource);
+  return (apart.length > 0 ? apart : [RECORD]).map((why) => ({ resource, keys, why }));
+}
+
+/** Under which name a sweep marks that it saw the record of an entry. */
+const sweptName = ({ resource, key, subject }: Kept): string | undefined =>
+  subject.key ?? (subject.resource === resource ? key : undefined);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { isStorableKey } from '../../store/record/parsed-record.ts';
 import type { BookChange } from '../copy/book.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
+import { nameInAccount } from '../copy/intake.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { wantable } from '../copy/wantable.ts';
@@ -123,7 +123,7 @@ async function keep(copy: Copy, page: SweptPage, change: BookChange): Promise<vo
   const seen: NonNullable<BookChange['seen']>[number][] = [];
   const want: NonNullable<BookChange['want']>[number][] = [];
   for (const [resource, keys] of grouped(page.keys)) {
-    seen.push({ resource, keys: keys.filter(isStorableKey), sweep: state.sweep });
+    seen.push({ resource, keys: keys.map(nameInAccount), sweep: state.sweep });
     const missing = await store.ledger.missing(name, resource, keys);
     want.push({ resource, keys: missing, why: RECORD });
   }

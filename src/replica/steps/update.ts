@@ -132,6 +132,10 @@ export async function refresh(copy: Copy, resource: string, reason: string): Pro
   const since = await settledAt(copy);
   await book.commit({
     load: { resource, event: { kind: 'refresh', since } },
+    // What has no key to ask by comes again if the source still has it.
+    release: book
+      .quarantined((of) => of.resource === resource && of.key === undefined)
+      .map((kept) => ({ resource: kept.resource, keys: [kept.key] })),
     witnesses: { resource, newest: [] },
     state: { masks: NO_MASKS },
   });

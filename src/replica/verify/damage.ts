@@ -1,12 +1,13 @@
 import type { RowFaults, RowPlace } from '../../store/check/row-faults.ts';
 import type { StoreModel } from '../../store/model.ts';
+import { PUBLISHED } from '../../store/sql/visibility.ts';
 import type { Store } from '../../store/store.ts';
 import type { Difference } from './results.ts';
 
 /** Rows that are checked at once. */
 const AT_ONCE = 1000;
 
-/** Resources and all that is part of their records, as far as the store has them. */
+/** Resources and all that is part of their records, and what the store says of itself, as far as the store has them. */
 export function withParts({ dictionary, stores }: StoreModel, resources: readonly string[]): string[] {
   const found = new Set<string>();
   const add = (name: string): void => {
@@ -17,7 +18,7 @@ export function withParts({ dictionary, stores }: StoreModel, resources: readonl
       if (collection && dictionary.resources.get(target)?.parent !== undefined) add(target);
     }
   };
-  resources.forEach(add);
+  [...resources, ...PUBLISHED].forEach(add);
   return [...found];
 }
 

@@ -12,6 +12,7 @@ import type { SourceItem, SourcePage } from '../source/source.ts';
 import { wantedApart } from '../steps/children.ts';
 import { type Compared, compareRecords, type Replica } from './compare.ts';
 import { completeUpTo } from './complete.ts';
+import { nameOf } from './quarantine.ts';
 import { addMembers, type Tally } from './tally.ts';
 
 /** Every record of a page, with what comes apart from it. */
@@ -53,6 +54,7 @@ export async function compareItems(
   });
   const parts = (await readPage(copy, { items: apart, broken: [] })).intake;
   for (const { resource, key, reason } of [...intake.quarantine, ...parts.quarantine]) {
+    tally.met.add(nameOf({ resource, key }));
     tally.differences.push({ resource, key, kind: 'quarantined', fields: [reason] });
   }
   const records = [...recordsOf(intake), ...recordsOf(parts)];
@@ -62,6 +64,7 @@ export async function compareItems(
       tally.compared.set(resource.name, (tally.compared.get(resource.name) ?? 0) + 1);
     }
     countMembers(tally, record, members);
+    noteMet(copy, record, tally);
     if (fields?.length === 0) continue;
     const found = suspects.get(resource.name) ?? new Map<string, Suspect>();
     suspects.set(resource.name, found);
@@ -86,6 +89,12 @@ const replicaOf = ({ name, store, environment }: Copy): Replica => ({
   store,
   now: () => environment.clock.now(),
 });
+
+/** Notes what the source gives of that which is in the quarantine. */
+function noteMet(copy: Copy, { resource, key, children }: ParsedRecord, tally: Tally): void {
+  if (copy.book.isQuarantined(resource.name, key)) tally.met.add(nameOf({ resource: resource.name, key }));
+  for (const members of children.values()) for (const member of members) noteMet(copy, member, tally);
+}
 
 /** What differs in records; for a record that only brings collections, what differs in them. */
 async function faultsOf(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {

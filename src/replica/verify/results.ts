@@ -1,5 +1,6 @@
 /** What a proof comes to: what was compared of each resource, and what differs. */
 import type { QuarantineEntry } from '../../store/ledger.ts';
+import { nameOf } from './quarantine.ts';
 
 /** A record that is not the same on both sides. */
 export interface Difference {
@@ -24,6 +25,8 @@ export interface Verified {
   /** Changed at the source after the cursor; the next update brings them. */
   readonly pending: number;
   readonly differences: readonly Difference[];
+  /** Keys that are in the quarantine and no longer at the source: no difference; the next purge lets them go. */
+  readonly gone?: readonly string[];
   /** Why the copy is not complete; absent when it is. One that is not complete equals nothing, whatever it holds. */
   readonly incomplete?: string;
 }
@@ -32,30 +35,41 @@ export interface Verified {
 export const isEqual = (results: readonly Verified[]): boolean =>
   results.every(({ differences, incomplete }) => differences.length === 0 && incomplete === undefined);
 
-/** Results with what is in the quarantine, which the source gives and the copy does not. */
+/**
+ * Results with what is in the quarantine, which the source gives and the copy does not.
+ * @param gone those of the entries that the source has no more
+ */
 export function withQuarantine(
   results: readonly Verified[],
   entries: readonly QuarantineEntry[],
+  gone: readonly QuarantineEntry[],
 ): readonly Verified[] {
-  const nameOf = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
-    JSON.stringify([resource, key]);
   const names = new Set(entries.map(nameOf));
+  const isGone = new Set(gone.map(nameOf));
   const others = results.map((each) => ({
     ...each,
     differences: each.differences.filter((one) => one.kind !== 'quarantined' || !names.has(nameOf(one))),
   }));
-  const quarantined = entries.map(
-    ({ resource, key, reason }): Difference => ({ resource, key, kind: 'quarantined', fields: [reason] }),
-  );
-  return withDifferences(others, quarantined);
+  const quarantined = entries
+    .filter((entry) => !isGone.has(nameOf(entry)))
+    .map(({ resource, key, reason }): Difference => {
+      return { resource, key, kind: 'quarantined', fields: [reason] };
+    });
+  const every = withDifferences(others, quarantined, new Set(gone.map(({ resource }) => resource)));
+  return every.map((each) => {
+    const keys = gone.filter(({ resource }) => resource === each.resource).map(({ key }) => key);
+    return keys.length === 0 ? each : { ...each, gone: keys };
+  });
 }
 
 /** Results with further differences, each at its resource, which may be one that has no result yet. */
 export function withDifferences(
   results: readonly Verified[],
   differences: readonly Difference[],
+  others: ReadonlySet<string> = new Set(),
 ): readonly Verified[] {
-  const names = new Set([...results, ...differences].map(({ resource }) => resource));
+  const named = [...results, ...differences].map(({ resource }) => resource);
+  const names = new Set([...named, ...others]);
   return [...names].map((resource) => {
     const nothing: Verified = { resource, atSource: 0, stored: 0, compared: 0, pending: 0, differences: [] };
     const own = results.filter((each) => each.resource === resource);

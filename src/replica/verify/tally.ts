@@ -8,14 +8,17 @@ export interface Tally {
   readonly compared: Map<string, number>;
   readonly pending: Map<string, number>;
   readonly differences: Difference[];
+  /** Names of what is in the quarantine and came, and of what came and could not be read. */
+  readonly met: Set<string>;
 }
 
-export const emptyTally = (): Tally => ({
+export const emptyTally = (met: Set<string>): Tally => ({
   keys: new Map(),
   members: new Map(),
   compared: new Map(),
   pending: new Map(),
   differences: [],
+  met,
 });
 
 /** Counts members of collections. */

@@ -35,9 +35,10 @@ export async function verifyCollection(
   copy: Copy,
   collection: string,
   { sample, onProgress }: VerifyOptions,
+  met: Set<string>,
 ): Promise<readonly Verified[]> {
   const { feed, name, sizeOf, store } = copy;
-  const tally = emptyTally();
+  const tally = emptyTally(met);
   const fetch = async (place: Place): Promise<SourcePage> => {
     if (sample === undefined) return feed.page(collection, { kind: 'all' }, place);
     return { ...(await feed.keys(collection, place)), items: [], broken: [], masked: [], open: [] };

@@ -57,6 +57,19 @@ export async function* findFaults(
   }
 }
 
+/** Writes the rows of a resource anew that do not agree with themselves, as far as they tell what is right. */
+export async function rewriteDamaged(
+  store: Pick<Store, 'rowFaults' | 'rewrite'>,
+  resource: string,
+): Promise<void> {
+  for (let place: RowPlace | undefined, isLast = false; !isLast; isLast = place === undefined) {
+    const page = await store.rowFaults(resource, { kind: 'after', place, limit: ROWS });
+    const keys = page.faults.map(({ key }) => key);
+    if (keys.length > 0) await store.rewrite(resource, keys);
+    place = page.next;
+  }
+}
+
 /** Rows that are written anew at once. */
 const REWRITTEN = 200;
 

@@ -9,8 +9,10 @@ import type { StoreModel } from '../model.ts';
 import { storedHash } from '../record/content-hash.ts';
 import { isStamp } from '../record/stamps.ts';
 import { render, type Sql } from '../sql/fragment.ts';
+import { PUBLISHED } from '../sql/visibility.ts';
 import type { BatchWriter } from '../write/batches.ts';
 import { WRITE_LIMITS } from '../write/in-time.ts';
+import { publishedEntries, publishedHash } from '../write/publish-dictionary.ts';
 import type { RowToPut, WriteTransaction } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
 import { hashOf, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
@@ -77,11 +79,20 @@ function mendRow<T>(
   stamp: string,
 ): Mended {
   const read = readValues(layout, raw, decode);
-  const content = contentOf(model, layout, raw, read);
+  const { resource } = layout;
+  const published = PUBLISHED.has(resource.name)
+    ? publishedEntries(model, resource.name).get(String(raw._key))
+    : undefined;
+  const content =
+    published === undefined
+      ? contentOf(model, layout, raw, read)
+      : {
+          values: { ModificationTimestamp: read.values.ModificationTimestamp ?? stamp, ...published.values },
+          hash: publishedHash(model, resource.name, published),
+        };
   const { hash } = content;
   const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, read.values), stamp);
   const bare = rowOf(layout, raw, values);
-  const { resource } = layout;
   const isOrphan = resource.parent !== undefined && textOf(raw.parent_key) === null;
   const follows = resource.parent === undefined ? values.OriginatingSystemID : raw.parent_system;
   const system = isOrphan ? bare.system : textOf(follows);
@@ -97,7 +108,7 @@ function mendRow<T>(
     visible: Number(raw._visible),
     values: {},
   };
-  const audience = raw._audience === null ? {} : { audience: Number(raw._audience) };
+  const audience = published === undefined ? {} : { audience: published.audience };
   return { row: { ...bare, ...audience, system, hash, stored }, isSure: hash !== NO_HASH };
 }
 

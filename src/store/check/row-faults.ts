@@ -222,6 +222,11 @@ function rowCheck<T>(
     if (Number(raw._shown) !== Number(raw.judged_shown)) what.push('_shown');
     if (resource.parent === undefined) compare('_system', raw._system, text(read.values.OriginatingSystemID));
     else if (text(raw.parent_key) !== null) compare('_system', raw._system, text(raw.parent_system));
+    // Only what the store publishes of itself names the roles that see it row by row; its hash has them.
+    if (!PUBLISHED.has(resource.name)) compare('_audience', raw._audience, null);
+    if (resource.parent?.kind === 'fixed') {
+      compare('_parent_resource', raw._parent_resource, resource.parent.resource);
+    }
     // What a replica holds came from a source.
     if (isReplica && Number(raw.known_source) === 0) what.push('_source');
     if (!one) {
@@ -267,7 +272,7 @@ export function rowOf<T>({ resource }: ResourceLayout, raw: Raw<T>, values: Fiel
     key: String(raw._key),
     stored: undefined,
     parent: text(raw._parent),
-    parentResource: text(raw._parent_resource),
+    parentResource: resource.parent?.kind === 'fixed' ? resource.parent.resource : text(raw._parent_resource),
     system: text(raw._system),
     kind: resource.name === 'Media' ? mediaKind(values) : null,
     hash: '',

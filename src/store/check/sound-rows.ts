@@ -4,7 +4,7 @@
  */
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import { dormantFields, type StoreModel } from '../model.ts';
-import { all, column, compact, integer, type Sql, sql } from '../sql/fragment.ts';
+import { all, column, compact, constantText, integer, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
 import { PUBLISHED, parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
 import {
@@ -49,7 +49,13 @@ function conditions(planner: Planner, layout: ResourceLayout): Sql[] {
     sql`${version} BETWEEN 1 AND ${integer(Number.MAX_SAFE_INTEGER)}`,
     ...(resource.parent === undefined
       ? []
-      : [sql`${column('r', '_parent')} <> ''`, sql`${column('r', '_parent_resource')} <> ''`]),
+      : [
+          sql`${column('r', '_parent')} <> ''`,
+          resource.parent.kind === 'fixed'
+            ? sql`${column('r', '_parent_resource')} = ${constantText(resource.parent.resource)}`
+            : sql`${column('r', '_parent_resource')} <> ''`,
+        ]),
+    ...(PUBLISHED.has(resource.name) ? [] : [sql`${column('r', '_audience')} IS NULL`]),
     ...dormantFields(model, resource).map((field) => sql`${column('r', field)} IS NULL`),
     ...laterFields(row),
     same(column('r', '_kind'), writtenKind(row)),

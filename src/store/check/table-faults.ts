@@ -24,6 +24,15 @@ export const COLUMNS_ARE_MISSING = 'its columns are missing';
 /** The key under which the counters of a resource are reported, which no record has. */
 const COUNTERS = '(counters)';
 
+/** The same of its view. */
+const VIEW = '(view)';
+
+/** @param isThere as another one than plat makes */
+export const viewFault = ({ viewName }: ResourceLayout, isThere: boolean): RowFaults => ({
+  key: VIEW,
+  what: [isThere ? `the view ${viewName} is not as plat makes it` : `there is no view ${viewName}`],
+});
+
 /** Looks for what does not agree with the rows of a resource. */
 export async function findTableFaults<T>(
   { planner, rows }: Asker<T>,

@@ -79,6 +79,15 @@ export function postgresLedger({ rows, model, commit, locked }: LedgerParts): Le
           limit,
         ),
       ),
+    marked: (source, resource, sweep, wanted) =>
+      keys(
+        `SELECT key FROM plat_ledger_seen
+         WHERE source = $1 AND resource = $2 AND sweep >= $3 AND key = ANY($4::text[])`,
+        source,
+        resource,
+        sweep,
+        [...wanted],
+      ),
     unseenCount: (source, resource, sweep) =>
       ask(resource, 0, (_, table) =>
         number(`SELECT count(*) AS n FROM ${table} r WHERE ${UNSEEN}`, source, resource, sweep),

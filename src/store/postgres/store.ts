@@ -42,6 +42,7 @@ import { exportRecords, readContents } from './copying/export.ts';
 import { findFileFaults, tablesOf } from './file-faults.ts';
 import { postgresKeys } from './keys.ts';
 import { postgresLedger } from './ledger.ts';
+import { findViewFaults, mendView } from './making/views.ts';
 import { readStoredModel } from './meta.ts';
 import { LiveState } from './reading/live-state.ts';
 import type { ReadServers } from './reading/read-servers.ts';
@@ -263,11 +264,18 @@ export class PostgresStore implements Store {
   }
 
   async tableFaults(resource: string): Promise<readonly RowFaults[]> {
-    await this.model();
-    return this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
+    const model = await this.model();
+    const faults = await this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
       planner.model.stores(resource)
         ? findTableFaults(askerOf(session, planner), planner.model.layout(resource))
         : [],
+    );
+    return model.stores(resource) ? [...faults, ...(await this.#viewFaults(model, resource))] : faults;
+  }
+
+  #viewFaults(model: StoreModel, resource: string): Promise<readonly RowFaults[]> {
+    return withSession(this.#opened.writing, (session) =>
+      findViewFaults(session, model, model.layout(resource)),
     );
   }
 
@@ -309,11 +317,14 @@ export class PostgresStore implements Store {
     const planner = { dialect: this.#opened.dialect, model };
     for (const { name } of model.dictionary.resources.values()) {
       if (!model.stores(name)) continue;
-      const statements = mendStatements(planner, model.layout(name), readWhole);
+      const layout = model.layout(name);
+      const statements = mendStatements(planner, layout, readWhole);
+      const isViewWrong = (await this.#viewFaults(model, name)).length > 0;
       await this.#turns.next(() =>
         this.#opened.writer.locked(async (session) => {
           await allow(session, LARGE);
           for (const statement of statements) await session.run(statement.text, bindings(statement));
+          if (isViewWrong) await mendView(session, model, layout);
         }),
       );
     }

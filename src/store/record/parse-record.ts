@@ -21,7 +21,7 @@ import {
   type ParsedRecord,
   type RefusedMember,
 } from './parsed-record.ts';
-import { type Holder, placeUnderParent } from './place.ts';
+import { type Holder, namingParent, placeUnderParent } from './place.ts';
 import { Reasons } from './reasons.ts';
 import { isStamp } from './stamps.ts';
 import { readValue } from './value.ts';
@@ -175,8 +175,11 @@ function readChildren(context: ParseContext, draft: Draft, key: string): Map<str
     for (const [index, item] of given.entries()) {
       const result = read(context, childResource, item, `${path}${name}[${index}].`, holder);
       if (!result.ok) {
-        if (isReplica) refused.push({ resource: target, ...result.invalid, origin: item });
-        else reasons.addAll(result.invalid.reasons);
+        if (isReplica) {
+          const parent = { resource: resource.name, key };
+          const origin = namingParent(childResource, item, parent);
+          refused.push({ resource: target, ...result.invalid, origin });
+        } else reasons.addAll(result.invalid.reasons);
         continue;
       }
       const { record } = result;

@@ -23,6 +23,7 @@ export interface RefusedMember {
   readonly resource: string;
   readonly key: string | undefined;
   readonly reasons: readonly string[];
+  /** With the names of its parent, as far as it is a JSON object. */
   readonly origin: unknown;
 }
 

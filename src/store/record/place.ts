@@ -45,6 +45,22 @@ export function placeUnderParent(
   return reasons;
 }
 
+/**
+ * A nested record as it came, with the names of its parent where it has none: by itself it says no more where it belongs.
+ */
+export function namingParent(
+  { parent }: Resource,
+  origin: unknown,
+  holder: { readonly resource: string; readonly key: string },
+): unknown {
+  if (parent === undefined || typeof origin !== 'object' || origin === null || Array.isArray(origin)) {
+    return origin;
+  }
+  const named = parent.kind === 'named' ? { [parent.resourceField]: holder.resource } : {};
+  const given = Object.entries(origin).filter(([, value]) => value !== null);
+  return { ...named, [parent.keyField]: holder.key, ...Object.fromEntries(given) };
+}
+
 /** Fills fields that follow from the parent where they are absent. */
 export function fill(
   values: Record<string, FieldValue>,

@@ -160,6 +160,11 @@ export function sqliteLedger({ connection, reading, model, commit, locked }: Led
       const text = `SELECT r._key AS key FROM "${layout.columnsTable}" r WHERE ${unseenWhere} AND r._key > ? ORDER BY r._key LIMIT ?`;
       return texts(text, source, source, resource, sweep, after, limit);
     },
+    async marked(source, resource, sweep, keys) {
+      const text = `SELECT s.key FROM plat_ledger_seen s WHERE s.source = ? AND s.resource = ? AND s.sweep >= ?
+        AND s.key IN (SELECT value FROM json_each(?))`;
+      return texts(text, source, resource, sweep, JSON.stringify(keys));
+    },
     async unseenCount(source, resource, sweep) {
       const layout = await layoutOf(resource);
       if (layout === undefined) return 0;

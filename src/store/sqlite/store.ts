@@ -58,6 +58,7 @@ import { Reads } from './reads.ts';
 import { readStatus } from './status.ts';
 import { type StoreClock, storeClock } from './store-clock.ts';
 import { StoreFile } from './store-file.ts';
+import { findViewFaults, recreateView } from './views.ts';
 import { forgetLastRow } from './word-index.ts';
 import { Writer } from './writer.ts';
 
@@ -353,7 +354,9 @@ class SqliteStore implements Store {
   async tableFaults(resource: string): Promise<readonly RowFaults[]> {
     const model = await this.model();
     if (!model.stores(resource)) return [];
-    return findTableFaults(askerOf(this.#main, model), model.layout(resource));
+    const layout = model.layout(resource);
+    const faults = await findTableFaults(askerOf(this.#main, model), layout);
+    return [...faults, ...findViewFaults(this.#main.database, model, layout)];
   }
 
   async fileFaults(): Promise<readonly FileFault[]> {
@@ -386,6 +389,9 @@ class SqliteStore implements Store {
             prepared.run(...bindings(statement));
           }
           forgetLastRow(this.#write.database);
+          const { database } = this.#write;
+          const layout = model.layout(name);
+          if (findViewFaults(database, model, layout).length > 0) recreateView(database, model, layout);
         }),
       );
     }

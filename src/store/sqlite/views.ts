@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { RowFaults } from '../check/row-faults.ts';
+import { viewFault } from '../check/table-faults.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import { viewColumns } from '../layout/view-columns.ts';
 import type { StoreModel } from '../model.ts';
@@ -8,8 +10,24 @@ import type { StoreModel } from '../model.ts';
  * multi-valued fields are JSON lists.
  */
 export function recreateView(database: DatabaseSync, model: StoreModel, layout: ResourceLayout): void {
+  database.exec(`DROP VIEW IF EXISTS "${layout.viewName}"`);
+  database.exec(creation(model, layout));
+}
+
+function creation(model: StoreModel, layout: ResourceLayout): string {
   const { viewName, columnsTable } = layout;
   const columns = [...viewColumns(model, layout)].map(([name, value]) => `${value} AS "${name}"`);
-  database.exec(`DROP VIEW IF EXISTS "${viewName}"`);
-  database.exec(`CREATE VIEW "${viewName}" AS SELECT ${columns.join(', ')} FROM "${columnsTable}" r`);
+  return `CREATE VIEW "${viewName}" AS SELECT ${columns.join(', ')} FROM "${columnsTable}" r`;
+}
+
+/** Whether the view is the one that is made. The engine keeps a definition in the words that made it. */
+export function findViewFaults(
+  database: DatabaseSync,
+  model: StoreModel,
+  layout: ResourceLayout,
+): readonly RowFaults[] {
+  const found = database
+    .prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?")
+    .get(layout.viewName);
+  return found?.sql === creation(model, layout) ? [] : [viewFault(layout, found !== undefined)];
 }

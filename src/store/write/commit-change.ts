@@ -2,6 +2,7 @@ import type { Keys, LedgerChange, QuarantineEntry } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import { jsonOf } from '../record/nesting.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
+import { namingParent } from '../record/place.ts';
 import {
   addReports,
   type BatchOptions,
@@ -76,11 +77,17 @@ function entriesOf(
   if (rejected.length === 0) return [];
   const nameOf = (resource: string, key: string): string => `${resource}\u0000${key}`;
   const origins = new Map<string, unknown>();
-  const note = ({ resource, key, origin, children }: ParsedRecord): void => {
-    origins.set(nameOf(resource.name, key), origin);
-    for (const nested of children.values()) nested.forEach(note);
+  const wanted = new Set(rejected.map(({ resource, key }) => nameOf(resource, key)));
+  const note = (record: ParsedRecord, holder?: ParsedRecord): void => {
+    const { resource, key, origin, children } = record;
+    const name = nameOf(resource.name, key);
+    if (wanted.has(name)) {
+      const parent = holder === undefined ? undefined : { resource: holder.resource.name, key: holder.key };
+      origins.set(name, parent === undefined ? origin : namingParent(resource, origin, parent));
+    }
+    for (const nested of children.values()) for (const each of nested) note(each, record);
   };
-  records.forEach(note);
+  for (const record of records) note(record);
   return rejected.map(({ resource, key, reason }) => {
     return { resource, key, reason, payload: jsonOf(origins.get(nameOf(resource, key)) ?? null) };
   });

@@ -5,7 +5,8 @@ import type { StoreModel } from '../model.ts';
 import { contentHash } from '../record/content-hash.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-interface Entry {
+/** What the store publishes of one field, or of one value of a lookup. */
+export interface PublishedEntry {
   readonly key: string;
   readonly values: FieldValues;
   /** Bits of the roles that may know of it. */
@@ -32,7 +33,7 @@ function audienceOf(model: StoreModel, field: Field): number {
   return [...model.rules.roles.values()].reduce((bits, role) => (sees(role) ? bits | role.bit : bits), 0);
 }
 
-function fieldEntries(model: StoreModel): { field: Field; entry: Entry }[] {
+function fieldEntries(model: StoreModel): { field: Field; entry: PublishedEntry }[] {
   const inUse = [...model.dictionary.resources.values()].flatMap(({ fields }) =>
     [...fields.values()].filter(model.inUse),
   );
@@ -43,7 +44,10 @@ function fieldEntries(model: StoreModel): { field: Field; entry: Entry }[] {
   });
 }
 
-function lookupEntries(model: StoreModel, fields: readonly { field: Field; entry: Entry }[]): Entry[] {
+function lookupEntries(
+  model: StoreModel,
+  fields: readonly { field: Field; entry: PublishedEntry }[],
+): PublishedEntry[] {
   const audiences = new Map<string, number>();
   for (const { field, entry } of fields) {
     if (field.lookup === undefined) continue;
@@ -55,7 +59,7 @@ function lookupEntries(model: StoreModel, fields: readonly { field: Field; entry
   });
 }
 
-function valuesOf(lookup: Lookup): Omit<Entry, 'audience'>[] {
+function valuesOf(lookup: Lookup): Omit<PublishedEntry, 'audience'>[] {
   const standard = standardDictionary().lookups.get(lookup.name);
   return [...lookup.values.values()].map(({ value, legacy }) => {
     const key = `${lookup.name}.${value}`;
@@ -66,15 +70,36 @@ function valuesOf(lookup: Lookup): Omit<Entry, 'audience'>[] {
   });
 }
 
+/** What should be published, by key. */
+export function publishedEntries(model: StoreModel, resource: string): ReadonlyMap<string, PublishedEntry> {
+  const known = published.get(model) ?? new Map<string, ReadonlyMap<string, PublishedEntry>>();
+  published.set(model, known);
+  const made = known.get(resource);
+  if (made !== undefined) return made;
+  const fields = fieldEntries(model);
+  const entries = resource === 'Field' ? fields.map(({ entry }) => entry) : lookupEntries(model, fields);
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  known.set(resource, byKey);
+  return byKey;
+}
+
+const published = new WeakMap<StoreModel, Map<string, ReadonlyMap<string, PublishedEntry>>>();
+
+export const publishedHash = (
+  model: StoreModel,
+  resource: string,
+  { values, audience }: PublishedEntry,
+): string => `${contentHash(model.resource(resource), values, 'authority')}.${audience}`;
+
 async function publish(
   transaction: WriteTransaction,
   resource: string,
-  entries: readonly Entry[],
+  entries: readonly PublishedEntry[],
 ): Promise<void> {
   const { model, stamp } = transaction;
   const stored = new Map((await transaction.all(resource)).map((row) => [row.key, row]));
   const changed = entries.flatMap(({ key, values, audience }) => {
-    const hash = `${contentHash(model.resource(resource), values, 'authority')}.${audience}`;
+    const hash = publishedHash(model, resource, { key, values, audience });
     const before = stored.get(key);
     stored.delete(key);
     if (before?.hash === hash) return [];

@@ -171,13 +171,26 @@ test('quarantine list and retry; a record that was mended by a retry is stored',
   assert.match(text, /^source +resource +key +since +attempts +reason$/m);
   assert.match(text, /^feed +Property +1002 +\S+ +\d+ +ListPrice is "much", but takes a number$/m);
   // In a replica an unknown field is no reason against a record: what was frozen is stored when a person says so.
-  const retried = await at.run(['quarantine', 'retry', '--store', 'replica.db']);
+  const later = await at.run(['quarantine', 'retry', '--store', 'replica.db']);
+  const told = (numbers: string) =>
+    `${numbers}, 1 still in quarantine\nProperty 1002: ListPrice is "much", but takes a number\n`;
+  assert.deepEqual(
+    [later.code, later.out],
+    [1, told('0 stored, 0 gone at the source, 1 to be asked for at the next run')],
+  );
+  const retried = await at.run([
+    'quarantine',
+    'retry',
+    ...options(server.root).filter((each) => each !== '--resources' && each !== 'Property'),
+  ]);
   assert.deepEqual(
     [retried.code, retried.out],
-    [
-      1,
-      '1 stored, 0 to be asked for at the next run, 1 still in quarantine\nProperty 1002: ListPrice is "much", but takes a number\n',
-    ],
+    [1, told('1 stored, 0 gone at the source, 0 to be asked for at the next run')],
+  );
+  const half = await at.run(['quarantine', 'retry', '--store', 'replica.db', '--from', server.root]);
+  assert.deepEqual(
+    [half.code, half.err],
+    [2, 'plat: The source is asked with --from, --interface and --token, all three.\n'],
   );
   assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), [keyOf(1), keyOf(3), keyOf(4)]);
 });

@@ -132,6 +132,7 @@ export function mortalStore(store: Store, ledger: Store['ledger'], mortal: Morta
       stamps: (...given) => mortal.step(() => ledger.stamps(...given)),
       stored: (...given) => mortal.step(() => ledger.stored(...given)),
       unseen: (...given) => mortal.step(() => ledger.unseen(...given)),
+      marked: (...given) => mortal.step(() => ledger.marked(...given)),
       unseenCount: (...given) => mortal.step(() => ledger.unseenCount(...given)),
       forgetSeen: (...given) => mortal.step(() => ledger.forgetSeen(...given)),
       wanted: (...given) => mortal.step(() => ledger.wanted(...given)),

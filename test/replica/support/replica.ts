@@ -1,6 +1,8 @@
 /** A replica under test, and short ways to fill it from a source and to look at what came of it. */
+
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
+import { type Retried, retryQuarantined } from '../../../src/replica/quarantine.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
 import { verifyReplica } from '../../../src/replica/run/verify-replica.ts';
@@ -24,6 +26,8 @@ export interface TestReplica extends World {
   readonly slept: readonly number[];
   replicate(wish?: Wish): Promise<ReplicateResult>;
   verify(wish?: Wish & VerifyOptions): Promise<readonly Verified[]>;
+  /** A retry of what is in the quarantine that asks the source. */
+  retry(): Promise<Retried>;
   status(): Promise<SourceStatus>;
   /** What is in the quarantine: resource, key and reason. */
   quarantine(): Promise<[string, string, string][]>;
@@ -80,6 +84,10 @@ export async function makeReplica(scope: Scope, options: ReplicaOptions): Promis
     slept: time.slept,
     replicate: (wish = {}) => replicate(withEvents(wish)),
     verify: (wish = {}) => verifyReplica({ ...withEvents(wish), ...wish }),
+    retry: () => {
+      const { store: _, ...ask } = withEvents({});
+      return retryQuarantined(store, { clock, ask });
+    },
     status: () => sourceStatus(store, SOURCE, clock.now()),
     quarantine: async () =>
       (await store.ledger.quarantined(SOURCE)).map(({ resource, key, reason }) => [resource, key, reason]),

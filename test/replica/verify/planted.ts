@@ -274,6 +274,85 @@ const PLANTED: readonly Planted[] = [
     found: [['Media', 'p$', 'quarantined'], content('$')],
   },
   {
+    name: 'a photo that only some roles are named for',
+    statements: [`UPDATE media_records SET _audience = 1 WHERE _key = 'p$'`],
+    found: [damaged('Media', 'p$')],
+  },
+  {
+    name: 'a listing that only some roles are named for',
+    statements: [`UPDATE property_records SET _audience = 1 WHERE _key = '$'`],
+    found: [damaged('Property', '$')],
+  },
+  {
+    name: 'a room of a record of another kind',
+    statements: [`UPDATE property_rooms_records SET _parent_resource = 'Member' WHERE _key = 'r$'`],
+    found: [damaged('PropertyRooms', 'r$')],
+  },
+  {
+    name: 'a photo of a record of another kind',
+    statements: [`UPDATE media_records SET _parent_resource = 'Member' WHERE _key = 'p$'`],
+    found: [damaged('Media', 'p$')],
+  },
+  {
+    name: 'a served file that is none',
+    statements: [`UPDATE media_records SET _file = 'elsewhere' WHERE _key = 'p$'`],
+    found: [damaged('Media', 'p$')],
+  },
+  {
+    name: 'a hash that is none',
+    statements: [`UPDATE property_records SET _hash = 'x' WHERE _key = '$'`],
+    found: [damaged('Property', '$')],
+  },
+  {
+    name: 'a wrong text of a floor plan, where there is none',
+    statements: [`UPDATE media_records SET native_plan_text = '{}' WHERE _key = 'p$'`],
+    found: [damaged('Media', 'p$')],
+  },
+  {
+    name: 'a row too many that a mark keeps from every purge',
+    statements: [
+      ...twin('property_records', '$', 'x$'),
+      ...twin('property_texts', '$', 'x$'),
+      `INSERT INTO plat_ledger_seen VALUES ('${SOURCE}', 'Property', 'x$', 99999)`,
+    ],
+    found: [['Property', 'x$', 'not-at-source']],
+  },
+  {
+    name: 'a text of a Lookup',
+    statements: [
+      `UPDATE lookup_records SET open_values = replace(open_values, 'Active', 'Inactive') WHERE _key = 'StandardStatus.Active'`,
+    ],
+    found: [damaged('Lookup', 'StandardStatus.Active')],
+  },
+  {
+    name: 'a column of a Lookup',
+    statements: [`UPDATE lookup_records SET "LookupValue" = 'Odd' WHERE _key = 'StandardStatus.Closed'`],
+    found: [damaged('Lookup', 'StandardStatus.Closed')],
+  },
+  {
+    name: 'a Field that other roles are named for',
+    statements: [`UPDATE field_records SET _audience = 1 WHERE _key = 'Property.City'`],
+    found: [damaged('Field', 'Property.City')],
+  },
+  {
+    name: 'a dropped view',
+    statements: ['DROP VIEW office'],
+    found: [damaged('Office', '(view)')],
+  },
+  {
+    name: 'another view',
+    statements: ['DROP VIEW member', 'CREATE VIEW member AS SELECT 1 AS x'],
+    found: [damaged('Member', '(view)')],
+  },
+  {
+    name: 'a view with a column of another',
+    statements: [
+      'DROP VIEW open_houses',
+      'CREATE VIEW open_houses AS SELECT _key AS "OpenHouseKey" FROM open_house_records',
+    ],
+    found: [damaged('OpenHouse', '(view)')],
+  },
+  {
     name: 'words that searches do not find',
     statements: [
       `DELETE FROM property_records_words WHERE rowid = (SELECT _id FROM property_records WHERE _key = '$')`,

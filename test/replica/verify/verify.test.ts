@@ -11,7 +11,7 @@ import type { Json } from '../../support/world.ts';
 import { keyOf, keysUpTo, listings } from '../support/feed.ts';
 import { json } from '../support/loopback.ts';
 import { odataServer } from '../support/odata-server.ts';
-import { type Feed, platFeed, type WatchedReplica } from '../support/plat-source.ts';
+import { type Feed, platFeed, type WatchedReplica, withFaults } from '../support/plat-source.ts';
 import { makeReplica, SOURCE } from '../support/replica.ts';
 
 const HOUR = 3600 * SECOND;
@@ -412,4 +412,24 @@ test('a source that gives no digests is read whole', async (t) => {
   assert.deepEqual(await found(replica), []);
   const asked = await askedBy(replica, 'Property');
   assert.deepEqual(asked.length, 2, asked.join());
+});
+
+test('a source that fails over and over ends the proof after five attempts, each of them told', async (t) => {
+  let isBusy = false;
+  const feed = await platFeed(t);
+  await feed.write('Property', whole(keyOf(1)));
+  feed.clock.advance(HOUR);
+  const replica = await feed.replica(t, 'reso', {
+    between: withFaults((url) => (isBusy && url.includes('/Property') ? 'busy' : 'pass')),
+  });
+  assert.equal(await replica.replicate(), 'done');
+  isBusy = true;
+  const [told, slept] = [replica.told('retry').length, replica.slept.length];
+  await assert.rejects(replica.verify(), { name: 'RequestFailure', kind: 'transient', status: 503 });
+  const retries = replica.told('retry').slice(told);
+  assert.deepEqual(
+    retries.map(({ attempt }) => attempt),
+    [1, 2, 3, 4],
+  );
+  assert.deepEqual(replica.slept.slice(slept), [500, 1000, 2000, 4000]);
 });

@@ -1,0 +1,4 @@
+import { postgresEngine } from '../support/postgres-engine.ts';
+import { goneContract } from './gone.ts';
+
+goneContract(postgresEngine(), 'reso');
