@@ -46,8 +46,10 @@ test('a clock that jumped ahead is refused unless told, in every command that ta
 test('a clock that was behind stops nobody once it is right, and nothing is brought back to it', async (t) => {
   if (!tellsStarts) return t.skip('this system does not tell its starts apart');
   const at = place(t);
-  for (const key of ['A', 'B', 'C']) at.file(`${key}.ndjson`, [listing(key)]);
-  await at.done(['import', ...STORE, 'A.ndjson']);
+  for (const key of ['A', 'B', 'C', 'Z']) at.file(`${key}.ndjson`, [listing(key)]);
+  // The store has lived for a while.
+  await at.done(['import', ...STORE, 'Z.ndjson'], { env: clockOff(-10 * DAY) });
+  await at.done(['import', ...STORE, '--allow-clock-jump', 'A.ndjson']);
   const behind = { env: clockOff(-2 * DAY) };
   await at.done(['import', ...STORE, 'B.ndjson'], behind);
   const { code, err } = await at.run(['restamp', ...STORE], behind);
@@ -58,7 +60,22 @@ test('a clock that was behind stops nobody once it is right, and nothing is brou
   );
   const right = await at.run(['import', ...STORE, 'C.ndjson']);
   assert.deepEqual([right.code, right.err], [0, '']);
-  assert.equal((await at.exported('m.db', 'Property')).length, 3);
+  assert.equal((await at.exported('m.db', 'Property')).length, 4);
+});
+
+test('a store that was made under a clock that was ahead is brought back once it is right', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [listing('A')]);
+  await at.done(['import', ...STORE, 'a.ndjson'], AHEAD);
+  const status = await at.run(['status', ...STORE]);
+  assert.match(
+    status.err,
+    /the last timestamp, \S+Z, lies 2\.0 days ahead of the clock.* "plat restamp" brings/,
+  );
+  assert.match(await at.done(['restamp', ...STORE]), /^brought back to \S+Z: 1 Property, \d+ Lookup, \d+ Field; epoch /m);
+  assert.deepEqual((await at.run(['status', ...STORE])).err, '');
+  at.file('b.ndjson', [listing('B')]);
+  await at.done(['import', ...STORE, 'b.ndjson']);
 });
 
 test('a store that a wrong clock has frozen says so everywhere, and is repaired while it is served', async (t) => {

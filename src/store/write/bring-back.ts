@@ -11,6 +11,7 @@ import type { NewEpoch } from '../epoch.ts';
 import type { StoreModel } from '../model.ts';
 import { isStamp } from '../record/stamps.ts';
 import { stampsAsOwn } from '../settings.ts';
+import { PUBLISHED } from '../sql/visibility.ts';
 import type { BatchWriter } from './batches.ts';
 import { mustNotHaveJumped } from './next-stamp.ts';
 import type { Tombstone, WriteTransaction } from './transaction.ts';
@@ -56,7 +57,7 @@ export function aheadText({ milliseconds, newest, isRestamping, setBack }: Ahead
   if (isRestamping)
     return 'timestamps are being brought back; "plat restamp" goes on with what was broken off';
   if (setBack !== undefined)
-    return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock, which was set back by ${spanText(setBack)} since the store was last written to: windows up to it stay empty; set the clock right, or, if it was ahead before and is right now, "plat restamp --allow-clock-jump" brings the timestamp back`;
+    return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock, which was set back by ${spanText(setBack)} since the store was last written to: windows up to it stay empty; set the clock right, or, if it was ahead before and is right now, "plat restamp" brings the timestamp back`;
   return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
 }
 
@@ -77,6 +78,9 @@ export interface RestampReport {
   readonly epoch?: string;
 }
 
+/** No record has an earlier timestamp. */
+const FIRST_MOMENT = '0001-01-01T00:00:00Z';
+
 /** Records of one transaction at the most. */
 const LARGEST_BATCH = 1000;
 /** Different timestamps of one transaction at the most: each gets a millisecond of its own, and the commit waits for it. */
@@ -89,8 +93,10 @@ export async function bringBack(
   const state = await writer.stampState();
   mustNotHaveJumped(state.now, state.jump);
   if (aheadOf(state) === undefined) return { report: { records: {}, tombstones: 0 }, model: current };
-  mustNotBeSetBack(state);
   let model = current;
+  if (state.setBack > 0 && (await holdsEarlier(state.now))) {
+    throw platError('clockSetBack', { clock: timestampFrom(state.now), behind: spanText(state.setBack) });
+  }
   if (state.newest - state.now > TOLERANCE) model = await writer.beginEpoch({ notAfter: state.now });
   const records: Record<string, number> = {};
   for (const [resource, field] of stampedResources(model)) {
@@ -101,6 +107,24 @@ export async function bringBack(
   await writer.endRestamp();
   const notAfter = timestampFrom(state.now);
   return { report: { records, tombstones, notAfter, epoch: model.epoch }, model };
+
+  /**
+   * Whether records are stamped before a moment: then the store has lived until its last timestamp, and the clock may be
+   * the one that is wrong. A store of which everything lies ahead was made under a clock that was.
+   */
+  async function holdsEarlier(moment: number): Promise<boolean> {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const [resource, field] of stampedResources(model)) {
+      if (PUBLISHED.has(resource)) continue;
+      await inBatches(async (transaction) => {
+        const [first] = await transaction.stampedAfter(resource, field, FIRST_MOMENT, 1);
+        const stamp = first?.values[field];
+        if (typeof stamp === 'string') oldest = Math.min(oldest, Date.parse(stamp));
+        return 0;
+      });
+    }
+    return oldest < moment;
+  }
 
   /** @param move how many things it moved; none: there are no more */
   async function inBatches(
@@ -126,13 +150,6 @@ export async function bringBack(
           break;
       }
     }
-  }
-}
-
-/** @throws PlatError `clockSetBack` where the clock may be the one that is wrong, not the timestamps */
-function mustNotBeSetBack({ now, setBack }: StampState): void {
-  if (setBack > 0) {
-    throw platError('clockSetBack', { clock: timestampFrom(now), behind: spanText(setBack) });
   }
 }
 
