@@ -72,7 +72,10 @@ test('a store that was made under a clock that was ahead is brought back once it
     status.err,
     /the last timestamp, \S+Z, lies 2\.0 days ahead of the clock.* "plat restamp" brings/,
   );
-  assert.match(await at.done(['restamp', ...STORE]), /^brought back to \S+Z: 1 Property, \d+ Lookup, \d+ Field; epoch /m);
+  assert.match(
+    await at.done(['restamp', ...STORE]),
+    /^brought back to \S+Z: 1 Property, \d+ Lookup, \d+ Field; epoch /m,
+  );
   assert.deepEqual((await at.run(['status', ...STORE])).err, '');
   at.file('b.ndjson', [listing('B')]);
   await at.done(['import', ...STORE, 'b.ndjson']);
