@@ -13,12 +13,13 @@ const SCHEME = /^(?:Bearer|OAuth)\s+(\S+)\s*$/i;
 const TOKEN_PARAMETER =
   /token$|(?:api|app|auth|access|secret|subscription|client)key$|^key$|jwt|bearer|authori[sz]ation|^x?o?auth$|secret|^(?:app|client|user)?passw(?:or)?d$|passphrase|^pwd$|credentials?$/;
 
-const SKIP_TOKEN = /skiptoken$/;
+/** Tokens of OData that say where an answer goes on. */
+const PLACE_TOKEN = /(?:skip|delta)token$/;
 const BETWEEN_LETTERS = /[^a-z0-9@]/g;
 
 const isTokenParameter = (name: string): boolean => {
   const plain = name.toLowerCase().replaceAll(BETWEEN_LETTERS, '');
-  return !plain.startsWith('@') && !SKIP_TOKEN.test(plain) && TOKEN_PARAMETER.test(plain);
+  return !plain.startsWith('@') && !PLACE_TOKEN.test(plain) && TOKEN_PARAMETER.test(plain);
 };
 
 /**

@@ -62,6 +62,10 @@ export function sqliteGround(): Ground {
         async backup() {
           const file = temporaryFile();
           await during(store.backup(file));
+          // It comes back into the file that it was made of, which stays what it is for those who have it open.
+          const made = new DatabaseSync(file);
+          made.exec("DELETE FROM plat_meta WHERE name = 'file'");
+          made.close();
           return async (notBefore) => {
             // Into the file that is open: nobody has to be stopped, and every process goes on with what it finds.
             const copy = new DatabaseSync(file, { readOnly: true });

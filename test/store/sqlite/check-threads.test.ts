@@ -50,6 +50,7 @@ test('a search for damage that is stopped reads no more, and one that fails says
   assert.equal(read.length, seen);
   await world.damage('DROP TABLE property_rooms_records');
   await assert.rejects(findAllDamage(world.store, ['PropertyRooms', 'Property'], () => undefined).found, {
-    message: 'no such table: property_rooms_records',
+    code: 'storeDamaged',
+    message: /is damaged: there is no such table: property_rooms_records\./,
   });
 });
