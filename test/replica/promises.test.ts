@@ -230,6 +230,34 @@ describe('dead letters', () => {
     assert.deepEqual(await replica.quarantine(), []);
   });
 
+  test('what the source could not give is asked for again after the next purge, without anybody', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(3, clock) });
+    const list = server.records.get('Property') ?? [];
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate();
+    list.push(listing(keyOf(9), { ModificationTimestamp: '2020-01-01T00:00:00Z' }));
+    const broken = `/odata/Property('${keyOf(9)}')`;
+    server.intercept = ({ path }) => (path === broken ? { status: 500, body: 'broken' } : undefined);
+    const asked: number[] = [];
+    for (let day = 1; day <= 2; day++) {
+      clock.advance(DAY);
+      const before = server.seen.length;
+      assert.equal(await replica.replicate(), 'done');
+      asked.push(server.seen.slice(before).filter(({ path }) => path === broken).length);
+      assert.deepEqual(await replica.quarantine(), [
+        ['Property', keyOf(9), 'The source cannot give its record: 500: broken'],
+      ]);
+    }
+    assert.equal(asked[0], 8, 'all the patience there is, the first time');
+    assert.equal(asked[1], 2, 'and less for what has failed before');
+    server.intercept = () => undefined;
+    clock.advance(DAY);
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.quarantine(), []);
+    assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), keyOf(9)]);
+  });
+
   test('a retry stores what can be stored by now, and tells what still cannot', async (t) => {
     const clock = testClock();
     const fields = (number: number) => (number === 1 ? { ListPrice: 'x' } : { Own: `${number}` });

@@ -6,7 +6,7 @@ import type { WriteReport } from '../../store/write/report.ts';
 import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';
 import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep.ts';
 import { readState, type StateShapes, type Witness } from './states.ts';
-import { type Subject, subjectOf } from './subject.ts';
+import { reasonWanted, type Subject, subjectOf } from './subject.ts';
 
 /** A change of the copy: records, the account of them, and what happened to the states. */
 export interface BookChange extends Omit<LedgerChange, 'lease' | 'state' | 'anew'> {
@@ -21,6 +21,8 @@ export interface Kept {
   readonly resource: string;
   readonly key: string;
   readonly subject: Subject;
+  /** What the source was asked for and could not give; undefined for what came and could not be stored. */
+  readonly wanted: string | undefined;
 }
 
 /** Commits, one after the other, with nothing in between. */
@@ -144,7 +146,7 @@ export class Book {
 
 const keptOf = (dictionary: Dictionary, entry: QuarantineEntry): Kept => {
   const { resource, key } = entry;
-  return { resource, key, subject: subjectOf(dictionary, entry) };
+  return { resource, key, subject: subjectOf(dictionary, entry), wanted: reasonWanted(entry) };
 };
 
 /** What was refused when it was to be stored, with the names of its parent. */

@@ -14,6 +14,12 @@ export interface Subject {
   readonly key?: string;
 }
 
+/** Under which reason the source was asked for what it could not give (wanted.ts); undefined for what came. */
+export function reasonWanted({ payload }: Pick<QuarantineEntry, 'payload'>): string | undefined {
+  const { wanted } = readPayload(payload);
+  return typeof wanted === 'string' ? wanted : undefined;
+}
+
 /** Names of what came without a key that a record can have. */
 const NAMELESS = /^#[\w-]{16}$/;
 

@@ -13,7 +13,8 @@ const STAMPS_OF: Readonly<Record<string, readonly string[]>> = {
   OpenHouses: OPEN_HOUSES,
 };
 
-type Want = Keys & { readonly why: string };
+/** Keys that the source is asked for, and why. */
+export type Want = Keys & { readonly why: string };
 
 /** Why listings of a download are asked for once more: what did not come with them comes in requests of its own. */
 export function wantedOfNew(copy: Copy, resource: string, { keys }: Pick<SourcePage, 'keys'>): Want[] {

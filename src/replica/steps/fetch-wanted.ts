@@ -121,8 +121,9 @@ async function askFor(
   keys: readonly string[],
   blame: Blame,
 ): Promise<Answered[]> {
-  // A group that is too much is soon halved; all the patience there is goes to the key that is left.
-  const attempts = keys.length > 1 ? GROUP_ATTEMPTS : undefined;
+  // A group that is too much is soon halved; all the patience there is goes to the key that is left, the first time.
+  const isKnown = keys.every((key) => copy.book.isQuarantined(resource, entryOf(key, why)));
+  const attempts = keys.length > 1 || isKnown ? GROUP_ATTEMPTS : undefined;
   try {
     return [await answered(copy, resource, why, keys, blame, attempts)];
   } catch (error) {

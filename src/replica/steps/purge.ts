@@ -1,10 +1,9 @@
-import type { Keys } from '../../store/ledger.ts';
 import type { Kept } from '../copy/book.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { filesOf } from '../copy/files-wanted.ts';
 import { RECORD, subDataEntries } from '../copy/wanted.ts';
-import { wantedApart } from './children.ts';
+import { type Want, wantedApart } from './children.ts';
 
 /** Records that are deleted in one transaction. */
 const AT_ONCE = 500;
@@ -75,11 +74,8 @@ async function releaseUnseen(copy: Copy, resources: readonly string[], base: num
           resource: of,
           keys: entries.map(({ key }) => key),
         }));
-        const want = partsWanted(
-          copy,
-          resource,
-          some.filter((each) => !unseen.includes(each)),
-        );
+        const left = some.filter((each) => !unseen.includes(each));
+        const want = wantedAgain(copy, resource, left);
         if (release.length + want.length > 0) await commit({ release, want });
         return release;
       });
@@ -88,18 +84,20 @@ async function releaseUnseen(copy: Copy, resources: readonly string[], base: num
   }
 }
 
-/** A sweep sees no parts of records: those that could not be stored come, or are gone, with their record. */
-function partsWanted(
-  { feed }: Copy,
-  resource: string,
-  kept: readonly Kept[],
-): (Keys & { readonly why: string })[] {
+/**
+ * What is asked for once more after a sweep: what the source could not give, since it may give it by now, and the records
+ * of parts that could not be stored, which no sweep sees. Both come, or are gone, then.
+ */
+function wantedAgain({ feed }: Copy, resource: string, kept: readonly Kept[]): readonly Want[] {
   const { capabilities } = feed;
-  const parts = kept.filter((each) => each.resource !== resource && each.subject.key !== undefined);
-  if (parts.length === 0 || capabilities.children === 'none') return [];
-  const keys = [...new Set(parts.map(({ subject }) => subject.key ?? ''))];
   const apart = wantedApart(capabilities, resource);
-  return (apart.length > 0 ? apart : [RECORD]).map((why) => ({ resource, keys, why }));
+  return kept.flatMap((each): Want[] => {
+    const { key } = each.subject;
+    if (key === undefined) return [];
+    if (each.wanted !== undefined) return [{ resource, keys: [key], why: each.wanted }];
+    if (each.resource === resource || capabilities.children === 'none') return [];
+    return (apart.length > 0 ? apart : [RECORD]).map((why) => ({ resource, keys: [key], why }));
+  });
 }
 
 /** Under which name a sweep marks that it saw the record of an entry. */
