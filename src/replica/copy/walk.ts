@@ -1,4 +1,4 @@
-import { asksTooMuch, mayAskTooMuch, RequestFailure } from '../http/failure.ts';
+import { asksTooMuch, isOfRequest, mayAskTooMuch } from '../http/failure.ts';
 import type { Place, Position, SourceKey } from '../source/source.ts';
 import { LoopGuard } from './loop-guard.ts';
 import type { PageSize } from './page-size.ts';
@@ -57,7 +57,7 @@ async function fetchPage<P extends AnyPage>(
       size.praise(page.weight, page.keys.length);
       return page;
     } catch (error) {
-      if (!(error instanceof RequestFailure)) throw error;
+      if (!isOfRequest(error)) throw error;
       if (mayAskTooMuch(error)) {
         if (size.tryLess(position === undefined)) continue;
         size.restore();
@@ -79,7 +79,7 @@ async function lostIfRejected<P>(page: Promise<P>, position: Position | undefine
   try {
     return await page;
   } catch (error) {
-    if (position !== undefined && error instanceof RequestFailure && error.kind === 'rejected') {
+    if (position !== undefined && isOfRequest(error) && error.kind === 'rejected') {
       throw new LostPosition(error.message, { cause: error });
     }
     throw error;

@@ -33,6 +33,26 @@ export class RequestFailure extends Error {
   }
 }
 
+/**
+ * What else is needed to read an answer could not be had, though the answer itself came. It says nothing of the request
+ * for that answer, nor of the records in it: to ask anew, or for less, would only make the source list them once more.
+ */
+export class AuxiliaryFailure extends RequestFailure {
+  constructor(what: string, failure: RequestFailure) {
+    const { kind, message, status, code, retryAfter } = failure;
+    const facts = {
+      ...(status === undefined ? {} : { status }),
+      ...(code === undefined ? {} : { code }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    };
+    super(kind, `${what}: ${message}`, { ...facts, cause: failure });
+  }
+}
+
+/** Whether an error is the failure of the very request that was made. */
+export const isOfRequest = (error: unknown): error is RequestFailure =>
+  error instanceof RequestFailure && !(error instanceof AuxiliaryFailure);
+
 /** Names of what the network library throws when a source is too slow. */
 const SLOW = /TIMEOUT/;
 

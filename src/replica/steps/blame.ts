@@ -1,5 +1,5 @@
 import type { Copy } from '../copy/copy.ts';
-import { RequestFailure } from '../http/failure.ts';
+import { isOfRequest, type RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
 
 /** Keys in a row that the source cannot give, after which others are asked for. */
@@ -44,7 +44,7 @@ export function makeBlame(
         inARow = 0;
         return;
       } catch (error) {
-        if (!(error instanceof RequestFailure) || error.kind === 'stopped') throw error;
+        if (!isOfRequest(error) || error.kind === 'stopped') throw error;
       }
     }
     throw failure;

@@ -3,7 +3,7 @@ import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
 import { storePage } from '../copy/store-page.ts';
 import { CHILDREN, entryOf, RECORD } from '../copy/wanted.ts';
-import { asksTooMuch, RequestFailure } from '../http/failure.ts';
+import { asksTooMuch, isOfRequest, RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
 import { type Blame, makeBlame } from './blame.ts';
 import { absentFrom } from './gone.ts';
@@ -127,7 +127,7 @@ async function askFor(
   try {
     return [await answered(copy, resource, why, keys, blame, attempts)];
   } catch (error) {
-    if (!(error instanceof RequestFailure)) throw error;
+    if (!isOfRequest(error)) throw error;
     // Asking on makes it worse where the token itself is refused.
     if (error.status === 403) await blame.onSource(error);
     else if (!asksTooMuch(error) && !isRejected(error)) {

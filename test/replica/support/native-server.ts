@@ -6,7 +6,7 @@ import { json, type Loopback, listen, type Reply, type Seen } from './loopback.t
 
 export interface NativeServer extends Loopback {
   readonly root: string;
-  /** StandardFields of each listing; a test may change them at any time. */
+  /** StandardFields of each listing, and its CustomFields; a test may change them at any time. */
   listings: Json[];
   accounts: Json[];
   customFields: Json[];
@@ -117,10 +117,11 @@ function listingsPage({ listings, tokenTakesItsOwn, page }: NativeServer, { quer
   const expand = query.get('_expand')?.split(',') ?? [];
   const shown = ([name]: [string, unknown]): boolean =>
     SUBDATA.includes(name) ? expand.includes(name) : select === undefined || select.includes(name);
-  const results = matching.map((listing) => ({
+  const results = matching.map(({ CustomFields, ...listing }) => ({
     Id: listing.ListingKey,
     ResourceUri: `/v1/listings/${keyOf(listing)}`,
     StandardFields: Object.fromEntries(Object.entries(listing).filter(shown)),
+    ...(CustomFields !== undefined && expand.includes('CustomFields') ? { CustomFields } : {}),
   }));
   return success(results, last === undefined ? token : keyOf(last));
 }

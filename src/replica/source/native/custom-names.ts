@@ -1,10 +1,14 @@
+import { AuxiliaryFailure, RequestFailure } from '../../http/failure.ts';
 import type { ForeignField } from '../source.ts';
 import { customValues } from './listing-json.ts';
 
 /** From group and label of a custom field to its API name. */
 export interface CustomNames {
   nameOf(group: string, label: string): string;
-  /** Asks the source for its fields again if a listing has one that is not known: it may have been renamed meanwhile. */
+  /**
+   * Asks the source for its fields again if a listing has one that is not known: it may have been renamed meanwhile.
+   * @throws AuxiliaryFailure
+   */
   meet(listings: readonly Readonly<Record<string, unknown>>[]): Promise<void>;
 }
 
@@ -29,11 +33,16 @@ export function makeCustomNames(fields: readonly Named[], ask: () => Promise<rea
       };
       for (const listing of listings) customValues(listing, look);
       if (unknown.size === 0) return;
-      learn(await ask());
+      learn(await ask().catch(asAuxiliary));
       // What the source does not list has a name made of its own, for good.
       for (const [pair, name] of unknown) if (!names.has(pair)) names.set(pair, name);
     },
   };
+}
+
+function asAuxiliary(error: unknown): never {
+  if (!(error instanceof RequestFailure)) throw error;
+  throw new AuxiliaryFailure('The names of custom fields could not be read', error);
 }
 
 /** An API name for a custom field that has none. */

@@ -52,11 +52,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
 
   const collectionOf = (resource: string): string => (resource === ACCOUNTS ? ACCOUNTS : LISTINGS);
 
-  async function read(url: string, attempts?: number): Promise<NativeAnswer> {
-    const answer = await client.get(url, readResults, attemptsOf(attempts));
-    await customNames.meet(answer.results.filter(isObject));
-    return answer;
-  }
+  const read = (url: string, attempts?: number): Promise<NativeAnswer> =>
+    client.get(url, readResults, attemptsOf(attempts));
 
   function list(collection: string, query: readonly string[], attempts?: number): Promise<NativeAnswer> {
     return read(`${root}${collection}?${query.map(encodeParameter).join('&')}`, attempts);
@@ -89,11 +86,13 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { kind: 'token', token };
   }
 
-  function pageOf(
+  /** A page of what came whole. @throws AuxiliaryFailure */
+  async function pageOf(
     resource: string,
     { results, serverTime, total, weight }: NativeAnswer,
     asked: Asked = 'whole',
-  ): SourcePage {
+  ): Promise<SourcePage> {
+    if (resource !== ACCOUNTS) await customNames.meet(results.filter(isObject));
     const items: SourceItem[] = [];
     const broken: BrokenItem[] = [];
     const masked = new Set<string>();
@@ -124,9 +123,10 @@ export function nativeSource(options: NativeSourceOptions): Source {
   }
 
   /** A page of keys. What has none is kept as it came. */
-  function keysOnly(resource: string, answer: NativeAnswer): SourcePage {
+  async function keysOnly(resource: string, answer: NativeAnswer): Promise<SourcePage> {
     const keyless = answer.results.filter((result) => keysOf(resource, [result]).length === 0);
-    return { ...pageOf(resource, { ...answer, results: keyless }), keys: keysOf(resource, answer.results) };
+    const page = await pageOf(resource, { ...answer, results: keyless });
+    return { ...page, keys: keysOf(resource, answer.results) };
   }
 
   function property(result: unknown, masked: Set<string>, asked: Asked): SourceItem | undefined {
@@ -154,10 +154,11 @@ export function nativeSource(options: NativeSourceOptions): Source {
         place(resource, position),
       ];
       const answer = await list(collectionOf(resource), query, rest.attempts);
+      const next = nextOf(resource, answer, position);
       const page = keysFirst(resource, walk)
-        ? keysOnly(resource, answer)
-        : pageOf(resource, answer, walk.kind === 'all' ? 'bare' : 'whole');
-      return { ...page, next: nextOf(resource, answer, position) };
+        ? await keysOnly(resource, answer)
+        : await pageOf(resource, answer, walk.kind === 'all' ? 'bare' : 'whole');
+      return { ...page, next };
     },
     async keys(resource, { position, ...rest }) {
       const select = resource === ACCOUNTS ? '_select=UserType' : '_select=ListingKey';
