@@ -47,20 +47,18 @@ export async function digestRange(
   };
   const page = await store.page({ query, position, limit, shape, files }, read);
   const hash = createHash('sha256');
-  const members = new Map(expansions.map(({ name }) => [name, 0]));
-  const patterns = expansions.map(({ name, query: { resource } }) => ({
+  const members = expansions.map(({ name, query: { resource } }) => ({
     name,
     begin: Buffer.from(`{"${resource.key}":`),
+    number: 0,
   }));
   try {
     const text = await whole(page);
     for (let at = 0; at < text.length; ) {
       const end = endOfPortion(text, at);
       const portion = text.subarray(at, end);
-      for (const { name, begin } of patterns) {
-        members.set(name, (members.get(name) ?? 0) + timesIn(portion, begin));
-      }
-      hash.update(inCommon(portion));
+      countBegun(portion, members);
+      for (const part of inCommon(portion)) hash.update(part);
       at = end;
       // A page is large: whoever else is served has a turn in between.
       await nextTurn();
@@ -71,7 +69,7 @@ export async function digestRange(
   return {
     rows: page.rows,
     ...(page.last === undefined ? {} : { last: page.last.key }),
-    members: Object.fromEntries(members),
+    members: Object.fromEntries(members.map(({ name, number }) => [name, number])),
     digest: hash.digest('base64url'),
     more: page.more,
   };
@@ -95,10 +93,14 @@ function endOfPortion(text: Buffer, at: number): number {
   return found < 0 ? text.length : found + 2;
 }
 
-function timesIn(text: Buffer, pattern: Buffer): number {
-  let times = 0;
-  for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + pattern.length)) times++;
-  return times;
+/** Counts objects by how they begin. A single byte is looked for several times as fast as a text. */
+function countBegun(text: Buffer, members: { readonly begin: Buffer; number: number }[]): void {
+  for (let at = text.indexOf(BRACE); at >= 0; at = text.indexOf(BRACE, at + 1)) {
+    const member = members.find(
+      ({ begin }) => text.compare(begin, 0, begin.length, at, at + begin.length) === 0,
+    );
+    if (member !== undefined) member.number++;
+  }
 }
 
 const STAMP = Buffer.from(`,"${REPLICA_STAMP}":"`);
@@ -106,13 +108,14 @@ const SERVED = Buffer.from('/media/');
 /** Of a signature: role, moment of expiry, and this many hexadecimal digits (file-signature.ts). */
 const SIGNED = /^[^/"?#]+\.\d+\.[0-9a-f]{32}$/;
 const LONGEST_SIGNATURE = 200;
+const BRACE = 0x7b;
 const QUOTE = 0x22;
 const SLASH = 0x2f;
 const DOT = 0x2e;
 const DIGITS = 32;
 
-/** A text without what two equal copies do not have in common. */
-function inCommon(text: Buffer): Buffer {
+/** The parts of a text that two equal copies have in common. */
+function inCommon(text: Buffer): Buffer[] {
   const cuts: { from: number; to: number }[] = [];
   for (let at = text.indexOf(STAMP); at >= 0; ) {
     const end = text.indexOf(QUOTE, at + STAMP.length) + 1;
@@ -127,16 +130,13 @@ function inCommon(text: Buffer): Buffer {
     // With the address of the service before it, which is that of whoever asked.
     cuts.push({ from: text.lastIndexOf(QUOTE, at) + 1, to: end });
   }
-  if (cuts.length === 0) return text;
   cuts.sort((one, other) => one.from - other.from);
-  const kept = Buffer.allocUnsafe(text.length);
-  let length = 0;
+  const parts: Buffer[] = [];
   let at = 0;
   for (const { from, to } of cuts) {
     if (from < at) continue;
-    length += text.copy(kept, length, at, from);
+    parts.push(text.subarray(at, from));
     at = to;
   }
-  length += text.copy(kept, length, at);
-  return kept.subarray(0, length);
+  return [...parts, text.subarray(at)];
 }

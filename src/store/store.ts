@@ -1,7 +1,7 @@
 import type { FieldValues } from '../dictionary/index.ts';
 import type { CacheUse } from './bounded-cache.ts';
 import type { FileFault } from './check/file-faults.ts';
-import type { CheckedRows, FaultPage, RowFaults } from './check/row-faults.ts';
+import type { CheckedRows, FaultPage, RowFaults, RowPlace } from './check/row-faults.ts';
 import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
@@ -151,6 +151,8 @@ export interface Store {
   status(): Promise<StoreStatus>;
   /** Rows of a resource that do not say one thing everywhere (check/row-faults.ts). */
   rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage>;
+  /** The place of the last of so many rows after another place; undefined where there are not so many. */
+  rowAfter(resource: string, after: RowPlace | undefined, limit: number): Promise<RowPlace | undefined>;
   /** What is kept beside the rows of a resource and does not agree with them (check/table-faults.ts). */
   tableFaults(resource: string): Promise<readonly RowFaults[]>;
   /** What the engine finds wrong beneath the records: pages, tables, indexes. */

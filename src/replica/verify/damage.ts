@@ -1,11 +1,13 @@
-import type { RowFaults, RowPlace } from '../../store/check/row-faults.ts';
+import type { RowFaults, RowPlace, RowRange } from '../../store/check/row-faults.ts';
 import type { StoreModel } from '../../store/model.ts';
 import { PUBLISHED } from '../../store/sql/visibility.ts';
 import type { Store } from '../../store/store.ts';
 import type { Difference } from './results.ts';
 
-/** Rows that are checked at once. */
+/** Rows of a part. */
 const AT_ONCE = 1000;
+/** Parts that are under way; a store with fewer threads lets the others wait. */
+const SIDE_BY_SIDE = 16;
 
 /** Resources and all that is part of their records, and what the store says of itself, as far as the store has them. */
 export function withParts({ dictionary, stores }: StoreModel, resources: readonly string[]): string[] {
@@ -22,9 +24,6 @@ export function withParts({ dictionary, stores }: StoreModel, resources: readonl
   return [...found];
 }
 
-/** Resources that are checked at once. */
-const SIDE_BY_SIDE = 4;
-
 /** A search for damage that goes on by itself. */
 export interface DamageSearch {
   readonly found: Promise<readonly Difference[]>;
@@ -39,48 +38,66 @@ export function findAllDamage(
   onProgress: (resource: string, rows: number) => void,
 ): DamageSearch {
   const stopping = new AbortController();
-  const waiting = [...resources];
-  const found: Difference[] = [];
+  const found: Difference[][] = [];
+  const checked = new Map<string, number>();
+  const parts = partsOf(store, resources, stopping.signal);
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const resource = next;
-      const told = (rows: number): void => onProgress(resource, rows);
-      found.push(...(await findDamage(store, resource, told, stopping.signal)));
+    for await (const part of parts) {
+      const { rows, faults } = await checkPart(store, part);
+      const { place, resource } = part;
+      found[place] = faults.map(({ key, what }) => ({ resource, key, kind: 'damaged', fields: what }));
+      if (stopping.signal.aborted) return;
+      const every = (checked.get(resource) ?? 0) + rows;
+      checked.set(resource, every);
+      onProgress(resource, every);
     }
   };
-  const place = new Map(resources.map((resource, index) => [resource, index]));
-  const placeOf = ({ resource }: Difference): number => place.get(resource) ?? 0;
-  const every = Promise.all(Array.from({ length: SIDE_BY_SIDE }, work)).then(() =>
-    found.toSorted((one, other) => placeOf(one) - placeOf(other)),
-  );
+  const workers = Array.from({ length: SIDE_BY_SIDE }, work);
+  const every = Promise.all(workers).then(() => found.flat());
   every.catch(() => stopping.abort()); // told when it is waited for
   return {
     found: every,
     stop: async () => {
       stopping.abort();
-      await Promise.allSettled([every]);
+      await Promise.allSettled(workers);
     },
   };
 }
 
-async function findDamage(
+/** A part of a search: rows of a resource, or what is kept beside all of them. */
+type Part = {
+  /** Its place among the parts. */
+  readonly place: number;
+  readonly resource: string;
+} & ({ readonly kind: 'rows'; readonly rows: RowRange } | { readonly kind: 'table' });
+
+/** The parts in their order. One is looked for while those before it are checked. */
+async function* partsOf(
   store: Store,
-  resource: string,
-  onProgress: (rows: number) => void,
+  resources: readonly string[],
   signal: AbortSignal,
-): Promise<Difference[]> {
-  const found: Difference[] = [];
-  const note = ({ key, what }: RowFaults): void =>
-    void found.push({ resource, key, kind: 'damaged', fields: what });
-  let rows = 0;
-  for (let place: RowPlace | undefined, isLast = false; !isLast; isLast = place === undefined) {
-    if (signal.aborted) return found;
-    const page = await store.rowFaults(resource, { kind: 'after', place, limit: AT_ONCE });
-    page.faults.forEach(note);
-    place = page.next;
-    rows += page.rows;
-    onProgress(rows);
+): AsyncGenerator<Part, void> {
+  let place = 0;
+  for (const resource of resources) {
+    for (let after: RowPlace | undefined, isLast = false; !isLast && !signal.aborted; ) {
+      const upTo = await store.rowAfter(resource, after, AT_ONCE);
+      yield { place: place++, resource, kind: 'rows', rows: { after, upTo } };
+      after = upTo;
+      isLast = upTo === undefined;
+    }
+    if (signal.aborted) return;
+    yield { place: place++, resource, kind: 'table' };
   }
-  (await store.tableFaults(resource)).forEach(note);
-  return found;
+}
+
+async function checkPart(
+  store: Store,
+  part: Part,
+): Promise<{ readonly rows: number; readonly faults: readonly RowFaults[] }> {
+  switch (part.kind) {
+    case 'rows':
+      return store.rowFaults(part.resource, { kind: 'range', ...part.rows });
+    case 'table':
+      return { rows: 0, faults: await store.tableFaults(part.resource) };
+  }
 }

@@ -40,10 +40,17 @@ export interface FaultPage {
   readonly next?: RowPlace;
 }
 
-/** Which rows are looked at: those of some keys, or a number of them in their order. */
+/** Which rows are looked at: those of some keys, a number of them in their order, or a range of that order. */
 export type CheckedRows =
   | { readonly kind: 'keys'; readonly keys: readonly string[] }
-  | { readonly kind: 'after'; readonly place: RowPlace | undefined; readonly limit: number };
+  | { readonly kind: 'after'; readonly place: RowPlace | undefined; readonly limit: number }
+  | ({ readonly kind: 'range' } & RowRange);
+
+/** The rows after a place, up to another one with it; without them from the first row, or to the last. */
+export interface RowRange {
+  readonly after: RowPlace | undefined;
+  readonly upTo: RowPlace | undefined;
+}
 
 type Raw<T> = Readonly<Record<string, T>>;
 
@@ -53,9 +60,25 @@ export function findRowFaults<T>(
   layout: ResourceLayout,
   wanted: CheckedRows,
 ): Promise<FaultPage> {
-  return wanted.kind === 'keys'
-    ? faultsOfKeys(asker, layout, wanted.keys)
-    : faultsAfter(asker, layout, wanted);
+  switch (wanted.kind) {
+    case 'keys':
+      return faultsOfKeys(asker, layout, wanted.keys);
+    case 'after':
+      return faultsAfter(asker, layout, wanted);
+    case 'range':
+      return faultsWithin(asker, layout, wanted);
+  }
+}
+
+/** The place of the last of a number of rows; undefined where there are not so many. */
+export async function placeAfter<T>(
+  { planner, rows }: Asker<T>,
+  layout: ResourceLayout,
+  after: RowPlace | undefined,
+  limit: number,
+): Promise<RowPlace | undefined> {
+  const [last] = await rows(render(lastStatement(layout, after, limit), planner.dialect.placeholder));
+  return last === undefined ? undefined : { parent: text(last._parent) ?? '', key: String(last._key) };
 }
 
 async function faultsOfKeys<T>(
@@ -70,28 +93,36 @@ async function faultsOfKeys<T>(
   return { rows: rows.length, read: rows.length, faults: faultsAmong(asker, layout, rows, true) };
 }
 
-/** Rows in their order. Those that the engine finds sound by itself are not read. */
 async function faultsAfter<T>(
   asker: Asker<T>,
   layout: ResourceLayout,
   { place, limit }: CheckedRows & { kind: 'after' },
 ): Promise<FaultPage> {
+  const next = await placeAfter(asker, layout, place, limit);
+  const page = await faultsWithin(asker, layout, { after: place, upTo: next });
+  return next === undefined ? page : { ...page, next };
+}
+
+/** Those rows that the engine finds sound by itself are not read. */
+async function faultsWithin<T>(
+  asker: Asker<T>,
+  layout: ResourceLayout,
+  { after, upTo }: RowRange,
+): Promise<FaultPage> {
   const { planner } = asker;
   const { placeholder } = planner.dialect;
-  const begin = place === undefined ? [] : [isAfter(layout, place)];
-  const [last] = await asker.rows(render(lastStatement(layout, begin, limit), placeholder));
-  const next = last === undefined ? undefined : { parent: text(last._parent) ?? '', key: String(last._key) };
-  const range = all(next === undefined ? begin : [...begin, isUpTo(layout, next)]);
+  const range = all([
+    ...(after === undefined ? [] : [isAfter(layout, after)]),
+    ...(upTo === undefined ? [] : [isUpTo(layout, upTo)]),
+  ]);
   const unsound = sql`${range} AND (${isSound(planner, layout)}) IS NOT TRUE`;
   const rows =
     (await asker.sound(render(rowsStatement(planner, layout, unsound), placeholder))) ??
     (await asker.rows(render(rowsStatement(planner, layout, range), placeholder)));
   const faults = faultsAmong(asker, layout, rows, false);
-  const read = rows.length;
-  if (next !== undefined) return { rows: limit, read, faults, next };
   const counted = sql`SELECT count(*) AS n FROM ${name(layout.columnsTable)} r WHERE ${range}`;
   const [count] = await asker.rows(render(counted, placeholder));
-  return { rows: Number(count?.n ?? 0), read, faults };
+  return { rows: Number(count?.n ?? 0), read: rows.length, faults };
 }
 
 function faultsAmong<T>(
@@ -152,7 +183,8 @@ export function rowsStatement(planner: Planner, layout: ResourceLayout, where: S
 }
 
 /** The last of a number of rows, if there are so many. */
-function lastStatement(layout: ResourceLayout, begin: readonly Sql[], limit: number): Sql {
+function lastStatement(layout: ResourceLayout, after: RowPlace | undefined, limit: number): Sql {
+  const begin = after === undefined ? [] : [isAfter(layout, after)];
   const columns = layout.resource.parent === undefined ? sql`r._key` : sql`r._parent, r._key`;
   return sql`SELECT ${columns} FROM ${name(layout.columnsTable)} r WHERE ${all(begin)} ORDER BY ${orderOf(layout)} LIMIT 1 OFFSET ${integer(limit - 1)}`;
 }

@@ -2,7 +2,14 @@ import type { Pool } from 'pg';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import type { FileFault } from '../check/file-faults.ts';
 import { rewriteInBatches } from '../check/rewrite-rows.ts';
-import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
+import {
+  type CheckedRows,
+  type FaultPage,
+  findRowFaults,
+  placeAfter,
+  type RowFaults,
+  type RowPlace,
+} from '../check/row-faults.ts';
 import { findTableFaults, mendStatements } from '../check/table-faults.ts';
 import type { WriteBackup } from '../dump.ts';
 import type { NewEpoch } from '../epoch.ts';
@@ -260,6 +267,19 @@ export class PostgresStore implements Store {
       planner.model.stores(resource)
         ? findRowFaults(askerOf(session, planner), planner.model.layout(resource), rows)
         : { rows: 0, read: 0, faults: [] },
+    );
+  }
+
+  async rowAfter(
+    resource: string,
+    after: RowPlace | undefined,
+    limit: number,
+  ): Promise<RowPlace | undefined> {
+    await this.model();
+    return this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
+      planner.model.stores(resource)
+        ? placeAfter(askerOf(session, planner), planner.model.layout(resource), after, limit)
+        : undefined,
     );
   }
 

@@ -60,11 +60,18 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
       return sql`CASE ${value} WHEN 1 THEN ${around(sql`'true'`)} WHEN 0 THEN ${around(sql`'false'`)} ELSE CASE WHEN ${value} IS NOT NULL THEN ${failing} END END`;
     case 'integer':
     case 'decimal': {
-      const number = sql`CASE typeof(${value}) WHEN 'integer' THEN ${value} WHEN 'real' THEN plat_number_text(${value}) ELSE json_quote(CAST(${value} AS BLOB)) END`;
+      const number = sql`CASE typeof(${value}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${realText(value)} ELSE json_quote(CAST(${value} AS BLOB)) END`;
       return sql`CASE WHEN ${value} IS NOT NULL THEN ${around(number)} END`;
     }
   }
 }
+
+/**
+ * A number as JavaScript writes it, which is its shortest text. A text of at most 15 digits that is the number is that, but
+ * for a fraction of zero and an exponent; the function, which leaves the engine, is for the others.
+ */
+const realText = (value: Sql): Sql =>
+  sql`CASE WHEN abs(${value}) BETWEEN 0.001 AND 1e14 AND length(CAST(${value} AS TEXT)) <= 16 AND CAST(CAST(${value} AS TEXT) AS REAL) = ${value} AND CAST(${value} AS INTEGER) <> ${value} THEN CAST(${value} AS TEXT) ELSE plat_number_text(${value}) END`;
 
 function computed(type: ValueType, value: Sql): Sql {
   switch (type) {

@@ -142,7 +142,7 @@ export class Reads {
 }
 
 function readOf(result: ThreadResult): ReadResult {
-  if (result.kind === 'faults') throw new Error('A read gives what was read');
+  if (result.kind === 'check') throw new Error('A read gives what was read');
   return result;
 }
 

@@ -5,8 +5,8 @@ import { platError } from '../../errors/index.ts';
 import type { CacheUse } from '../bounded-cache.ts';
 import type { FileFault } from '../check/file-faults.ts';
 import { rewriteInBatches } from '../check/rewrite-rows.ts';
-import { type CheckedRows, type FaultPage, findRowFaults, type RowFaults } from '../check/row-faults.ts';
-import { findTableFaults, mendStatements } from '../check/table-faults.ts';
+import type { CheckedRows, FaultPage, RowFaults, RowPlace } from '../check/row-faults.ts';
+import { mendStatements } from '../check/table-faults.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { type ClockTrust, thisMachine } from '../clock-jump.ts';
 import type { NewEpoch } from '../epoch.ts';
@@ -35,8 +35,8 @@ import { type Ahead, aheadOf, bringBack, type RestampReport } from '../write/bri
 import { commitChange } from '../write/commit-change.ts';
 import type { WriteLimits } from '../write/in-time.ts';
 import type { WriteReport } from '../write/report.ts';
-import { askerOf } from './asker.ts';
 import { makeBackup } from './backup.ts';
+import { type Found, runCheck, type Wanted } from './check-task.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -336,27 +336,38 @@ class SqliteStore implements Store {
   }
 
   async rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage> {
-    const model = await this.model();
-    if (!model.stores(resource)) return { rows: 0, read: 0, faults: [] };
-    if (this.#checkers === undefined) {
-      return findRowFaults(askerOf(this.#main, model), model.layout(resource), rows);
-    }
-    const { generation } = model;
-    const result = await this.#checkers.run({
-      task: () => ({ kind: 'faults', resource, rows, generation }),
-      milliseconds: Number.POSITIVE_INFINITY,
-      caller: undefined,
-    });
-    if (result.kind !== 'faults') throw new Error('A check gives faults');
+    const result = await this.#check(resource, { kind: 'row-faults', rows });
+    if (result.kind !== 'row-faults') throw new Error('A check of rows gives their faults');
     return result.page;
   }
 
+  async rowAfter(
+    resource: string,
+    after: RowPlace | undefined,
+    limit: number,
+  ): Promise<RowPlace | undefined> {
+    const result = await this.#check(resource, { kind: 'row-place', after, limit });
+    if (result.kind !== 'row-place') throw new Error('A search for a place gives it');
+    return result.place;
+  }
+
   async tableFaults(resource: string): Promise<readonly RowFaults[]> {
+    const result = await this.#check(resource, { kind: 'table-faults' });
+    if (result.kind !== 'table-faults') throw new Error('A check of tables gives their faults');
+    return result.faults;
+  }
+
+  async #check(resource: string, wanted: Wanted): Promise<Found> {
     const model = await this.model();
-    if (!model.stores(resource)) return [];
-    const layout = model.layout(resource);
-    const faults = await findTableFaults(askerOf(this.#main, model), layout);
-    return [...faults, ...findViewFaults(this.#main.database, model, layout)];
+    if (this.#checkers === undefined) return runCheck(this.#main, model, resource, wanted);
+    const { generation } = model;
+    const result = await this.#checkers.run({
+      task: () => ({ kind: 'check', resource, generation, wanted }),
+      milliseconds: Number.POSITIVE_INFINITY,
+      caller: undefined,
+    });
+    if (result.kind !== 'check') throw new Error('A check gives what it found');
+    return result.found;
   }
 
   async fileFaults(): Promise<readonly FileFault[]> {

@@ -22,7 +22,7 @@ const port = parentPort;
 if (port === null) throw new Error('This file runs as a worker thread only');
 port.on('message', (message: WorkerMessage) => {
   if ('release' in message) outbox.release(message.release);
-  else if (message.task.kind === 'faults') void answerCheck(message.id, message.task);
+  else if (message.task.kind === 'check') void answerCheck(message.id, message.task);
   else answer(message, message.task);
 });
 

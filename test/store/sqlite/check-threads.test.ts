@@ -39,6 +39,26 @@ test('threads find what the calling thread finds, also in fields that came into 
   );
 });
 
+test('a resource is checked in parts side by side, and its faults come in its order', async (t) => {
+  const world = await makeWorld(sqliteEngine({ checkers: 2 }), t);
+  const keys = Array.from({ length: 2300 }, (_, at) => `k${String(at).padStart(4, '0')}`);
+  await world.write('Property', ...keys.map((key) => listing(key, { City: 'Springfield' })));
+  const wrong = ['k0000', 'k0999', 'k1000', 'k1999', 'k2000', 'k2299'];
+  await world.damage(
+    `UPDATE property_records SET "City" = 'Shelbyville' WHERE _key IN (${wrong.map((key) => `'${key}'`)})`,
+  );
+  const read: number[] = [];
+  const search = findAllDamage(world.store, ['Property'], (_resource, rows) => read.push(rows));
+  assert.deepEqual(
+    (await search.found).map(({ key }) => key),
+    wrong,
+  );
+  assert.deepEqual(
+    [read.length, read.at(-1), read.toSorted((one, other) => one - other)],
+    [4, keys.length, read],
+  );
+});
+
 test('a search for damage that is stopped reads no more, and one that fails says so', async (t) => {
   const world = await makeWorld(sqliteEngine({ checkers: 1 }), t);
   await world.write('Property', ...['A', 'B'].map(whole));
