@@ -143,7 +143,6 @@ export function clockOff(milliseconds: number): Readonly<Record<string, string>>
   const { PLAT_TEST_DATE_OFFSET = '0' } = process.env;
   return {
     NODE_OPTIONS: `--import=${OTHER_DATE}`,
-    PLAT_TEST_DATE: 'another',
     PLAT_TEST_DATE_OFFSET: String(Number(PLAT_TEST_DATE_OFFSET) + milliseconds),
   };
 }

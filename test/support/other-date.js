@@ -1,6 +1,7 @@
 /**
- * Preloaded (`--import`) into the processes of a test run that takes place at another time: `PLAT_TEST_DATE` is the moment
- * at which each test file begins; the processes that a test starts share its clock. Durations stay real.
+ * Preloaded (`NODE_OPTIONS=--import=…`) into the processes of a test run that takes place at another time: `PLAT_TEST_DATE` is the moment
+ * at which each test file begins, or `PLAT_TEST_DATE_OFFSET` says by how many milliseconds clocks are off. The processes
+ * that a test starts share its clock. Durations stay real.
  */
 const { PLAT_TEST_DATE, PLAT_TEST_DATE_OFFSET, NODE_TEST_CONTEXT } = process.env;
 
@@ -17,10 +18,16 @@ function shifted(offset) {
   });
 }
 
-// The runner itself is at no other time: each of its files begins anew.
-const isTest = NODE_TEST_CONTEXT !== undefined || PLAT_TEST_DATE_OFFSET !== undefined;
-if (PLAT_TEST_DATE !== undefined && isTest) {
-  const offset = Number(PLAT_TEST_DATE_OFFSET ?? RealDate.parse(PLAT_TEST_DATE) - RealDate.now());
+/** By how much this process is off: each file of a test run is when it begins, and the runner is not. */
+function offsetOf() {
+  if (PLAT_TEST_DATE_OFFSET !== undefined) return Number(PLAT_TEST_DATE_OFFSET);
+  if (PLAT_TEST_DATE === undefined || NODE_TEST_CONTEXT === undefined) return undefined;
+  return RealDate.parse(PLAT_TEST_DATE) - RealDate.now();
+}
+
+const offset = offsetOf();
+if (offset !== undefined) {
+  // For the processes that this one starts.
   process.env.PLAT_TEST_DATE_OFFSET = String(offset);
   globalThis.Date = shifted(offset);
 }

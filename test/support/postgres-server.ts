@@ -9,7 +9,6 @@ import {
   chownSync,
   cpSync,
   existsSync,
-  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -21,6 +20,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { hasOtherClock, otherClock } from './other-clock.ts';
 
 const run = promisify(execFile);
 
@@ -73,10 +73,10 @@ interface OfRun {
 /** The name of the variable that says where the server of the run is. */
 const OF_RUN = 'PLAT_TEST_SERVER';
 
-/** The server of this run, if it has one that has the clock of this process. */
+/** The server of this run, if it has one. */
 function serverOfRun(): OfRun | undefined {
-  const { [OF_RUN]: text, PLAT_TEST_DATE_OFFSET: otherClock } = process.env;
-  if (text === undefined || otherClock !== undefined) return undefined;
+  const { [OF_RUN]: text } = process.env;
+  if (text === undefined) return undefined;
   const { socket, bin, data }: Record<string, unknown> = JSON.parse(text);
   if (typeof socket !== 'string' || typeof bin !== 'string' || typeof data !== 'string')
     throw new Error(`${OF_RUN} is ${text}`);
@@ -101,25 +101,6 @@ async function programs(owner: Owner, folder: string): Promise<string> {
   return join(copy, 'bin');
 }
 
-/** A library that gives a process another clock, where the machine has it (`apt-get install faketime`). */
-export function fakeTime(): string | undefined {
-  return globSync('/usr/lib/*/faketime/libfaketime.so.1')[0];
-}
-
-/** What gives a server the clock that a run of tests at another time has. */
-function otherDate(): Readonly<Record<string, string>> {
-  const { PLAT_TEST_DATE_OFFSET: offset } = process.env;
-  const library = fakeTime();
-  if (offset === undefined || library === undefined) return {};
-  const seconds = Number(offset) / 1000;
-  return {
-    LD_PRELOAD: library,
-    FAKETIME: `${seconds < 0 ? '' : '+'}${seconds}`,
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    FAKETIME_DONT_RESET: '1',
-  };
-}
-
 /** Memory where there is some to write files to. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
@@ -131,9 +112,12 @@ export interface ServerOptions {
 
 let used: Promise<SharedServer> | undefined;
 
-/** The server for this process's databases: that of the run, or one that the first who asks starts. */
+/**
+ * The server for this process's databases: that of the run, or one that the first who asks starts, if the run has none or
+ * is not at the time that it is here.
+ */
 export function postgresServer(): Promise<SharedServer> {
-  const ofRun = serverOfRun();
+  const ofRun = hasOtherClock() ? undefined : serverOfRun();
   used ??= ofRun === undefined ? startServer() : Promise.resolve({ address: addressAt(ofRun.socket) });
   return used;
 }
@@ -174,7 +158,7 @@ export async function startServer(
     return path;
   };
   const data = own('data');
-  const environment = { ...process.env, ...otherDate(), LC_ALL: 'C', TZ: 'UTC' };
+  const environment = { ...process.env, ...otherClock(folder), LC_ALL: 'C', TZ: 'UTC' };
   const options = { ...owner, cwd: folder, env: environment };
   const running = new Map<string, ChildProcess>();
   // A test that is broken off takes its server with it.

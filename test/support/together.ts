@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const TESTS = fileURLToPath(new URL('../', import.meta.url));
 
 /** What each process runs, by the name of its file in `test/`: folders, and single files. */
-const TOGETHER = {
+export const TOGETHER = {
   /** Pure functions. */
   pure: ['query', 'dictionary', 'demo'],
   /** What each interface answers. */
