@@ -1,6 +1,6 @@
 /**
  * PostgreSQL for tests, from the binaries of a package: nothing needs to be installed. A run of all tests has one server
- * (`run-setup.ts`), in which each file makes databases of its own; a file that is run by itself starts one, and so does
+ * (`run.ts`), in which each file makes databases of its own; a file that is run by itself starts one, and so does
  * a file that stops its server or gives it settings.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';

@@ -1,12 +1,13 @@
 /**
- * A process that writes to a store as fast as it can, for the tests of I2.
- * Arguments: store, number of this writer, milliseconds. Tells on stdout how many records it wrote.
+ * A process that writes to a store as fast as it can until its input ends, for the tests of I2.
+ * Arguments: store, number of this writer. Tells on stdout, a line for each write, how many records it wrote until then.
  */
+import { setImmediate } from 'node:timers/promises';
 import { parseRecord } from '../../../src/store/record/parse-record.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { listing, photo } from '../../support/builders.ts';
 
-const [path = '', number = '', milliseconds = ''] = process.argv.slice(2);
+const [path = '', number = ''] = process.argv.slice(2);
 /** Most records are written once and stay in their window; some are changed again and again. */
 const KEYS = [1_000_000, 1_000_000, 500];
 
@@ -18,9 +19,15 @@ function random(bound: number): number {
 }
 
 const store = await openSqliteStore({ path });
-const end = Date.now() + Number(milliseconds);
+let isOver = false;
+process.stdin.on('end', () => {
+  isOver = true;
+});
+process.stdin.resume();
 let written = 0;
-while (Date.now() < end) {
+while (!isOver) {
+  // The end of the input is heard between two writes.
+  await setImmediate();
   const model = await store.model();
   const size = random(20) === 0 ? 900 : 1 + random(12);
   const records = new Map(
@@ -41,6 +48,6 @@ while (Date.now() < end) {
   });
   const report = await store.write('Property', parsed);
   written += report.inserted + report.changed;
+  process.stdout.write(`${written}\n`);
 }
 await store.close();
-process.stdout.write(`${written}\n`);

@@ -153,6 +153,13 @@ const DAMAGES: readonly Damage[] = [
   },
 ];
 
+/** A market with what each damage needs: a listing, and somewhere the system that one of them names. */
+async function damageable(engine: Engine, scope: Scope, keyOf: (at: number) => string): Promise<World> {
+  const world = await market(engine, scope, [...DAMAGES.keys()].map(keyOf));
+  await world.write('Property', listing('elsewhere', { OriginatingSystemID: 'Z' }));
+  return world;
+}
+
 const sorted = (faults: readonly (readonly string[])[]): string[] =>
   [...new Set(faults.map((fault) => JSON.stringify(fault)))].toSorted();
 
@@ -164,7 +171,7 @@ export function checkContract(engine: Engine): void {
 
   test('each damage is found where it was done, and what lies beside the rows is mended', async (t) => {
     const keyOf = (at: number): string => `D${at}`;
-    const world = await market(engine, t, [...DAMAGES.keys()].map(keyOf));
+    const world = await damageable(engine, t, keyOf);
     const at = (text: string, index: number): string => text.replaceAll('$', keyOf(index));
     await world.damage(...DAMAGES.map(({ statement }, index) => at(statement, index)));
     const found = sorted(await faultsIn(world.store, 7));
@@ -183,7 +190,7 @@ export function checkContract(engine: Engine): void {
 
   test('a repair makes all of it as it was, by what two of columns, texts and hash say', async (t) => {
     const keyOf = (at: number): string => `D${at}`;
-    const world = await market(engine, t, [...DAMAGES.keys()].map(keyOf));
+    const world = await damageable(engine, t, keyOf);
     const RESOURCES = ['Member', 'Property', 'Media', 'OpenHouse', 'PropertyRooms'];
     const all = async (): Promise<unknown> =>
       Promise.all(RESOURCES.map(async (name) => [await world.exported(name), await world.rows(name)]));

@@ -6,6 +6,7 @@ import { listing } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import { contractRuns, type Engine } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
+import { inScope } from '../../support/scope.ts';
 import type { Viewer } from '../../support/views.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 import { anyStep, take } from './random-market.ts';
@@ -69,45 +70,49 @@ export function countContract(engine: Engine): void {
     assert.equal(await world.count('Property', '', { role: 'private', systems: ['null'] }), 1);
   });
 
-  test('property: counts equal rows after any writes, moves and deletes', async (t) => {
-    const property = fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 14 }), async (steps) => {
-      const world = await makeWorld(engine, t);
-      for (const step of steps) {
-        await take(world, step);
-        world.clock.advance(SECOND);
-      }
-      await assertCounted(world);
-      await assertFamilies(world);
-      assert.deepEqual(await faultsIn(world.store), []);
-    });
+  test('property: counts equal rows after any writes, moves and deletes', async () => {
+    const property = fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 14 }), (steps) =>
+      inScope(async (scope) => {
+        const world = await makeWorld(engine, scope);
+        for (const step of steps) {
+          await take(world, step);
+          world.clock.advance(SECOND);
+        }
+        await assertCounted(world);
+        await assertFamilies(world);
+        assert.deepEqual(await faultsIn(world.store), []);
+      }),
+    );
     await fc.assert(property, { seed: 20260602, numRuns: contractRuns(engine, 60) });
   });
 
-  test('property: what is exported is what was written, whatever came before', async (t) => {
-    const property = fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 10 }), async (steps) => {
-      const world = await makeWorld(engine, t);
-      for (const step of steps) await take(world, step);
-      // A second store that gets the outcome in one go holds the same.
-      const copy = await makeWorld(engine, t);
-      for (const resource of ['Property', 'OpenHouse', 'PropertyRooms', 'Media']) {
-        const records = await world.exported(resource);
-        const bare = records.map(({ ModificationTimestamp: _, ...record }) => record);
-        await copy.write(resource, ...bare);
-      }
-      for (const resource of RESOURCES) {
-        const stampless = async (from: World) =>
-          (await from.exported(resource)).map((record) =>
-            Object.fromEntries(Object.entries(record).filter(([name]) => !name.endsWith('Timestamp'))),
-          );
-        assert.deepEqual(await stampless(copy), await stampless(world));
-        for (const viewer of VIEWERS) {
-          assert.deepEqual(
-            await copy.keys(resource, '', { viewer }),
-            await world.keys(resource, '', { viewer }),
-          );
+  test('property: what is exported is what was written, whatever came before', async () => {
+    const property = fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 10 }), (steps) =>
+      inScope(async (scope) => {
+        const world = await makeWorld(engine, scope);
+        for (const step of steps) await take(world, step);
+        // A second store that gets the outcome in one go holds the same.
+        const copy = await makeWorld(engine, scope);
+        for (const resource of ['Property', 'OpenHouse', 'PropertyRooms', 'Media']) {
+          const records = await world.exported(resource);
+          const bare = records.map(({ ModificationTimestamp: _, ...record }) => record);
+          await copy.write(resource, ...bare);
         }
-      }
-    });
+        for (const resource of RESOURCES) {
+          const stampless = async (from: World) =>
+            (await from.exported(resource)).map((record) =>
+              Object.fromEntries(Object.entries(record).filter(([name]) => !name.endsWith('Timestamp'))),
+            );
+          assert.deepEqual(await stampless(copy), await stampless(world));
+          for (const viewer of VIEWERS) {
+            assert.deepEqual(
+              await copy.keys(resource, '', { viewer }),
+              await world.keys(resource, '', { viewer }),
+            );
+          }
+        }
+      }),
+    );
     await fc.assert(property, { seed: 20260603, numRuns: contractRuns(engine, 25) });
   });
 }

@@ -10,6 +10,7 @@ import { DEFAULT_SETTINGS, type Owner } from '../../../src/store/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, member, office, openHouse, photo, room, unit } from '../../support/builders.ts';
 import { contractRuns, type Engine, type Scope } from '../../support/engine.ts';
+import { inScope } from '../../support/scope.ts';
 import { type Json, makeWorld, type World } from '../../support/world.ts';
 
 /** Letters that JSON, SQL, HTTP and UTF-8 each have a meaning for. */
@@ -376,40 +377,41 @@ const damagesOf = ({ name }: Engine) =>
 
 export function soundRowsContract(engine: Engine): void {
   for (const owner of ['authority', 'replica'] as const) {
-    test(`${owner}: a row that the engine finds sound has no fault, whatever was written or damaged`, async (t) => {
+    test(`${owner}: a row that the engine finds sound has no fault, whatever was written or damaged`, async () => {
       const attempt = fc.asyncProperty(
         listings(owner),
         fc.array(damagesOf(engine), { minLength: 25, maxLength: 25 }),
-        async (records, list) => {
-          const world = await stored(engine, t, owner, records);
-          const { found, read } = await walked(world.store);
-          assert.deepEqual(found, []);
-          const keys = new Map<string, readonly string[]>();
-          for (const resource of RESOURCES) keys.set(resource, await keysOf(world.store, resource));
-          for (const resource of RESOURCES) {
-            // It is not that the engine finds nothing sound; of keys that stand otherwise in an address it may not.
-            const odd = keys.get(resource)?.filter((each) => /[^\w.-]/.test(each)) ?? [];
-            const most = ALWAYS_READ.has(resource) ? Number.POSITIVE_INFINITY : odd.length;
-            assert.ok((read[resource] ?? 0) <= most, `${read[resource]} of ${resource} were read`);
-          }
-          const next = new Map<string, number>();
-          for (const { table, column, value } of list) {
-            // Each time another row: in one that is damaged already nothing more would be found.
-            const names = keys.get(TABLES[table] ?? '') ?? [];
-            const at = next.get(TABLES[table] ?? '') ?? 0;
-            const name = names[at % Math.max(1, names.length)];
-            next.set(TABLES[table] ?? '', at + 1);
-            if (name === undefined) continue;
-            await world
-              .damage(
-                `UPDATE ${table} SET "${column}" = ${value.replaceAll('$', `"${column}"`)} WHERE _key = ${quoted(name)}`,
-              )
-              .catch(() => undefined);
-            const expected = await readOne(world.store, keys);
-            const { found: told } = await walked(world.store);
-            assert.deepEqual(sorted(told), sorted(expected), `${table}.${column} = ${value} of ${name}`);
-          }
-        },
+        (records, list) =>
+          inScope(async (scope) => {
+            const world = await stored(engine, scope, owner, records);
+            const { found, read } = await walked(world.store);
+            assert.deepEqual(found, []);
+            const keys = new Map<string, readonly string[]>();
+            for (const resource of RESOURCES) keys.set(resource, await keysOf(world.store, resource));
+            for (const resource of RESOURCES) {
+              // It is not that the engine finds nothing sound; of keys that stand otherwise in an address it may not.
+              const odd = keys.get(resource)?.filter((each) => /[^\w.-]/.test(each)) ?? [];
+              const most = ALWAYS_READ.has(resource) ? Number.POSITIVE_INFINITY : odd.length;
+              assert.ok((read[resource] ?? 0) <= most, `${read[resource]} of ${resource} were read`);
+            }
+            const next = new Map<string, number>();
+            for (const { table, column, value } of list) {
+              // Each time another row: in one that is damaged already nothing more would be found.
+              const names = keys.get(TABLES[table] ?? '') ?? [];
+              const at = next.get(TABLES[table] ?? '') ?? 0;
+              const name = names[at % Math.max(1, names.length)];
+              next.set(TABLES[table] ?? '', at + 1);
+              if (name === undefined) continue;
+              await world
+                .damage(
+                  `UPDATE ${table} SET "${column}" = ${value.replaceAll('$', `"${column}"`)} WHERE _key = ${quoted(name)}`,
+                )
+                .catch(() => undefined);
+              const expected = await readOne(world.store, keys);
+              const { found: told } = await walked(world.store);
+              assert.deepEqual(sorted(told), sorted(expected), `${table}.${column} = ${value} of ${name}`);
+            }
+          }),
       );
       await fc.assert(attempt, { numRuns: contractRuns(engine, 3), seed: 20261122, endOnFailure: true });
     });
