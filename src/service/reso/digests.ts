@@ -101,6 +101,7 @@ function chargedAsSearch({ store, read }: ResoRequest['context']) {
             ...read,
             caller: {
               name: caller.name,
+              sumsUp: true,
               begin: () => caller.begin('searches'),
               made: (bytes: number) => caller.made(bytes),
               spent: (_lane: Lane, milliseconds: number) => caller.spent('searches', milliseconds),

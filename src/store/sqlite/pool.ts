@@ -3,7 +3,7 @@ import { platError } from '../../errors/index.ts';
 import type { CacheUse } from '../bounded-cache.ts';
 import { Damage, DamagedRecord } from '../damage.ts';
 import { FairQueue } from '../fair-queue.ts';
-import type { Lane, ReadCaller } from '../read-caller.ts';
+import { isSent, type Lane, type ReadCaller } from '../read-caller.ts';
 import type { SharedBodies } from '../whole/known-bodies.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
@@ -26,7 +26,7 @@ export interface WorkerRequest {
   readonly task: ThreadTask;
   /** How long the statement may take. */
   readonly milliseconds: number;
-  /** Whether a body leaves as it is. An operator's `verify` and `check` are to see what is wrong with one. */
+  /** As read-caller.ts has it. */
   readonly isSent: boolean;
 }
 
@@ -109,7 +109,7 @@ export class ReaderPool {
     using turn = await this.#queue.enter(caller?.name ?? NOBODY);
     turn.onEnd((kept) => caller?.spent(this.#lane, kept));
     caller?.begin(this.#lane);
-    return await this.#ask({ task: task(), milliseconds, isSent: caller !== undefined });
+    return await this.#ask({ task: task(), milliseconds, isSent: isSent(caller) });
   }
 
   /** What the threads keep. */

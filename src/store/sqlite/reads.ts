@@ -9,7 +9,7 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../read.ts';
-import type { ReadCaller } from '../read-caller.ts';
+import { isSent, type ReadCaller } from '../read-caller.ts';
 import { planMerged } from '../sql/merged-plan.ts';
 import {
   isByKey,
@@ -137,7 +137,7 @@ export class Reads {
     const { main, bodies } = this.#source;
     caller?.begin('pages');
     main.deadline.set(milliseconds);
-    return runTask(main, task(), caller === undefined ? mustBeText : bodies.mustBeWhole);
+    return runTask(main, task(), isSent(caller) ? bodies.mustBeWhole : mustBeText);
   }
 }
 

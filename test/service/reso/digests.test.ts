@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { floorPlan, listing, photo, room } from '../../support/builders.ts';
+import { postgresEngine } from '../../support/postgres-engine.ts';
 import { startTestService } from '../../support/service.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import type { Json } from '../../support/world.ts';
 import { resoFault } from '../http/envelopes.ts';
 
@@ -54,6 +56,28 @@ test('the addresses of served files are no part of a digest, in whatever name th
   service.clock.advance(5 * 3_600_000);
   assert.equal(await digest(), before);
 });
+
+for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgresEngine()]) {
+  test(`${engine.name}: a record that is no JSON is another one by its digest, and is not sent`, async (t) => {
+    const service = await startTestService(t, { engine });
+    await service.write('Property', of('A'), of('B'), of('D'));
+    const token = await service.key('replication');
+    const ask = (path: string) => service.get('replication', path, { token });
+    const digests = async (): Promise<unknown[]> => {
+      const { status, json } = await ask(PATH);
+      assert.equal(status, 200);
+      return Object(json).value.map(({ Digest }: Json) => Digest);
+    };
+    const [first, second] = await digests();
+    await service.damage(
+      `UPDATE property_texts SET open_values = replace(open_values, '"', '') WHERE _key = 'D'`,
+    );
+    const [same, other] = await digests();
+    assert.equal(same, first);
+    assert.notEqual(other, second);
+    assert.equal((await ask('/Reso/OData/Property?$top=2&$skiptoken=B')).status, 503);
+  });
+}
 
 test('on the replication surface alone, with the options that it takes', async (t) => {
   const service = await startTestService(t);

@@ -7,7 +7,7 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../../read.ts';
-import type { Lane } from '../../read-caller.ts';
+import { isSent, type Lane } from '../../read-caller.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { planMerged } from '../../sql/merged-plan.ts';
 import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../../sql/page-plan.ts';
@@ -114,9 +114,8 @@ export class Reads {
     return { ...page, rest: { length, [Symbol.asyncIterator]: () => watchedStream(rest, told) } };
   }
 
-  /** What a key asked for is sent as it is; an operator's `verify` and `check` are to see what is wrong with it. */
   #wish({ caller, damaged }: ReadOptions): AnswerWish {
-    const check = caller === undefined ? mustBeText : this.#bodies.mustBeWhole;
+    const check = isSent(caller) ? this.#bodies.mustBeWhole : mustBeText;
     // Nothing leaves of an answer that may have to be refused.
     return { check, whole: damaged !== undefined };
   }
