@@ -211,10 +211,15 @@ async function sessionOf(
   { context, views }: Responder,
   { surface }: Exchange,
   { extra, caller, model: ask }: Begun,
-  now: number,
+  begun: number,
 ): Promise<Session> {
-  const key = authenticate(caller, surface, now, context.addressOf('replication'));
+  const host = context.addressOf('replication');
+  authenticate(caller, surface, begun, host);
   const model = await ask();
+  // A server tells its clock with the model. Until then a process knows it about, by what it heard last: behind the
+  // moment at which another process has just revoked the key.
+  const now = await context.store.now();
+  const key = authenticate(caller, surface, now, host);
   extra[EPOCH_HEADER] = model.epoch;
   return { key, model, view: views.of(key, model), now };
 }

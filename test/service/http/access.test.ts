@@ -150,6 +150,27 @@ test('a revoked key: 401, 1010, at the next request, whoever revoked it', async 
   assert.deepEqual(resoFault(reso), [401, 'tokenRevoked', 'The key of this token is disabled.']);
 });
 
+test('a key that was revoked a moment before a request, by a clock that the request brings: 401, 1010', async (t) => {
+  const token = await service.key('api');
+  const revoked = new Date(clock.now() + 5).toISOString();
+  assert.equal(await store.keys.revoke(await idOf(token), revoked), true);
+  // As on a server that answers slowly: a process hears of its clock with the model.
+  const [model, now] = [store.model.bind(store), store.now.bind(store)];
+  const looked = Promise.withResolvers<void>();
+  t.mock.method(store, 'now', async () => {
+    const moment = await now();
+    looked.resolve();
+    return moment;
+  });
+  t.mock.method(store, 'model', async () => {
+    const read = await model();
+    await looked.promise;
+    clock.advance(Math.max(0, Date.parse(revoked) - clock.now()));
+    return read;
+  });
+  assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })).slice(0, 2), [401, 1010]);
+});
+
 test('a key that is revoked and expired is told to be disabled', async () => {
   const token = await service.key('api', { expiresAt: '2026-01-01T00:00:00Z' });
   await store.keys.revoke(await idOf(token), '2026-01-02T00:00:00Z');
