@@ -18,6 +18,7 @@ import { giveFileId } from './file-id.ts';
 import { readModel } from './meta.ts';
 import { mustLieAlone } from './new-file.ts';
 import { restoreStore } from './restore.ts';
+import { findViewFaults } from './views.ts';
 
 /** Where a backup comes from, and who is told of its progress. */
 export interface BackupOptions {
@@ -80,7 +81,11 @@ function checkable(connection: Connection): Checkable {
   return {
     model: async () => model,
     rowFaults: (resource, rows) => findRowFaults(asker, model.layout(resource), rows),
-    tableFaults: (resource) => findTableFaults(asker, model.layout(resource)),
+    tableFaults: async (resource) => {
+      const layout = model.layout(resource);
+      const faults = await findTableFaults(asker, layout);
+      return [...faults, ...findViewFaults(connection.database, model, layout)];
+    },
     fileFaults: async () => findFileFaults(connection, model),
   };
 }

@@ -25,6 +25,12 @@ const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
 const isMissing = (error: unknown): error is Error =>
   error instanceof Error && /^no such (?:column|table): /.test(error.message);
 
+/** What SQLite says of a header that names a form of the schema that it never wrote. */
+const isUnknownForm = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'unsupported file format';
+
+const HEADER = 'the header of its file is not as SQLite writes it';
+
 /** What only a damaged file answers; undefined for any other error. */
 export function damageIn(error: unknown): string | undefined {
   if (error instanceof Damage) return error.message;
@@ -33,7 +39,9 @@ export function damageIn(error: unknown): string | undefined {
     case CORRUPT:
       return 'a page of its file is not as SQLite writes it';
     case NOT_A_DATABASE:
-      return 'the header of its file is not as SQLite writes it';
+      return HEADER;
+    case ERROR:
+      return isUnknownForm(error) ? HEADER : undefined;
     case IO_ERROR:
       return fullCode(error) === SHORT_READ ? 'its file ends too early' : 'the disk gives an I/O error';
     default:
@@ -86,7 +94,7 @@ export function translateError(error: unknown, store: string, seconds: number): 
     case ERROR:
       return isMissing(error)
         ? platError('storeDamaged', { store, reason: `there is ${error.message}` }, { cause: error })
-        : error;
+        : damaged(error, store);
     case BUSY:
     case LOCKED:
       return platError('storeBusy', { store }, { cause: error, retryAfter: 1 });

@@ -3,7 +3,7 @@
  * no backup is made of it, and a check that finds nothing stands for records that are as they were.
  */
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { makeRandom, type Random } from '../../../src/demo/random.ts';
 import { PlatError } from '../../../src/errors/index.ts';
@@ -181,6 +181,26 @@ test(`${RUNS} damaged files: each is told in words, none is copied, and what pas
   }
   assert.ok(tally.found > tally.harmless && tally.mended > 0, JSON.stringify(tally));
   t.diagnostic(JSON.stringify(tally));
+});
+
+test('a flip in any byte of the header is told in words, when it is opened or read', async (t) => {
+  const path = await soundFile(t);
+  const sound = readFileSync(path);
+  const told = new Map<number, string>();
+  for (let at = 0; at < 100; at++) {
+    const place = copyPath();
+    const bytes = Buffer.from(sound);
+    bytes[at] = (bytes[at] ?? 0) ^ 2;
+    writeFileSync(place, bytes);
+    const outcome = await tried(async () => {
+      const store = await openStore(place);
+      await store.status().finally(() => store.close());
+    });
+    if ('told' in outcome) told.set(at, outcome.told.replace(place, 'STORE'));
+    rmSync(place, { force: true });
+  }
+  assert.match(told.get(0) ?? '', /STORE is not a plat store: it is no SQLite database/);
+  assert.match(told.get(47) ?? '', /STORE is damaged: the header of its file is not as SQLite writes it/);
 });
 
 /** A timestamp that columns and texts tell differently is set anew. */
