@@ -11,6 +11,7 @@ const LOCKED = 6;
 const FULL = 13;
 const CANNOT_OPEN = 14;
 const TOO_BIG = 18;
+const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 const CORRUPT = 11;
 const READ_ONLY = 8;
@@ -72,6 +73,8 @@ export function isDeadline(error: unknown): boolean {
   return error instanceof Error && error.message.includes(DEADLINE_MESSAGE);
 }
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Turns what the engine throws into what a user is told; anything unknown stays as it is. */
 export function translateError(error: unknown, store: string, seconds: number): unknown {
   if (error instanceof PlatError) return error;
@@ -102,6 +105,11 @@ export function translateError(error: unknown, store: string, seconds: number): 
       return platError('storeFull', { store }, { cause: error });
     case TOO_BIG:
       return platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, { cause: error });
+    case CONSTRAINT: {
+      // What plat writes keeps every constraint, unless something else stands in its rows or indexes.
+      const reason = `what stands in its tables is in the way of what is written (${messageOf(error)})`;
+      return platError('storeDamaged', { store, reason }, { cause: error });
+    }
     case READ_ONLY:
     case CANNOT_OPEN:
       return denied(store) ?? platError('storeUnavailable', {}, { cause: error });
