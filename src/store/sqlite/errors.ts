@@ -42,6 +42,7 @@ export function damageIn(error: unknown): string | undefined {
     case NOT_A_DATABASE:
       return HEADER;
     case ERROR:
+      if (isMissing(error)) return `there is ${error.message}`;
       return isUnknownForm(error) ? HEADER : undefined;
     case IO_ERROR:
       return fullCode(error) === SHORT_READ ? 'its file ends too early' : 'the disk gives an I/O error';
@@ -95,9 +96,7 @@ export function translateError(error: unknown, store: string, seconds: number): 
   }
   switch (resultCode(error)) {
     case ERROR:
-      return isMissing(error)
-        ? platError('storeDamaged', { store, reason: `there is ${error.message}` }, { cause: error })
-        : damaged(error, store);
+      return damaged(error, store);
     case BUSY:
     case LOCKED:
       return platError('storeBusy', { store }, { cause: error, retryAfter: 1 });
