@@ -16,7 +16,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Turns of the event loop without a request after which everybody is taken to sleep. */
+/** Turns of the event loop without a request, and without work at files, after which everybody is taken to sleep. */
 const QUIET_TURNS = 3;
 
 /** Sleeps move a clock that others share, one sleeper after the other, in the order of their moments. */
@@ -36,6 +36,10 @@ export function virtualTime(base: TestClock): VirtualTime {
     setImmediate(() => {
       if (requests > 0 || sleepers.size === 0) {
         isPumping = false;
+        return;
+      }
+      if (isDiskAtWork()) {
+        turn(QUIET_TURNS);
         return;
       }
       if (left > 0) {
@@ -90,6 +94,9 @@ export function virtualTime(base: TestClock): VirtualTime {
     },
   };
 }
+
+/** Whether this process waits for a file: on a slow machine that takes longer than a few turns. */
+const isDiskAtWork = (): boolean => process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 
 /** Tells when a body was read, or given up. A body that nobody reads is at an end with its request. */
 function untilRead(body: AsyncIterable<Uint8Array>, ended: () => void): AsyncIterable<Uint8Array> {
