@@ -2,7 +2,7 @@
  * Writes rows anew whose parts do not agree, from those of their columns, texts and hash that do. It knows nothing of
  * engines, and nothing of where a record came from.
  */
-import type { FieldValues } from '../../dictionary/index.ts';
+import type { FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
@@ -92,15 +92,18 @@ function mendRow<T>(
         };
   const { hash } = content;
   const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, read.values), stamp);
-  const bare = rowOf(layout, raw, values);
+  const found = rowOf(layout, raw, values);
+  const bare = { ...found, ...parentIn(resource, values) };
+  const isMoved = bare.parent !== found.parent || bare.parentResource !== found.parentResource;
   const isOrphan = resource.parent !== undefined && textOf(raw.parent_key) === null;
   const follows = resource.parent === undefined ? values.OriginatingSystemID : raw.parent_system;
-  const system = isOrphan ? bare.system : textOf(follows);
+  // Of the parent under which a row lies by mistake nothing follows.
+  const system = isOrphan || isMoved ? bare.system : textOf(follows);
   const stored = {
     key: bare.key,
     id: idOf(raw),
-    parent: bare.parent,
-    parentResource: bare.parentResource,
+    parent: found.parent,
+    parentResource: found.parentResource,
     system: bare.system,
     kind: bare.kind,
     hash: String(raw._hash),
@@ -110,6 +113,20 @@ function mendRow<T>(
   };
   const audience = published === undefined ? {} : { audience: published.audience };
   return { row: { ...bare, ...audience, system, hash, stored }, isSure: hash !== NO_HASH };
+}
+
+/** The parent that the values of a row name. */
+function parentIn(
+  { parent }: Resource,
+  values: FieldValues,
+): Partial<Pick<RowToPut, 'parent' | 'parentResource'>> {
+  if (parent === undefined) return {};
+  const key = textOf(values[parent.keyField]);
+  const resource = parent.kind === 'named' ? textOf(values[parent.resourceField]) : null;
+  return {
+    ...(key === null ? {} : { parent: key }),
+    ...(resource === null ? {} : { parentResource: resource }),
+  };
 }
 
 /**

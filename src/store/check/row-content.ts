@@ -39,7 +39,8 @@ export function hashOf<T>(
 }
 
 /**
- * The values that the ready texts of a row tell.
+ * The values that the ready texts of a row tell, the names of its parent included: the columns by which a row lies in its
+ * place may be wrong like any other. Its key is that of the row.
  * @param columns values of its columns, for what texts do not hold
  * @returns undefined when a text is not what plat writes
  */
@@ -62,7 +63,7 @@ export function valuesInTexts<T>(
       const field = known.get(name);
       const told = value === URL_MARK ? columns[name] : fieldValue(field, value);
       if (field === undefined || told === undefined) return undefined;
-      if (ownColumn(layout.resource, field) === undefined) values[name] = told;
+      if (ownColumn(layout.resource, field) !== '_key') values[name] = told;
     }
   }
   return values;

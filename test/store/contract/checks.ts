@@ -112,6 +112,18 @@ const DAMAGES: readonly Damage[] = [
     faults: [['Media', 'P$', 'idx_values', '_hash']],
   },
   {
+    statement: `UPDATE media_records SET _parent_resource = 'Rroperty' WHERE _key = 'P$'`,
+    faults: [['Media', 'P$', '_visible', 'idx_values', '_hash']],
+  },
+  {
+    statement: `UPDATE media_records SET _parent = 'elsewhere' WHERE _key = 'P$'`,
+    faults: [['Media', 'P$', '_system', 'native_text', 'open_values', '_hash']],
+  },
+  {
+    statement: `UPDATE property_rooms_records SET _parent = 'elsewhere' WHERE _key = 'R$'`,
+    faults: [['PropertyRooms', 'R$', '_system', 'native_text', 'open_values', '_hash']],
+  },
+  {
     statement: `UPDATE media_records SET native_text = '{}' WHERE _key = 'P$'`,
     faults: [['Media', 'P$', 'native_text']],
   },
