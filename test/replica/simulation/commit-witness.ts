@@ -219,7 +219,7 @@ export class CommitWitness {
     } else if ('cursor' in to) accuse(broken, facts);
   }
 
-  /** The cursor is never ahead of what is stored. */
+  /** The cursor is never ahead of what is stored, or told as missing: the quarantine is asked for until it is empty. */
   async #checkCursor(resource: string, cursor: number): Promise<void> {
     const { source, observer, accuse } = this.#options;
     const key = KEY_FIELDS[resource] ?? '';
@@ -231,7 +231,10 @@ export class CommitWitness {
       resource,
       passed.map((shown) => shown.key),
     );
+    const entries = await observer.ledger.quarantined();
+    const told = new Set(entries.filter((entry) => entry.resource === resource).map((entry) => entry.key));
     for (const shown of passed) {
+      if (told.has(shown.key)) continue;
       const stamp = Date.parse(stored.get(shown.key)?.ModificationTimestamp ?? '');
       if (stamp >= shown.stamp) continue;
       const has = Number.isNaN(stamp) ? 'is not stored' : `is stored as of ${new Date(stamp).toISOString()}`;

@@ -91,7 +91,7 @@ export class RequestWitness {
   #checkBudget(): void {
     const { now } = this.#time;
     const { requestsPerSecond, requestsPerHour } = this.#limits;
-    if (this.#hasClock && now < this.#throttled)
+    if (this.#hasClock && this.#heldUp.size === 0 && now < this.#throttled)
       this.#accuse('Retry-After of a throttled token is waited for', `${this.#throttled - now} ms early`);
     if (this.count > ENDLESS) this.#accuse('every run ends', `${this.count} requests`);
     if (

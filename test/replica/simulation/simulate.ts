@@ -3,7 +3,7 @@ import { type Consumer, type End, type Errand, isExpected, type Mutant, startCon
 import { differences } from './equality.ts';
 import type { Ground } from './ground.ts';
 import type { Fate } from './mortal.ts';
-import { drawPlan, type Plan } from './plan.ts';
+import { drawPlan, type Plan, START } from './plan.ts';
 import { type Stage, setStage } from './stage.ts';
 import type { TimeOptions } from './time.ts';
 
@@ -74,6 +74,8 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   network.faults = 0;
   await changing;
   for (const consumer of heldUp) await judge(stage, consumer, await endOf(consumer));
+  // A clock that is set disturbs, too.
+  await time.sleep(Math.max(0, ...plan.steps.map(({ at }) => START + at - time.now)));
   await source.settle();
   // The lease of a dead process ends, and the source is settled.
   await time.sleep(2 * MINUTE);
