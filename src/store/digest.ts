@@ -1,7 +1,7 @@
 /**
  * Digests of ranges of records as a reader gets them, so that two stores can be compared without sending the records. It
  * reads pages like any other reader, once for every engine, and leaves out what two equal copies do not have in common:
- * a replica's own stamp, and the signatures in addresses of served files.
+ * a replica's own stamp, and of the addresses of files that the source serves itself the service and the signature.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import type { Page, PageRequest, ResoShape } from './read.ts';
 import type { ReadOptions, Store } from './store.ts';
 
 /** Which bytes a digest is made of; one of another form says nothing of whether records are equal. */
-export const DIGEST_FORM = 2;
+export const DIGEST_FORM = 3;
 
 /** What is told of the records of a range, with the members of their collections. */
 export interface RangeDigest {
@@ -58,7 +58,7 @@ export async function digestRange(
       const end = endOfPortion(text, at);
       const portion = text.subarray(at, end);
       countBegun(portion, members);
-      for (const part of inCommon(portion)) hash.update(part);
+      for (const part of inCommon(portion, files.base)) hash.update(part);
       at = end;
       // A page is large: whoever else is served has a turn in between.
       await nextTurn();
@@ -104,31 +104,28 @@ function countBegun(text: Buffer, members: { readonly begin: Buffer; number: num
 }
 
 const STAMP = Buffer.from(`,"${REPLICA_STAMP}":"`);
-const SERVED = Buffer.from('/media/');
-/** Of a signature: role, moment of expiry, and this many hexadecimal digits (file-signature.ts). */
-const SIGNED = /^[^/"?#]+\.\d+\.[0-9a-f]{32}$/;
-const LONGEST_SIGNATURE = 200;
+const ADDRESS = Buffer.from('"MediaURL":"');
+/** The address of a served file up to its path: a signature is of role, moment of expiry and 32 digits (file-signature.ts). */
+const SIGNED = /^([^?#]*?)\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}(?=\/)/;
 const BRACE = 0x7b;
 const QUOTE = 0x22;
-const SLASH = 0x2f;
-const DOT = 0x2e;
-const DIGITS = 32;
 
-/** The parts of a text that two equal copies have in common. */
-function inCommon(text: Buffer): Buffer[] {
+/**
+ * The parts of a text that two equal copies have in common.
+ * @param base where the store's own files are served; empty in a copy, in which they are those of its source
+ */
+function inCommon(text: Buffer, base: string): Buffer[] {
   const cuts: { from: number; to: number }[] = [];
   for (let at = text.indexOf(STAMP); at >= 0; ) {
     const end = text.indexOf(QUOTE, at + STAMP.length) + 1;
     cuts.push({ from: at, to: end });
     at = text.indexOf(STAMP, end);
   }
-  for (let at = text.indexOf(SERVED); at >= 0; at = text.indexOf(SERVED, at + SERVED.length)) {
-    const begin = at + SERVED.length;
-    const end = text.indexOf(SLASH, begin);
-    if (end < 0 || end - at > LONGEST_SIGNATURE || text[end - DIGITS - 1] !== DOT) continue;
-    if (!SIGNED.test(text.toString('latin1', begin, end))) continue;
-    // With the address of the service before it, which is that of whoever asked.
-    cuts.push({ from: text.lastIndexOf(QUOTE, at) + 1, to: end });
+  for (let at = text.indexOf(ADDRESS); at >= 0; at = text.indexOf(ADDRESS, at + ADDRESS.length)) {
+    const from = at + ADDRESS.length;
+    const [signed, of] = SIGNED.exec(text.toString('latin1', from, text.indexOf(QUOTE, from))) ?? [];
+    // An address elsewhere is what it is.
+    if (signed !== undefined && (base === '' || of === base)) cuts.push({ from, to: from + signed.length });
   }
   cuts.sort((one, other) => one.from - other.from);
   const parts: Buffer[] = [];

@@ -165,6 +165,8 @@ export interface Source {
   after?(resource: string, key: string, size: number): Promise<SourcePage>;
   /** Records by their keys, with their children; those that are not there are left out. */
   some(resource: string, keys: readonly string[], attempts?: number): Promise<SourcePage>;
+  /** Where it is asked: scheme, host and port. */
+  readonly origin: string;
   /** How many keys `some` and `children` take at once. */
   readonly someAtOnce: number;
   /** The collections of listings, in requests of their own. */

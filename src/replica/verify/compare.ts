@@ -1,4 +1,4 @@
-import { type FieldValue, type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
+import { type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
 import { isStored, type StoreModel } from '../../store/model.ts';
 import { isDerived } from '../../store/record/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../store/record/parsed-record.ts';
@@ -27,6 +27,8 @@ export interface Compared {
 export interface Replica {
   readonly name: string;
   readonly store: Store;
+  /** Of the source: scheme, host and port. */
+  readonly origin: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -50,7 +52,7 @@ export async function compareRecords(
 
 /** @param records of one resource, with the same collections */
 async function compareSome(
-  { name, store, now }: Replica,
+  { name, store, origin, now }: Replica,
   records: readonly ParsedRecord[],
 ): Promise<Compared[]> {
   const [first] = records;
@@ -64,7 +66,7 @@ async function compareSome(
   for (const record of records) {
     const found = served.get(record.key) ?? (await unseen(store, record));
     const isLost = found !== undefined && elsewhere.has(record.key);
-    const { fields, members } = differences(model, record, found);
+    const { fields, members } = differences(model, record, found, origin);
     compared.push({ record, fields: isLost ? [...(fields ?? []), 'its source'] : fields, members });
   }
   return compared;
@@ -87,11 +89,12 @@ function differences(
   model: StoreModel,
   record: ParsedRecord,
   found: Served | undefined,
+  origin: string,
 ): Pick<Compared, 'fields' | 'members'> {
   const members = new Map<string, number>();
   if (found === undefined) return { fields: undefined, members };
   if (found.kind === 'broken') return { fields: [found.why], members };
-  const fields = differingMembers(model, record, found.json);
+  const fields = differingMembers(model, record, found.json, origin);
   for (const [name, given] of record.children) {
     const target = record.resource.navigations.get(name)?.target;
     if (target === undefined) continue;
@@ -108,7 +111,7 @@ function differences(
       if (json === undefined) fields.push(`${name}(${member.key}) is missing`);
       else {
         fields.push(
-          ...differingMembers(model, member, json).map((field) => `${name}(${member.key}).${field}`),
+          ...differingMembers(model, member, json, origin).map((field) => `${name}(${member.key}).${field}`),
         );
       }
     }
@@ -122,6 +125,7 @@ function differingMembers(
   { settings }: StoreModel,
   { resource, values }: ParsedRecord,
   json: Readonly<Record<string, unknown>>,
+  origin: string,
 ): string[] {
   const ownStamp = stampsAsOwn(settings) ? 'ModificationTimestamp' : REPLICA_STAMP;
   const names = new Set([...Object.keys(values), ...Object.keys(json)]);
@@ -132,7 +136,7 @@ function differingMembers(
     // What a source does not say of a listing's system, the replica adds.
     if (isDerived(name) && isAbsent(values[name])) return false;
     if (field.resource === 'Media' && name === 'MediaURL') {
-      return addressOf(values[name]) !== addressOf(json[name]);
+      return !isSameAddress(values[name], json[name], origin);
     }
     return !isEqual(values, json, name);
   });
@@ -147,14 +151,25 @@ function isEqual(values: FieldValues, json: Readonly<Record<string, unknown>>, n
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** Addresses of files that a plat serves are signed anew for every request; what they name is the file. */
-function addressOf(url: FieldValue | unknown): unknown {
-  if (typeof url !== 'string') return undefined;
-  const own = url.startsWith('/media/') ? undefined : servedFile(url);
-  return own === undefined ? withoutSignature(url) : `/media/${encodeURI(own)}`;
+/**
+ * Addresses of files that a plat serves are signed anew for every request; what they name is the file. Whether it is the
+ * source that serves them, its origin tells where it was asked under another name than before. Any other address is what
+ * it is.
+ */
+function isSameAddress(given: unknown, stored: unknown, origin: string): boolean {
+  const [one, other] = [signedFile(given), signedFile(stored)];
+  if (one === undefined || other === undefined) return given === stored;
+  const isServed = one.base === other.base || other.base === '' || one.base === origin;
+  return isServed && one.file === other.file;
 }
 
-const SIGNED = /^[^?#]*?\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}\//;
+const SIGNED = /^([^?#]*?)\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}(\/.*)$/s;
 
-/** The address of a served file without the part that changes with time, key and service. */
-export const withoutSignature = (url: string): string => url.replace(SIGNED, '/media/');
+/** The path of a served file, and where it is served; empty: by the copy itself. */
+function signedFile(url: unknown): { readonly base: string; readonly file: string } | undefined {
+  if (typeof url !== 'string') return undefined;
+  const [, base, file] = SIGNED.exec(url) ?? [];
+  if (base !== undefined && file !== undefined) return { base, file };
+  const own = servedFile(url);
+  return own === undefined ? undefined : { base: '', file: `/${encodeURI(own)}` };
+}

@@ -84,9 +84,10 @@ function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored
   for (const [target, number] of stored) addMembers(tally, target, 0, number);
 }
 
-const replicaOf = ({ name, store, environment }: Copy): Replica => ({
+const replicaOf = ({ feed, name, store, environment }: Copy): Replica => ({
   name,
   store,
+  origin: feed.origin,
   now: () => environment.clock.now(),
 });
 

@@ -222,6 +222,33 @@ for (const kind of KINDS) {
   });
 }
 
+for (const kind of KINDS) {
+  test(`${kind}: an address elsewhere counts whole, and so does a text that looks like one of a served file`, async (t) => {
+    const { feed, replica } = await copied(t, kind);
+    const signed = `media/a.1.${'0123456789abcdef'.repeat(2)}/x.jpg`;
+    const told = (roof: string, host: string): Json =>
+      whole('7', {
+        PublicRemarks: `A ${roof} roof: see /${signed}`,
+        Media: [photo('p7', { MediaURL: `https://${host}/${signed}` })],
+      });
+    await feed.write('Property', told('sound', 'cdn.example/one'));
+    feed.clock.advance(HOUR);
+    await replica.replicate();
+    assert.deepEqual(await found(replica), []);
+    await plant(replica, 'Property', {
+      ...(await ownListing(replica, '7')),
+      ...told('broken', 'evil.example/two'),
+    });
+    for (const wish of [{}, { sample: 100 }]) {
+      const named = (await found(replica, wish)).flat();
+      assert.deepEqual(
+        named.filter((name) => /Remarks|URL/.test(String(name))),
+        ['PublicRemarks', 'Media(p7).MediaURL'],
+      );
+    }
+  });
+}
+
 test('a difference is read twice before it counts', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(6, clock) });

@@ -55,6 +55,16 @@ test('the addresses of served files are no part of a digest, in whatever name th
   const before = await digest();
   service.clock.advance(5 * 3_600_000);
   assert.equal(await digest(), before);
+  // An address elsewhere that looks like one is no such file, and a text is no address.
+  const signed = `media/a.1.${'0123456789abcdef'.repeat(2)}/x.jpg`;
+  const told = async (roof: string, host: string): Promise<string> => {
+    const Media = [photo('Ap', { MediaURL: `https://${host}/${signed}` })];
+    await service.write('Property', of('A', { PublicRemarks: `A ${roof} roof: see /${signed}`, Media }));
+    return digest();
+  };
+  const sound = await told('sound', 'one.example');
+  assert.notEqual(await told('broken', 'one.example'), sound);
+  assert.notEqual(await told('sound', 'two.example'), sound);
 });
 
 for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgresEngine()]) {

@@ -143,6 +143,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
   return {
     capabilities,
     foreignFields: options.foreignFields,
+    origin: new URL(root).origin,
     someAtOnce: MANY,
     serverTime: serverClock(client, `${root}system`, `${root}${LISTINGS}?_limit=1`),
     shown: options.shown,

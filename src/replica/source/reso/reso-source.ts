@@ -106,6 +106,7 @@ export function resoSource(options: ResoSourceOptions): Source {
   return {
     capabilities,
     foreignFields: options.foreignFields,
+    origin: new URL(root).origin,
     someAtOnce: MANY,
     serverTime: serverClock(client, root, `${root}${capabilities.resources[0] ?? 'Property'}?$top=1`),
     shown: options.shown,
