@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import type { Json } from '../support/world.ts';
-import { nativeServer } from './support/native-server.ts';
+import { json } from './support/loopback.ts';
+import { nativeServer, success } from './support/native-server.ts';
 import { odataServer } from './support/odata-server.ts';
 import { makeReplica } from './support/replica.ts';
 
@@ -69,3 +70,54 @@ for (const kind of ['reso', 'native'] as const) {
     assert.deepEqual(await replica.keys('Property'), ['10', '30', '31', '90']);
   });
 }
+
+/** More than is read of one answer, 32 MB. */
+const HUGE = 'x'.repeat(36_000_000);
+const media = (key: string): Json => ({
+  MediaKey: `M${key}`,
+  ResourceName: 'Property',
+  ResourceRecordKey: key,
+});
+
+test('reso: answers of discovery that are too large to be read show that their ways work', async (t) => {
+  const clock = testClock('2026-06-01T12:00:00Z');
+  const records = ['1', '2'].map((key) => record(key, { Media: [media(key)] }));
+  const server = await odataServer(t, clock, { Property: records }, { expands: ['Media'], top: 'total' });
+  const asked: string[] = [];
+  server.intercept = ({ url, query }) => {
+    const isProbe = ['1', '5'].includes(query.get('$top') ?? '') && !query.has('$select');
+    if (!isProbe || query.has('$count')) return undefined;
+    asked.push(decodeURIComponent(url.replace('/odata/Property', '')));
+    const expand = query.get('$expand');
+    // Also an error may say more than is read.
+    const status = expand === null || expand === 'Media' ? 200 : 400;
+    return json({ value: [{ ListingKey: '1', PublicRemarks: HUGE }] }, { status });
+  };
+  const from = { from: server.root, clock, resources: ['Property'] };
+  const replica = await makeReplica(t, { ...from, interface: 'reso' });
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(asked, [
+    '?$top=1',
+    '?$top=1&$expand=Media,Unit,Room,OpenHouse',
+    '?$top=1&$expand=Media',
+    '?$top=1&$expand=Unit',
+    '?$top=1&$expand=Room',
+    '?$top=1&$expand=OpenHouse',
+    '?$top=5',
+  ]);
+  assert.deepEqual(await replica.keys('Property'), ['1', '2']);
+  assert.deepEqual(await replica.keys('Media'), ['M1', 'M2']);
+});
+
+test('native: nor does a first listing that is too large to be read hide whose server it is', async (t) => {
+  const clock = testClock('2026-06-01T12:00:00Z');
+  const server = await nativeServer(t, clock, [record('1'), record('2')]);
+  server.intercept = ({ query, path }) => {
+    const isProbe = query.get('_limit') === '1' && !query.has('_select');
+    return isProbe || path.endsWith('fields') ? success([{ PublicRemarks: HUGE }]) : undefined;
+  };
+  const from = { from: server.root, clock, resources: ['Property'] };
+  const replica = await makeReplica(t, { ...from, interface: 'native' });
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), ['1', '2']);
+});

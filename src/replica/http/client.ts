@@ -114,8 +114,7 @@ export class SourceClient {
         await this.#note(response, content.bytes);
       }
       const now = environment.clock.now();
-      if (response.status >= 200 && response.status < 300)
-        return { text, headers: response.headers, url: address };
+      if (isSuccess(response)) return { text, headers: response.headers, url: address };
       const location = response.headers.location;
       if (response.status < 300 || response.status >= 400 || location === undefined) {
         throw failureOf(response.status, response.headers, text, now);
@@ -163,6 +162,8 @@ export class SourceClient {
     const parts: string[] = [];
     for await (const chunk of response.body) {
       content.bytes += chunk.length;
+      // Whatever is said beyond this, an error is an error: its status tells what to do.
+      if (!isSuccess(response) && (isTooLarge || content.bytes > largest)) return parts.join('');
       if (isTooLarge || content.bytes > largest)
         throw tooLarge(response, isTooLarge ? declared : content.bytes, largest);
       parts.push(decoder.decode(chunk, { stream: true }));
@@ -174,6 +175,8 @@ export class SourceClient {
     return parts.join('');
   }
 }
+
+const isSuccess = ({ status }: TransportResponse): boolean => status >= 200 && status < 300;
 
 const tooLarge = ({ status }: TransportResponse, bytes: number, largest: number): RequestFailure =>
   new RequestFailure('too-large', `The answer has ${bytes} bytes or more, and ${largest} are read`, {

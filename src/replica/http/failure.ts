@@ -53,6 +53,9 @@ export class AuxiliaryFailure extends RequestFailure {
 export const isOfRequest = (error: unknown): error is RequestFailure =>
   error instanceof RequestFailure && !(error instanceof AuxiliaryFailure);
 
+/** Whether an answer came, with success, that is too large to be read. */
+export const isTooLarge = (error: unknown): boolean => isOfRequest(error) && error.kind === 'too-large';
+
 /** Names of what the network library throws when a source is too slow. */
 const SLOW = /TIMEOUT/;
 

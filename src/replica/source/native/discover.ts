@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Dictionary, REPLICA_STAMP } from '../../../dictionary/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
-import { RequestFailure } from '../../http/failure.ts';
+import { isTooLarge, RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
 import { readEpoch, readView } from '../answer.ts';
 import { isForeign } from '../foreign.ts';
@@ -60,7 +60,8 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
 
 async function isFromPlat(client: SourceClient, root: string): Promise<boolean> {
   const read = (answer: Answer) => ({ ...readResults(answer), headers: answer.headers });
-  const { headers } = await client.get(`${root}listings?_limit=1`, read);
+  // Any listing tells it, and the first may be too large to be read.
+  const { headers } = await client.get(`${root}listings?_limit=1&_select=ListingKey`, read);
   return headers['x-plat-index'] !== undefined;
 }
 
@@ -103,7 +104,7 @@ async function readFields(client: SourceClient, root: string): Promise<ToldField
     try {
       return await client.get(`${root}${name}`, read);
     } catch (error) {
-      if (error instanceof RequestFailure && error.kind === 'rejected')
+      if (isTooLarge(error) || (error instanceof RequestFailure && error.kind === 'rejected'))
         return { fields: [], view: '', epoch: undefined };
       throw error;
     }

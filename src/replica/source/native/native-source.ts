@@ -145,7 +145,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     foreignFields: options.foreignFields,
     origin: new URL(root).origin,
     someAtOnce: MANY,
-    serverTime: serverClock(client, `${root}system`, `${root}${LISTINGS}?_limit=1`),
+    serverTime: serverClock(client, `${root}system`, `${root}${LISTINGS}?_limit=1&_select=ListingKey`),
     shown: options.shown,
     windowField: () => capabilities.windowField,
     async page(resource, walk, { position, ...rest }) {

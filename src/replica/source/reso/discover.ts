@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Dictionary } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
-import { RequestFailure } from '../../http/failure.ts';
+import { isTooLarge, RequestFailure } from '../../http/failure.ts';
 import { readEpoch, readJson, readView } from '../answer.ts';
 import type { Capabilities, Shown, Source } from '../source.ts';
 import { foreignFields } from './foreign-fields.ts';
@@ -46,14 +46,15 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
   }
   const known = resources.filter((name) => !lacking.includes(name));
   const first = known.find((name) => name === 'Property') ?? known[0] ?? 'Property';
-  const probe = await probeCollection(client, `${root}${first}`);
+  const firstKey = dictionary.resources.get(first)?.key ?? 'ListingKey';
+  const probe = await probeCollection(client, `${root}${first}`, firstKey);
   const expansions = await workingExpansions(client, root, known, metadata);
   const ways = probe.isPlat
     ? undefined
     : await probeRecords({
         client,
         collection: `${root}${first}`,
-        key: dictionary.resources.get(first)?.key ?? 'ListingKey',
+        key: firstKey,
         hasChildren: first === 'Property' && expansions.length === 0,
       });
   const windowField = options.windowField ?? stampOf(metadata);
@@ -123,9 +124,8 @@ async function readMetadata(client: SourceClient, root: string): Promise<ReadMet
   try {
     return await client.get(`${root}$metadata`, read, { headers: { accept: 'application/xml' } });
   } catch (error) {
-    const isWithout =
-      error instanceof RequestFailure && (error.kind === 'rejected' || error.kind === 'too-large');
-    if (isWithout) return { metadata: undefined, text: '', view: '', epoch: undefined };
+    if (isTooLarge(error) || (error instanceof RequestFailure && error.kind === 'rejected'))
+      return { metadata: undefined, text: '', view: '', epoch: undefined };
     throw error;
   }
 }
@@ -155,23 +155,33 @@ interface Probe {
  * One row of many tells whether the server links to the rest, that is, what `$top` means to it. A feed of one record
  * tells nothing: by offset every server can be read.
  */
-async function probeCollection(client: SourceClient, address: string): Promise<Probe> {
+async function probeCollection(client: SourceClient, address: string, key: string): Promise<Probe> {
   const read = (answer: Answer) => ({ page: readJson(answer), headers: answer.headers });
-  const counted = await attempt(() => client.get(`${address}?$top=1&$count=true`, read));
-  const { page, headers } = counted ?? (await client.get(`${address}?$top=1`, read));
+  const one = async (options: string): Promise<ReturnType<typeof read>> => {
+    const counted = await attempt(() => client.get(`${address}?$top=1${options}&$count=true`, read));
+    return counted ?? client.get(`${address}?$top=1${options}`, read);
+  };
+  const { page, headers } = await one('').catch((error: unknown) => {
+    // A record that is too large is the walk's to deal with: all records are copied but this one.
+    if (isTooLarge(error)) return one(`&$select=${key}`);
+    throw error;
+  });
   const isPlat = headers['x-plat-index'] !== undefined;
   const counts = typeof page['@odata.count'] === 'number';
   if (links(page)) return { isPlat, counts, topMeans: 'page' };
   const wish = { headers: { prefer: 'odata.maxpagesize=1' } };
-  const preferred = await attempt(() => client.get(address, readJson, wish));
-  const linksOn = preferred !== undefined && links(preferred);
-  return { isPlat, counts, topMeans: linksOn || isPlat ? 'total' : 'offset' };
+  // A page that is too large for one record does not heed the wish; nor does a link lie in what is read of it.
+  const linksOn = await attempt(() => client.get(address, (answer) => links(readJson(answer)), wish), false);
+  return { isPlat, counts, topMeans: linksOn === true || isPlat ? 'total' : 'offset' };
 }
 
 const links = (page: Readonly<Record<string, unknown>>): boolean =>
   page['@odata.nextLink'] !== undefined || page['@nextLink'] !== undefined;
 
-/** The collections that the server expands, by the names that it declares. */
+/**
+ * The collections that the server expands, by the names that it declares. An answer that is too large to be read is one:
+ * it is that of the first listing, and what is in this says nothing of the others.
+ */
 async function workingExpansions(
   client: SourceClient,
   root: string,
@@ -180,12 +190,14 @@ async function workingExpansions(
 ): Promise<string[]> {
   if (!resources.includes('Property')) return [];
   const names = metadata === undefined ? SPECIFIED : declaredCollections(metadata);
-  const works = (list: readonly string[]): Promise<unknown> =>
-    attempt(() => client.get(`${root}Property?$top=1&$expand=${list.join(',')}`, readJson));
+  const works = async (list: readonly string[]): Promise<boolean> => {
+    const url = `${root}Property?$top=1&$expand=${list.join(',')}`;
+    return (await attempt(() => client.get(url, (answer) => readJson(answer) !== undefined), true)) === true;
+  };
   if (names.length === 0) return [];
-  if ((await works(names)) !== undefined) return [...names];
+  if (await works(names)) return [...names];
   const working: string[] = [];
-  for (const name of names) if ((await works([name])) !== undefined) working.push(name);
+  for (const name of names) if (await works([name])) working.push(name);
   return working;
 }
 
@@ -194,11 +206,15 @@ function declaredCollections({ types, entitySets }: SourceMetadata): string[] {
   return KNOWN.flatMap((names) => names.find((name) => declared?.has(name)) ?? []);
 }
 
-/** The answer, or undefined when the server does not know what is asked. */
-async function attempt<T>(ask: () => Promise<T>): Promise<T | undefined> {
+/**
+ * The answer, or undefined when the server does not know what is asked.
+ * @param large what an answer means that is too large to be read; it came, all the same
+ */
+async function attempt<T>(ask: () => Promise<T>, large?: T): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {
+    if (large !== undefined && isTooLarge(error)) return large;
     if (error instanceof RequestFailure && error.kind === 'rejected') return undefined;
     if (error instanceof RequestFailure && error.status === 501) return undefined;
     throw error;

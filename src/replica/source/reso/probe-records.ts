@@ -1,5 +1,5 @@
 import type { SourceClient } from '../../http/client.ts';
-import { RequestFailure } from '../../http/failure.ts';
+import { isTooLarge, RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
 import { readJson } from '../answer.ts';
 import { type ChildAddress, childAddress, encodeOption, literalOf, recordAddress } from './options.ts';
@@ -34,7 +34,7 @@ export async function probeRecords({
   key,
   hasChildren,
 }: ProbeOptions): Promise<RecordWays> {
-  const { value } = await client.get(`${collection}?$top=${PROBED}`, readJson);
+  const { value } = await readFew(client, collection, key);
   const found = (Array.isArray(value) ? value : [])
     .slice(0, PROBED)
     .map((record: unknown) => (isObject(record) ? record[key] : undefined));
@@ -63,6 +63,21 @@ export async function probeRecords({
   };
 }
 
+/** Some records, or no more than the keys of some where a record is too large to be read. */
+async function readFew(
+  client: SourceClient,
+  collection: string,
+  key: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const few = `${collection}?$top=${PROBED}`;
+  try {
+    return await client.get(few, readJson);
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    return client.get(`${few}&$select=${key}`, readJson);
+  }
+}
+
 /** Whether one of the keys gives something. @throws RequestFailure when none does, and one failed for another reason */
 async function firstOf(
   keys: readonly string[],
@@ -78,12 +93,16 @@ async function firstOf(
   return false;
 }
 
-/** Whether the server knows an address; the failure, where it may yet. An empty list by a filter is none. */
+/**
+ * Whether the server knows an address; the failure, where it may yet. An empty list by a filter is none, and an answer
+ * that is too large to be read is not empty.
+ */
 async function tried(client: SourceClient, address: string): Promise<boolean | RequestFailure> {
   try {
     const answer = await client.get(address, readJson, { attempts: ATTEMPTS });
     return !address.includes('?') || (Array.isArray(answer.value) && answer.value.length > 0);
   } catch (error) {
+    if (isTooLarge(error)) return true;
     if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
     return error.kind === 'rejected' || error.status === 501 ? false : error;
   }

@@ -73,6 +73,9 @@ export function resoSource(options: ResoSourceOptions): Source {
       ? [`$expand=${expansions.join(',')}`]
       : [];
 
+  /** Where the least is that a list gives. */
+  const oneKey = (name: string): string => `${root}${name}?$top=1&$select=${resourceOf(name).key}`;
+
   /** A page of a collection, read and checked. */
   function read(resource: string, query: readonly string[], place: Place): Promise<ListAnswer> {
     // An absent field is null: nulls would be the larger part of what comes.
@@ -108,7 +111,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     foreignFields: options.foreignFields,
     origin: new URL(root).origin,
     someAtOnce: MANY,
-    serverTime: serverClock(client, root, `${root}${capabilities.resources[0] ?? 'Property'}?$top=1`),
+    serverTime: serverClock(client, root, oneKey(capabilities.resources[0] ?? 'Property')),
     shown: options.shown,
     windowField: options.windowField,
     async page(name, walk, place) {
