@@ -1,6 +1,19 @@
 /** `plat backup` and `plat restore`: a store goes back in time, says so, and replicas follow it. */
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openStore, restoreStore } from '../../src/open-store.ts';
@@ -126,6 +139,24 @@ test('a store that is open, a damaged backup and what is no backup change nothin
     readdirSync(at.folder).filter((name) => /restoring|replaced/.test(name)),
     [],
   );
+});
+
+test('a store behind a symbolic link is brought back where it lies, and kept beside it', async (t) => {
+  const at = place(t);
+  await scene(at);
+  mkdirSync(at.path('volume'));
+  renameSync(at.path('s.db'), at.path('volume/real.db'));
+  symlinkSync('volume/real.db', at.path('s.db'));
+  await at.done(['restore', 'b.db', '--store', 's.db']);
+  assert.equal(readlinkSync(at.path('s.db')), 'volume/real.db');
+  assert.deepEqual(await prices(at, 's.db'), { 1: 1, 2: 2 });
+  const [kept = '', ...others] = readdirSync(at.path('volume')).filter((name) => /replaced/.test(name));
+  assert.deepEqual(others, []);
+  assert.deepEqual(await prices(at, join('volume', kept)), { 1: 10, 2: 2, 3: 3 });
+  // What it leads to may be missing.
+  rmSync(at.path('volume/real.db'));
+  await at.done(['restore', 'b.db', '--store', 's.db']);
+  assert.deepEqual(await prices(at, 'volume/real.db'), { 1: 1, 2: 2 });
 });
 
 test('a store that cannot be read any more is brought back, and kept', async (t) => {

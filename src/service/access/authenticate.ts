@@ -11,7 +11,7 @@ const SCHEME = /^(?:Bearer|OAuth)\s+(\S+)\s*$/i;
  * alias such as `@key` begins with its sign.
  */
 const TOKEN_PARAMETER =
-  /token$|(?:api|app|auth|access|secret|subscription|client)key$|^key$|jwt|bearer|authori[sz]ation|^x?o?auth$|secret|^(?:app|client|user)?passw(?:or)?d$|passphrase|^pwd$|credentials?$/;
+  /token$|(?:api|app|auth|access|secret|subscription|client|user|plat|licen[cs]e|account)key$|^key$|jwt|bearer|authori[sz]ation|^x?o?auth$|secret|^(?:app|client|user)?passw(?:or)?d$|passphrase|^(?:pwd|pass)$|credentials?$|^session(?:id)?$/;
 
 /** Tokens of OData that say where an answer goes on. */
 const PLACE_TOKEN = /(?:skip|delta)token$/;
@@ -29,7 +29,8 @@ const isTokenParameter = (name: string): boolean => {
 export function refuseTokenInQuery(query: string): void {
   if (query === '') return;
   for (const [name, value] of new URLSearchParams(query)) {
-    if (isTokenParameter(name) || looksLikeToken(value)) throw platError('tokenInQuery', { name });
+    if (isTokenParameter(name) || looksLikeToken(value) || looksLikeToken(name))
+      throw platError('tokenInQuery', { name });
   }
 }
 

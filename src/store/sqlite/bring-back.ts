@@ -10,10 +10,13 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   openSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { KeyRecord } from '../../access/index.ts';
@@ -71,12 +74,13 @@ const AHEAD = 3_600_000;
  *   `storeNotOurs`, `storeTooNew` for a file that this plat cannot read. The store is then as it was
  */
 export async function bringBack({
-  path,
+  path: named,
   backup,
   clock = systemClock,
   onProgress,
   link = linkSync,
 }: BringBack): Promise<BroughtBack> {
+  const path = behindLinks(named);
   const occupied = occupy(path);
   try {
     using taken = new PartialFile(path, '.restoring');
@@ -107,6 +111,13 @@ export async function bringBack({
   } finally {
     occupied.release();
   }
+}
+
+/** The file that a name leads to: a link stays, and what it leads to is replaced. */
+function behindLinks(path: string): string {
+  const place = lstatSync(path, { throwIfNoEntry: false });
+  if (place?.isSymbolicLink() !== true) return path;
+  return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
 }
 
 interface Occupied {

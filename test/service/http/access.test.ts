@@ -200,6 +200,7 @@ const TOKEN_NAMES = [
     '$token',
   ],
   ...['pwd', 'passwd', 'password', 'passphrase', 'private_token', 'jwt_assertion', 'client-key'],
+  ...['user_key', 'plat-key', 'license_key', 'pass', 'session', 'SessionID'],
 ];
 
 /** Names that say nothing, under which a token of this service is none either. */
@@ -225,6 +226,10 @@ test('a token in the query is refused before anything else, also with a right he
         assert.ok(text.includes(tokenTold(name).replaceAll('"', '\\"')), text);
       }
     }
+  }
+  for (const path of [`${NATIVE}?${token}`, `${NATIVE}?_limit=1&${token}=`]) {
+    const told = tokenTold('without a name');
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told]);
   }
   for (const [surface, path] of [
     ['admin', '/status'],
