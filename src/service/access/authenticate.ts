@@ -29,8 +29,9 @@ const isTokenParameter = (name: string): boolean => {
 export function refuseTokenInQuery(query: string): void {
   if (query === '') return;
   for (const [name, value] of new URLSearchParams(query)) {
-    if (isTokenParameter(name) || looksLikeToken(value) || looksLikeToken(name))
-      throw platError('tokenInQuery', { name });
+    // What is refused is not repeated.
+    if (looksLikeToken(name)) throw platError('tokenInQuery', { name: 'without a name' });
+    if (isTokenParameter(name) || looksLikeToken(value)) throw platError('tokenInQuery', { name });
   }
 }
 
