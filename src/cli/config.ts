@@ -61,7 +61,8 @@ export async function readConfig(file: string | undefined): Promise<ConfigFile> 
 
 function parse(path: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Editors of Windows begin a file with a byte order mark.
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : '';
     throw platError('usage', { reason: `${path} is not JSON: ${why}` }, { cause });

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Help } from 'commander';
+import { readFlags } from './flags.ts';
 import { EXIT, fail } from './output.ts';
 import { reportText, writeText } from './terminal.ts';
 import { version } from './version.ts';
@@ -151,7 +152,10 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     const [first, second] = argv.slice(2).filter((word) => !word.startsWith('-'));
     const name = first === 'help' ? second : first;
     const called = program.commands.find((command) => command.name() === name);
-    if (called !== undefined) await load(called);
+    if (called !== undefined) {
+      await load(called);
+      for (const command of everyCommand(called)) readFlags(command, process.env);
+    }
     await program.parseAsync([...argv]);
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {

@@ -148,6 +148,7 @@ test('what is no key is refused', async (t) => {
     create('--kind', 'floorplans'),
     create('--kind', 'king'),
     create('--expires', 'soon'),
+    create('--expires', '2020-01-01'),
     at.run(['key', 'create', '--store', 'm.db']),
     at.run(['key', 'revoke', '--store', 'm.db', 'k1']),
     at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', 'long']),
@@ -163,6 +164,7 @@ test('what is no key is refused', async (t) => {
         "error: option '--kind <kind>' argument 'king' is invalid. Allowed choices are replication, api, floorplans, admin.",
       ],
       [2, '', 'plat: --expires is soon, but takes a date or a timestamp with a zone.'],
+      [2, '', 'plat: --expires is 2020-01-01, which is over: the key would never work.'],
       [
         2,
         '',

@@ -42,14 +42,17 @@ export async function createKey(store: Store, wanted: NewKey): Promise<{ key: Ke
   return { key, token };
 }
 
-/** A date, or a timestamp, from which on a key is refused. */
-function expiry(text: string | undefined): string | null {
+/** A date, or a timestamp, from which on a key is refused. @param now milliseconds since 1970 */
+function expiry(text: string | undefined, now: number): string | null {
   if (text === undefined) return null;
   const timestamp = canonicalTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (timestamp === undefined) {
     throw platError('usage', {
       reason: `--expires is ${text}, but takes a date or a timestamp with a zone.`,
     });
+  }
+  if (Date.parse(timestamp) <= now) {
+    throw platError('usage', { reason: `--expires is ${text}, which is over: the key would never work.` });
   }
   return timestamp;
 }
@@ -77,7 +80,7 @@ export function defineKeys(key: Command): void {
       const { store: address, name, kind, role, system, expires, json } = command.opts();
       const store = await openStore(address, { create: true, config });
       try {
-        const wanted = { name, kind, role, systems: system, expiresAt: expiry(expires) };
+        const wanted = { name, kind, role, systems: system, expiresAt: expiry(expires, Date.now()) };
         const made = await createKey(store, wanted);
         print({ ...made.key, token: made.token }, made.token, json);
       } finally {
