@@ -1,3 +1,4 @@
+import { skipTokenOf } from '../../query/odata/index.ts';
 import type { Exchange } from '../exchange.ts';
 
 /** Options that a next link gives anew, or not at all. */
@@ -9,6 +10,7 @@ const nameOf = (pair: string): string => {
 };
 
 export interface NextPage {
+  /** The key of the last row. */
   readonly token: string;
   readonly top?: number | undefined;
   /** A page size that the client preferred: it holds for the whole walk (OData 4.01 protocol, 8.2.8.5). */
@@ -24,7 +26,7 @@ export function nextLink({ base, path, query }: Exchange, { token, top, maxPageS
   const added = [
     ...(top === undefined ? [] : [`$top=${top}`]),
     ...(maxPageSize === undefined ? [] : [`maxpagesize=${maxPageSize}`]),
-    `$skiptoken=${encodeURIComponent(token)}`,
+    `$skiptoken=${encodeURIComponent(skipTokenOf(token))}`,
   ];
   return `${base}${path}?${[...kept, ...added].join('&')}`;
 }

@@ -18,8 +18,11 @@ export function reso(
 ): Promise<Reply> | Reply {
   exchange.timings.start('parse');
   const request = resoRequest(context, exchange, session);
-  return route(request, path, request.options);
+  return route(request, withoutEmptySegments(path), request.options);
 }
+
+/** Many clients put a slash behind a root that ends with one, or behind a path: no key is empty, so it says nothing. */
+const withoutEmptySegments = (path: string): string => path.split('/').filter(Boolean).join('/');
 
 function route(request: ResoRequest, rawPath: string, { aliases }: RawOptions): Promise<Reply> | Reply {
   const [, compared] = DIGESTS.exec(rawPath) ?? [];

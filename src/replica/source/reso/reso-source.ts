@@ -1,4 +1,5 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
+import { skipTokenOf } from '../../../query/odata/index.ts';
 import { DIGEST_FORM } from '../../../store/digest.ts';
 import { jsonOf } from '../../../store/record/nesting.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
@@ -129,7 +130,11 @@ export function resoSource(options: ResoSourceOptions): Source {
     ...(capabilities.isPlat
       ? {
           digests: async (name: string, key: string, size: number) => {
-            const query = [`$top=${size}`, ...expand(name), ...(key === '' ? [] : [`$skiptoken=${key}`])];
+            const query = [
+              `$top=${size}`,
+              ...expand(name),
+              ...(key === '' ? [] : [`$skiptoken=${skipTokenOf(key)}`]),
+            ];
             const url = `${root}${name}/$digests?${query.map(encodeOption).join('&')}`;
             const { page, values } = await client.get(url, readList);
             if (page.Form !== DIGEST_FORM) {
@@ -138,7 +143,11 @@ export function resoSource(options: ResoSourceOptions): Source {
             return { ranges: values.map(digestOf), more: linkOf(page, root) !== undefined };
           },
           after: async (name: string, key: string, size: number) => {
-            const query = [`$top=${size}`, ...expand(name), ...(key === '' ? [] : [`$skiptoken=${key}`])];
+            const query = [
+              `$top=${size}`,
+              ...expand(name),
+              ...(key === '' ? [] : [`$skiptoken=${skipTokenOf(key)}`]),
+            ];
             const url = `${root}${name}?${query.map(encodeOption).join('&')}`;
             const { values, facts } = await client.get(url, readList, {
               headers: { prefer: 'omit-values=nulls' },

@@ -1,0 +1,60 @@
+/** Paths and tokens as clients write them: with slashes that say nothing, and with quotes that would. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listing } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { resoFault } from '../http/envelopes.ts';
+
+const ROOT = '/Reso/OData';
+
+test('empty segments of a path say nothing', async (t) => {
+  const service = await startTestService(t);
+  await service.write('Property', listing('A', { City: 'Springfield' }), listing('B'), listing('C'));
+  const token = await service.key('replication');
+  const ask = (path: string) => service.get('replication', path, { token });
+  for (const [plain, written] of [
+    ['/Property?$top=2', '/Property/?$top=2'],
+    ['/Property?$top=2', '//Property?$top=2'],
+    ['/$metadata', '/$metadata/'],
+    ['/', '//'],
+    ["/Property('A')", "/Property('A')/"],
+    ["/Property('A')/City", "//Property('A')//City/"],
+    ['/Property/$count', '/Property/$count/'],
+    ['/Property/$digests?$top=2', '/Property//$digests/?$top=2'],
+  ] as const) {
+    const [one, other] = [await ask(`${ROOT}${plain}`), await ask(`${ROOT}${written}`)];
+    assert.equal(one.status, 200, plain);
+    assert.equal(other.status, 200, written);
+    const [path] = plain.split('?');
+    const [asked] = written.split('?');
+    assert.equal(other.text.replaceAll(`${asked}?`, `${path}?`), one.text, written);
+  }
+  // A link leads on from the address that was asked.
+  const next = String((await ask(`${ROOT}/Property/?$top=2`)).json['@odata.nextLink']);
+  const last = await ask(next.slice(next.indexOf('/Reso')));
+  assert.deepEqual(
+    Object(last.json).value.map(({ ListingKey }: { ListingKey: string }) => ListingKey),
+    ['C'],
+  );
+});
+
+test('a token in quotes is refused, rather than taken for a key before all others', async (t) => {
+  const service = await startTestService(t);
+  await service.write('Property', listing('A'), listing("'B'"), listing('C'));
+  const token = await service.key('replication');
+  const ask = (path: string) => service.get('replication', path, { token });
+  assert.deepEqual(resoFault(await ask(`${ROOT}/Property?$skiptoken='A'`)), [
+    400,
+    'optionInvalid',
+    `$skiptoken is "'A'", but takes a token as a link gave it, without quotes.`,
+  ]);
+  // Every key is led on from, also one in quotes.
+  const keys: string[] = [];
+  for (let path: string | undefined = `${ROOT}/Property?$top=1&$select=ListingKey`; path !== undefined; ) {
+    const { json } = await ask(path);
+    keys.push(...Object(json).value.map(({ ListingKey }: { ListingKey: string }) => ListingKey));
+    const next: unknown = json['@odata.nextLink'];
+    path = typeof next === 'string' ? next.slice(next.indexOf('/Reso')) : undefined;
+  }
+  assert.deepEqual(keys, ["'B'", 'A', 'C']);
+});
