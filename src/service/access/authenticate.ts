@@ -3,7 +3,7 @@ import { type PlatError, platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Surface } from '../surface.ts';
 
-const SCHEME = /^(?:Bearer|OAuth)\s+(\S+)\s*$/i;
+const SCHEME = /^(Bearer|OAuth|Basic)\s+(\S+)\s*$/i;
 
 /**
  * Query parameters by which other services take tokens, in small letters and without anything between them. Logs, caches
@@ -42,10 +42,18 @@ export type Caller =
 
 /** Finds the key of a request, whatever it may do. */
 export async function recognize(store: Store, authorization: string | undefined): Promise<Caller> {
-  const token = SCHEME.exec(authorization ?? '')?.[1];
+  const token = tokenIn(authorization ?? '');
   if (token === undefined) return { kind: 'unknown', why: platError('tokenMissing', {}) };
   const key = await store.keys.find(hashToken(token));
   return key === undefined ? { kind: 'unknown', why: platError('tokenUnknown', {}) } : { kind: 'known', key };
+}
+
+/** Spreadsheets and tools of statistics know no scheme but Basic: the token is its password, whatever the user's name. */
+function tokenIn(authorization: string): string | undefined {
+  const [, scheme, credentials] = SCHEME.exec(authorization) ?? [];
+  if (credentials === undefined || scheme?.toLowerCase() !== 'basic') return credentials;
+  const pair = Buffer.from(credentials, 'base64').toString();
+  return pair.includes(':') ? pair.slice(pair.indexOf(':') + 1) : undefined;
 }
 
 /**

@@ -98,13 +98,14 @@ test('no token: 401, 1000', async () => {
 });
 
 test('an Authorization header that holds no bearer token: 401, 1000', async () => {
-  for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic cGxhdDpwbGF0', 'Bearer a b', 'plat_abc']) {
+  for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic', 'Basic cGxhdA==', 'Bearer a b', 'plat_abc']) {
     await refused('tokenMissing', 1000, MISSING, { authorization });
   }
 });
 
 test('an unknown token: 401, 1000', async () => {
   await refused('tokenUnknown', 1000, UNKNOWN, { authorization: 'Bearer plat_unknown' });
+  await refused('tokenUnknown', 1000, UNKNOWN, { authorization: 'Basic cGxhdDpwbGF0' });
 });
 
 test('what is kept of a token is no token itself', async () => {
@@ -119,6 +120,20 @@ test('Bearer and OAuth are both taken, in any case', async () => {
     const answer = await service.get('api', NATIVE, { headers: { authorization: `${scheme} ${token}` } });
     assert.equal(answer.status, 200, scheme);
   }
+});
+
+test('a token is the password of Basic, with any user or none', async () => {
+  const token = await service.key('api');
+  const ask = (credentials: string) =>
+    service.get('api', NATIVE, {
+      headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+    });
+  for (const user of ['', 'anybody', 'Jörg', token]) {
+    assert.equal((await ask(`${user}:${token}`)).status, 200, user);
+  }
+  assert.deepEqual(nativeFault(await ask(`${token}:`)), [401, 1000, UNKNOWN]);
+  assert.deepEqual(nativeFault(await ask(`:${token}:`)), [401, 1000, UNKNOWN]);
+  assert.equal(nativeFault(await ask(token))[0], 401);
 });
 
 test('an expired key: 401, 1020, from the moment on that it names', async () => {
