@@ -98,7 +98,15 @@ test('no token: 401, 1000', async () => {
 });
 
 test('an Authorization header that holds no bearer token: 401, 1000', async () => {
-  for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic', 'Basic cGxhdA==', 'Bearer a b', 'plat_abc']) {
+  for (const authorization of [
+    '',
+    'Bearer',
+    'Bearer ',
+    'Basic',
+    'Basic cGxhdA==',
+    'Bearer a b',
+    'plat_abc',
+  ]) {
     await refused('tokenMissing', 1000, MISSING, { authorization });
   }
 });
