@@ -1,9 +1,11 @@
-import { isWatched, reportJson, reportOver } from './terminal.ts';
+import { isWatched, reportJson, reportLines, reportOver } from './terminal.ts';
 
 /** What a long command tells of its progress. */
 export interface Progress {
   /** @param done of `total`, in whatever the command counts by; the text is said beside */
   update(done: number, text: string): void;
+  /** Says something that stays. */
+  tell(line: string): void;
 }
 
 /** Milliseconds between two lines of progress where nobody watches a screen, and between two looks of the one there. */
@@ -58,6 +60,10 @@ function lineOfProgress(
       last = now;
       reportOver(line, false);
     },
+    tell(said) {
+      reportOver(said, true);
+      reportOver(line, false);
+    },
     end: () => reportOver(line, true),
   };
 }
@@ -80,6 +86,7 @@ function lines(title: string, total: number | undefined, describe: (done: number
         text,
       });
     },
+    tell: reportLines,
   };
 }
 

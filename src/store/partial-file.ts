@@ -3,9 +3,9 @@
  * gone when it is not, also when a signal ends the process. What a killed process left is removed by the next that fills
  * the same file. It knows nothing of what is in it.
  */
-import { chmodSync, closeSync, existsSync, fstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import { platError } from '../errors/index.ts';
-import { PRIVATE_MODE } from './private-file.ts';
+import { openPrivateFile } from './private-file.ts';
 
 /** What SQLite keeps beside a file, under names that end so. */
 export const BESIDE = ['-wal', '-shm', '-journal'] as const;
@@ -27,7 +27,7 @@ export class PartialFile implements Disposable {
     this.#file = file;
     this.path = `${file}${ending}`;
     for (const end of ['', ...BESIDE]) rmSync(`${this.path}${end}`, { force: true });
-    this.#descriptor = openSync(this.path, 'a', PRIVATE_MODE);
+    this.#descriptor = openPrivateFile(this.path);
     process.on('exit', this.#remove);
   }
 

@@ -1,8 +1,9 @@
 /** Issue of bad input: a clear reason for each record, the rest stored, nothing lost. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
+import { rejectedFile } from '../../src/cli/import/rejected-file.ts';
 import { type Ended, linesOf, type Place, place, type RunOptions } from './run.ts';
 
 /** What is said of the input: not that it is the first of a new store. */
@@ -287,5 +288,113 @@ test('stamps, agent and office values of the input are ignored and reported once
   assert.match(
     await at.done(['status', '--store', 'm.db']),
     /^ListAgentKey: 1 keys in 2 listings name no record$/m,
+  );
+});
+
+const FIVE_THOUSAND = Array.from({ length: 5000 }, (_, at) => ({
+  ListingKey: `${at}`,
+  City: `City ${(at * 7919) % 5003}`,
+}));
+
+test('a gzip with something behind its end, or a flipped byte: all records before it are stored', async (t) => {
+  const at = place(t);
+  const whole = gzipSync(linesOf(FIVE_THOUSAND));
+  at.file('garbage.ndjson.gz', Buffer.concat([whole, Buffer.from('garbage')]));
+  const ended = await run(at, ['import', '--store', 'g.db', 'garbage.ndjson.gz']);
+  assert.deepEqual(ended, {
+    code: 1,
+    out: 'garbage.ndjson.gz: Property 5000 new, 0 changed, 0 as they were, 0 children stored, 1 rejected\n',
+    err: [
+      'garbage.ndjson.gz: The file cannot be read to its end: incorrect header check',
+      'garbage.ndjson.gz: rejected records are in garbage.ndjson.gz.rejected.ndjson\n',
+    ].join('\n'),
+  });
+  // Beyond the first bytes that are read at once, and with a sum that does not agree with the records before it.
+  const first = gzipSync(linesOf(FIVE_THOUSAND.slice(0, 4000)), { level: 0 });
+  const second = gzipSync(linesOf(FIVE_THOUSAND.slice(4000)));
+  second[second.length - 8] = 255 - (second.at(-8) ?? 0);
+  at.file('sum.ndjson.gz', Buffer.concat([first, second]));
+  assert.ok(first.length > 2 * 65_536);
+  const sum = await run(at, ['import', '--store', 's.db', 'sum.ndjson.gz']);
+  assert.equal(
+    sum.out,
+    'sum.ndjson.gz: Property 5000 new, 0 changed, 0 as they were, 0 children stored, 1 rejected\n',
+  );
+  assert.match(sum.err, /^sum\.ndjson\.gz: The file cannot be read to its end: incorrect data check$/m);
+});
+
+test('where the rejected file cannot be written, that is told with the lines, and all else is stored', async (t) => {
+  const at = place(t);
+  const bad = Array.from({ length: 23 }, (_, line) => ({ ListingKey: `b${line}`, ListPrice: 'much' }));
+  const good = Array.from({ length: 2500 }, (_, line) => ({ ListingKey: `g${line}` }));
+  const [first, ...others] = bad;
+  at.file('f.ndjson', [first, good[0], ...others, ...good.slice(1)]);
+  at.file('f2.ndjson', [{ ListingKey: 'second' }]);
+  mkdirSync(at.path('f.ndjson.rejected.ndjson'));
+  const { code, out, err } = await run(at, ['import', '--store', 'm.db', 'f.ndjson', 'f2.ndjson']);
+  const fault = 'Path is a directory: rm returned EISDIR (is a directory) f.ndjson.rejected.ndjson';
+  const reason = 'ListPrice is "much", but takes a number';
+  const lines = [1, ...Array.from({ length: 22 }, (_, line) => line + 3)];
+  const told = lines.map((line) => `f.ndjson:${line}: ${reason}`);
+  assert.deepEqual(err.split('\n'), [
+    ...told.slice(20),
+    ...told.slice(0, 20),
+    `f.ndjson: f.ndjson.rejected.ndjson cannot be written (${fault}): it lacks 23 rejected records, of line 1, 3-24`,
+    '',
+  ]);
+  assert.deepEqual(
+    { code, out },
+    {
+      code: 1,
+      out: [
+        'f.ndjson: Property 2500 new, 0 changed, 0 as they were, 0 children stored, 23 rejected',
+        'f2.ndjson: Property 1 new, 0 changed, 0 as they were, 0 children stored, 0 rejected\n',
+      ].join('\n'),
+    },
+  );
+});
+
+const LINUX = { skip: process.platform !== 'linux' };
+
+test(
+  'nor does a folder that takes no file stop an import, and what is left there is named',
+  LINUX,
+  async (t) => {
+    const at = place(t);
+    at.file('good.ndjson', [{ ListingKey: '1' }]);
+    const { code, out, err } = await run(at, ['import', '--store', 'm.db', '/proc/version', 'good.ndjson']);
+    assert.equal(code, 1);
+    assert.match(out, /^\/proc\/version: Property 0 new, .* 1 rejected\ngood\.ndjson: Property 1 new, /);
+    assert.match(err, /^\/proc\/version:1: The line is no JSON: /);
+    assert.match(
+      err,
+      /^\/proc\/version: \/proc\/version\.rejected\.ndjson cannot be written \(E\w+: .*\): it lacks 1 rejected records, of line 1$/m,
+    );
+    mkdirSync(at.path('good.ndjson.rejected.ndjson'));
+    const stale = await run(at, ['import', '--store', 'm.db', 'good.ndjson']);
+    assert.equal(stale.code, 0);
+    assert.match(
+      stale.err,
+      /^good\.ndjson: good\.ndjson\.rejected\.ndjson of an earlier import cannot be removed: /,
+    );
+  },
+);
+
+test('a disk that is full takes whole lines, and not the beginning of one', (t) => {
+  const path = place(t).path('r.ndjson');
+  let room = 2;
+  using rejects = rejectedFile(path, (descriptor, text) => {
+    appendFileSync(descriptor, room > 0 ? text : text.slice(0, 10));
+    if (room-- <= 0) throw new Error('ENOSPC: no space left on device, write');
+  });
+  const faults = [1, 2, 3, 4].map((line) => rejects.add('f', line, 'why', `{"ListingKey":"${line}"}`));
+  const full = 'ENOSPC: no space left on device, write';
+  assert.deepEqual(faults, [undefined, undefined, full, full]);
+  assert.equal(rejects.stale, undefined);
+  assert.deepEqual(
+    readFileSync(path, 'utf8').split('\n'),
+    ['1', '2']
+      .map((key) => `{"@plat.rejected":{"file":"f","line":${key},"reason":"why"},"ListingKey":"${key}"}`)
+      .concat(''),
   );
 });

@@ -19,27 +19,29 @@ import { ANY_PORT, addressesOf } from './serving.ts';
 
 const modeOf = (at: Place, name: string): string => (statSync(at.path(name)).mode & 0o777).toString(8);
 
-test('what holds records is for its owner alone, whatever the umask is', async (t) => {
-  const at = place(t);
-  at.file('a.ndjson', [{ ListingKey: '1', ListPrice: 'much' }, { ListingKey: '2' }]);
-  const script = [
-    'umask 0',
-    '"$NODE" "$PLAT" import --store m.db a.ndjson || true',
-    '"$NODE" "$PLAT" export --store m.db --resource Property --out m.ndjson',
-    '"$NODE" "$PLAT" backup --store m.db copy.db',
-    '"$NODE" "$PLAT" copy --from m.db --to other.db',
-  ].join('\n');
-  execFileSync('sh', ['-ec', script], {
-    cwd: at.folder,
-    env: { ...process.env, NODE: process.execPath, PLAT },
-    stdio: 'pipe',
+for (const mask of ['0', '0777', '0277']) {
+  test(`what holds records is for its owner alone, whatever the umask is: ${mask}`, async (t) => {
+    const at = place(t);
+    at.file('a.ndjson', [{ ListingKey: '1', ListPrice: 'much' }, { ListingKey: '2' }]);
+    const script = [
+      `umask ${mask}`,
+      '"$NODE" "$PLAT" import --store m.db a.ndjson || true',
+      '"$NODE" "$PLAT" export --store m.db --resource Property --out m.ndjson',
+      '"$NODE" "$PLAT" backup --store m.db copy.db',
+      '"$NODE" "$PLAT" copy --from m.db --to other.db',
+    ].join('\n');
+    execFileSync('sh', ['-ec', script], {
+      cwd: at.folder,
+      env: { ...process.env, NODE: process.execPath, PLAT },
+      stdio: 'pipe',
+    });
+    const names = ['m.db', 'a.ndjson.rejected.ndjson', 'm.ndjson', 'copy.db', 'other.db'];
+    assert.deepEqual(
+      names.map((name) => [name, modeOf(at, name)]),
+      names.map((name) => [name, '600']),
+    );
   });
-  const names = ['m.db', 'a.ndjson.rejected.ndjson', 'm.ndjson', 'copy.db', 'other.db'];
-  assert.deepEqual(
-    names.map((name) => [name, modeOf(at, name)]),
-    names.map((name) => [name, '600']),
-  );
-});
+}
 
 test('a store that was opened to others stays so, and is reported', async (t) => {
   const at = place(t);

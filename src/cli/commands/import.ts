@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { importFile } from '../import/import-file.ts';
-import type { FileReport } from '../import/importer.ts';
+import type { FileReport, Unwritten } from '../import/importer.ts';
 import { openStore } from '../open-store.ts';
 import {
   applyConfig,
@@ -68,10 +68,12 @@ function sizeOf(file: string): number | undefined {
 }
 
 /** What a person should look at, on stderr. */
-function tell({ file, reasons, rejected, rejectedFile, ignored, orphans, duplicates }: FileReport): void {
+function tell(report: FileReport): void {
+  const { file, reasons, rejected, rejectedFile, unwritten, ignored, orphans, duplicates } = report;
+  const told = reasons.length + (unwritten?.told ?? 0);
   for (const { line, reason } of reasons) reportLines(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
-  if (rejected > reasons.length)
-    reportLines(`${file}: ${rejected - reasons.length} more records were rejected`);
+  if (rejected > told) reportLines(`${file}: ${rejected - told} more records were rejected`);
+  if (unwritten !== undefined) reportLines(`${file}: ${inNoFile(unwritten)}`);
   if (rejectedFile !== undefined) reportLines(`${file}: rejected records are in ${rejectedFile}`);
   if (duplicates > 0) reportLines(`${file}: ${duplicates} keys stand more than once; the last one counts`);
   if (orphans > 0)
@@ -80,6 +82,16 @@ function tell({ file, reasons, rejected, rejectedFile, ignored, orphans, duplica
     const names = Object.entries(fields).map(([name, count]) => `${name} (${count})`);
     reportLines(`${file}: ignored, ${REASONS[why] ?? why}: ${names.join(', ')}`);
   }
+}
+
+/** Ranges of lines that are named at once; each line was told with its reason. */
+const RANGES = 20;
+
+function inNoFile({ path, fault, count, lines }: Unwritten): string {
+  const ranges = lines.slice(0, RANGES).map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
+  if (lines.length > RANGES) ranges.push(`${lines.length - RANGES} more ranges`);
+  const where = ranges.length === 0 ? '' : `, of line ${ranges.join(', ')}`;
+  return `${path} cannot be written (${fault}): it lacks ${count} rejected records${where}`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

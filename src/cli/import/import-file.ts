@@ -25,13 +25,17 @@ export async function importFile(
   const source = openText(file);
   const envelope: Envelope = {};
   const name = file === '-' ? 'stdin' : file;
-  const rejects = rejectedFile(`${name}.rejected.ndjson`);
+  using rejects = rejectedFile(`${name}.rejected.ndjson`);
+  const tell = (line: number, reason: string): void =>
+    progress.tell(`${name}${line === 0 ? '' : `:${line}`}: ${reason}`);
+  const begin = async (): Promise<Importer> =>
+    new Importer(store, name, await resourceOf(store, resource, envelope), rejects, tell);
   let importer: Importer | undefined;
   let turn = performance.now() + TURN;
   try {
     for await (const raw of readRecords(source.chunks, envelope)) {
       if (signal.aborted) break;
-      importer ??= new Importer(store, name, await resourceOf(store, resource, envelope), rejects);
+      importer ??= await begin();
       await importer.take(raw);
       progress.update(source.read(), `${importer.done} records`);
       if (performance.now() < turn) continue;
@@ -42,10 +46,13 @@ export async function importFile(
     if (error instanceof PlatError) throw error;
     envelope.fault = { line: 0, reason: `The file cannot be read to its end: ${messageOf(error)}` };
   }
-  importer ??= new Importer(store, name, await resourceOf(store, resource, envelope), rejects);
+  importer ??= await begin();
   await importer.finish();
   if (envelope.fault !== undefined)
     importer.reject({ line: envelope.fault.line, text: '' }, envelope.fault.reason);
+  if (rejects.stale !== undefined && importer.report.rejected === 0) {
+    tell(0, `${rejects.path} of an earlier import cannot be removed: ${rejects.stale}`);
+  }
   return importer.report;
 }
 

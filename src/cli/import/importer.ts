@@ -22,14 +22,28 @@ export interface FileReport {
   rejected: number;
   /** Where the rejected records are; undefined when there are none. */
   rejectedFile: string | undefined;
+  /** What of them could not be written there; undefined when all could. */
+  unwritten: Unwritten | undefined;
   /** Values that were left out on purpose, by reason and field. */
   readonly ignored: Record<string, Record<string, number>>;
   /** The first reasons for which records were rejected, with their lines. */
   readonly reasons: { line: number; reason: string }[];
 }
 
+/** Records that were rejected and are in no file but the one that they came from. */
+export interface Unwritten {
+  /** Of the rejected file. */
+  readonly path: string;
+  readonly fault: string;
+  count: number;
+  /** How many of their reasons were told at once. */
+  told: number;
+  /** The lines that they stand in, from and to, in the order in which they were rejected. */
+  readonly lines: [from: number, to: number][];
+}
+
 const BATCH = 1000;
-/** Reasons that are told on the spot; all are in the rejected file. */
+/** Reasons that are told at the end; all others are in the rejected file, or told at once. */
 const TOLD = 20;
 
 /** Records that are stored together, and what was rejected while they were gathered. */
@@ -46,13 +60,22 @@ export class Importer {
   readonly #store: Store;
   readonly #resource: Resource;
   readonly #rejects: RejectedFile;
+  readonly #tell: (line: number, reason: string) => void;
   readonly #seen = new Set<string>();
   #batch = emptyBatch();
   /** What the records of this batch are read by. */
   #model: StoreModel | undefined;
   #storing: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, file: string, resource: Resource, rejects: RejectedFile) {
+  /** @param tell of a rejected record whose reason would be nowhere else */
+  constructor(
+    store: Store,
+    file: string,
+    resource: Resource,
+    rejects: RejectedFile,
+    tell: (line: number, reason: string) => void,
+  ) {
+    this.#tell = tell;
     this.#store = store;
     this.#resource = resource;
     this.#rejects = rejects;
@@ -67,6 +90,7 @@ export class Importer {
       duplicates: 0,
       rejected: 0,
       rejectedFile: undefined,
+      unwritten: undefined,
       ignored: {},
       reasons: [],
     };
@@ -158,10 +182,27 @@ export class Importer {
     }
   }
 
-  reject(raw: RawRecord, reason: string): void {
-    this.report.rejected++;
-    this.report.rejectedFile = this.#rejects.path;
-    if (this.report.reasons.length < TOLD) this.report.reasons.push({ line: raw.line, reason });
-    this.#rejects.add(basename(this.report.file), raw.line, reason, raw.text);
+  reject({ line, text }: RawRecord, reason: string): void {
+    const { report } = this;
+    report.rejected++;
+    const fault = this.#rejects.add(basename(report.file), line, reason, text);
+    if (fault === undefined) report.rejectedFile = this.#rejects.path;
+    const unwritten = fault === undefined ? undefined : this.#unwritten(fault, line);
+    if (report.reasons.length < TOLD) report.reasons.push({ line, reason });
+    else if (unwritten !== undefined) {
+      unwritten.told++;
+      this.#tell(line, reason);
+    }
+  }
+
+  #unwritten(fault: string, line: number): Unwritten {
+    const { report } = this;
+    report.unwritten ??= { path: this.#rejects.path, fault, count: 0, told: 0, lines: [] };
+    const { lines } = report.unwritten;
+    const last = lines.at(-1);
+    if (last !== undefined && last[1] + 1 === line) last[1] = line;
+    else if (line > 0) lines.push([line, line]);
+    report.unwritten.count++;
+    return report.unwritten;
   }
 }

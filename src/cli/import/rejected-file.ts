@@ -1,23 +1,52 @@
-import { appendFileSync, rmSync } from 'node:fs';
-import { PRIVATE_MODE } from '../../store/private-file.ts';
+import { appendFileSync, closeSync, fstatSync, ftruncateSync, rmSync } from 'node:fs';
+import { openPrivateFile } from '../../store/private-file.ts';
 
 /**
  * Where records go that could not be stored. Each line is the record as it came, with an annotation that says why, so
- * that the file can be put right and imported again.
+ * that the file can be put right and imported again. Where it cannot be written, that is told and hurts nothing else.
  */
-export interface RejectedFile {
+export interface RejectedFile extends Disposable {
   readonly path: string;
-  add(file: string, line: number, reason: string, text: string): void;
+  /** Why what an earlier run rejected is still there. */
+  readonly stale: string | undefined;
+  /** @returns why the record does not stand in the file; what does not fit once is the end of it */
+  add(file: string, line: number, reason: string, text: string): string | undefined;
 }
 
-export function rejectedFile(path: string): RejectedFile {
-  rmSync(path, { force: true }); // what an earlier run rejected
+/** @param append writes to an open file, all or not */
+export function rejectedFile(
+  path: string,
+  append: (descriptor: number, text: string) => void = appendFileSync,
+): RejectedFile {
+  let descriptor: number | undefined;
+  let fault: string | undefined;
+  const attempt = (action: () => void): void => {
+    try {
+      action();
+    } catch (error) {
+      fault = error instanceof Error ? error.message : String(error);
+    }
+  };
+  attempt(() => rmSync(path, { force: true })); // what an earlier run rejected
   return {
     path,
+    stale: fault,
     add(file, line, reason, text) {
-      appendFileSync(path, `${annotated(text, JSON.stringify({ file, line, reason }))}\n`, {
-        mode: PRIVATE_MODE,
+      if (fault !== undefined) return fault;
+      attempt(() => {
+        descriptor ??= openPrivateFile(path);
+        const { size } = fstatSync(descriptor);
+        try {
+          append(descriptor, `${annotated(text, JSON.stringify({ file, line, reason }))}\n`);
+        } catch (error) {
+          ftruncateSync(descriptor, size); // a full disk may have taken the beginning of it
+          throw error;
+        }
       });
+      return fault;
+    },
+    [Symbol.dispose]() {
+      if (descriptor !== undefined) closeSync(descriptor);
     },
   };
 }

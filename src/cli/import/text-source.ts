@@ -26,44 +26,107 @@ export function openText(file: string): TextSource {
     read += chunk.length;
   });
   return {
-    chunks: isPacked ? unpacked(raw) : raw.setEncoding('latin1'),
+    chunks: isPacked ? unpacked(raw, file) : raw.setEncoding('latin1'),
     size: file === '-' ? undefined : statSync(file).size,
     read: () => read,
   };
 }
 
 /**
- * What a packed file holds, up to where it cannot be read on; only then is that told. A stream that fails drops what
- * nobody has taken of it yet, so all is taken before more is put in.
+ * What a packed file holds, up to where it cannot be read on; only then is that told. What a decoder has unpacked of the
+ * bytes at which it fails is lost with it, so these are given once more to another one, each alone.
  */
-async function* unpacked(raw: AsyncIterable<Buffer>): AsyncIterable<string> {
-  const unzip = createGunzip();
-  let pieces: Buffer[] = [];
-  unzip.on('data', (piece: Buffer) => void pieces.push(piece));
-  const fault = new Promise<Error>((resolve) => void unzip.once('error', resolve));
-  const ended = new Promise<void>((resolve) => void unzip.once('end', resolve));
-  async function* take(): AsyncIterable<string> {
-    const taken = pieces;
-    pieces = [];
-    let size = 0;
-    for (const piece of taken) {
-      yield piece.toString('latin1');
-      size += piece.length;
-      if (size < UNPACKED) continue;
-      size = 0;
-      await nextTurn();
+async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterable<string> {
+  const unpacker = new Unpacker();
+  let read = 0;
+  let given = 0;
+  for await (const chunk of raw) {
+    const failed = await unpacker.put(chunk);
+    const pieces = unpacker.take();
+    for (const piece of pieces) given += piece.length;
+    yield* told(pieces);
+    if (failed !== undefined) {
+      yield* unpackedAgain(file, read, read + chunk.length, given);
+      throw failed;
+    }
+    read += chunk.length;
+  }
+  const failed = await unpacker.end();
+  yield* told(unpacker.take());
+  if (failed !== undefined) throw failed;
+}
+
+/**
+ * What can be unpacked of a part of a file, byte by byte.
+ * @param given bytes of what was unpacked that are known already
+ */
+async function* unpackedAgain(file: string, from: number, to: number, given: number): AsyncIterable<string> {
+  if (!statSync(file).isFile()) return; // what was read of a pipe is gone
+  const unpacker = new Unpacker();
+  let skipped = 0;
+  const rest = (): Buffer[] =>
+    unpacker.take().flatMap((piece) => {
+      const known = Math.min(piece.length, given - skipped);
+      skipped += known;
+      return known === piece.length ? [] : [piece.subarray(known)];
+    });
+  if (from > 0) {
+    for await (const chunk of createReadStream(file, { highWaterMark: PACKED, end: from - 1 })) {
+      if ((await unpacker.put(chunk)) !== undefined) return; // it is another file by now
+      rest();
     }
   }
-  for await (const chunk of raw) {
-    const written = new Promise<Error | undefined>((resolve) => {
-      unzip.write(chunk, (error) => resolve(error ?? undefined));
-    });
-    const failed = await Promise.race([fault, written]);
-    yield* take();
-    if (failed !== undefined) throw failed;
+  const end = Math.max(from, to - 1);
+  for await (const chunk of createReadStream(file, { highWaterMark: PACKED, start: from, end })) {
+    const bytes: Buffer = chunk;
+    for (let at = 0; at < bytes.length; at++) {
+      const failed = await unpacker.put(bytes.subarray(at, at + 1));
+      yield* told(rest());
+      if (failed !== undefined) return;
+    }
   }
-  unzip.end();
-  const failed = await Promise.race([fault, ended.then(() => undefined)]);
-  yield* take();
-  if (failed !== undefined) throw failed;
+}
+
+/** Pieces as characters, with turns for others between them. */
+async function* told(pieces: readonly Buffer[]): AsyncIterable<string> {
+  let size = 0;
+  for (const piece of pieces) {
+    yield piece.toString('latin1');
+    size += piece.length;
+    if (size < UNPACKED) continue;
+    size = 0;
+    await nextTurn();
+  }
+}
+
+/** A decoder that fails drops what nobody has taken of it yet, so all is taken before more is put in. */
+class Unpacker {
+  readonly #unzip = createGunzip();
+  readonly #fault = new Promise<Error>((resolve) => void this.#unzip.once('error', resolve));
+  readonly #ended = new Promise<void>((resolve) => void this.#unzip.once('end', resolve));
+  #pieces: Buffer[] = [];
+
+  constructor() {
+    this.#unzip.on('data', (piece: Buffer) => void this.#pieces.push(piece));
+  }
+
+  /** @returns why these bytes cannot be unpacked */
+  put(chunk: Buffer): Promise<Error | undefined> {
+    const written = new Promise<Error | undefined>((resolve) => {
+      this.#unzip.write(chunk, (error) => resolve(error ?? undefined));
+    });
+    return Promise.race([this.#fault, written]);
+  }
+
+  /** @returns why what was put in is not whole */
+  end(): Promise<Error | undefined> {
+    this.#unzip.end();
+    return Promise.race([this.#fault, this.#ended.then(() => undefined)]);
+  }
+
+  take(): readonly Buffer[] {
+    const taken = this.#pieces;
+    this.#pieces = [];
+    return taken;
+  }
 }

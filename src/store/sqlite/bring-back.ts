@@ -26,6 +26,7 @@ import { findFaults } from '../check/check-store.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { keyOf } from '../key-rows.ts';
 import { PartialFile } from '../partial-file.ts';
+import { makePrivateFile } from '../private-file.ts';
 import type { ResourceStatus } from '../store.ts';
 import { inspect } from './create.ts';
 import { damageIn, isBusy, translateError } from './errors.ts';
@@ -192,6 +193,7 @@ async function copyBackup(backup: string, partial: string): Promise<void> {
     if (log === true && index !== true && journal !== true) {
       // Nobody has it open, and the engine would write an index of the log beside it.
       copyFileSync(backup, partial);
+      makePrivateFile(`${partial}-wal`); // a copy would have the mode of what it is of
       copyFileSync(`${backup}-wal`, `${partial}-wal`);
     } else {
       await copyThrough(backup, partial, log !== true && journal !== true);
