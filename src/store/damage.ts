@@ -14,3 +14,9 @@ export class DamagedRecord extends Error {
     this.record = record;
   }
 }
+
+/** Why a constraint of the engine was broken: what plat writes keeps them all, unless something else stands in its rows. */
+export function inTheWay(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return `what stands in its tables is in the way of what is written (${message})`;
+}

@@ -9,22 +9,36 @@ import type { StoreModel } from '../model.ts';
 import { storedHash } from '../record/content-hash.ts';
 import { isStamp } from '../record/stamps.ts';
 import { render, type Sql } from '../sql/fragment.ts';
+import type { Planner } from '../sql/page-plan.ts';
 import { PUBLISHED } from '../sql/visibility.ts';
 import type { BatchWriter } from '../write/batches.ts';
 import { WRITE_LIMITS } from '../write/in-time.ts';
 import { publishedEntries, publishedHash } from '../write/publish-dictionary.ts';
-import type { RowToPut, WriteTransaction } from '../write/transaction.ts';
+import type { RowToPut, StoredRow, WriteTransaction } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
 import { hashOf, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
-import { bareTextsStatement, isAmong, readValues, rowOf, rowsStatement, textsAt } from './row-faults.ts';
+import {
+  bareTextsStatement,
+  isAmong,
+  isWithoutTexts,
+  readValues,
+  rowOf,
+  rowsStatement,
+  textsAt,
+} from './row-faults.ts';
 
 /** Rows that one transaction writes anew at the most. */
 const AT_ONCE = 200;
 
+/** What rows are written with, and everything that follows from them. */
+interface Rewriting {
+  put(rows: readonly RowToPut[]): Promise<void> | void;
+  remove(rows: readonly StoredRow[]): Promise<void> | void;
+}
+
 /**
  * Writes the rows of some keys anew, inside a write transaction.
  * @param stamp of the transaction
- * @param put puts rows in their place, with everything that follows from them
  * @returns the keys of those whose content is not known for sure: they have to come from their source again
  */
 export async function rewriteRows<T>(
@@ -32,24 +46,74 @@ export async function rewriteRows<T>(
   layout: ResourceLayout,
   keys: readonly string[],
   stamp: string,
-  put: (rows: readonly RowToPut[]) => Promise<void> | void,
+  { put, remove }: Rewriting,
 ): Promise<string[]> {
   const { planner } = asker;
   const read = (statement: Sql) => asker.rows(render(statement, planner.dialect.placeholder));
-  const rows = await read(rowsStatement(planner, layout, isAmong(planner, 'r', keys)));
-  const bare = isOneTable(layout) ? [] : await read(bareTextsStatement(planner, layout, keys));
+  const found = await read(rowsStatement(planner, layout, isAmong(planner, 'r', keys)));
+  const { rows, bare } = isOneTable(layout)
+    ? { rows: found, bare: [] }
+    : await withBareTexts(planner, layout, keys, found, read);
+  const textsOf = new Map(bare.map((raw) => [Number(raw._id), raw]));
   const mended = [
-    ...rows.map((raw) => mendRow(asker, layout, raw, stamp)),
-    ...bare.flatMap((raw) => rowOfTexts(planner.model, layout, raw) ?? []),
+    ...rows.map((raw) => {
+      const texts = isWithout(raw) ? textsOf.get(Number(raw._id)) : undefined;
+      if (texts === undefined) return mendRow(asker, layout, raw, stamp);
+      textsOf.delete(Number(raw._id));
+      return joinParts(asker, layout, raw, texts, stamp);
+    }),
+    ...[...textsOf.values()].flatMap((raw) => rowOfTexts(planner.model, layout, raw) ?? []),
   ];
+  await remove(mended.flatMap(({ renamed }) => renamed ?? []));
   await put(mended.map(({ row }) => row));
   return mended.flatMap(({ row, isSure }) => (isSure ? [] : [row.key]));
+}
+
+const isWithout = <T>(raw: RawRow<T>): boolean => raw.text__id === null;
+
+/** Rows with the texts without columns that have their keys or numbers, and the rows without texts that have those of such texts. */
+async function withBareTexts<T>(
+  planner: Planner,
+  layout: ResourceLayout,
+  keys: readonly string[],
+  found: readonly RawRow<T>[],
+  read: (statement: Sql) => Promise<readonly RawRow<T>[]>,
+): Promise<{ readonly rows: readonly RawRow<T>[]; readonly bare: readonly RawRow<T>[] }> {
+  const idsOf = (raws: readonly RawRow<T>[]): number[] =>
+    raws.map(({ _id }) => Number(_id)).filter(Number.isSafeInteger);
+  const lacking = new Set(idsOf(found.filter(isWithout)));
+  const bare = await read(bareTextsStatement(planner, layout, keys, [...lacking]));
+  const ids = idsOf(bare).filter((id) => !lacking.has(id));
+  if (ids.length === 0) return { rows: found, bare };
+  const others = await read(rowsStatement(planner, layout, isWithoutTexts(layout, ids)));
+  return { rows: [...found, ...others], bare };
+}
+
+/**
+ * A row whose texts lie under another key than its columns. The hash knows which of the two is right; where it knows
+ * neither, that of the columns is.
+ */
+function joinParts<T>(
+  asker: Asker<T>,
+  layout: ResourceLayout,
+  raw: RawRow<T>,
+  { _key: otherKey, _id, _visible, ...texts }: RawRow<T>,
+  stamp: string,
+): Mended {
+  const joined = { ...raw, ...texts };
+  const own = mendRow(asker, layout, joined, stamp);
+  const isStored = ({ row }: Mended): boolean => row.hash === raw._hash;
+  if (isStored(own) || otherKey === undefined) return own;
+  const other = mendRow(asker, layout, { ...joined, _key: otherKey }, stamp);
+  return isStored(other) ? { ...other, renamed: own.row.stored } : own;
 }
 
 /** A row as it is to be written, and whether its content is known for sure. */
 interface Mended {
   readonly row: RowToPut;
   readonly isSure: boolean;
+  /** The row in whose place it comes, which had a key that was not its own. */
+  readonly renamed?: StoredRow | undefined;
 }
 
 /**
@@ -68,7 +132,8 @@ function rowOfTexts<T>(model: StoreModel, layout: ResourceLayout, raw: RawRow<T>
   const hash = isSure ? storedHash(resource, values, model.settings) : NO_HASH;
   const { kind } = bare;
   const place = { key, id: Number(raw._id), parent: null, parentResource: null, system: bare.system, kind };
-  const stored = { ...place, hash, source: null, visible: Number(raw._visible), values: {} };
+  const visible = Number(raw._visible);
+  const stored = { ...place, hash, source: null, visible, values: {}, isTorn: true };
   return { row: { ...bare, hash, stored }, isSure };
 }
 
@@ -110,6 +175,7 @@ function mendRow<T>(
     source: textOf(raw._source),
     visible: Number(raw._visible),
     values: {},
+    isTorn: !isOneTable(layout) && String(raw.text__id) !== String(raw._id),
   };
   const audience = published === undefined ? {} : { audience: published.audience };
   return { row: { ...bare, ...audience, system, hash, stored }, isSure: hash !== NO_HASH };

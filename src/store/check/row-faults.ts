@@ -193,14 +193,27 @@ function lastStatement(layout: ResourceLayout, after: RowPlace | undefined, limi
 const orderOf = ({ resource }: ResourceLayout): Sql =>
   resource.parent === undefined ? sql`r._key` : sql`r._parent, r._key`;
 
-/** The texts among those of some keys that have no columns any more, in a layout where both have a table. */
-export function bareTextsStatement(planner: Planner, layout: ResourceLayout, keys: readonly string[]): Sql {
+/** The texts under some keys or numbers that have no columns any more, in a layout where both have a table. */
+export function bareTextsStatement(
+  planner: Planner,
+  layout: ResourceLayout,
+  keys: readonly string[],
+  ids: readonly number[],
+): Sql {
+  const found = [
+    isAmong(planner, 't', keys),
+    ...(ids.length === 0 ? [] : [sql`t._id IN (${join(ids.map(integer), ', ')})`]),
+  ];
   const columns = ['_key', '_id', '_visible', ...textColumns(planner.model, layout).columns];
   return sql`SELECT ${join(
     columns.map((each) => column('t', each)),
     ', ',
-  )} FROM ${name(layout.textsTable)} t WHERE ${isAmong(planner, 't', keys)} AND NOT EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} r WHERE r._key = t._key) ORDER BY t._key`;
+  )} FROM ${name(layout.textsTable)} t WHERE (${join(found, ' OR ')}) AND NOT EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} r WHERE r._key = t._key) ORDER BY t._key`;
 }
+
+/** The rows of some numbers that have no texts under their key. Nothing leads to them but a look at all. */
+export const isWithoutTexts = ({ textsTable }: ResourceLayout, ids: readonly number[]): Sql =>
+  sql`r._id IN (${join(ids.map(integer), ', ')}) AND NOT EXISTS (SELECT 1 FROM ${name(textsTable)} n WHERE n._key = r._key)`;
 
 export const isAmong = ({ dialect }: Planner, table: string, keys: readonly string[]): Sql =>
   sql`${column(table, '_key')} IN (SELECT k.value FROM ${dialect.members(bind(JSON.stringify(keys)), 'k')})`;

@@ -4,7 +4,7 @@
  * it from the rows.
  */
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
-import { bind, name, render, type Sql, sql } from '../sql/fragment.ts';
+import { bind, integer, name, render, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
 import type { PlannedStatement } from '../sql/plan.ts';
 import { PUBLISHED } from '../sql/visibility.ts';
@@ -23,6 +23,12 @@ export const COLUMNS_ARE_MISSING = 'its columns are missing';
 
 /** The key under which the counters of a resource are reported, which no record has. */
 const COUNTERS = '(counters)';
+
+/** The same of the number that its next record gets. */
+const SEQUENCE = '(numbers)';
+
+/** Lists of records have 32 bits for each. */
+const LAST_NUMBER = 2 ** 32 - 2;
 
 /** The same of its view. */
 const VIEW = '(view)';
@@ -78,6 +84,25 @@ const isBare = ({ columnsTable, textsTable }: ResourceLayout): Sql =>
 const withoutBareTexts = (layout: ResourceLayout): Sql =>
   sql`DELETE FROM ${name(layout.textsTable)} WHERE ${isBare(layout)}`;
 
+/** A number that a record has is given to no other. What lies under it in one table alone is for a check of rows. */
+function numbers(layout: ResourceLayout): TableCheck {
+  const { columnsTable, textsTable } = layout;
+  const resource = bind(layout.resource.name);
+  const next = sql`coalesce((SELECT next FROM plat_sequence WHERE resource = ${resource}), 1)`;
+  const isSame = isOneTable(layout)
+    ? sql`TRUE`
+    : sql`EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = t._key AND r._id = t._id)`;
+  const given = sql`FROM ${name(textsTable)} t WHERE t._id BETWEEN ${next} AND ${integer(LAST_NUMBER)} AND ${isSame}`;
+  return {
+    what: 'numbers of records are given again',
+    find: sql`SELECT ${bind(SEQUENCE)} AS key WHERE EXISTS (SELECT 1 ${given})`,
+    mend: [
+      sql`INSERT INTO plat_sequence (resource, next) SELECT ${resource}, m.most + 1 FROM (SELECT max(t._id) AS most ${given}) m
+        WHERE m.most IS NOT NULL ON CONFLICT (resource) DO UPDATE SET next = excluded.next`,
+    ],
+  };
+}
+
 function tableChecks({ dialect }: Planner, layout: ResourceLayout): TableCheck[] {
   const { textsTable } = layout;
   const records = name(layout.columnsTable);
@@ -108,6 +133,7 @@ function tableChecks({ dialect }: Planner, layout: ResourceLayout): TableCheck[]
     ...(isOneTable(layout) ? [] : [texts]),
     tombstones,
     counters,
+    numbers(layout),
     ...(words === undefined ? [] : [{ what: 'its words are not in the index', ...words }]),
   ];
 }

@@ -1,8 +1,10 @@
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
+import { isOneTable, ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
 import { MEDIA_KINDS, type MediaKind } from '../record/media.ts';
 import { isStamp, STAMPED_FIELDS } from '../record/stamps.ts';
 import type { StoredRow } from '../write/transaction.ts';
+import type { Dialect } from './dialect.ts';
+import { all, name, render, sql } from './fragment.ts';
 
 /** How a write reads stored records, whichever engine holds them: what it compares, or the whole content. */
 export interface StoredForm<T> {
@@ -18,6 +20,7 @@ export interface StoredForm<T> {
 export function storedForm<T>(
   layout: ResourceLayout,
   decode: (field: Field, raw: T | undefined) => FieldValue,
+  dialect: Pick<Dialect, 'sameSystem' | 'placeholder'>,
 ): StoredForm<T> {
   const { columnsTable, resource } = layout;
   const typed = typedFields(layout);
@@ -27,8 +30,14 @@ export function storedForm<T>(
   );
   const keys = resource.parent === undefined ? ['_key'] : ['_key', '_parent', '_parent_resource'];
   const own = ['_id', '_system', '_kind', '_hash', '_source', '_visible'];
-  const select = (columns: readonly string[], fields: readonly Field[]): string =>
-    `SELECT ${[...columns, ...fields.map(({ name }) => name)].map((name) => `r."${name}"`).join(', ')} FROM "${columnsTable}" r`;
+  const select = (
+    columns: readonly string[],
+    fields: readonly Field[],
+    others: readonly string[],
+  ): string => {
+    const named = [...columns, ...fields.map(({ name }) => name)].map((each) => `r."${each}"`);
+    return `SELECT ${[...named, ...others].join(', ')} FROM "${columnsTable}" r`;
+  };
 
   const valuesOf = (fields: readonly Field[], raw: Readonly<Record<string, T>>): FieldValues => {
     const values: Record<string, FieldValue> = {};
@@ -45,8 +54,12 @@ export function storedForm<T>(
   };
 
   return {
-    rows: select([...keys, ...own], watched),
-    contents: select(keys, typed),
+    rows: select(
+      [...keys, ...own],
+      watched,
+      isOneTable(layout) ? [] : [`${hasTexts(layout, dialect)} AS whole`],
+    ),
+    contents: select(keys, typed, []),
     row: (raw) => ({
       key: String(raw._key),
       id: Number(raw._id),
@@ -58,9 +71,18 @@ export function storedForm<T>(
       source: textOf(raw._source),
       visible: Number(raw._visible),
       values: valuesOf(watched, raw),
+      ...(Number(raw.whole ?? 1) === 0 ? { isTorn: true } : {}),
     }),
     content: (raw) => valuesOf(typed, raw),
   };
+}
+
+/** 1 where the texts of a row under alias `r` lie under its key and number, which an index alone tells where it has both. */
+function hasTexts(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem' | 'placeholder'>): string {
+  const same = dialect.sameSystem?.(layout, 't', 'r');
+  const isIts = [sql`t._id = r._id`, sql`t._key = r._key`, ...(same === undefined ? [] : [same])];
+  const found = sql`CASE WHEN EXISTS (SELECT 1 FROM ${name(layout.textsTable)} t WHERE ${all(isIts)}) THEN 1 ELSE 0 END`;
+  return render(found, dialect.placeholder).text;
 }
 
 const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);

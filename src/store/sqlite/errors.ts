@@ -1,5 +1,5 @@
 import { PlatError, platError } from '../../errors/index.ts';
-import { Damage, DamagedRecord } from '../damage.ts';
+import { Damage, DamagedRecord, inTheWay } from '../damage.ts';
 import { LARGEST_ANSWER } from '../largest-answer.ts';
 import { DEADLINE_MESSAGE, RANGE_MESSAGE } from './functions.ts';
 import { denied } from './store-file.ts';
@@ -74,8 +74,6 @@ export function isDeadline(error: unknown): boolean {
   return error instanceof Error && error.message.includes(DEADLINE_MESSAGE);
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** Turns what the engine throws into what a user is told; anything unknown stays as it is. */
 export function translateError(error: unknown, store: string, seconds: number): unknown {
   if (error instanceof PlatError) return error;
@@ -104,11 +102,8 @@ export function translateError(error: unknown, store: string, seconds: number): 
       return platError('storeFull', { store }, { cause: error });
     case TOO_BIG:
       return platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, { cause: error });
-    case CONSTRAINT: {
-      // What plat writes keeps every constraint, unless something else stands in its rows or indexes.
-      const reason = `what stands in its tables is in the way of what is written (${messageOf(error)})`;
-      return platError('storeDamaged', { store, reason }, { cause: error });
-    }
+    case CONSTRAINT:
+      return platError('storeDamaged', { store, reason: inTheWay(error) }, { cause: error });
     case READ_ONLY:
     case CANNOT_OPEN:
       return denied(store) ?? platError('storeUnavailable', {}, { cause: error });

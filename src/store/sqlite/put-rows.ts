@@ -1,7 +1,11 @@
 import { isOneTable, type ResourceLayout, typedFields } from '../layout/index.ts';
+import { render } from '../sql/fragment.ts';
 import { placeOf, textColumns } from '../text/text-columns.ts';
+import { NOTHING_TORN, type Settled, settle, textsInTheWay } from '../write/settle-rows.ts';
 import type { RowToPut, StoredRow } from '../write/transaction.ts';
 import { encode } from './codec.ts';
+import { anyRows, bindings } from './connection.ts';
+import { sqliteDialect } from './dialect.ts';
 import { type Bits, type Court, judgeChildren, rowJudge } from './judge.ts';
 import type { Tombstones } from './tombstones.ts';
 import { wordWriter } from './word-index.ts';
@@ -39,7 +43,10 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
   return {
     put(rows) {
       if (rows.length === 0) return;
-      const ids = takeIds(rows.filter(({ stored }) => stored === undefined).length);
+      const settled = settleTorn(rows.flatMap(({ stored }) => stored ?? []));
+      const idOf = ({ stored }: RowToPut): number | undefined =>
+        stored?.isTorn === true ? settled.ids.get(stored.key) : stored?.id;
+      const ids = takeIds(rows.filter((row) => idOf(row) === undefined).length);
       putRow ??= makePutRow();
       const seenOtherwise: string[] = [];
       for (const row of rows) {
@@ -47,7 +54,7 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
         const before = stored === undefined ? undefined : standingOf(stored);
         if (stored !== undefined && child && stored.parent !== row.parent) deleteRow(stored);
         if (stored === undefined) graves.unbury(row.key);
-        const { visible } = putRow(row, stored?.id ?? ids.next());
+        const { visible } = putRow(row, idOf(row) ?? ids.next());
         if (before?.visible === visible && before.system === row.system) continue;
         seenOtherwise.push(row.key);
         if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
@@ -57,11 +64,23 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
       counters.flush();
     },
     take(rows) {
+      settleTorn(rows);
       const standing = new Map(rows.map((row) => [row.key, standingOf(row) ?? row]));
       rows.forEach(deleteRow);
       return standing;
     },
   };
+
+  /** Makes way for torn rows. */
+  function settleTorn(rows: readonly StoredRow[]): Settled {
+    const torn = rows.filter(({ isTorn }) => isTorn === true);
+    if (torn.length === 0) return NOTHING_TORN;
+    const found = render(textsInTheWay(sqliteDialect, layout, torn), sqliteDialect.placeholder);
+    const settled = settle(torn, anyRows(connection, found.text, bindings(found)));
+    const drop = connection.prepare(`DELETE FROM "${textsTable}" WHERE _key = ?`);
+    for (const key of settled.gone) drop.run(key);
+    return settled;
+  }
 
   /** How a stored row is counted now: a change of its parent may have moved it since it was found. */
   function standingOf(row: StoredRow): Standing | undefined {
@@ -122,8 +141,11 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
   function textsInsert(columns: readonly string[]) {
     const links = layout.links.map(({ field }) => field);
     const names = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...columns];
+    const updates = names.slice(1).map((name) => `"${name}" = excluded."${name}"`);
+    // Those of another record that have the same number are in the way, and not replaced.
     const statement = connection.prepare(
-      `INSERT OR REPLACE INTO "${textsTable}" (${names.map((name) => `"${name}"`).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+      `INSERT INTO "${textsTable}" (${names.map((name) => `"${name}"`).join(', ')}) VALUES (${names.map(() => '?').join(', ')})
+       ON CONFLICT (_key) DO UPDATE SET ${updates.join(', ')}`,
     );
     return (
       row: RowToPut,

@@ -5,6 +5,7 @@ import { storedForm } from '../sql/stored-form.ts';
 import type { StoredRow } from '../write/transaction.ts';
 import { decode } from './codec.ts';
 import { anyRows, type Connection, type Raw } from './connection.ts';
+import { sqliteDialect } from './dialect.ts';
 
 /** What a transaction finds of one resource. */
 export interface StoredRows {
@@ -19,7 +20,7 @@ export interface StoredRows {
 }
 
 export function storedRows(connection: Connection, layout: ResourceLayout): StoredRows {
-  const form = storedForm<Raw>(layout, decode);
+  const form = storedForm<Raw>(layout, decode, sqliteDialect);
   const select = (rest: string, ...values: readonly string[]): StoredRow[] =>
     anyRows(connection, `${form.rows} ${rest}`, values).map((raw) => sure(layout, form.row(raw)));
   return {

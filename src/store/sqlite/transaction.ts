@@ -50,8 +50,7 @@ export function sqliteTransaction(
       return new Set(faults.map(({ key }) => key));
     },
     rewrite: async (resource, keys) => {
-      const { put } = table(resource);
-      return rewriteRows(askerOf(connection, model), model.layout(resource), keys, stamp, put);
+      return rewriteRows(askerOf(connection, model), model.layout(resource), keys, stamp, table(resource));
     },
     put: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).put(rows)),
     restamp: async (resource, rows) => table(resource).restamp(rows),

@@ -18,6 +18,8 @@ export interface StoredRow {
   readonly visible: number;
   /** Keys, stamps and the fields whose change has a stamp. */
   readonly values: FieldValues;
+  /** Whether its texts, which lie in a table of their own, are missing, or under another key or number than its columns. */
+  readonly isTorn?: boolean;
 }
 
 /** A record as it is to be stored. */

@@ -251,7 +251,7 @@ async function putParents(
   for (const { prepared, stored, changes } of outcomes) {
     const { record, hash, kind } = prepared;
     const { fields } = record.resource;
-    if (stored?.hash === hash || record.onlyChildren) {
+    if ((stored?.hash === hash && stored.isTorn !== true) || record.onlyChildren) {
       if (stored === undefined) continue;
       if (changes.size === 0) {
         tally.unchanged++;

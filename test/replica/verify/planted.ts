@@ -221,6 +221,32 @@ const PLANTED: readonly Planted[] = [
     found: [['Property', '$', 'missing'], damaged('Property', '$')],
   },
   {
+    name: 'texts of a listing under another key',
+    statements: [`UPDATE property_texts SET _key = 'z$' WHERE _key = '$'`],
+    found: [damaged('Property', '$'), damaged('Property', 'z$')],
+  },
+  {
+    name: 'columns of a listing under another key',
+    statements: [`UPDATE property_records SET _key = 'z$' WHERE _key = '$'`],
+    found: [['Property', '$', 'missing'], damaged('Property', '$')],
+  },
+  {
+    name: 'a listing under the number of another',
+    statements: [
+      `UPDATE property_records SET _id = (SELECT _id FROM property_texts WHERE _key = '$2') WHERE _key = '$'`,
+    ],
+    found: [damaged('Property', '$')],
+  },
+  {
+    name: 'two listings with the texts of each other',
+    statements: [
+      `UPDATE property_texts SET _key = 'z$' WHERE _key = '$'`,
+      `UPDATE property_texts SET _key = '$' WHERE _key = '$2'`,
+      `UPDATE property_texts SET _key = '$2' WHERE _key = 'z$'`,
+    ],
+    found: [damaged('Property', '$'), damaged('Property', '$2')],
+  },
+  {
     name: 'a deleted child',
     statements: [`DELETE FROM property_rooms_records WHERE _key = 'r$'`],
     found: [content('$'), damaged('PropertyRooms', '(counters)')],

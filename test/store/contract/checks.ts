@@ -1,7 +1,7 @@
 /** What a store says of itself: a sound one has no fault, and each damage is found where it was done. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { repairStore } from '../../../src/store/check/check-store.ts';
+import { findFaults, repairStore } from '../../../src/store/check/check-store.ts';
 import { Scrub, type ScrubFault } from '../../../src/store/check/scrub.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { floorPlan, listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
@@ -165,6 +165,60 @@ const DAMAGES: readonly Damage[] = [
   },
 ];
 
+interface Torn {
+  readonly name: string;
+  /** Done to the listings B and C. */
+  readonly statements: readonly string[];
+  /** Some of what is found. */
+  readonly found: readonly (readonly string[])[];
+}
+
+const NUMBER_OF_A = "(SELECT _id FROM property_texts WHERE _key = 'A')";
+
+const TORN: readonly Torn[] = [
+  {
+    name: 'texts under another key',
+    statements: ["UPDATE property_texts SET _key = 'ZZZ' WHERE _key = 'B'"],
+    found: [
+      ['Property', 'B', 'its texts are missing'],
+      ['Property', 'ZZZ', 'its columns are missing'],
+    ],
+  },
+  {
+    name: 'columns under another key',
+    statements: ["UPDATE property_records SET _key = 'ZZZ' WHERE _key = 'B'"],
+    found: [
+      ['Property', 'ZZZ', 'its texts are missing'],
+      ['Property', 'B', 'its columns are missing'],
+    ],
+  },
+  {
+    name: 'columns under the number of another listing',
+    statements: [`UPDATE property_records SET _id = ${NUMBER_OF_A} WHERE _key = 'B'`],
+    found: [['Property', 'B', '_id']],
+  },
+  {
+    name: 'columns under the number of another listing, and no texts',
+    statements: [
+      `UPDATE property_records SET _id = ${NUMBER_OF_A} WHERE _key IN ('B', 'C')`,
+      "DELETE FROM property_texts WHERE _key = 'B'",
+    ],
+    found: [
+      ['Property', 'B', 'its texts are missing'],
+      ['Property', 'C', '_id'],
+    ],
+  },
+  {
+    name: 'texts under the keys of each other',
+    statements: [
+      "UPDATE property_texts SET _key = 'T' WHERE _key = 'B'",
+      "UPDATE property_texts SET _key = 'B' WHERE _key = 'C'",
+      "UPDATE property_texts SET _key = 'C' WHERE _key = 'T'",
+    ],
+    found: [['Property', 'B', '_id', 'native_head', 'open_values']],
+  },
+];
+
 /** A market with what each damage needs: a listing, and somewhere the system that one of them names. */
 async function damageable(engine: Engine, scope: Scope, keyOf: (at: number) => string): Promise<World> {
   const world = await market(engine, scope, [...DAMAGES.keys()].map(keyOf));
@@ -254,6 +308,96 @@ export function checkContract(engine: Engine): void {
     assert.equal((await about('B'))[0]?.[2], 'its columns are missing');
     await world.store.mend('Property');
     assert.deepEqual(await about('B'), []);
+  });
+
+  for (const { name, statements, found } of TORN) {
+    test(`${name}: one repair, or the record itself, makes it as it was`, async (t) => {
+      const world = await market(engine, t, ['A', 'B', 'C']);
+      const all = async (): Promise<unknown> => [await world.exported('Property'), await world.rows('Media')];
+      const before = await all();
+      const shown = await world.rows('Property');
+      const words = await world.keys('Property', '$search=Springfield');
+      const same = async (): Promise<void> => {
+        assert.deepEqual(await faultsIn(world.store), []);
+        assert.deepEqual(await all(), before);
+        assert.deepEqual(await world.rows('Property'), shown);
+        assert.deepEqual(await world.keys('Property', '$search=Springfield'), words);
+      };
+      await world.damage(...statements);
+      const faults = await faultsIn(world.store);
+      for (const fault of found)
+        assert.ok(sorted(faults).includes(JSON.stringify(fault)), sorted(faults).join());
+      await repairStore(world.store);
+      await same();
+      await world.damage(...statements);
+      const given = whole('B');
+      if (found.some(([, key]) => key === 'ZZZ') && statements.some((each) => each.includes('_records'))) {
+        // Of a key that nobody gave nothing tells what it was.
+        await world.store.remove('Property', ['ZZZ']);
+      }
+      const { changed, inserted } = await world.write('Property', given, whole('C'));
+      assert.ok(changed + inserted >= 1, `${changed} changed, ${inserted} new`);
+      await world.store.mend();
+      assert.deepEqual(await faultsIn(world.store), []);
+      assert.deepEqual(await world.keys('Property'), ['A', 'B', 'C', 'new']);
+      assert.deepEqual(await world.keys('Property', '$search=Springfield'), words);
+    });
+  }
+
+  test('a record whose texts lie under another key is deleted with them', async (t) => {
+    const world = await market(engine, t, ['A', 'B']);
+    await world.damage("UPDATE property_texts SET _key = 'ZZZ' WHERE _key = 'B'");
+    await world.store.remove('Property', ['B']);
+    assert.deepEqual(await faultsIn(world.store), []);
+    assert.deepEqual(await world.keys('Property'), ['A', 'new']);
+  });
+
+  test('a table or a column that is gone is named, and makes the store unfit', async (t) => {
+    const GONE = [
+      ['ALTER TABLE property_texts RENAME TO elsewhere', 'there is no table property_texts'],
+      ['ALTER TABLE plat_tombstones RENAME TO elsewhere', 'there is no table plat_tombstones'],
+      [
+        'ALTER TABLE media_records RENAME COLUMN "MediaURL" TO "MediaURN"',
+        'there is no column media_records.MediaURL',
+      ],
+    ] as const;
+    for (const [statement, what] of GONE) {
+      const world = await market(engine, t, ['A']);
+      await world.damage(statement);
+      assert.equal(world.store.trouble?.(), undefined);
+      const faults = await Array.fromAsync(findFaults(world.store));
+      const ofFile = faults.filter((fault) => fault.place === 'file');
+      const named = ofFile.filter(({ kind }) => kind === 'structure').flatMap((fault) => fault.what);
+      assert.equal(named[0], what);
+      const unread = ofFile.filter(({ kind }) => kind === 'pages');
+      assert.match(
+        unread.flatMap((fault) => fault.what).join('\n'),
+        /^not all of \w+ can be read: .* is damaged: /,
+      );
+      assert.match(
+        world.store.trouble?.() ?? '',
+        /^the store is damaged: .*(?:MediaURL|property_texts|tombstones)/,
+      );
+    }
+  });
+
+  test('numbers that would be given again are found and mended, and nothing is overwritten meanwhile', async (t) => {
+    const world = await market(engine, t, ['A', 'B']);
+    const before = await world.rows('Property');
+    await world.damage(`DELETE FROM plat_sequence WHERE resource = 'Property'`);
+    await assert.rejects(world.write('Property', whole('D')), {
+      code: 'storeDamaged',
+      message: /is damaged: what stands in its tables is in the way of what is written \([^\n]+\)/,
+    });
+    assert.deepEqual(await world.rows('Property'), before);
+    assert.deepEqual(await faultsIn(world.store), [
+      ['Property', '(numbers)', 'numbers of records are given again'],
+    ]);
+    await repairStore(world.store);
+    assert.deepEqual(await faultsIn(world.store), []);
+    await world.write('Property', whole('D'));
+    assert.deepEqual(await world.keys('Property'), ['A', 'B', 'D', 'new']);
+    assert.deepEqual(await faultsIn(world.store), []);
   });
 
   test('a scrub finds each damaged row once, rests as long as it is told, and forgets what is mended', async (t) => {

@@ -1,5 +1,5 @@
 import { PlatError, platError } from '../../../errors/index.ts';
-import { Damage, DamagedRecord } from '../../damage.ts';
+import { Damage, DamagedRecord, inTheWay } from '../../damage.ts';
 import { LARGEST_ANSWER } from '../../largest-answer.ts';
 import { LeaseLost } from '../../ledger.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../making/layout-version.ts';
@@ -57,8 +57,13 @@ const CORRUPT = new Set(['XX001', 'XX002']);
 export function damageIn(error: unknown): string | undefined {
   if (error instanceof Damage) return error.message;
   if (error instanceof PlatError) return error.code === 'storeDamaged' ? damageIn(error.cause) : undefined;
-  return CORRUPT.has(codeOf(error) ?? '') ? `the server says: ${messageOf(error)}` : undefined;
+  // No statement of plat names a table or column that its tables should not have.
+  const isDamage = CORRUPT.has(codeOf(error) ?? '') || isMissing(error);
+  return isDamage ? `the server says: ${messageOf(error)}` : undefined;
 }
+
+/** integrity_constraint_violation, as a whole class */
+const isOfConstraint = (error: unknown): boolean => /^23...$/.test(codeOf(error) ?? '');
 
 /** Why the server cannot hold a record: data_exception, program_limit_exceeded. */
 export function refusalIn(error: unknown): string | undefined {
@@ -78,6 +83,7 @@ export function translateError(error: unknown, store: string, seconds: number): 
   const damage = damageIn(error);
   if (damage !== undefined) return platError('storeDamaged', { store, reason: damage }, cause);
   if (isUnavailable(error)) return platError('storeUnavailable', {}, { ...cause, retryAfter: AGAIN });
+  if (isOfConstraint(error)) return platError('storeDamaged', { store, reason: inTheWay(error) }, cause);
   switch (codeOf(error)) {
     case '57014': // query_canceled
       return seconds > 0
@@ -101,9 +107,6 @@ export function translateError(error: unknown, store: string, seconds: number): 
     case '28000':
     case '28P01': // invalid_password
       return platError('storeNotOurs', { store, reason: 'the server refuses this user' }, cause);
-    case '42P01': // undefined_table
-    case '42703': // undefined_column
-      return platError('storeDamaged', { store, reason: `the server says: ${messageOf(error)}` }, cause);
     case '42501': // insufficient_privilege
       return platError('storeNotOurs', { store, reason: `the server says: ${messageOf(error)}` }, cause);
     default:

@@ -1,8 +1,12 @@
 import { isOneTable, type ResourceLayout, typedFields } from '../../layout/index.ts';
 import { dormantFields } from '../../model.ts';
+import { render } from '../../sql/fragment.ts';
 import { placeOf, textColumns } from '../../text/text-columns.ts';
-import type { RowToPut } from '../../write/transaction.ts';
+import { NOTHING_TORN, type Settled, settle, textsInTheWay } from '../../write/settle-rows.ts';
+import type { RowToPut, StoredRow } from '../../write/transaction.ts';
 import { encode } from '../codec.ts';
+import { bindings } from '../connection/session.ts';
+import { postgresDialect } from '../dialect.ts';
 import { type Cell, cellOf, copyIn } from './copy-in.ts';
 import { type Bits, type Court, judgeChildren, rowsJudge } from './judge.ts';
 import type { Tombstones } from './tombstones.ts';
@@ -27,7 +31,7 @@ interface Placed {
 /** Puts rows of one resource in, and takes them out. */
 export interface RowPutter {
   put(rows: readonly RowToPut[]): Promise<void>;
-  take(keys: readonly string[]): Promise<ReadonlyMap<string, Taken>>;
+  take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Taken>>;
 }
 
 export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombstones): RowPutter {
@@ -79,14 +83,17 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
   async function place(rows: readonly RowToPut[]): Promise<Placed[]> {
     const bits = await judge(rows);
     const stored = rows.filter((row) => row.stored !== undefined);
-    const standing = await take(stored.map(({ key }) => key));
+    const settled = await settleTorn(rows.flatMap((row) => row.stored ?? []));
+    const standing = await takeRows(stored.map(({ key }) => key));
     const added = rows.filter((row) => row.stored === undefined);
     // Texts whose columns a damage took would stand in the way.
     if (!one) await takeTexts(added.map(({ key }) => key));
-    const nextId = await takeIds(added.length);
+    const idOf = (row: RowToPut): number | undefined =>
+      row.stored?.isTorn === true ? settled.ids.get(row.key) : row.stored?.id;
+    const nextId = await takeIds(rows.filter((row) => idOf(row) === undefined).length);
     return rows.map((row, index) => ({
       row,
-      id: row.stored?.id ?? nextId(),
+      id: idOf(row) ?? nextId(),
       bits: bits[index] ?? { visible: 0, shown: 0 },
       before: standing.get(row.key),
     }));
@@ -114,7 +121,22 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
     }
   }
 
-  async function take(keys: readonly string[]): Promise<ReadonlyMap<string, Taken>> {
+  async function take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Taken>> {
+    await settleTorn(rows);
+    return takeRows(rows.map(({ key }) => key));
+  }
+
+  /** Makes way for torn rows. */
+  async function settleTorn(rows: readonly StoredRow[]): Promise<Settled> {
+    const torn = rows.filter(({ isTorn }) => isTorn === true);
+    if (torn.length === 0) return NOTHING_TORN;
+    const found = render(textsInTheWay(postgresDialect, layout, torn), postgresDialect.placeholder);
+    const settled = settle(torn, await session.rows(found.text, bindings(found)));
+    await takeTexts(settled.gone);
+    return settled;
+  }
+
+  async function takeRows(keys: readonly string[]): Promise<ReadonlyMap<string, Taken>> {
     if (keys.length === 0) return new Map();
     const own = ['_key', '_visible', '_system', ...dormant].map((column) => `"${column}"`).join(', ');
     const rows = await session.rows(

@@ -3,7 +3,9 @@ import type { ResourceLayout } from '../../layout/index.ts';
 import { storedForm } from '../../sql/stored-form.ts';
 import type { StoredRow } from '../../write/transaction.ts';
 import { decode } from '../codec.ts';
-import type { Bindable, Session } from '../connection/session.ts';
+import type { Bindable } from '../connection/session.ts';
+import { partitionedDialect, postgresDialect } from '../dialect.ts';
+import type { Court } from './judge.ts';
 
 /** What a transaction finds of one resource. */
 export interface StoredRows {
@@ -17,8 +19,11 @@ export interface StoredRows {
   load(rows: readonly StoredRow[]): Promise<Map<string, FieldValues>>;
 }
 
-export function storedRows(session: Session, layout: ResourceLayout): StoredRows {
-  const form = storedForm<unknown>(layout, decode);
+export function storedRows(
+  { session, isPartitioned = false }: Pick<Court, 'session' | 'isPartitioned'>,
+  layout: ResourceLayout,
+): StoredRows {
+  const form = storedForm<unknown>(layout, decode, isPartitioned ? partitionedDialect : postgresDialect);
   const select = async (rest: string, values: readonly Bindable[]): Promise<StoredRow[]> =>
     (await session.rows(`${form.rows} ${rest}`, values)).map(form.row);
   return {

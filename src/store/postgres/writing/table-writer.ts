@@ -15,7 +15,7 @@ export interface TableWriter extends Omit<StoredRows, 'after'>, Pick<RowPutter, 
 export function tableWriter(court: Court, layout: ResourceLayout, stamp: string): TableWriter {
   const { session, counters } = court;
   const resource = layout.resource.name;
-  const stored = storedRows(session, layout);
+  const stored = storedRows(court, layout);
   const graves = tombstones(session, resource, stamp);
   const putter = rowPutter(court, layout, graves);
 
@@ -23,7 +23,7 @@ export function tableWriter(court: Court, layout: ResourceLayout, stamp: string)
 
   async function remove(rows: readonly StoredRow[]): Promise<void> {
     if (rows.length === 0) return;
-    const taken = await putter.take(rows.map(({ key }) => key));
+    const taken = await putter.take(rows);
     const gone = rows.map((row) => ({ key: row.key, ...(taken.get(row.key) ?? row) }));
     for (const { visible, system } of gone) counters.add(resource, visible, system, -1);
     await graves.bury(gone);

@@ -60,9 +60,13 @@ export function postgresTransaction(
     },
     rewrite: async (resource, keys) => {
       const asker = askerOf(session, { dialect: postgresDialect, model });
-      return rewriteRows(asker, model.layout(resource), keys, stamp, async (rows) => {
-        await place?.(rows);
-        await table(resource).put(rows);
+      const { put, remove } = table(resource);
+      return rewriteRows(asker, model.layout(resource), keys, stamp, {
+        remove,
+        put: async (rows) => {
+          await place?.(rows);
+          await put(rows);
+        },
       });
     },
     put: async (resource, rows) => {

@@ -1,0 +1,72 @@
+/**
+ * The numbers of torn rows, whose columns and texts do not lie under one key and one number: what stands in the way of
+ * writing them anew goes, and no number is used twice. It knows nothing of engines.
+ */
+import type { ResourceLayout } from '../layout/index.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { bind, integer, join, name, type Sql, sql } from '../sql/fragment.ts';
+import type { StoredRow } from './transaction.ts';
+
+/** How torn rows are written anew. */
+export interface Settled {
+  /** By key; absent: it is to be given a new one. */
+  readonly ids: ReadonlyMap<string, number>;
+  /** Keys of texts that have to go first. */
+  readonly gone: readonly string[];
+}
+
+export const NOTHING_TORN: Settled = { ids: new Map(), gone: [] };
+
+/**
+ * The texts under keys and numbers of torn rows, and whether they are bare of columns; without a key the number that a
+ * new record gets next.
+ */
+export function textsInTheWay(
+  dialect: Pick<Dialect, 'members'>,
+  { columnsTable, textsTable, resource }: ResourceLayout,
+  torn: readonly StoredRow[],
+): Sql {
+  const keys = bind(JSON.stringify(torn.map(({ key }) => key)));
+  const ids = torn.map(({ id }) => id).filter(Number.isSafeInteger);
+  const found = [
+    sql`t._key IN (SELECT k.value FROM ${dialect.members(keys, 'k')})`,
+    ...(ids.length === 0 ? [] : [sql`t._id IN (${join(ids.map(integer), ', ')})`]),
+  ];
+  const isBare = sql`NOT EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = t._key)`;
+  return sql`SELECT NULL AS key, next AS id, 0 AS bare FROM plat_sequence WHERE resource = ${bind(resource.name)}
+    UNION ALL SELECT t._key, t._id, CASE WHEN ${isBare} THEN 1 ELSE 0 END FROM ${name(textsTable)} t WHERE ${join(found, ' OR ')}`;
+}
+
+/** @param found rows of that statement */
+export function settle(
+  torn: readonly StoredRow[],
+  found: readonly Readonly<Record<string, unknown>>[],
+): Settled {
+  const own = new Set(torn.map(({ key }) => key));
+  const ofKey = new Map<string, number>();
+  const taken = new Set<number>();
+  const gone: string[] = [];
+  let next = 1;
+  for (const { key, id, bare } of found) {
+    if (typeof key !== 'string') {
+      next = Number(id);
+      continue;
+    }
+    if (own.has(key)) ofKey.set(key, Number(id));
+    // Of another living record it is the number of that one.
+    else if (Number(bare) === 0) taken.add(Number(id));
+    if (own.has(key) || Number(bare) === 1) gone.push(key);
+  }
+  const ids = new Map<string, number>();
+  const keyOf = new Map([...ofKey].map(([key, id]) => [id, key]));
+  const isGiven = (id: number): boolean => Number.isSafeInteger(id) && id >= 1 && id < next;
+  for (const { key, id } of torn) {
+    const isFree = (each: number): boolean =>
+      isGiven(each) && !taken.has(each) && (keyOf.get(each) ?? key) === key;
+    const free = [id, ofKey.get(key) ?? 0].find(isFree);
+    if (free === undefined) continue;
+    ids.set(key, free);
+    taken.add(free);
+  }
+  return { ids, gone };
+}
