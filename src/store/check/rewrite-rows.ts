@@ -8,7 +8,7 @@ import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { storedHash } from '../record/content-hash.ts';
 import { isStamp } from '../record/stamps.ts';
-import { render, type Sql } from '../sql/fragment.ts';
+import { name, render, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
 import { PUBLISHED } from '../sql/visibility.ts';
 import type { BatchWriter } from '../write/batches.ts';
@@ -16,7 +16,7 @@ import { WRITE_LIMITS } from '../write/in-time.ts';
 import { publishedEntries, publishedHash } from '../write/publish-dictionary.ts';
 import type { RowToPut, StoredRow, WriteTransaction } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
-import { hashOf, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
+import { hashOf, keyInTexts, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
 import {
   bareTextsStatement,
   isAmong,
@@ -55,12 +55,22 @@ export async function rewriteRows<T>(
     ? { rows: found, bare: [] }
     : await withBareTexts(planner, layout, keys, found, read);
   const textsOf = new Map(bare.map((raw) => [Number(raw._id), raw]));
+  const whole = rows.map((raw) => {
+    const texts = isWithout(raw) ? textsOf.get(Number(raw._id)) : undefined;
+    if (texts === undefined) return { raw, told: keyInTexts(layout, raw) };
+    textsOf.delete(Number(raw._id));
+    const { _key, _id, _visible, ...rest } = texts;
+    return { raw: { ...raw, ...rest }, told: String(_key) };
+  });
+  const others = whole.flatMap(({ raw, told }) => (told === undefined || told === raw._key ? [] : [told]));
+  const taken = new Set(await storedKeys(planner, layout, others, read));
   const mended = [
-    ...rows.map((raw) => {
-      const texts = isWithout(raw) ? textsOf.get(Number(raw._id)) : undefined;
-      if (texts === undefined) return mendRow(asker, layout, raw, stamp);
-      textsOf.delete(Number(raw._id));
-      return joinParts(asker, layout, raw, texts, stamp);
+    ...whole.map(({ raw, told }) => {
+      const isOther = told !== undefined && told !== raw._key && !taken.has(told);
+      // Two rows may tell the same key: the first has it.
+      const result = mendUnder(asker, layout, raw, isOther ? told : undefined, stamp);
+      taken.add(result.row.key);
+      return result;
     }),
     ...[...textsOf.values()].flatMap((raw) => rowOfTexts(planner.model, layout, raw) ?? []),
   ];
@@ -89,23 +99,36 @@ async function withBareTexts<T>(
   return { rows: [...found, ...others], bare };
 }
 
+/** Those of some keys that rows have. */
+async function storedKeys<T>(
+  planner: Planner,
+  layout: ResourceLayout,
+  keys: readonly string[],
+  read: (statement: Sql) => Promise<readonly RawRow<T>[]>,
+): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const rows = await read(
+    sql`SELECT r._key FROM ${name(layout.columnsTable)} r WHERE ${isAmong(planner, 'r', keys)}`,
+  );
+  return rows.map(({ _key }) => String(_key));
+}
+
 /**
- * A row whose texts lie under another key than its columns. The hash knows which of the two is right; where it knows
- * neither, that of the columns is.
+ * A row whose texts lie under, or tell, another key than its columns have. The hash knows which of the two is right;
+ * where it knows neither, that of the columns is.
  */
-function joinParts<T>(
+function mendUnder<T>(
   asker: Asker<T>,
   layout: ResourceLayout,
   raw: RawRow<T>,
-  { _key: otherKey, _id, _visible, ...texts }: RawRow<T>,
+  other: string | undefined,
   stamp: string,
 ): Mended {
-  const joined = { ...raw, ...texts };
-  const own = mendRow(asker, layout, joined, stamp);
+  const own = mendRow(asker, layout, raw, stamp);
   const isStored = ({ row }: Mended): boolean => row.hash === raw._hash;
-  if (isStored(own) || otherKey === undefined) return own;
-  const other = mendRow(asker, layout, { ...joined, _key: otherKey }, stamp);
-  return isStored(other) ? { ...other, renamed: own.row.stored } : own;
+  if (isStored(own) || other === undefined) return own;
+  const renamed = mendRow(asker, layout, raw, stamp, other);
+  return isStored(renamed) ? { ...renamed, renamed: own.row.stored } : own;
 }
 
 /** A row as it is to be written, and whether its content is known for sure. */
@@ -142,11 +165,16 @@ function mendRow<T>(
   layout: ResourceLayout,
   raw: RawRow<T>,
   stamp: string,
+  key = String(raw._key),
 ): Mended {
-  const read = readValues(layout, raw, decode);
   const { resource } = layout;
+  const { values: columns, broken } = readValues(layout, raw, decode);
+  const read = {
+    values: { ...columns, ...(resource.key in columns ? { [resource.key]: key } : {}) },
+    broken,
+  };
   const published = PUBLISHED.has(resource.name)
-    ? publishedEntries(model, resource.name).get(String(raw._key))
+    ? publishedEntries(model, resource.name).get(key)
     : undefined;
   const content =
     published === undefined
@@ -157,7 +185,7 @@ function mendRow<T>(
         };
   const { hash } = content;
   const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, read.values), stamp);
-  const found = rowOf(layout, raw, values);
+  const found = { ...rowOf(layout, raw, values), key };
   const bare = { ...found, ...parentIn(resource, values) };
   const isMoved = bare.parent !== found.parent || bare.parentResource !== found.parentResource;
   const isOrphan = resource.parent !== undefined && textOf(raw.parent_key) === null;

@@ -69,6 +69,16 @@ export function valuesInTexts<T>(
   return values;
 }
 
+/** The key that the ready texts of a row tell; undefined where they tell none. */
+export function keyInTexts<T>({ resource, pieces }: ResourceLayout, raw: RawRow<T>): string | undefined {
+  const piece = pieces.find(
+    ({ naming, fields }) => naming !== 'native' && fields.some(({ name }) => name === resource.key),
+  );
+  const members = piece === undefined ? undefined : membersOf(raw[piece.valuesColumn]);
+  const [, key] = Object.entries(members ?? {}).find(([name]) => name === resource.key) ?? [];
+  return typeof key === 'string' && key !== '' ? key : undefined;
+}
+
 function membersOf(text: unknown): object | undefined {
   if (typeof text !== 'string') return undefined;
   try {

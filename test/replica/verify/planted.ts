@@ -231,6 +231,11 @@ const PLANTED: readonly Planted[] = [
     found: [['Property', '$', 'missing'], damaged('Property', '$')],
   },
   {
+    name: 'a photo under another key',
+    statements: [`UPDATE media_records SET _key = 'z$' WHERE _key = 'p$'`],
+    found: [damaged('Media', 'z$')],
+  },
+  {
     name: 'a listing under the number of another',
     statements: [
       `UPDATE property_records SET _id = (SELECT _id FROM property_texts WHERE _key = '$2') WHERE _key = '$'`,
