@@ -1,12 +1,15 @@
 /** Records that are made to hurt whoever copies them: each goes to the quarantine alone, and nothing behind it is lost. */
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import type { Transport } from '../../src/replica/http/transport.ts';
 import { testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import type { Json } from '../support/world.ts';
 import { json } from './support/loopback.ts';
 import { nativeServer, success } from './support/native-server.ts';
 import { odataServer } from './support/odata-server.ts';
+import { platFeed } from './support/plat-source.ts';
 import { makeReplica } from './support/replica.ts';
 
 /** A value of so many levels; JSON.parse makes them without recursion, as a source's answer is read. */
@@ -121,3 +124,115 @@ test('native: nor does a first listing that is too large to be read hide whose s
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Property'), ['1', '2']);
 });
+
+/** Makes every answer that holds all of a listing larger than is read; space behind JSON is none of it. */
+const tooLargeWith =
+  (key: string, isWhole: (url: string) => boolean) =>
+  (transport: Transport): Transport =>
+  async (wish) => {
+    const response = await transport(wish);
+    if (!isWhole(wish.url)) return response;
+    const pieces: Uint8Array[] = [];
+    for await (const piece of response.body) pieces.push(piece);
+    const isThere = Buffer.concat(pieces).includes(`"${key}"`);
+    const { 'content-length': _, 'content-encoding': __, ...headers } = response.headers;
+    const more = isThere ? [Buffer.alloc(36_000_000, ' ')] : [];
+    return { ...response, headers, body: Readable.from([...pieces, ...more]) };
+  };
+
+const isExpanded = (url: string): boolean => !url.includes('$digests') && /[?&](?:\$|%24|_)expand=/.test(url);
+const REFUSED_SIZE =
+  /^The source cannot give its (?:record|sub-data): The answer has \d+ bytes or more, and 33554432 are read$/;
+
+interface Heavy {
+  readonly kind: 'reso' | 'native';
+  readonly is: 'plat' | 'foreign';
+}
+
+/** A source with listings of which one is too large, by its interface, and a replica of it. */
+async function heavySource(t: Scope, { kind, is }: Heavy, keys: readonly string[]) {
+  const clock = testClock('2026-06-01T12:00:00Z');
+  const between = tooLargeWith('BIG', isExpanded);
+  const options = { resources: ['Property'], between };
+  if (is === 'plat') {
+    const feed = await platFeed(t, { clock });
+    const put = (names: readonly string[]): Promise<unknown> =>
+      feed.write('Property', ...names.map((key) => ({ ListingKey: key, Media: [{ MediaKey: `M${key}` }] })));
+    await put(keys);
+    clock.advance(60_000);
+    return { put, clock, replica: await feed.replica(t, kind, options) };
+  }
+  const whole = (key: string): Json =>
+    record(key, {
+      ...(kind === 'reso' ? { Media: [media(key)] } : {}),
+      ModificationTimestamp: new Date(clock.now()).toISOString(),
+    });
+  const records = keys.map(whole);
+  clock.advance(3_600_000); // before the first window begins
+  if (kind === 'reso') {
+    const server = await odataServer(t, clock, { Property: records }, { expands: ['Media'] });
+    const put = async (names: readonly string[]): Promise<void> => {
+      server.records.get('Property')?.push(...names.map(whole));
+    };
+    return {
+      put,
+      clock,
+      replica: await makeReplica(t, { from: server.root, interface: kind, clock, ...options }),
+    };
+  }
+  const server = await nativeServer(t, clock, records);
+  const put = async (names: readonly string[]): Promise<void> => {
+    server.listings.push(...names.map(whole));
+  };
+  return {
+    put,
+    clock,
+    replica: await makeReplica(t, { from: server.root, interface: kind, clock, ...options }),
+  };
+}
+
+for (const kind of ['reso', 'native'] as const) {
+  for (const is of ['plat', 'foreign'] as const) {
+    for (const keys of [['BIG'], ['BIG', 'after'], ['AAA', 'BIG', 'C1', 'C2', 'C3', 'C4', 'C5']]) {
+      test(`${is} ${kind}: ${keys} of which BIG is too large to be read: it alone is in the quarantine`, async (t) => {
+        const { replica, clock } = await heavySource(t, { kind, is }, keys);
+        assert.equal(await replica.replicate(), 'done');
+        // What is in the quarantine is asked for again, an update, and a purge.
+        clock.advance(25 * 3_600_000);
+        assert.equal(await replica.replicate(), 'done');
+        const others = keys.filter((key) => key !== 'BIG');
+        const stored = await replica.keys('Property');
+        // The download of the native interface asks for sub-data by itself: the listing is there.
+        assert.deepEqual(stored, kind === 'native' ? keys : others);
+        if (kind === 'reso' || is === 'plat')
+          assert.deepEqual(
+            await replica.keys('Media'),
+            others.map((key) => `M${key}`),
+          );
+        const kept = await replica.quarantine();
+        assert.deepEqual(
+          kept.map(([resource, key]) => [resource, key]),
+          [['Property', kind === 'native' ? 'BIG/children' : 'BIG']],
+        );
+        for (const [, , reason] of kept) assert.match(reason, REFUSED_SIZE);
+        const verified = await replica.verify();
+        const different = verified.flatMap(({ differences }) => differences.map(({ key }) => key));
+        assert.deepEqual([...new Set(different)], [kind === 'native' ? 'BIG/children' : 'BIG']);
+      });
+    }
+
+    test(`${is} ${kind}: a listing that is too large comes to a replica that is current: the others come, too`, async (t) => {
+      const { replica, put, clock } = await heavySource(t, { kind, is }, ['A1', 'Z1']);
+      assert.equal(await replica.replicate(), 'done');
+      clock.advance(3_600_000);
+      await put(['B1', 'BIG', 'C1', 'C2', 'C3']);
+      clock.advance(600_000);
+      assert.equal(await replica.replicate(), 'done');
+      assert.deepEqual(await replica.keys('Property'), ['A1', 'B1', 'C1', 'C2', 'C3', 'Z1']);
+      assert.deepEqual(
+        (await replica.quarantine()).map(([resource, key]) => [resource, key]),
+        [['Property', 'BIG']],
+      );
+    });
+  }
+}

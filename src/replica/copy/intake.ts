@@ -10,6 +10,7 @@ import { clean } from './clean.ts';
 import type { Copy, CopySettings } from './copy.ts';
 import { agreed, declareFields, FURTHER, guessField, type UnknownField } from './drift.ts';
 import { inForms } from './forms.ts';
+import { entryOf, RECORD } from './wanted.ts';
 
 /** A key as the account of a copy names it: what it keeps of a key that no record can have stands under another name. */
 export const nameInAccount = (key: string): string => (isStorableKey(key) ? key : nameOfKey(key));
@@ -62,8 +63,12 @@ export async function readPage(
     unknown: new Map(),
   };
   for (const item of items) readItem(settings, model, draft, item);
-  for (const { resource, payload, reason } of broken) {
-    draft.quarantine.push({ resource, key: nameless(payload), reason, payload });
+  for (const { resource, key, payload, reason } of broken) {
+    draft.quarantine.push(
+      key === undefined
+        ? { resource, key: nameless(payload), reason, payload }
+        : { resource, key: entryOf(key, RECORD), reason, payload: JSON.stringify({ wanted: RECORD, key }) },
+    );
   }
   const intake = {
     records: [...draft.records].map(([resource, records]) => ({ resource, records: [...records.values()] })),

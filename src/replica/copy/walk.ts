@@ -1,4 +1,4 @@
-import { asksTooMuch, isOfRequest, mayAskTooMuch } from '../http/failure.ts';
+import { asksTooMuch, isOfRequest, mayAskTooMuch, type RequestFailure } from '../http/failure.ts';
 import type { Place, Position, SourceKey } from '../source/source.ts';
 import { LoopGuard } from './loop-guard.ts';
 import type { PageSize } from './page-size.ts';
@@ -68,10 +68,25 @@ async function fetchPage<P extends AnyPage>(
         if (smaller && error.kind === 'transient') smaller = false;
         else throw error;
       } else if (!size.shrink(error.kind === 'too-large' ? 'large' : 'slow')) {
-        if (!smaller || error.kind === 'too-large') throw error;
+        if (error.kind === 'too-large') return fetchApart(fetch, { position, size: size.now }, error);
+        if (!smaller) throw error;
         smaller = false;
       }
     }
+  }
+}
+
+/** The smallest page, of which a record alone may be too large: it is left out, and the others are not. */
+async function fetchApart<P>(
+  fetch: (place: Place) => Promise<P>,
+  place: Place,
+  failure: RequestFailure,
+): Promise<P> {
+  try {
+    return await fetch({ ...place, apart: true });
+  } catch (error) {
+    // A source that does not know this says nothing of the position.
+    throw isOfRequest(error) && error.kind === 'rejected' ? failure : error;
   }
 }
 

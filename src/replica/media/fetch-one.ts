@@ -1,4 +1,6 @@
+import { halved } from '../copy/halved.ts';
 import { storePage } from '../copy/store-page.ts';
+import { RECORD } from '../copy/wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { endingOf } from './ending.ts';
 import { fetchFile } from './fetch-file.ts';
@@ -66,7 +68,11 @@ export async function renew(run: FileRun): Promise<void> {
   try {
     if (unasked.length > 0) {
       await copy.book.inTurn('Property', async () =>
-        storePage(copy, await copy.feed.some('Property', unasked), () => ({})),
+        storePage(
+          copy,
+          await halved('Property', unasked, RECORD, (keys) => copy.feed.some('Property', keys)),
+          () => ({}),
+        ),
       );
     }
     for (const key of unasked) renewed.add(key);

@@ -22,6 +22,8 @@ export interface Place {
   readonly position: Position | undefined;
   readonly size: number;
   readonly attempts?: number;
+  /** Each record of the page in a request of its own: together they are too large to be read. */
+  readonly apart?: boolean;
 }
 
 /** A key of a resource; accounts give two kinds in one page. */
@@ -38,9 +40,11 @@ export interface SourceItem {
   readonly onlyChildren?: boolean;
 }
 
-/** A member of a page that is no record: it goes to the quarantine as it came. */
+/** A member of a page that is no record, and goes to the quarantine as it came, or of which only the key could be read. */
 export interface BrokenItem {
   readonly resource: string;
+  /** Of a record that could not be read. */
+  readonly key?: string;
   readonly payload: string;
   readonly reason: string;
 }
@@ -161,8 +165,8 @@ export interface Source {
     after: string,
     size: number,
   ): Promise<{ readonly ranges: readonly SourceDigest[]; readonly more: boolean }>;
-  /** A page of whole records that follow a key; only with digests. */
-  after?(resource: string, key: string, size: number): Promise<SourcePage>;
+  /** A page of whole records that follow a key, each in a request of its own if need be; only with digests. */
+  after?(resource: string, key: string, size: number, apart?: boolean): Promise<SourcePage>;
   /** Records by their keys, with their children; those that are not there are left out. */
   some(resource: string, keys: readonly string[], attempts?: number): Promise<SourcePage>;
   /** Where it is asked: scheme, host and port. */

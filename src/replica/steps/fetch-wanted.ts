@@ -3,7 +3,7 @@ import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
 import { storePage } from '../copy/store-page.ts';
 import { CHILDREN, entryOf, RECORD } from '../copy/wanted.ts';
-import { asksTooMuch, isOfRequest, RequestFailure } from '../http/failure.ts';
+import { asksTooMuch, isOfRequest, isTooLarge, RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
 import { type Blame, makeBlame } from './blame.ts';
 import { absentFrom } from './gone.ts';
@@ -45,11 +45,10 @@ export async function fetchWanted(copy: Copy, resource: string, why: string): Pr
       tell({ kind: 'page', resource, step, rows: some.length, done, total });
     }
   }
-  const [first] = failed.values();
-  if (first !== undefined) {
-    if (done === 0) await blame.onSource(first);
-    await giveUp(copy, resource, why, failed);
-  }
+  // An answer came of what is too large: the source gives what it has.
+  const first = [...failed.values()].find((failure) => !isTooLarge(failure));
+  if (first !== undefined && done === 0) await blame.onSource(first);
+  if (failed.size > 0) await giveUp(copy, resource, why, failed);
   tell({ kind: 'step', resource, step, state: 'done' });
 }
 
@@ -136,7 +135,7 @@ async function askFor(
     }
     const [only = ''] = keys;
     if (keys.length === 1) {
-      await blame.put(only, error);
+      if (!isTooLarge(error)) await blame.put(only, error);
       return [{ some: keys, page: error }];
     }
     const middle = keys.length >> 1;

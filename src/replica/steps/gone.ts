@@ -6,6 +6,7 @@ import type { Quarantined } from '../../store/ledger.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import { collectionOf } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
+import { halved } from '../copy/halved.ts';
 import { readPage } from '../copy/intake.ts';
 import { subjectOf } from '../copy/subject.ts';
 import { CHILDREN, RECORD } from '../copy/wanted.ts';
@@ -77,8 +78,10 @@ async function ask(copy: Copy, resource: string, keys: readonly string[], given:
   const collections = apart.includes(CHILDREN) ? feed.capabilities.expansions : apart;
   for (let at = 0; at < keys.length; at += feed.someAtOnce) {
     const some = keys.slice(at, at + feed.someAtOnce);
-    const pages = [await feed.some(resource, some)];
-    if (apart.length > 0) pages.push(await feed.children(some, collections));
+    const pages = [await halved(resource, some, RECORD, (few) => feed.some(resource, few))];
+    if (apart.length > 0) {
+      pages.push(await halved(resource, some, CHILDREN, (few) => feed.children(few, collections)));
+    }
     for (const page of pages) {
       for (const each of page.keys) given.records.add(nameOf(each.resource, each.key));
       const { intake } = await readPage(copy, page);

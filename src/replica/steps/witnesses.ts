@@ -7,7 +7,9 @@
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { BookChange } from '../copy/book.ts';
 import type { Copy } from '../copy/copy.ts';
+import { halved } from '../copy/halved.ts';
 import type { Witness } from '../copy/states.ts';
+import { RECORD } from '../copy/wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { edgesOf } from './download.ts';
@@ -64,7 +66,7 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
   const keyField = (await copy.store.model()).resource(resource).key;
   const ask = async (some: readonly Witness[]): Promise<ReadonlyMap<string, number>> => {
     const keys = some.map(({ key }) => key);
-    const { items } = await feed.some(resource, keys, 1);
+    const { items } = await halved(resource, keys, RECORD, (some) => feed.some(resource, some, 1));
     const seen = items.map((item) => witnessOf(item, keyField, feed.windowField(resource)));
     return new Map(seen.flatMap((each) => (each === undefined ? [] : [[each.key, each.at]])));
   };

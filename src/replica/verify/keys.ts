@@ -1,5 +1,8 @@
 /** Keys that stand on one side alone. */
+
 import type { Copy } from '../copy/copy.ts';
+import { halved } from '../copy/halved.ts';
+import { RECORD } from '../copy/wanted.ts';
 import type { Tally } from './tally.ts';
 
 /** The order of keys: by bytes of UTF-8 (I1). */
@@ -25,7 +28,9 @@ export async function findExtra(
     if (stored.length === 0) return;
     const extra = stored.filter((key) => !keys.has(key));
     if (extra.length === 0) continue;
-    const given = (await feed.some(resource, extra)).keys.filter((each) => each.resource === resource);
+    const given = (await halved(resource, extra, RECORD, (some) => feed.some(resource, some))).keys.filter(
+      (each) => each.resource === resource,
+    );
     const there = new Set(given.map(({ key }) => key));
     const gone = extra.filter((key) => !there.has(key));
     const still = await store.ledger.missing(name, resource, gone);

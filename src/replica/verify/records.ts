@@ -6,8 +6,9 @@ import { SOURCE_STAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import { collectionOf } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
+import { halved } from '../copy/halved.ts';
 import { type Intake, readPage } from '../copy/intake.ts';
-import { RECORD } from '../copy/wanted.ts';
+import { CHILDREN, RECORD } from '../copy/wanted.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { wantedApart } from '../steps/children.ts';
 import { type Compared, compareRecords, type Replica } from './compare.ts';
@@ -30,14 +31,17 @@ export async function comparePage(
     for (let at = 0; at < page.keys.length; at += feed.someAtOnce) {
       const keys = page.keys.slice(at, at + feed.someAtOnce).map(({ key }) => key);
       const rest = apart.includes(RECORD)
-        ? await feed.some(collection, keys)
-        : await feed.children(keys, feed.capabilities.expansions);
+        ? await halved(collection, keys, RECORD, (some) => feed.some(collection, some))
+        : await halved(collection, keys, CHILDREN, (some) => childrenOf(feed, some));
       items.push(...rest.items);
       broken.push(...rest.broken);
     }
   }
   await compareItems(copy, items, broken, tally);
 }
+
+const childrenOf = (feed: Copy['feed'], keys: readonly string[]): Promise<SourcePage> =>
+  feed.children(keys, feed.capabilities.expansions);
 
 export async function compareItems(
   copy: Copy,
@@ -149,13 +153,13 @@ async function readAgain(
 ): Promise<Map<string, Omit<Suspect, 'isOfChildren'>>> {
   const { feed } = copy;
   const found = new Map<string, Omit<Suspect, 'isOfChildren'>>();
-  const whole = await feed.some(
-    resource,
-    suspects.map(([key]) => key),
-  );
+  const every = suspects.map(([key]) => key);
+  const whole = await halved(resource, every, RECORD, (some) => feed.some(resource, some));
   const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
   const children =
-    parts.length === 0 ? { items: [], broken: [] } : await feed.children(parts, feed.capabilities.expansions);
+    parts.length === 0
+      ? { items: [], broken: [] }
+      : await halved(resource, parts, CHILDREN, (some) => childrenOf(feed, some));
   for (const page of [whole, children]) {
     const records = recordsOf((await readPage(copy, page)).intake);
     const own = records.filter((record) => record.resource.name === resource);

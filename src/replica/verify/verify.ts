@@ -5,8 +5,10 @@
 import { findNavigation } from '../../dictionary/index.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
+import { halved } from '../copy/halved.ts';
 import { pagesFrom } from '../copy/walk.ts';
-import { RequestFailure } from '../http/failure.ts';
+import { RECORD } from '../copy/wanted.ts';
+import { isTooLarge, RequestFailure } from '../http/failure.ts';
 import { ACCOUNTS, type Place, type SourcePage } from '../source/source.ts';
 import { completeUpTo, whyIncomplete } from './complete.ts';
 import { compareKeys, findExtra } from './keys.ts';
@@ -126,9 +128,11 @@ async function readRange(
   const every = tally.keys.get(collection) ?? new Set();
   tally.keys.set(collection, every);
   const given = new Set<string>();
+  let asked = rows;
   const isWithin = (key: string): boolean => compareKeys(key, last) <= 0;
   for (let key = after; key === after || compareKeys(key, last) < 0; ) {
-    const page = await feed.after(collection, key, rows);
+    const { page, size } = await pageAfter(feed, collection, key, asked);
+    asked = size;
     const keys = page.keys.filter((each) => isWithin(each.key));
     const names = new Set(keys.map((each) => each.key));
     for (const name of names) given.add(name);
@@ -139,11 +143,28 @@ async function readRange(
     });
     await comparePage(copy, collection, { ...page, items, keys }, tally);
     const end = page.keys.at(-1)?.key;
-    if (end === undefined || page.keys.length < rows) break;
+    if (end === undefined || page.keys.length < size) break;
     key = end;
   }
   for (const key of given) every.add(key);
   await findExtra(copy, collection, given, tally, { after, last });
+}
+
+/** A page after a key, as large as can be read. */
+async function pageAfter(
+  feed: Digesting,
+  collection: string,
+  key: string,
+  most: number,
+): Promise<{ readonly page: SourcePage; readonly size: number }> {
+  for (let size = most; ; size = Math.ceil(size / 2)) {
+    try {
+      return { page: await feed.after(collection, key, size), size };
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      if (size === 1) return { page: await feed.after(collection, key, size, true), size };
+    }
+  }
 }
 
 /** Content of a number of records that are spread evenly over the keys. */
@@ -168,7 +189,8 @@ async function compareSample(
     (_, at) => stored[Math.floor(at * step)] ?? '',
   );
   for (let at = 0; at < chosen.length; at += feed.someAtOnce) {
-    const page = await feed.some(resource, chosen.slice(at, at + feed.someAtOnce));
+    const some = chosen.slice(at, at + feed.someAtOnce);
+    const page = await halved(resource, some, RECORD, (keys) => feed.some(resource, keys));
     await compareItems(copy, page.items, page.broken, tally);
   }
 }

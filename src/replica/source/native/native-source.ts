@@ -4,6 +4,7 @@ import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
 import { readDate, readJson, withoutEmptyLists } from '../answer.ts';
+import { oneByOne } from '../apart.ts';
 import { serverClock } from '../server-clock.ts';
 import type {
   BrokenItem,
@@ -149,6 +150,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     shown: options.shown,
     windowField: () => capabilities.windowField,
     async page(resource, walk, { position, ...rest }) {
+      if (rest.apart === true) return pageApart(resource, walk, { position, ...rest });
       const query = [
         `_limit=${sizeOf({ position, ...rest })}`,
         ...optionsOf(resource, walk),
@@ -180,6 +182,36 @@ export function nativeSource(options: NativeSourceOptions): Source {
       return pageOf('Property', await listingsOf(keys, options, attempts), 'children');
     },
   };
+
+  /** A page whose listings are asked for one by one. */
+  async function pageApart(resource: string, walk: Walk, where: Place): Promise<SourcePage> {
+    if (resource === ACCOUNTS) {
+      throw new RequestFailure('too-large', `${root}${ACCOUNTS} has records that are too large to be read`);
+    }
+    const { position } = where;
+    const [filter] = walk.kind === 'window' ? optionsOf(resource, walk) : [];
+    const query = [
+      `_limit=${sizeOf(where)}`,
+      ...(filter === undefined ? [] : [filter]),
+      '_select=ListingKey',
+    ];
+    const answer = await list(LISTINGS, [...query, place(resource, position)]);
+    const page = await keysOnly(resource, answer);
+    // The download asks for sub-data by itself.
+    const options = walk.kind === 'window' ? [expand] : [];
+    const asked = walk.kind === 'window' ? 'whole' : 'bare';
+    const keys = page.keys.map(({ key }) => key);
+    const some = await oneByOne(resource, keys, async (key) =>
+      pageOf(resource, await listingsOf([key], options, undefined), asked),
+    );
+    return {
+      ...page,
+      ...some,
+      items: [...some.items, ...page.items],
+      broken: [...some.broken, ...page.broken],
+      next: nextOf(resource, answer, position),
+    };
+  }
 
   /** Listings by their keys. A source may give fewer at once than were asked for: it is asked for the others again. */
   async function listingsOf(

@@ -31,6 +31,26 @@ export function filterOf(walk: Walk): string[] {
   return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
 }
 
+const KEYS_ALONE = (key: string): RegExp => new RegExp(`[?&](?:\\$|%24)select=${key}(?=&|$)`, 'i');
+
+/**
+ * The same link for the keys alone.
+ * @returns undefined where it does not show what it asks for
+ */
+export function withKeysAlone(url: string, key: string, expansions: readonly string[]): string | undefined {
+  if (expansions.length === 0) return `${url}${url.includes('?') ? '&' : '?'}$select=${key}`;
+  const expand = /([?&])(?:\$|%24)expand=[^&]*/i;
+  return expand.test(url) ? url.replace(expand, `$1$select=${key}`) : undefined;
+}
+
+/** The link that follows keys alone, for whole records again. @returns undefined where it does not show what it asks for */
+export function withRecords(url: string, key: string, expansions: readonly string[]): string | undefined {
+  const select = KEYS_ALONE(key);
+  if (!select.test(url)) return undefined;
+  const expand = expansions.length === 0 ? '' : `$expand=${expansions.join(',')}`;
+  return url.replace(select, (found) => `${found.charAt(0)}${expand}`);
+}
+
 /** The same link with another page size. */
 export function withTop(url: string, size: number): string {
   return url.replace(/([?&](?:\$|%24)?top=)\d+/i, `$1${size}`);

@@ -6,6 +6,7 @@ import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';
 import { readDate, readJson, withoutEmptyLists } from '../answer.ts';
+import { oneByOne } from '../apart.ts';
 import { serverClock } from '../server-clock.ts';
 import type {
   BrokenItem,
@@ -19,6 +20,7 @@ import type {
   SourceItem,
   SourceKey,
   SourcePage,
+  Walk,
 } from '../source.ts';
 import { inTurn, NOTHING, together, UNMASKED } from './gathered.ts';
 import { type ListAnswer, linkOf, readList } from './list-answer.ts';
@@ -29,6 +31,8 @@ import {
   literalOf,
   quoted,
   recordAddress,
+  withKeysAlone,
+  withRecords,
   withTop,
 } from './options.ts';
 import { ShortList } from './short-list.ts';
@@ -116,6 +120,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     shown: options.shown,
     windowField: options.windowField,
     async page(name, walk, place) {
+      if (place.apart === true) return pageApart(name, walk, place);
       const query = [...filterOf(walk), ...(counts ? ['$count=true'] : []), ...expand(name)];
       const { page, values, facts } = await read(name, query, place);
       return { ...itemsOf(name, values), next: nextOf(page, values.length, place), ...facts, ...UNMASKED };
@@ -142,32 +147,79 @@ export function resoSource(options: ResoSourceOptions): Source {
             }
             return { ranges: values.map(digestOf), more: linkOf(page, root) !== undefined };
           },
-          after: async (name: string, key: string, size: number) => {
+          after: async (name: string, key: string, size: number, apart = false) => {
+            const shape = apart ? [`$select=${resourceOf(name).key}`] : expand(name);
             const query = [
               `$top=${size}`,
-              ...expand(name),
+              ...shape,
               ...(key === '' ? [] : [`$skiptoken=${skipTokenOf(key)}`]),
             ];
             const url = `${root}${name}?${query.map(encodeOption).join('&')}`;
             const { values, facts } = await client.get(url, readList, {
               headers: { prefer: 'omit-values=nulls' },
             });
-            return { ...itemsOf(name, values), ...facts, ...UNMASKED };
+            if (!apart) return { ...itemsOf(name, values), ...facts, ...UNMASKED };
+            const keys = keysOf(name, values);
+            const names = keys.map((each) => each.key);
+            return { ...facts, keys, ...(await oneByOne(name, names, (each) => records(name, [each]))) };
           },
         }
       : {}),
-    async some(name, keys, attempts) {
-      if (capabilities.asksForMany) {
-        const list = keys.map(quoted).join(',');
-        const query = [`$filter=${resourceOf(name).key} in (${list})`, ...expand(name)];
-        return everyPage(name, query, keys.length, attempts);
-      }
-      return together(await inTurn(keys, (key) => single(name, key, attempts)));
-    },
+    some: records,
     async children(keys, collections, attempts) {
       return together(await inTurn(keys, (key) => childrenOf(key, collections, attempts)));
     },
   };
+
+  async function records(name: string, keys: readonly string[], attempts?: number): Promise<SourcePage> {
+    if (capabilities.asksForMany) {
+      const list = keys.map(quoted).join(',');
+      const query = [`$filter=${resourceOf(name).key} in (${list})`, ...expand(name)];
+      return everyPage(name, query, keys.length, attempts);
+    }
+    return together(await inTurn(keys, (key) => single(name, key, attempts)));
+  }
+
+  /**
+   * A page whose records are asked for one by one. Links lead through the keys alone and back, where they show what
+   * they ask for: whoever guessed would read records without their fields.
+   */
+  async function pageApart(name: string, walk: Walk, place: Place): Promise<SourcePage> {
+    const { key } = resourceOf(name);
+    const { position } = place;
+    const blind = new RequestFailure(
+      'too-large',
+      `${root}${name} has records that are too large, and no way past them`,
+    );
+    if (!capabilities.asksForMany && capabilities.byKey === 'none') throw blind;
+    const collections = expand(name).length === 0 ? [] : expansions;
+    const url = position?.kind === 'link' ? withKeysAlone(position.url, key, collections) : undefined;
+    if (position?.kind === 'link' && url === undefined) throw blind;
+    const query = [...filterOf(walk), ...(counts ? ['$count=true'] : []), `$select=${key}`];
+    const at: Place = url === undefined ? place : { ...place, position: { kind: 'link', url } };
+    const { page, values, facts } = await read(name, query, at);
+    const found = nextOf(page, values.length, at);
+    const onward = found?.kind === 'link' ? withRecords(found.url, key, collections) : undefined;
+    if (found?.kind === 'link' && onward === undefined) throw blind;
+    const keys = keysOf(name, values);
+    const keyless = itemsOf(
+      name,
+      values.filter((value) => keysOf(name, [value]).length === 0),
+    );
+    const some = await oneByOne(
+      name,
+      keys.map((each) => each.key),
+      (each) => records(name, [each]),
+    );
+    return {
+      ...facts,
+      ...UNMASKED,
+      items: [...some.items, ...keyless.items],
+      broken: [...some.broken, ...keyless.broken],
+      keys,
+      next: onward === undefined ? found : { kind: 'link', url: onward },
+    };
+  }
 
   /** A short list whole, in as many pages as the server makes of it. */
   async function everyPage(
