@@ -102,6 +102,7 @@ const DEAR: readonly string[] = [
   'calendar.test.ts',
   'replica/simulation/postgres.test.ts',
   'replica/cli/killed.test.ts',
+  'cli/kill.test.ts',
   'replica/simulation/reso.test.ts',
   'replica/simulation/native.test.ts',
   'oracle/postgres.test.ts',
