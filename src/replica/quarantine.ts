@@ -6,12 +6,11 @@ import { clean } from './copy/clean.ts';
 import { inForms } from './copy/forms.ts';
 import { readState } from './copy/states.ts';
 import { subjectOf } from './copy/subject.ts';
-import { RECORD } from './copy/wanted.ts';
+import { RECORD, wantedApart } from './copy/wanted.ts';
 import { isObject } from './json.ts';
 import { type AskOptions, asking } from './run/asking.ts';
 import { type Hold, holdSource, newHolder } from './run/hold.ts';
 import { sourceName } from './run/session.ts';
-import { wantedApart } from './steps/children.ts';
 import { type Sought, seekGone } from './steps/gone.ts';
 
 /** What came of a retry. */

@@ -1,7 +1,7 @@
 import type { FieldValues } from '../dictionary/index.ts';
 import type { CacheUse } from './bounded-cache.ts';
+import type { Checks } from './check/checks.ts';
 import type { FileFault } from './check/file-faults.ts';
-import type { CheckedRows, FaultPage, RowFaults, RowPlace } from './check/row-faults.ts';
 import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
 import type { Ledger } from './ledger.ts';
@@ -88,7 +88,7 @@ export type ContentKey =
   | { readonly parent: string; readonly parentResource: string };
 
 /** Where records live. Both engines are this, and one suite of tests holds them to it. */
-export interface Store {
+export interface Store extends Checks {
   /** For messages; without passwords. */
   readonly name: string;
   /** Settings, dictionary and rules as they are now, also when another process changed them. */
@@ -149,12 +149,6 @@ export interface Store {
   /** A day whose rules the stored visibility does not follow; undefined when all is well. Cheap. */
   overdue?(): OverdueDay | undefined;
   status(): Promise<StoreStatus>;
-  /** Rows of a resource that do not say one thing everywhere (check/row-faults.ts). */
-  rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage>;
-  /** The place of the last of so many rows after another place; undefined where there are not so many. */
-  rowAfter(resource: string, after: RowPlace | undefined, limit: number): Promise<RowPlace | undefined>;
-  /** What is kept beside the rows of a resource and does not agree with them (check/table-faults.ts). */
-  tableFaults(resource: string): Promise<readonly RowFaults[]>;
   /** What the engine finds wrong beneath the records: pages, tables, indexes. */
   fileFaults(): Promise<readonly FileFault[]>;
   /** Rebuilds what lies beneath the records and follows from them: indexes, and tables that are missing. */

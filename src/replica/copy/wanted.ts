@@ -1,3 +1,4 @@
+import { type Capabilities, givesCustomFields } from '../source/source.ts';
 import type { Copy } from './copy.ts';
 
 /** The reason of records that are fetched whole; any other is the name of a collection, or `children` for all. */
@@ -20,4 +21,14 @@ export function subDataEntries(
   return keys
     .flatMap((key) => whys.map((why) => entryOf(key, why)))
     .filter((entry) => book.isQuarantined(resource, entry));
+}
+
+/** Names under which the rest of a download is wanted; empty where everything comes with the listings. */
+export function wantedApart(capabilities: Capabilities, resource: string): readonly string[] {
+  const { interface: kind, children, expansions } = capabilities;
+  if (resource !== 'Property' || children === 'none') return [];
+  if (givesCustomFields(capabilities)) return [RECORD];
+  // The native download sends nothing but _limit, _skiptoken and _select (reference: consumer, trap 11).
+  if (kind === 'native') return [CHILDREN];
+  return children === 'per-listing' ? expansions : [];
 }

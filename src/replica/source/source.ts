@@ -183,5 +183,10 @@ export interface WindowEdges {
   readonly overlap: number;
 }
 
-export const PLAT_EDGES: WindowEdges = { settle: 10_000, overlap: 1000 };
-export const FOREIGN_EDGES: WindowEdges = { settle: 60_000, overlap: 600_000 };
+const PLAT_EDGES: WindowEdges = { settle: 10_000, overlap: 1000 };
+const FOREIGN_EDGES: WindowEdges = { settle: 60_000, overlap: 600_000 };
+
+export function edgesOf({ isPlat, interface: kind }: Capabilities): WindowEdges {
+  if (!isPlat) return FOREIGN_EDGES;
+  return kind === 'native' ? { ...PLAT_EDGES, overlap: 0 } : PLAT_EDGES;
+}

@@ -1,8 +1,8 @@
 import type { Keys } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import type { Intake } from '../copy/intake.ts';
-import { CHILDREN, RECORD } from '../copy/wanted.ts';
-import { type Capabilities, givesCustomFields, type SourcePage } from '../source/source.ts';
+import { RECORD, wantedApart } from '../copy/wanted.ts';
+import type { SourcePage } from '../source/source.ts';
 import { fetchWanted } from './fetch-wanted.ts';
 
 const OPEN_HOUSES = ['OpenHousesChangeTimestamp'];
@@ -44,16 +44,6 @@ export async function childrenOfUpdated(copy: Copy, resource: string, { records 
     });
     return { resource, keys: moved.map(({ key }) => key), why };
   });
-}
-
-/** Names under which the rest of a download is wanted; empty where everything comes with the listings. */
-export function wantedApart(capabilities: Capabilities, resource: string): readonly string[] {
-  const { interface: kind, children, expansions } = capabilities;
-  if (resource !== 'Property' || children === 'none') return [];
-  if (givesCustomFields(capabilities)) return [RECORD];
-  // The native download sends nothing but _limit, _skiptoken and _select (reference: consumer, trap 11).
-  if (kind === 'native') return [CHILDREN];
-  return children === 'per-listing' ? expansions : [];
 }
 
 /** Fetches whatever is wanted: records, and collections of listings, also those that came without their end. */

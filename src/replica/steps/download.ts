@@ -5,20 +5,15 @@ import { contradicts, NO_MASKS, withPage } from '../copy/masks.ts';
 import { noteDone } from '../copy/schedule.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
+import { wantedApart } from '../copy/wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { type LoadEvent, least, type WalkEnd } from '../machine/load.ts';
-import { FOREIGN_EDGES, PLAT_EDGES, type SourcePage, type WindowEdges } from '../source/source.ts';
-import { fetchApart, wantedApart, wantedOfNew } from './children.ts';
+import { edgesOf, type SourcePage } from '../source/source.ts';
+import { fetchApart, wantedOfNew } from './children.ts';
 import { witnessesAfter } from './witnesses.ts';
 
 /** Downloads that are begun again before the source is given up for now. */
 const MOST_ROUNDS = 5;
-
-export function edgesOf({ feed }: Copy): WindowEdges {
-  const { isPlat, interface: kind } = feed.capabilities;
-  if (!isPlat) return FOREIGN_EDGES;
-  return kind === 'native' ? { ...PLAT_EDGES, overlap: 0 } : PLAT_EDGES;
-}
 
 /** How far the source's clock may be off from this one without a word. */
 const TOLD_OFFSET = 24 * 3_600_000;
@@ -30,7 +25,7 @@ export async function settledAt(copy: Copy): Promise<string> {
   if (Math.abs(ahead) >= TOLD_OFFSET) {
     copy.tell({ kind: 'clock', sourceClock: timestampFrom(moment), ahead });
   }
-  return timestampFrom(moment - edgesOf(copy).settle);
+  return timestampFrom(moment - edgesOf(copy.feed.capabilities).settle);
 }
 
 /**

@@ -9,9 +9,8 @@ import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';
 import { readPage } from '../copy/intake.ts';
 import { subjectOf } from '../copy/subject.ts';
-import { CHILDREN, RECORD } from '../copy/wanted.ts';
+import { CHILDREN, RECORD, wantedApart } from '../copy/wanted.ts';
 import type { SourcePage } from '../source/source.ts';
-import { wantedApart } from './children.ts';
 
 /** Of these keys, those that a page does not give. */
 export function absentFrom(page: SourcePage, resource: string, keys: readonly string[]): ReadonlySet<string> {

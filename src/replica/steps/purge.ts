@@ -2,8 +2,8 @@ import type { Kept } from '../copy/book.ts';
 import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { filesOf } from '../copy/files-wanted.ts';
-import { RECORD, subDataEntries } from '../copy/wanted.ts';
-import { type Want, wantedApart } from './children.ts';
+import { RECORD, subDataEntries, wantedApart } from '../copy/wanted.ts';
+import type { Want } from './children.ts';
 
 /** Records that are deleted in one transaction. */
 const AT_ONCE = 500;

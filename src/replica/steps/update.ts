@@ -5,9 +5,9 @@ import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { LoadEvent } from '../machine/load.ts';
-import type { Place, SourcePage, Walk } from '../source/source.ts';
+import { edgesOf, type Place, type SourcePage, type Walk } from '../source/source.ts';
 import { childrenOfUpdated, fetchApart } from './children.ts';
-import { edgesOf, masksAfter, settledAt, showsOtherFields } from './download.ts';
+import { masksAfter, settledAt, showsOtherFields } from './download.ts';
 import { witnessesAfter } from './witnesses.ts';
 
 /** Windows that are begun again in one update before the source is given up for now. */
@@ -89,7 +89,7 @@ async function readWindow(copy: Copy, resource: string): Promise<void> {
     const state = book.load(resource);
     if (state.kind !== 'updating') return;
     const field = fields[state.pass] ?? feed.windowField(resource);
-    const lower = timestampFrom(Date.parse(state.cursor) - edgesOf(copy).overlap);
+    const lower = timestampFrom(Date.parse(state.cursor) - edgesOf(copy.feed.capabilities).overlap);
     const window: Walk = { kind: 'window', field, lower, upper: state.upper };
     await readPass(copy, resource, window, state.pass >= fields.length - 1);
   }

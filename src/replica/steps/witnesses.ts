@@ -11,8 +11,7 @@ import { halved } from '../copy/halved.ts';
 import type { Witness } from '../copy/states.ts';
 import { RECORD } from '../copy/wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
-import type { SourceItem, SourcePage } from '../source/source.ts';
-import { edgesOf } from './download.ts';
+import { edgesOf, type SourceItem, type SourcePage } from '../source/source.ts';
 
 /** Witnesses of a resource that are kept: so many of the newest records may be deleted without blinding the check. */
 const KEPT = 20;
@@ -82,7 +81,7 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
         if (now === undefined) gone.add(witness.key);
         else if (isOlder(witness, now)) {
           // A server that is behind the others of its source shows so for a moment.
-          await environment.clock.sleep(edgesOf(copy).settle, signal);
+          await environment.clock.sleep(edgesOf(copy.feed.capabilities).settle, signal);
           const again = (await ask([witness])).get(witness.key);
           if (again !== undefined && isOlder(witness, again))
             return { key: witness.key, was: timestampFrom(witness.at), is: timestampFrom(again) };

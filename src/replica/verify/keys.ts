@@ -1,5 +1,4 @@
 /** Keys that stand on one side alone. */
-
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';
 import { RECORD } from '../copy/wanted.ts';

@@ -1,16 +1,10 @@
 import type { Pool } from 'pg';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
+import { type Checks, checksOn } from '../check/checks.ts';
 import type { FileFault } from '../check/file-faults.ts';
 import { rewriteInBatches } from '../check/rewrite-rows.ts';
-import {
-  type CheckedRows,
-  type FaultPage,
-  findRowFaults,
-  placeAfter,
-  type RowFaults,
-  type RowPlace,
-} from '../check/row-faults.ts';
-import { findTableFaults, mendStatements } from '../check/table-faults.ts';
+import type { CheckedRows, FaultPage, RowFaults, RowPlace } from '../check/row-faults.ts';
+import { mendStatements } from '../check/table-faults.ts';
 import type { WriteBackup } from '../dump.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { KeyStore } from '../key-store.ts';
@@ -261,36 +255,25 @@ export class PostgresStore implements Store {
     );
   }
 
-  async rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage> {
-    await this.model();
-    return this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
-      planner.model.stores(resource)
-        ? findRowFaults(askerOf(session, planner), planner.model.layout(resource), rows)
-        : { rows: 0, read: 0, faults: [] },
-    );
+  rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage> {
+    return this.#checking((checks) => checks.rowFaults(resource, rows));
   }
 
-  async rowAfter(
-    resource: string,
-    after: RowPlace | undefined,
-    limit: number,
-  ): Promise<RowPlace | undefined> {
-    await this.model();
-    return this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
-      planner.model.stores(resource)
-        ? placeAfter(askerOf(session, planner), planner.model.layout(resource), after, limit)
-        : undefined,
-    );
+  rowAfter(resource: string, after: RowPlace | undefined, limit: number): Promise<RowPlace | undefined> {
+    return this.#checking((checks) => checks.rowAfter(resource, after, limit));
   }
 
   async tableFaults(resource: string): Promise<readonly RowFaults[]> {
+    const faults = await this.#checking((checks) => checks.tableFaults(resource));
     const model = await this.model();
-    const faults = await this.#reads.read('searches', { milliseconds: LARGE }, async (session, planner) =>
-      planner.model.stores(resource)
-        ? findTableFaults(askerOf(session, planner), planner.model.layout(resource))
-        : [],
-    );
     return model.stores(resource) ? [...faults, ...(await this.#viewFaults(model, resource))] : faults;
+  }
+
+  async #checking<T>(work: (checks: Checks) => Promise<T>): Promise<T> {
+    await this.model();
+    return this.#reads.read('searches', { milliseconds: LARGE }, (session, planner) =>
+      work(checksOn(askerOf(session, planner))),
+    );
   }
 
   #viewFaults(model: StoreModel, resource: string): Promise<readonly RowFaults[]> {

@@ -5,12 +5,10 @@
 import { existsSync } from 'node:fs';
 import { platError } from '../../errors/index.ts';
 import { type Checkable, unsoundness } from '../check/check-store.ts';
-import { findRowFaults } from '../check/row-faults.ts';
-import { findTableFaults } from '../check/table-faults.ts';
 import type { StoreDump } from '../dump.ts';
 import type { StoreModel } from '../model.ts';
 import { PartialFile } from '../partial-file.ts';
-import { askerOf } from './asker.ts';
+import { sqliteChecks } from './checks.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
@@ -18,7 +16,6 @@ import { giveFileId } from './file-id.ts';
 import { readModel } from './meta.ts';
 import { mustLieAlone } from './new-file.ts';
 import { restoreStore } from './restore.ts';
-import { findViewFaults } from './views.ts';
 
 /** Where a backup comes from, and who is told of its progress. */
 export interface BackupOptions {
@@ -77,15 +74,9 @@ async function faultOf(path: string, told: BackupOptions['told']): Promise<strin
 
 function checkable(connection: Connection): Checkable {
   const model: StoreModel = readModel(connection.database);
-  const asker = askerOf(connection, model);
   return {
+    ...sqliteChecks(connection, model),
     model: async () => model,
-    rowFaults: (resource, rows) => findRowFaults(asker, model.layout(resource), rows),
-    tableFaults: async (resource) => {
-      const layout = model.layout(resource);
-      const faults = await findTableFaults(asker, layout);
-      return [...faults, ...findViewFaults(connection.database, model, layout)];
-    },
     fileFaults: async () => findFileFaults(connection, model),
   };
 }

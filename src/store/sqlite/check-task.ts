@@ -1,18 +1,10 @@
 /** A part of a check as data: it runs on the main thread or beside it, and means the same there. */
-import {
-  type CheckedRows,
-  type FaultPage,
-  findRowFaults,
-  placeAfter,
-  type RowFaults,
-  type RowPlace,
-} from '../check/row-faults.ts';
-import { findTableFaults } from '../check/table-faults.ts';
+import type { Checks } from '../check/checks.ts';
+import type { CheckedRows, FaultPage, RowFaults, RowPlace } from '../check/row-faults.ts';
 import type { StoreModel } from '../model.ts';
-import { askerOf } from './asker.ts';
+import { sqliteChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { readSnapshotModel } from './meta.ts';
-import { findViewFaults } from './views.ts';
 
 export interface CheckTask {
   readonly kind: 'check';
@@ -44,33 +36,18 @@ export function checkerOn(connection: Connection): Checker {
   let model: StoreModel | undefined;
   return async ({ resource, generation, wanted }) => {
     if (model === undefined || model.generation < generation) model = readSnapshotModel(connection.database);
-    return { kind: 'check', found: await runCheck(connection, model, resource, wanted) };
+    return { kind: 'check', found: await runCheck(sqliteChecks(connection, model), resource, wanted) };
   };
 }
 
-/** @returns nothing wrong where the store has no such resource */
-export async function runCheck(
-  connection: Connection,
-  model: StoreModel,
-  resource: string,
-  wanted: Wanted,
-): Promise<Found> {
+export async function runCheck(checks: Checks, resource: string, wanted: Wanted): Promise<Found> {
   const { kind } = wanted;
-  const asker = askerOf(connection, model);
-  const layout = model.stores(resource) ? model.layout(resource) : undefined;
   switch (kind) {
-    case 'row-faults': {
-      const nothing = { rows: 0, read: 0, faults: [] };
-      return { kind, page: layout === undefined ? nothing : await findRowFaults(asker, layout, wanted.rows) };
-    }
-    case 'row-place': {
-      const { after, limit } = wanted;
-      return { kind, place: layout && (await placeAfter(asker, layout, after, limit)) };
-    }
-    case 'table-faults': {
-      if (layout === undefined) return { kind, faults: [] };
-      const faults = await findTableFaults(asker, layout);
-      return { kind, faults: [...faults, ...findViewFaults(connection.database, model, layout)] };
-    }
+    case 'row-faults':
+      return { kind, page: await checks.rowFaults(resource, wanted.rows) };
+    case 'row-place':
+      return { kind, place: await checks.rowAfter(resource, wanted.after, wanted.limit) };
+    case 'table-faults':
+      return { kind, faults: await checks.tableFaults(resource) };
   }
 }

@@ -37,6 +37,7 @@ import type { WriteLimits } from '../write/in-time.ts';
 import type { WriteReport } from '../write/report.ts';
 import { makeBackup } from './backup.ts';
 import { type Found, runCheck, type Wanted } from './check-task.ts';
+import { sqliteChecks } from './checks.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -359,7 +360,7 @@ class SqliteStore implements Store {
 
   async #check(resource: string, wanted: Wanted): Promise<Found> {
     const model = await this.model();
-    if (this.#checkers === undefined) return runCheck(this.#main, model, resource, wanted);
+    if (this.#checkers === undefined) return runCheck(sqliteChecks(this.#main, model), resource, wanted);
     const { generation } = model;
     const result = await this.#checkers.run({
       task: () => ({ kind: 'check', resource, generation, wanted }),

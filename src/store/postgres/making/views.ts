@@ -16,10 +16,14 @@ export async function recreateView(
   layout: ResourceLayout,
   before: readonly string[],
 ): Promise<void> {
-  const columns = viewColumns(model, layout);
-  const stays = before.every((name) => columns.has(name));
-  if (stays && before.length === columns.size) return;
+  if (isAmongColumns(model, layout, before) && before.length === viewColumns(model, layout).size) return;
   await makeView(session, model, layout, before);
+}
+
+/** Whether a view with these columns can be extended: none of them goes. */
+function isAmongColumns(model: StoreModel, layout: ResourceLayout, names: readonly string[]): boolean {
+  const columns = viewColumns(model, layout);
+  return names.every((name) => columns.has(name));
 }
 
 /** Makes it whatever is there. */
@@ -29,8 +33,7 @@ async function makeView(
   layout: ResourceLayout,
   before: readonly string[],
 ): Promise<void> {
-  const columns = viewColumns(model, layout);
-  const stays = before.every((name) => columns.has(name));
+  const stays = isAmongColumns(model, layout, before);
   if (!stays) await session.run(`DROP VIEW "${layout.viewName}"`);
   await session.run(creation(model, layout, layout.viewName, stays ? before : []));
 }
