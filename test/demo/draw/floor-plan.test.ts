@@ -4,36 +4,17 @@ import { XMLValidator } from 'fast-xml-parser';
 import { feetAndInches } from '../../../src/demo/draw/plan/labels.ts';
 import { drawFloorPlan, type ListedRoom, planOf } from '../../../src/demo/draw/plan/sheet.ts';
 import { makeMarket } from '../../../src/demo/market.ts';
-import { childrenOf, filled, type ImportRecord, numberOf, textOf } from '../../../src/demo/records.ts';
+import { numberOf, textOf } from '../../../src/demo/records.ts';
+import { listedRooms, ownFacts } from '../plans.ts';
 
 const market = makeMarket({ seed: 5, listings: 1200 });
 const planned = Array.from({ length: 300 }, (_, index) => market.listing(index * 4 + 3));
 
-function roomsOf(listing: ImportRecord): ListedRoom[] {
-  return childrenOf(listing, 'Rooms').map((room) => ({
-    key: String(room.RoomKey),
-    type: String(room.RoomType),
-    level: String(room.RoomLevel),
-    length: Number(room.RoomLength),
-    width: Number(room.RoomWidth),
-  }));
-}
-
-function factsOf({ Media, Rooms, UnitTypes, OpenHouses, ...facts }: ImportRecord) {
-  return filled(
-    Object.fromEntries(
-      Object.entries(facts).filter(
-        (entry): entry is [string, string | number | boolean | string[]] => entry[1] !== null,
-      ),
-    ),
-  );
-}
-
 describe('a floor plan', () => {
   it('is well-formed, names every room and gives its listed sides', () => {
     for (const listing of planned) {
-      const rooms = roomsOf(listing);
-      const svg = drawFloorPlan(rooms, factsOf(listing));
+      const rooms = listedRooms(listing);
+      const svg = drawFloorPlan(rooms, ownFacts(listing));
       assert.equal(XMLValidator.validate(svg), true);
       for (const { type, length, width } of rooms) {
         assert.ok(svg.includes(`<title>${type}</title>`), `${type} is missing`);
@@ -49,8 +30,8 @@ describe('a floor plan', () => {
   it('draws rooms with the sides that are listed, but for a few', () => {
     let [all, off] = [0, 0];
     for (const listing of planned) {
-      const rooms = new Map(roomsOf(listing).map((room) => [room.key, room]));
-      for (const { layout } of planOf([...rooms.values()], factsOf(listing))) {
+      const rooms = new Map(listedRooms(listing).map((room) => [room.key, room]));
+      for (const { layout } of planOf([...rooms.values()], ownFacts(listing))) {
         for (const { key, width, height } of layout.spaces) {
           const room = rooms.get(key ?? '');
           if (room === undefined) continue;
@@ -66,7 +47,7 @@ describe('a floor plan', () => {
 
   it('covers about the finished area of the household', () => {
     for (const listing of planned) {
-      const floors = planOf(roomsOf(listing), factsOf(listing));
+      const floors = planOf(listedRooms(listing), ownFacts(listing));
       const drawn = floors.reduce((sum, { layout }) => sum + layout.width * layout.depth, 0);
       const whole = numberOf(listing, 'LivingArea') ?? numberOf(listing, 'BuildingAreaTotal') ?? 0;
       const ratio = drawn / (whole / (numberOf(listing, 'NumberOfUnitsTotal') ?? 1));
@@ -76,8 +57,8 @@ describe('a floor plan', () => {
 
   it('has a floor for every level, with title, scale and north', () => {
     for (const listing of planned) {
-      const rooms = roomsOf(listing);
-      const svg = drawFloorPlan(rooms, factsOf(listing));
+      const rooms = listedRooms(listing);
+      const svg = drawFloorPlan(rooms, ownFacts(listing));
       const titles = svg.match(/(Basement|Main level|Second level|Third level), [\d,]+ sq ft</g) ?? [];
       assert.equal(titles.length, new Set(rooms.map(({ level }) => level)).size);
       assert.match(svg, /\d+ ft<\/text>/);
@@ -87,7 +68,7 @@ describe('a floor plan', () => {
 
   it('tells neither address nor price, whatever the listing says', () => {
     for (const listing of planned) {
-      const svg = drawFloorPlan(roomsOf(listing), factsOf(listing));
+      const svg = drawFloorPlan(listedRooms(listing), ownFacts(listing));
       for (const field of ['StreetName', 'City', 'PostalCode', 'ParcelNumber', 'OwnerName']) {
         const value = textOf(listing, field);
         assert.ok(value === undefined || !svg.includes(value), `${field} is shown`);

@@ -8,9 +8,9 @@ import {
   type Side,
   type WallRun,
 } from '../../plan/openings.ts';
-import { escapeXml, group, path, rect, text } from '../svg.ts';
+import { escapeXml, group, path, rect } from '../svg.ts';
 import { drawFurniture, type Stand } from './furniture.ts';
-import { drawLabel, feetAndInches } from './labels.ts';
+import { drawLabel, feetAndInches, fittedText, type Label, placeLabel } from './labels.ts';
 import { INK, SOFT_INK } from './style.ts';
 import { drawOuterDoor, drawPassage, drawWalls, drawWindow } from './walls.ts';
 
@@ -30,8 +30,35 @@ const FRONT_DOOR = 3;
 /** The listed sides of a room by its key, feet. */
 export type Sides = ReadonlyMap<string, readonly [number, number]>;
 
+/** The labels of spaces; a space that has none shows what it is by itself. */
+export type Labels = ReadonlyMap<Placed, Label>;
+
+/** The listed sides of a space as a label gives them. */
+export function sidesOf({ key }: Placed, sides: Sides): string | undefined {
+  return key === undefined ? undefined : sides.get(key)?.map(feetAndInches).join(' x ');
+}
+
+const SPEAKS_FOR_ITSELF: ReadonlySet<Placed['zone']> = new Set(['closet', 'hall', 'stairs']);
+
+/** The labels of a floor at a scale, in the order of its spaces; undefined for those that need a number. */
+export function fitLabels(
+  layout: FloorLayout,
+  sides: Sides,
+  foot: number,
+): ReadonlyMap<Placed, Label | undefined> {
+  const passages = findPassages(layout);
+  return new Map(
+    layout.spaces
+      .filter(({ zone }) => !SPEAKS_FOR_ITSELF.has(zone))
+      .map((space) => [
+        space,
+        placeLabel(space, sidesOf(space, sides), standOf(space, layout, passages).front, foot),
+      ]),
+  );
+}
+
 /** Draws one floor with its back left corner at 0, 0; `foot` is drawing units in a foot. */
-export function drawFloor(layout: FloorLayout, around: Surroundings, sides: Sides, foot: number): string {
+export function drawFloor(layout: FloorLayout, around: Surroundings, labels: Labels, foot: number): string {
   const passages = findPassages(layout);
   const entry = layout.spaces.find(({ zone }) => zone === 'entry');
   const blind = around.garage > 0 ? new Set<Side>([...around.blind, 'left']) : around.blind;
@@ -45,7 +72,7 @@ export function drawFloor(layout: FloorLayout, around: Surroundings, sides: Side
     ...findWindows(layout, blind).map((window) => drawWindow(window, foot)),
     ...(garageDoor === undefined ? [] : [drawOuterDoor(garageDoor, 1, foot)]),
     ...(entry === undefined ? [] : [drawOuterDoor(frontDoor(entry, layout), -1, foot)]),
-    ...layout.spaces.map((space) => drawSpace(space, layout, passages, sides, foot)),
+    ...layout.spaces.map((space) => drawSpace(space, layout, passages, labels.get(space), foot)),
   ].join('');
 }
 
@@ -90,16 +117,12 @@ function drawSpace(
   space: Placed,
   layout: FloorLayout,
   passages: readonly Passage[],
-  sides: Sides,
+  label: Label | undefined,
   foot: number,
 ): string {
-  const stand = standOf(space, layout, passages);
-  const furniture = drawFurniture(space, stand, foot);
-  if (space.zone === 'closet' || space.zone === 'hall' || space.zone === 'stairs') return furniture;
-  const listed = space.key === undefined ? undefined : sides.get(space.key);
-  const size = listed?.map(feetAndInches).join(' x ');
-  const label = drawLabel(space, size, stand.front, foot);
-  return group([`<title>${escapeXml(space.name)}</title>`, furniture, label]);
+  const furniture = drawFurniture(space, standOf(space, layout, passages), foot);
+  if (label === undefined) return furniture;
+  return group([`<title>${escapeXml(space.name)}</title>`, furniture, drawLabel(label)]);
 }
 
 function drawGarage({ depth }: FloorLayout, { garage }: Surroundings, foot: number): string {
@@ -114,7 +137,7 @@ function drawGarage({ depth }: FloorLayout, { garage }: Surroundings, foot: numb
       stroke: SOFT_INK,
       'stroke-dasharray': '6 3',
     }),
-    text(-width / 2, top + height / 2, 'Garage', { 'font-size': 14, fill: INK }),
+    fittedText(-width / 2, top + height / 2, 'Garage', { size: 14, width: width * 0.8 }, { fill: INK }),
   ]);
 }
 
@@ -131,7 +154,13 @@ function drawDeck({ spaces, width }: FloorLayout, { deck }: Surroundings, foot: 
   return group([
     rect(left, -DECK_DEPTH * foot, long * foot, DECK_DEPTH * foot, { fill: '#faf6ee', stroke: SOFT_INK }),
     path(boards.join(''), { stroke: '#e3dccb' }),
-    text(left + (long * foot) / 2, (-DECK_DEPTH * foot) / 2 + 4, 'Deck', { 'font-size': 12, fill: SOFT_INK }),
+    fittedText(
+      left + (long * foot) / 2,
+      (-DECK_DEPTH * foot) / 2 + 4,
+      'Deck',
+      { size: Math.min(12, foot * 4), width: long * foot * 0.8 },
+      { fill: SOFT_INK },
+    ),
   ]);
 }
 
@@ -146,9 +175,12 @@ function drawPorch(
   const width = (entry.width + 3) * foot;
   return group([
     rect(left, depth * foot, width, PORCH_DEPTH * foot, { fill: '#f6f6f3', stroke: SOFT_INK }),
-    text(left + width / 2, (depth + PORCH_DEPTH / 2) * foot + 4, 'Porch', {
-      'font-size': 11,
-      fill: SOFT_INK,
-    }),
+    fittedText(
+      left + width / 2,
+      (depth + PORCH_DEPTH / 2) * foot + Math.min(4, foot),
+      'Porch',
+      { size: Math.min(11, foot * 2.5), width: width * 0.8 },
+      { fill: SOFT_INK },
+    ),
   ]);
 }

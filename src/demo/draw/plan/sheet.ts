@@ -1,10 +1,22 @@
 import type { FieldValues } from '../../../dictionary/index.ts';
+import type { Placed } from '../../plan/columns.ts';
 import { type Floor, layoutFloors } from '../../plan/floors.ts';
 import type { Side } from '../../plan/openings.ts';
 import type { PlanRoom } from '../../plan/spaces.ts';
 import { amountOf, flagOf, wordOf, wordsOf } from '../facts.ts';
 import { document, group, path, polygon, rect, text } from '../svg.ts';
-import { DECK_DEPTH, drawFloor, GARAGE_DEPTH, PORCH_DEPTH, type Sides, type Surroundings } from './floor.ts';
+import {
+  DECK_DEPTH,
+  drawFloor,
+  fitLabels,
+  GARAGE_DEPTH,
+  type Labels,
+  PORCH_DEPTH,
+  type Sides,
+  type Surroundings,
+  sidesOf,
+} from './floor.ts';
+import { fittedText, type Label, placeNumber } from './labels.ts';
 import { INK, PAPER, SOFT_INK } from './style.ts';
 
 const SHEET = { width: 1400, height: 1000 };
@@ -48,8 +60,8 @@ function makePiece(floor: Floor, listing: FieldValues): Piece {
   };
 }
 
-/** Sets pieces in rows of `columns`; gives the drawing units in a foot that fill the sheet. */
-function scaleFor(pieces: readonly Piece[], columns: number): number {
+/** Sets pieces in rows of `columns`; gives the drawing units in a foot that fill what the legend leaves of the sheet. */
+function scaleFor(pieces: readonly Piece[], columns: number, legend: number): number {
   const rows = Math.ceil(pieces.length / columns);
   const inRow = (row: number): readonly Piece[] => pieces.slice(row * columns, (row + 1) * columns);
   const widths = Array.from({ length: rows }, (_, row) =>
@@ -59,7 +71,7 @@ function scaleFor(pieces: readonly Piece[], columns: number): number {
     Math.max(...inRow(row).map(({ height }) => height)),
   );
   const across = SHEET.width - 2 * MARGIN - (columns - 1) * SPACING;
-  const down = SHEET.height - 2 * MARGIN - TITLE_BLOCK - rows * CAPTION - (rows - 1) * (SPACING / 2);
+  const down = SHEET.height - 2 * MARGIN - TITLE_BLOCK - legend - rows * CAPTION - (rows - 1) * (SPACING / 2);
   return Math.min(26, across / Math.max(...widths), down / heights.reduce((sum, height) => sum + height, 0));
 }
 
@@ -76,7 +88,72 @@ function caption({ floor }: Piece): string {
   return `${names[level] ?? level}, ${area} sq ft`;
 }
 
-function placePieces(pieces: readonly Piece[], columns: number, foot: number, sides: Sides): string[] {
+/** The rooms that are too small for a label on the plan, each under its number. */
+interface Legend {
+  readonly height: number;
+  readonly entries: readonly string[];
+}
+
+const LEGEND_COLUMNS = 5;
+const LEGEND_ROW = 17;
+/** A building of very many rooms has a legend of smaller letters rather than no plan. */
+const TALLEST_LEGEND = 340;
+
+function legendHeight(entries: number): number {
+  return Math.min(TALLEST_LEGEND, Math.ceil(entries / LEGEND_COLUMNS) * LEGEND_ROW);
+}
+
+/** How pieces stand on the sheet. */
+interface Arrangement {
+  readonly columns: number;
+  /** Drawing units in a foot. */
+  readonly foot: number;
+  readonly legend: Legend;
+  readonly labels: Labels;
+}
+
+/** The largest scale at which the pieces and the legend of what is then too small have room. */
+function arrange(pieces: readonly Piece[], sides: Sides): Arrangement {
+  for (let reserved = 0; ; ) {
+    const choices = pieces
+      .map((_, index) => index + 1)
+      .map((columns) => ({ columns, foot: scaleFor(pieces, columns, reserved) }));
+    const { columns, foot } = choices.reduce((a, b) => (b.foot > a.foot + 1e-9 ? b : a));
+    const labels = new Map<Placed, Label>();
+    const entries: string[] = [];
+    for (const { floor } of pieces) {
+      for (const [space, label] of fitLabels(floor.layout, sides, foot)) {
+        const listed = sidesOf(space, sides);
+        if (label === undefined) entries.push(listed === undefined ? space.name : `${space.name}, ${listed}`);
+        labels.set(space, label ?? placeNumber(space, entries.length, foot));
+      }
+    }
+    const needed = legendHeight(entries.length);
+    if (needed <= reserved) return { columns, foot, legend: { height: reserved, entries }, labels };
+    reserved = needed;
+  }
+}
+
+function drawLegend({ height, entries }: Legend): string {
+  const rows = Math.ceil(entries.length / LEGEND_COLUMNS);
+  const row = Math.min(LEGEND_ROW, height / rows);
+  const column = (SHEET.width - 2 * MARGIN) / LEGEND_COLUMNS;
+  const top = SHEET.height - TITLE_BLOCK - 12 - rows * row;
+  return group(
+    entries.map((entry, index) =>
+      fittedText(
+        MARGIN + Math.floor(index / rows) * column,
+        top + ((index % rows) + 0.75) * row,
+        `${index + 1}  ${entry}`,
+        { size: row * 0.72, width: column * 0.94 },
+        { fill: INK },
+      ),
+    ),
+    { 'text-anchor': 'start' },
+  );
+}
+
+function placePieces(pieces: readonly Piece[], { columns, foot, legend, labels }: Arrangement): string[] {
   const drawn: string[] = [];
   const rows = Math.ceil(pieces.length / columns);
   const heights = Array.from({ length: rows }, (_, row) =>
@@ -84,7 +161,7 @@ function placePieces(pieces: readonly Piece[], columns: number, foot: number, si
   );
   const total =
     heights.reduce((sum, height) => sum + height, 0) + rows * CAPTION + (rows - 1) * (SPACING / 2);
-  let y = (SHEET.height - TITLE_BLOCK - total) / 2;
+  let y = (SHEET.height - TITLE_BLOCK - legend.height - total) / 2;
   for (let row = 0; row < rows; row++) {
     const inRow = pieces.slice(row * columns, (row + 1) * columns);
     const width = inRow.reduce((sum, piece) => sum + piece.width * foot, 0) + (inRow.length - 1) * SPACING;
@@ -93,10 +170,16 @@ function placePieces(pieces: readonly Piece[], columns: number, foot: number, si
     for (const piece of inRow) {
       const top = bottom - piece.height * foot;
       const at = `translate(${x + piece.left * foot} ${top + piece.top * foot})`;
-      drawn.push(group([drawFloor(piece.floor.layout, piece.around, sides, foot)], { transform: at }));
+      drawn.push(group([drawFloor(piece.floor.layout, piece.around, labels, foot)], { transform: at }));
       const middle = x + (piece.left + piece.floor.layout.width / 2) * foot;
       drawn.push(
-        text(middle, bottom + 30, caption(piece), { 'font-size': 17, fill: INK, 'font-weight': 600 }),
+        fittedText(
+          middle,
+          bottom + 30,
+          caption(piece),
+          { size: 17, width: piece.floor.layout.width * foot + SPACING * 0.8 },
+          { fill: INK, 'font-weight': 600 },
+        ),
       );
       x += piece.width * foot + SPACING;
     }
@@ -214,18 +297,16 @@ export function planOf(rooms: readonly ListedRoom[], listing: FieldValues): Floo
  */
 export function drawFloorPlan(rooms: readonly ListedRoom[], listing: FieldValues): string {
   const pieces = planOf(rooms, listing).map((floor) => makePiece(floor, listing));
-  const choices = pieces
-    .map((_, index) => index + 1)
-    .map((columns) => ({ columns, foot: scaleFor(pieces, columns) }));
-  const best = choices.reduce((a, b) => (b.foot > a.foot + 1e-9 ? b : a));
   const sides: Sides = new Map(rooms.map(({ key, length, width }) => [key, [length, width]]));
+  const arrangement = arrange(pieces, sides);
   return document(SHEET.width, SHEET.height, [
     rect(0, 0, SHEET.width, SHEET.height, { fill: PAPER }),
     group(
       [
-        ...placePieces(pieces, best.columns, best.foot, sides),
+        ...placePieces(pieces, arrangement),
+        drawLegend(arrangement.legend),
         titleBlock(listing),
-        scaleBar(best.foot),
+        scaleBar(arrangement.foot),
         northArrow(listing),
       ],
       { 'font-family': 'Helvetica, Arial, sans-serif', 'text-anchor': 'middle' },

@@ -1,0 +1,25 @@
+import type { ListedRoom } from '../../src/demo/draw/plan/sheet.ts';
+import { childrenOf, filled, type ImportRecord } from '../../src/demo/records.ts';
+import type { FieldValues } from '../../src/dictionary/index.ts';
+
+/** The rooms of a listing as its plan is drawn from them. */
+export function listedRooms(listing: ImportRecord): ListedRoom[] {
+  return childrenOf(listing, 'Rooms').map((room) => ({
+    key: String(room.RoomKey),
+    type: String(room.RoomType),
+    level: String(room.RoomLevel),
+    length: Number(room.RoomLength),
+    width: Number(room.RoomWidth),
+  }));
+}
+
+/** The own fields of a listing, without its children. */
+export function ownFacts({ Media, Rooms, UnitTypes, OpenHouses, ...facts }: ImportRecord): FieldValues {
+  return filled(
+    Object.fromEntries(
+      Object.entries(facts).filter(
+        (entry): entry is [string, string | number | boolean | string[]] => entry[1] !== null,
+      ),
+    ),
+  );
+}
