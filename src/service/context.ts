@@ -6,8 +6,8 @@ import type { PageSource } from './paging/page-wish.ts';
 /** What handlers are given beside the request itself. */
 export interface ServiceContext extends PageSource {
   readonly fileHours: number;
-  /** Address of a surface as clients reach it, for messages that name another. */
-  readonly addressOf: (surface: 'replication') => string;
+  /** Address of a surface as clients of a connection reach it, for messages that name another. */
+  readonly addressOf: (surface: 'replication', arrival: string | undefined) => string;
 }
 
 const HOUR = 3600;

@@ -17,6 +17,8 @@ export interface Exchange {
   readonly surface: Surface;
   /** The address of the surface as clients reach it, without a slash at the end. */
   readonly base: string;
+  /** The address of this machine that its connection came in on. */
+  readonly arrival?: string | undefined;
   readonly timings: Timings;
   /** What the request has taken, such as the memory of pages. All of it is given back when the request is over, however. */
   readonly taken: DisposableStack;

@@ -213,14 +213,15 @@ async function answerRequest(
 ): Promise<void> {
   const started = performance.now();
   const { log, options } = responder;
-  const { host } = request.headers;
-  const dispatched = dispatch(host);
+  const { headers } = request;
+  const dispatched = dispatch(headers.host);
   const name = dispatched ?? 'api';
-  const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, request.headers);
+  const arrival = request.socket.localAddress;
+  const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, { arrival, headers });
   using own = new DisposableStack();
   // The operator must be able to look when all else is refused.
   if (name === 'admin') account.exempt();
-  const exchange = makeExchange(request, { id, surface: name, base, account });
+  const exchange = makeExchange(request, { id, surface: name, base, arrival, account });
   own.use(exchange.taken);
   const endClient = (): void => {
     cut(name);
@@ -285,7 +286,7 @@ async function commonOf({ told, options }: Responder, requestId: string): Promis
   }
 }
 
-interface Given extends Pick<Exchange, 'id' | 'base' | 'account'> {
+interface Given extends Pick<Exchange, 'id' | 'base' | 'arrival' | 'account'> {
   readonly surface: SurfaceName;
 }
 

@@ -209,11 +209,11 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
 
 async function sessionOf(
   { context, views }: Responder,
-  { surface }: Exchange,
+  { surface, arrival }: Exchange,
   { extra, caller, model: ask }: Begun,
   begun: number,
 ): Promise<Session> {
-  const host = context.addressOf('replication');
+  const host = context.addressOf('replication', arrival);
   authenticate(caller, surface, begun, host);
   const model = await ask();
   // A server tells its clock with the model. Until then a process knows it about, by what it heard last: behind the

@@ -10,7 +10,7 @@ import { SharedLimiter } from './access/shared-limiter.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
 import type { ReadinessCheck } from './admin/router.ts';
-import { type Listener, listenerAddress } from './base-address.ts';
+import { type Listener, reachedAddress } from './base-address.ts';
 import type { ServiceContext } from './context.ts';
 import { FilterIndexCache } from './filter-index/cache.ts';
 import { Pace } from './http/pace.ts';
@@ -19,7 +19,7 @@ import { LoggedDamages } from './logged-damages.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import type { Responder } from './respond.ts';
-import type { SurfaceName } from './surface.ts';
+import { PUBLIC_SURFACES, type SurfaceName } from './surface.ts';
 import { ToldMoment } from './told-moment.ts';
 
 /** Where the surfaces listen. A port of 0 is any free one. */
@@ -95,9 +95,9 @@ export async function startService(
   metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
   addReadStoreGauges(metrics, store);
   const places = new Map<SurfaceName, Listener>();
-  const addressOf = (surface: SurfaceName): string => {
+  const addressOf = (surface: SurfaceName, arrival?: string): string => {
     const place = places.get(surface);
-    return options.publicUrls[surface] ?? (place === undefined ? '' : listenerAddress(place));
+    return options.publicUrls[surface] ?? (place === undefined ? '' : reachedAddress(place, arrival));
   };
   const context: ServiceContext = {
     store,
@@ -122,7 +122,7 @@ export async function startService(
     log,
   };
   const listeners = plans.map((plan) => {
-    const tls = plan.surfaces.includes('admin') ? undefined : listen.tls;
+    const { tls } = listen;
     const secure = tls !== undefined;
     const server = makeListener({
       responder,
@@ -167,7 +167,7 @@ export async function startService(
       const bound = server.server.address();
       const actual = bound !== null && typeof bound === 'object' ? bound.port : port;
       for (const surface of surfaces) {
-        places.set(surface, { host: listen.hosts?.[surface] ?? host, port: actual, secure });
+        places.set(surface, { host, port: actual, secure, name: listen.hosts?.[surface] });
       }
     }
   } catch (error) {
@@ -232,13 +232,11 @@ interface PlannedListener {
   readonly dispatch: Dispatch;
 }
 
-const PUBLIC = ['api', 'replication', 'floorplans'] as const;
-
 function planListeners({ host, adminHost, ports, hosts = {} }: ListenOptions): PlannedListener[] {
   const own = (name: SurfaceName, at: string): PlannedListener => {
     return { surfaces: [name], host: at, port: ports[name], dispatch: () => name };
   };
-  const named = PUBLIC.filter((name) => hosts[name] !== undefined);
+  const named = PUBLIC_SURFACES.filter((name) => hosts[name] !== undefined);
   if (named.length > 0 && hosts.api === undefined) {
     throw platError('usage', {
       reason: 'hosts tells surfaces apart on the port of api, so it must name api.',
@@ -253,7 +251,7 @@ function planListeners({ host, adminHost, ports, hosts = {} }: ListenOptions): P
   };
   return [
     ...(named.length > 0 ? [shared] : []),
-    ...PUBLIC.filter((name) => hosts[name] === undefined).map((name) => own(name, host)),
+    ...PUBLIC_SURFACES.filter((name) => hosts[name] === undefined).map((name) => own(name, host)),
     own('admin', adminHost),
   ];
 }

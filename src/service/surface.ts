@@ -2,6 +2,12 @@ import type { KeyKind } from '../access/index.ts';
 
 /** The addresses of the service, told apart by listener or by host (contract, Surfaces). */
 export const SURFACES = ['api', 'replication', 'floorplans', 'admin'] as const;
+/** Those that are for clients, and may share an address. */
+export const PUBLIC_SURFACES = [
+  'api',
+  'replication',
+  'floorplans',
+] as const satisfies readonly (typeof SURFACES)[number][];
 export type SurfaceName = (typeof SURFACES)[number];
 
 /** What a surface is: who may use it, where its interfaces lie, and how it pages. */

@@ -1,7 +1,10 @@
 /** `plat serve`, and the keys of a store that is served. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import type { NetworkInterfaceInfo } from 'node:os';
 import { test } from 'node:test';
+import { linkLines } from '../../src/cli/link-lines.ts';
 import { place, type Running } from './run.ts';
 
 const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
@@ -133,6 +136,39 @@ test('what cannot be served: no store, a port in use, half of a certificate, a w
     'plat: --public-url takes api=URL,replication=URL,floorplans=URL, not api=here.',
     "error: option '--api-port <port>' argument '65536' is invalid. It takes a whole number from 0 to 65535.",
   ]);
+});
+
+test('a start says what links will look like where that may not be what clients ask', () => {
+  const at = (address: string, internal = false): NetworkInterfaceInfo => {
+    const family = address.includes(':')
+      ? ({ family: 'IPv6', scopeid: 0 } as const)
+      : ({ family: 'IPv4' } as const);
+    return { address, internal, netmask: '', mac: '', cidr: null, ...family };
+  };
+  const interfaces = {
+    lo: [at('127.0.0.1', true)],
+    eth0: [at('2001:db8::1'), at('192.0.2.7')],
+    no: undefined,
+  };
+  const certificate = readFileSync(new URL('../service/http/tls/certificate.pem', import.meta.url));
+  const own = { address: 'http://127.0.0.1:8080', anyHost: false, certificate: undefined, interfaces };
+  assert.deepEqual(linkLines(own), []);
+  const any = { ...own, address: 'http://localhost:8080', anyHost: true };
+  const proxies =
+    'Where clients come by a name, a proxy or the port of a container, --public-url or --trust-proxy says so.';
+  const such = (base: string): string =>
+    `Links in answers begin with the address that the connection came in on, such as ${base}.`;
+  assert.deepEqual(linkLines(any), [such('http://192.0.2.7:8080'), proxies]);
+  assert.deepEqual(linkLines({ ...any, interfaces: {} }), [such('http://127.0.0.1:8080'), proxies]);
+  const unnamed = (name: string): string =>
+    `The certificate does not name ${name}, with which links begin: --public-url says by which name clients come.`;
+  assert.deepEqual(linkLines({ ...any, address: 'https://localhost:8080', certificate }), [
+    such('https://192.0.2.7:8080'),
+    proxies,
+    unnamed('192.0.2.7'),
+  ]);
+  assert.deepEqual(linkLines({ ...own, address: 'https://[::1]:8080', certificate }), [unnamed('::1')]);
+  assert.deepEqual(linkLines({ ...own, address: 'https://localhost:8080', certificate }), []);
 });
 
 test('what is no key is refused', async (t) => {

@@ -112,7 +112,7 @@ function ask(agent: Agent, base: string, path: string, options: AskOptions = {})
     const sent = request(
       {
         agent,
-        host: hostname,
+        host: hostname.replaceAll(/[[\]]/g, ''),
         port,
         path: address.slice(at),
         method,

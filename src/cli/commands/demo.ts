@@ -52,7 +52,7 @@ export function defineDemo(demo: Command): void {
     try {
       const tokens = await renewKeys(store);
       const service = await serveStore(store, { ...settings, logLevel: settings.logLevel }, config);
-      writeLines(await welcome(store, service, tokens));
+      writeLines(await welcome(store, service, tokens, surfaceLines(service, settings, config)));
       await shutdown.asked;
       await service.close();
     } finally {
@@ -177,14 +177,19 @@ async function firstListing(store: Store): Promise<string> {
   return '';
 }
 
-async function welcome(store: Store, service: Service, tokens: DemoTokens): Promise<string[]> {
+async function welcome(
+  store: Store,
+  service: Service,
+  tokens: DemoTokens,
+  surfaces: readonly string[],
+): Promise<string[]> {
   const { addresses } = service;
   const key = await firstListing(store);
   const [listing] = await store.contents('Property', { key });
   const curl = (token: string, url: string): string => `  curl -H 'Authorization: Bearer ${token}' '${url}'`;
   return [
     '',
-    ...surfaceLines(service),
+    ...surfaces,
     '',
     'Tokens (new at each start):',
     `  api          ${tokens.api}`,

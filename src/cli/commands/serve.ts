@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
+import { isAnyHost } from '../../service/base-address.ts';
 import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../service/service.ts';
-import { SURFACES, type SurfaceName } from '../../service/surface.ts';
+import { PUBLIC_SURFACES, SURFACES, type SurfaceName } from '../../service/surface.ts';
 import { SCRUB_DEFAULTS, Scrub } from '../../store/check/scrub.ts';
 import { systemClock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigFile } from '../config.ts';
+import { linkLines } from '../link-lines.ts';
 import { makeLog } from '../log.ts';
 import { marketFiles } from '../market-files.ts';
 import { openStore } from '../open-store.ts';
@@ -36,7 +39,7 @@ export function addServeOptions(command: Command): Command {
     .addOption(
       option('--public-url <urls>', 'how clients reach the surfaces: api=URL,replication=URL,floorplans=URL'),
     )
-    .addOption(option('--trust-proxy', 'believe Host and X-Forwarded-* of a proxy in front'))
+    .addOption(option('--trust-proxy', 'believe Host, X-Forwarded-* and Forwarded of a proxy in front'))
     .addOption(
       option('--log-level <level>', 'from which weight on lines are logged')
         .choices(['debug', 'info', 'warn', 'error', 'silent'])
@@ -103,14 +106,30 @@ export async function serveStore(
 }
 
 /** The lines that say where the surfaces are. */
-export function surfaceLines({ addresses }: Service): string[] {
+export function surfaceLines(service: Service, settings: ServeSettings, config: ConfigFile): string[] {
+  const { addresses } = service;
   const roots: Readonly<Record<SurfaceName, string>> = {
     api: `${addresses.api}/Reso/OData/  ${addresses.api}/v1/`,
     replication: `${addresses.replication}/Reso/OData/  ${addresses.replication}/v1/`,
     floorplans: `${addresses.floorplans}/Reso/`,
     admin: `${addresses.admin}/`,
   };
-  return SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`);
+  const lines = SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`);
+  return [...lines, ...linkLinesOf(service, settings, config)];
+}
+
+/** The lines on what links in answers will look like, where nobody says so. */
+function linkLinesOf({ addresses }: Service, settings: ServeSettings, { hosts }: ConfigFile): string[] {
+  const { host, trustProxy = false, publicUrl, tlsCert } = settings;
+  const told = { ...publicUrls(publicUrl), ...hosts };
+  const untold = PUBLIC_SURFACES.find((name) => told[name] === undefined);
+  if (untold === undefined || trustProxy) return [];
+  return linkLines({
+    address: addresses[untold],
+    anyHost: isAnyHost(host),
+    certificate: tlsCert === undefined ? undefined : readPem(tlsCert),
+    interfaces: networkInterfaces(),
+  });
 }
 
 function listenOptions(settings: ServeSettings, config: ConfigFile): ListenOptions {
@@ -169,7 +188,7 @@ export function defineServe(serve: Command): void {
     const store = await openStore(settings.store, { create: false, threads: true, config });
     try {
       const service = await serveStore(store, settings, config);
-      writeLines(surfaceLines(service));
+      writeLines(surfaceLines(service, settings, config));
       await shutdown.asked;
       await service.close();
     } finally {

@@ -65,9 +65,15 @@ async function addressesIn(
 
 const same = (base: string): unknown => ({ context: base, again: base, photo: base });
 
-test('a surface is where it listens, whatever Host and X-Forwarded-* say', async () => {
+test('a surface is where it listens, whatever Host, Forwarded and X-Forwarded-* say', async () => {
   const base = world.addresses.api;
-  const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+  const lies = {
+    host: 'evil.example',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-port': '99',
+    forwarded: 'host=evil.example;proto=https',
+  };
   assert.deepEqual(await addressesIn(base), same(base));
   assert.deepEqual(await addressesIn(base, lies), same(base));
   const told = await world.get('api', `${base}/v1/listings`, { token: replication, headers: lies });
@@ -105,18 +111,131 @@ test('a trusted proxy tells host and scheme', async () => {
     await addressesIn(addresses.api, { host: 'feed.example:8443' }),
     same('http://feed.example:8443'),
   );
-  const chain = { 'x-forwarded-host': 'a.example, b.example', 'x-forwarded-proto': 'https, http' };
-  assert.deepEqual(await addressesIn(addresses.api, chain), same('https://a.example'));
+  // Behind its own entry stands what the client may have made up.
+  const chain = { 'x-forwarded-host': 'a.example, b.example', 'x-forwarded-proto': 'http, https' };
+  assert.deepEqual(await addressesIn(addresses.api, chain), same('https://b.example'));
+  const standard = { forwarded: 'for="[2001:db8::1]:4711";host="feed.example:8443";proto=https' };
+  assert.deepEqual(await addressesIn(addresses.api, standard), same('https://feed.example:8443'));
 });
 
+/** The base of links for a request that came through a proxy. */
+const through = (headers: Readonly<Record<string, string | undefined>>): string =>
+  baseAddress({ host: '127.0.0.1', port: 8080, secure: false }, undefined, true, {
+    arrival: '127.0.0.1',
+    headers,
+  });
+const OWN = 'http://127.0.0.1:8080';
+
 test('what a proxy says is an address only if it looks like one', () => {
-  const listener = { host: '127.0.0.1', port: 8080, secure: false };
-  const own = 'http://127.0.0.1:8080';
-  for (const host of ['a/b', 'a b', 'a"b', '', 'ä.example', 'a@b', 'a?b', 'a#b']) {
-    assert.equal(baseAddress(listener, undefined, true, { 'x-forwarded-host': host, host: 'x' }), own, host);
+  for (const host of ['a/b', 'a b', 'a"b', '', 'ä.example', 'a@b', 'a?b', 'a#b', '::1', '[x]', 'a:', 'a:b']) {
+    assert.equal(through({ 'x-forwarded-host': host, host: 'x' }), OWN, host);
+    assert.equal(through({ forwarded: `host="${host.replaceAll('"', '\\"')}"`, host: 'x' }), OWN, host);
+    assert.equal(through({ host }), OWN, host);
   }
-  const scheme = { 'x-forwarded-host': 'a.example', 'x-forwarded-proto': 'javascript' };
-  assert.equal(baseAddress(listener, undefined, true, scheme), own);
+  for (const scheme of ['javascript', 'ftp', '', 'https://a']) {
+    assert.equal(through({ 'x-forwarded-host': 'a.example', 'x-forwarded-proto': scheme }), OWN, scheme);
+  }
+  for (const host of ['a', 'a.example.', 'A_b-c.example:1', '192.0.2.1', '[2001:db8::1]', '[::1]:8443']) {
+    assert.equal(through({ 'x-forwarded-host': host }), `http://${host}`);
+    assert.equal(through({ forwarded: `host="${host}"` }), `http://${host}`);
+    assert.equal(through({ host, forwarded: 'proto=HTTPS' }), `https://${host}`);
+  }
+});
+
+test('X-Forwarded-Port names the port that a host lacks', () => {
+  const said = { 'x-forwarded-host': 'a.example', 'x-forwarded-proto': 'https' };
+  const at = (port: string, more = {}): string => through({ ...said, 'x-forwarded-port': port, ...more });
+  assert.equal(at('8443'), 'https://a.example:8443');
+  assert.equal(at('1, 8443'), 'https://a.example:8443');
+  assert.equal(at('8443', { 'x-forwarded-host': 'a.example:99' }), 'https://a.example:99');
+  assert.equal(at('8443', { 'x-forwarded-host': '[::1]' }), 'https://[::1]:8443');
+  for (const usual of ['443', '80', 'x', '', '8443/x']) assert.equal(at(usual), 'https://a.example', usual);
+});
+
+test('Forwarded is read as RFC 7239 has it, and of several hops the last', () => {
+  const told: readonly (readonly [header: string, host: string])[] = [
+    ['host=a.example', 'http://a.example'],
+    ['HOST="a.example";Proto=HTTPS', 'https://a.example'],
+    ['for=_hidden;by=unknown;host=a.example;proto=https', 'https://a.example'],
+    ['for="[2001:db8:cafe::17]:4711" ; host = a.example', 'http://inner'],
+    ['for="[2001:db8:cafe::17]:4711" ; host=a.example', 'http://a.example'],
+    ['host="a\\.example"', 'http://a.example'],
+    ['for="a, host=evil.example;\\"";host=a.example', 'http://a.example'],
+    ['host=evil.example;proto=https, for=192.0.2.1', 'http://inner'],
+    ['host=evil.example, host=a.example;proto=https', 'https://a.example'],
+    ['host=evil.example,for=_x;proto=https', 'https://inner'],
+    ['host=a.example;host=b.example', 'http://inner'],
+    ['host="a.example', 'http://inner'],
+    ['host=a.example"', 'http://inner'],
+    ['host', 'http://inner'],
+    ['host=', 'http://inner'],
+    ['host=[::1]', 'http://inner'],
+    ['', 'http://inner'],
+    [';,;host=a.example;', 'http://a.example'],
+    ['host=a.example,', 'http://inner'],
+  ];
+  for (const [forwarded, base] of told) assert.equal(through({ forwarded, host: 'inner' }), base, forwarded);
+  // A proxy that writes X-Forwarded-* passes on what a client says in Forwarded.
+  const both = { forwarded: 'host=evil.example;proto=https', host: 'inner' };
+  assert.equal(through({ ...both, 'x-forwarded-host': 'a.example' }), 'http://a.example');
+  assert.equal(through({ ...both, 'x-forwarded-proto': 'http' }), 'http://inner');
+  const started = performance.now();
+  for (const text of ['; ', 'a=b;', 'for="', '"\\', 'a', ' ,', 'host=a '])
+    through({ forwarded: text.repeat(20_000) });
+  assert.ok(performance.now() - started < 2000);
+});
+
+test('a connection tells the address that it came in on, in the form of a URL', () => {
+  const listener = { host: '::', port: 8080, secure: false };
+  const told = [
+    ['192.0.2.7', 'http://192.0.2.7:8080'],
+    ['::ffff:192.0.2.7', 'http://192.0.2.7:8080'],
+    ['2001:db8::7', 'http://[2001:db8::7]:8080'],
+    ['fe80::1%eth0', 'http://[fe80::1]:8080'],
+    [undefined, 'http://localhost:8080'],
+  ] as const;
+  for (const [arrival, base] of told) {
+    assert.equal(baseAddress(listener, undefined, false, { arrival, headers: { host: 'x' } }), base);
+  }
+});
+
+test('a service on all addresses: each client gets links to the one that it asked, also when they take turns', async () => {
+  const { addresses } = await another({ host: '::' });
+  const { port } = new URL(addresses.api);
+  assert.equal(addresses.api, `http://localhost:${port}`);
+  const bases = ['127.0.0.1', '127.0.0.2', '[::1]'].map((host) => `http://${host}:${port}`);
+  const ask = async (url: string, token: string, headers = {}): Promise<Answer> =>
+    world.get('api', url, { token, headers });
+  const tags = new Map<string, string>();
+  for (let round = 0; round < 3; round++) {
+    for (const base of bases) {
+      assert.deepEqual(await addressesIn(base), same(base));
+      // A filter's list and the place in it are the same for all; links are each one's own.
+      const path = `/Reso/OData/Property?$filter=ListingKey ge '1'&$orderby=ListPrice&$top=1`;
+      const { port: replicates } = new URL(addresses.replication);
+      const walk = base.replace(port, replicates);
+      const first = await ask(`${walk}${path.replaceAll(' ', '%20')}`, replication);
+      const link = String(first.json['@odata.nextLink']);
+      assert.ok(link.startsWith(`${walk}/Reso/OData/Property?`), link);
+      assert.equal((await ask(link, replication)).status, 200);
+      const record = `${base}/Reso/OData/Property('1')?$expand=Media`;
+      const { headers, text } = await ask(record, api);
+      assert.ok(text.includes(`"${base}/media/`), text);
+      for (const other of bases) assert.equal(text.includes(`${other}/`), other === base);
+      tags.set(base, String(headers.etag));
+      const [refused, message] = nativeFault(await ask(`${base}/v1/listings`, replication)).toSpliced(1, 1);
+      assert.deepEqual([refused, message], [403, `A replication key must use the replication host: ${walk}`]);
+    }
+  }
+  assert.equal(new Set(tags.values()).size, bases.length, 'what differs has tags that differ');
+  for (const base of bases) {
+    for (const [of, tag] of tags) {
+      const { status } = await ask(`${base}/Reso/OData/Property('1')?$expand=Media`, api, {
+        'if-none-match': tag,
+      });
+      assert.equal(status, of === base ? 304 : 200);
+    }
+  }
 });
 
 test('the address of a listener on all interfaces, or of version 6, can be asked', () => {
@@ -194,7 +313,7 @@ test('with a certificate the public surfaces speak TLS, and bounds and errors ar
   const tls = { cert: pem('certificate'), key: pem('key') };
   const { addresses } = await another({ tls });
   assert.match(addresses.api, /^https:/);
-  assert.match(addresses.admin, /^http:/);
+  assert.match(addresses.admin, /^https:/);
   const status = (path: string, headers: Record<string, string> = {}): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       const asked = requestSecurely(

@@ -45,8 +45,8 @@ const service = {
   limits: { ...SERVICE_DEFAULTS.limits, ...limits },
 };
 
-async function metric({ addresses }: TestService, pattern: RegExp): Promise<number> {
-  const text = await (await fetch(`${addresses.admin}/metrics`)).text();
+async function metric({ service: running }: TestService, pattern: RegExp): Promise<number> {
+  const text = await running.metrics.text();
   return [...text.matchAll(pattern)].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 const WAITING = /^plat_answer_bytes_waiting (\d+)$/gm;
