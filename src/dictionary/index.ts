@@ -8,8 +8,9 @@ export {
 export type { ResourceDeclaration } from './declare-resources.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { ROOM_LABELS, UNIT_LABELS } from './native-labels.ts';
+export { NATIVE_COLLECTIONS } from './native-names.ts';
 export { findNavigation } from './navigation-names.ts';
 export { REPLICA_STAMP, SOURCE_STAMP, withReplicaStamp } from './replica-stamp.ts';
 export { spellingsOf } from './spellings.ts';
-export { nearestName } from './suggest.ts';
+export { nearestName, nearestOfEither } from './suggest.ts';
 export type * from './types.ts';

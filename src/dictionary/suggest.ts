@@ -46,3 +46,19 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   }
   return nearest;
 }
+
+/**
+ * The name that a request most likely meant, among those of its own interface and those of the other: a name that only
+ * the other one has stands for its counterpart here, however far the two are apart.
+ * @param others names of the other interface, each with what it is called in this one
+ */
+export function nearestOfEither(
+  name: string,
+  known: Iterable<string>,
+  others: Iterable<readonly [other: string, here: string]>,
+): string | undefined {
+  const counterparts = new Map(others);
+  const own = new Set(known);
+  const nearest = nearestName(name, [...own, ...counterparts.keys()]);
+  return nearest === undefined || own.has(nearest) ? nearest : counterparts.get(nearest);
+}

@@ -1,4 +1,10 @@
-import { type Dictionary, type Field, findNavigation, type Resource } from '../dictionary/index.ts';
+import {
+  type Dictionary,
+  type Field,
+  findNavigation,
+  NATIVE_COLLECTIONS,
+  type Resource,
+} from '../dictionary/index.ts';
 import type { FieldLookup, ResourceSchema, Schema } from './schema.ts';
 
 const UNKNOWN: FieldLookup = { kind: 'unknown' };
@@ -40,7 +46,8 @@ export function makeSchema(dictionary: Dictionary, restriction: Restriction = NO
     },
     of,
     lookup: (name) => dictionary.lookups.get(name),
-    entitySets: () => byName.keys(),
+    entitySets: () => new Set([...byName.values()].map(({ name }) => name)),
+    pathNames: () => byName.keys(),
   };
 }
 
@@ -78,6 +85,16 @@ function makeResourceSchema(
     },
     *nativeNames() {
       for (const field of standard) if (restriction.field(field)) yield field.nativeName;
+    },
+    *nativeCounterparts() {
+      yield ['Id', resource.key];
+      for (const field of standard) {
+        if (field.nativeName !== field.name && restriction.field(field)) yield [field.nativeName, field.name];
+      }
+      if (resource.name !== 'Property') return;
+      for (const [native, name] of NATIVE_COLLECTIONS) {
+        if (mayRead(resource.navigations.get(name)?.target ?? '')) yield [native, name];
+      }
     },
   };
 }

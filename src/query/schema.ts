@@ -20,6 +20,8 @@ export interface ResourceSchema {
   /** Names of the fields and navigations that may be told in a suggestion. */
   names(): Iterable<string>;
   nativeNames(): Iterable<string>;
+  /** Names that only the native interface has, each with the RESO name of the same; those that `names` may tell. */
+  nativeCounterparts(): Iterable<readonly [native: string, name: string]>;
 }
 
 export interface Schema {
@@ -29,4 +31,6 @@ export interface Schema {
   of(resource: Resource | string): ResourceSchema;
   lookup(name: string): Lookup | undefined;
   entitySets(): Iterable<string>;
+  /** What paths may begin with: entity sets, and other names of them. */
+  pathNames(): Iterable<string>;
 }

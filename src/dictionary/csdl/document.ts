@@ -43,18 +43,15 @@ export interface CsdlSource {
 /** What the `$metadata` document of a source says (OData CSDL 4.01; RESO Web API Core 2.0, 2.5.1). */
 export function csdlDocument({ version, resources, lookups }: CsdlSource): CsdlDocument {
   const keys = new Map(resources.map(({ resource }) => [resource.name, resource.key]));
-  const described = resources.map((entry) => ({
-    type: entityType(entry, keys, lookups),
-    otherNames: entry.resource.otherNames,
-  }));
+  const entityTypes = resources.map((entry) => entityType(entry, keys, lookups));
   return {
     version,
     references: REFERENCES,
     namespace: NAMESPACE,
-    entityTypes: described.map(({ type }) => type),
+    entityTypes,
     container: {
       name: CONTAINER,
-      entitySets: described.flatMap(({ type, otherNames }) => entitySets(type, otherNames)),
+      entitySets: entityTypes.map(entitySet),
       annotations: CONTAINER_CAPABILITIES,
     },
     vocabularies: OWN_VOCABULARIES,
@@ -133,13 +130,8 @@ function navigationProperty(
   };
 }
 
-/** The set of a type and, under its other names, the same set again. */
-function entitySets(type: EntityType, otherNames: readonly string[]): EntitySet[] {
-  const bindings = type.navigationProperties.map(({ name, target }) => ({ path: name, target }));
-  return [type.name, ...otherNames].map((name) => ({
-    name,
-    type: type.name,
-    bindings,
-    annotations: ENTITY_SET_CAPABILITIES,
-  }));
+/** One set of each type: clients take the set of a navigation's target from its type. */
+function entitySet({ name, navigationProperties }: EntityType): EntitySet {
+  const bindings = navigationProperties.map((each) => ({ path: each.name, target: each.target }));
+  return { name, type: name, bindings, annotations: ENTITY_SET_CAPABILITIES };
 }

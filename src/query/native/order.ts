@@ -1,6 +1,6 @@
 /** `_orderby`: fields, each with `-` for descending or nothing (or `+`, which arrives as a space) for ascending. */
 
-import { nearestName } from '../../dictionary/index.ts';
+import { nearestOfEither } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { OrderTerm } from '../tree.ts';
 import { customName, type NativeName, type NativeNames } from './bind/names.ts';
@@ -54,7 +54,7 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
       throw refuse('is a point, which gives no order');
     case 'hidden':
     case 'unknown': {
-      const nearest = nearestName(name, others());
+      const nearest = nearestOfEither(name, others(), names.counterparts());
       const facts = { name: shortened(name), nearest, resource: names.collection, option: ORDER, position };
       throw platError('fieldUnknown', facts, { target: ORDER });
     }

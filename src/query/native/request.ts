@@ -1,6 +1,7 @@
 /** The parameters of a native request, understood: what is asked of the collection, and which page of it. */
 
 import { platError } from '../../errors/index.ts';
+import { keyOfSkipToken } from '../skip-token.ts';
 import type { Expression, OrderTerm } from '../tree.ts';
 import { bindFilter } from './bind/filter.ts';
 import type { NativeNames } from './bind/names.ts';
@@ -88,7 +89,7 @@ function checkTogether(given: NativeParameters['given']): void {
 
 function readPosition(given: NativeParameters['given']): Position {
   const [token, skip, page] = [given.get('_skiptoken'), given.get('_skip'), given.get('_page')];
-  if (token !== undefined) return { kind: 'token', token };
+  if (token !== undefined) return { kind: 'token', token: keyOfSkipToken('_skiptoken', token) };
   if (skip !== undefined) return { kind: 'offset', offset: wholeNumber('_skip', skip, 0, LAST_OFFSET) };
   if (page !== undefined) return { kind: 'page', page: wholeNumber('_page', page, 1, LAST_PAGE) };
   return { kind: 'start' };

@@ -1,6 +1,6 @@
 /** `_select` and `_expand`: which parts of a record are given. */
 
-import { type Field, nearestName } from '../../dictionary/index.ts';
+import { type Field, NATIVE_COLLECTIONS, nearestOfEither } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Selection } from '../request.ts';
 import type { NativeNames } from './bind/names.ts';
@@ -43,6 +43,18 @@ interface Chosen {
 function* suggestions(names: NativeNames, expansions: readonly string[]): Generator<string> {
   yield* expansions;
   for (const name of names.names()) if (names.find(name).kind !== 'location') yield name;
+}
+
+/** Names of the RESO interface for what can be selected or expanded here. */
+function* counterparts(
+  names: NativeNames,
+  expansions: readonly string[],
+): Generator<readonly [string, string]> {
+  // The first of several collections of one kind is the commonest.
+  for (const [native, navigation] of NATIVE_COLLECTIONS.toReversed()) {
+    if (expansions.includes(native)) yield [navigation, native];
+  }
+  yield* names.counterparts();
 }
 
 /** Whether the name could be taken. */
@@ -88,7 +100,7 @@ export function bindSelection(
     if (expansion !== undefined) {
       expansions.add(expansion);
     } else if (!choose(name, names, chosen)) {
-      const nearest = nearestName(name, suggestions(names, offered));
+      const nearest = nearestOfEither(name, suggestions(names, offered), counterparts(names, offered));
       const facts = {
         name: shortened(name),
         nearest,
@@ -100,7 +112,7 @@ export function bindSelection(
     }
   }
   for (const { text: name } of readList('_expand', expand)) {
-    expansions.add(offered.find((one) => one === name) ?? refuse(name, offered));
+    expansions.add(offered.find((one) => one === name) ?? refuse(name, names, offered));
   }
   const { fields, hidden, names: named } = chosen;
   const selection =
@@ -108,8 +120,9 @@ export function bindSelection(
   return { selection, expansions: [...expansions] };
 }
 
-function refuse(name: string, offered: readonly string[]): never {
-  const nearest = nearestName(name, offered);
+function refuse(name: string, names: NativeNames, offered: readonly string[]): never {
+  const named = [...counterparts(names, offered)].filter(([, here]) => offered.includes(here));
+  const nearest = nearestOfEither(name, offered, named);
   const known = offered.length === 0 ? 'nothing here' : offered.join(', ');
   throw platError(
     'expansionUnknown',

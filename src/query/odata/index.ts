@@ -6,6 +6,5 @@ export {
   parseResourcePath,
   type ResourcePath,
 } from './bind/resource-path.ts';
-export { skipTokenOf } from './skip-token.ts';
 export type { SystemOption } from './syntax/option-name.ts';
 export { parseQueryOptions, type RawOptions } from './syntax/query-string.ts';

@@ -116,7 +116,16 @@ export function accountNames(schema: Schema, type: UserType): NativeNames {
     lookup: (name) => schema.lookup(name),
     names: () => [...names, 'Images', 'Websites'],
     customNames: () => [],
+    counterparts: () => counterparts(schema, type),
   };
+}
+
+/** The fields of the record, each with the part of an account that gives it. */
+function* counterparts(schema: Schema, type: UserType): Generator<readonly [string, string]> {
+  for (const [name, source] of Object.entries(ACCOUNT[type])) {
+    if (source.kind !== 'fields') continue;
+    for (const { field: given } of accountFields(schema, type, name)) yield [given.name, name];
+  }
 }
 
 function findName(schema: Schema, type: UserType, name: string): NativeName {

@@ -6,6 +6,7 @@ import {
   type NativeRequest,
   resourceNames,
 } from '../../query/native/index.ts';
+import { skipTokenOf } from '../../query/skip-token.ts';
 import type { RecordQuery } from '../../store/read.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply, walkStep } from '../exchange.ts';
@@ -67,7 +68,7 @@ export async function listings(request: NativeExchange): Promise<Reply> {
   exchange.timings.start('encode');
   const { page, count } = answer;
   const beside = {
-    skipToken: skipTokenOf(asked, answer),
+    skipToken: tokenAfter(asked, answer),
     pagination:
       count === undefined ? undefined : pagination(count, size, placeOf(position, count - left, size)),
   };
@@ -105,10 +106,10 @@ const isWalk = ({ filter, order, pagination: wanted }: NativeRequest): boolean =
   filter === undefined && order.length === 0 && wanted !== 'count';
 
 /** The last record's key on every page with rows; on an empty one the token that was sent (contract, Native). */
-function skipTokenOf({ order, position }: NativeRequest, { page }: PageAnswer): string | undefined {
+function tokenAfter({ order, position }: NativeRequest, { page }: PageAnswer): string | undefined {
   if (order.length > 0 || position.kind === 'offset' || position.kind === 'page') return undefined;
-  if (page.last !== undefined) return page.last.key;
-  return tokenOf(position);
+  const key = page.last?.key ?? tokenOf(position);
+  return key === undefined ? undefined : skipTokenOf(key);
 }
 
 /** How many rows come after a token; of an empty one, all. */

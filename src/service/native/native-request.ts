@@ -31,6 +31,7 @@ export const noNames = (collection: string): NativeNames => ({
   lookup: () => undefined,
   names: () => [],
   customNames: () => [],
+  counterparts: () => [],
 });
 
 /** @throws PlatError `optionNotTaken` for any parameter of the native interface, where none has a meaning */

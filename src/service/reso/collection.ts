@@ -62,7 +62,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
           maxPageSize: exchange.surface.paging.top === 'total' ? preferred : undefined,
         });
   const head = {
-    '@odata.context': `${request.root}$metadata#${contextName(path)}${contextFields(query)}`,
+    '@odata.context': `${request.root}$metadata#${path.resource.resource.name}${contextFields(query)}`,
     ...(count === undefined ? {} : { '@odata.count': count }),
   };
   const tail = link === undefined ? ']}' : `],"@odata.nextLink":${JSON.stringify(link)}}`;
@@ -85,11 +85,6 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
 function isWalk({ root, steps }: CollectionPath, { filter, search, order }: CollectionQuery): boolean {
   const everything = filter === undefined && search === undefined && order.length === 0;
   return everything && steps.length === 0 && root.resource.resource.name === 'Property';
-}
-
-/** The entity set, by the name that was asked for; for children, that of their resource. */
-function contextName({ root, steps, resource }: CollectionPath): string {
-  return steps.length === 0 ? root.name : resource.resource.name;
 }
 
 function refuseTokenWithSkip({ skipToken, skip }: CollectionQuery): void {

@@ -5,6 +5,7 @@ import { BoundedCache, bytesOfText, numberOf } from '../../store/bounded-cache.t
 import type { StoreModel } from '../../store/model.ts';
 import { withViewTag } from '../access/view-tag.ts';
 import type { Reply } from '../exchange.ts';
+import { chooseType } from '../http/accept.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
 import { negotiateVersion } from '../http/odata-version.ts';
 import { negotiate, type ResoRequest } from './resource-request.ts';
@@ -24,8 +25,8 @@ const written = new BoundedCache<Written>('metadata documents', { bytes: 32 * 10
 /** `$metadata`: what the key may see, as XML or JSON (OData 4.01 protocol, 11.1.2; specification 4.1). */
 export function metadata(request: ResoRequest): Reply {
   const { exchange, session } = request;
-  const format = formatOf(request);
   const version = negotiateVersion(exchange.headers['odata-version'], exchange.headers['odata-maxversion']);
+  const format = formatOf(request, version);
   const { text, etag } = documentOf(session, version, format);
   const reply: Reply = hasTag(exchange.headers['if-none-match'], etag)
     ? { status: 304, headers: { etag }, body: [] }
@@ -33,10 +34,16 @@ export function metadata(request: ResoRequest): Reply {
   return withViewTag(reply, session);
 }
 
-/** The floor plan interface gives XML alone. */
-function formatOf(request: ResoRequest): Format {
-  const isFloorPlans = request.exchange.surface.name === 'floorplans';
-  return negotiate<Format>(request, isFloorPlans ? XML : [...XML, 'application/json']);
+/**
+ * The floor plan interface gives XML alone. Clients of 4.0 send the Accept header of their records here, too, and read
+ * nothing but XML, since JSON came with 4.01: they get that only by `$format`.
+ */
+function formatOf(request: ResoRequest, version: CsdlVersion): Format {
+  const { exchange, options } = request;
+  const isFloorPlans = exchange.surface.name === 'floorplans';
+  const format = negotiate<Format>(request, isFloorPlans ? XML : [...XML, 'application/json']);
+  if (format !== 'application/json' || version !== '4.0' || options.system.has('format')) return format;
+  return chooseType(exchange.headers.accept, XML) ?? 'application/xml';
 }
 
 function documentOf({ view, model }: ResoRequest['session'], version: CsdlVersion, format: Format): Written {

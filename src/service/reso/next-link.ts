@@ -1,4 +1,4 @@
-import { skipTokenOf } from '../../query/odata/index.ts';
+import { skipTokenOf } from '../../query/skip-token.ts';
 import type { Exchange } from '../exchange.ts';
 
 /** Options that a next link gives anew, or not at all. */

@@ -30,8 +30,7 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   exchange.timings.start('store');
   const text = await readRecord(request, found.target, query);
   exchange.timings.start('encode');
-  const name = path.steps.length === 0 ? path.root.name : path.resource.resource.name;
-  const context = `${root}$metadata#${name}${contextFields(query)}/$entity`;
+  const context = `${root}$metadata#${path.resource.resource.name}${contextFields(query)}/$entity`;
   const tag = weakTag(text);
   const headers = { etag: tag, ...preferenceHeaders(preferences) };
   if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };

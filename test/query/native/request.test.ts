@@ -73,6 +73,8 @@ describe('a native request', () => {
 
   it('tells the ways of paging apart', () => {
     assert.deepEqual(request('_skiptoken=abc').position, { kind: 'token', token: 'abc' });
+    // A key in quotes has a second pair in its token.
+    assert.deepEqual(request("_skiptoken=''B''").position, { kind: 'token', token: "'B'" });
     assert.deepEqual(request('_skip=0').position, { kind: 'offset', offset: 0 });
     assert.deepEqual(request('_$skip=2500000').position, { kind: 'offset', offset: 2_500_000 });
     assert.deepEqual(request('_page=100000').position, { kind: 'page', page: 100_000 });
@@ -100,6 +102,7 @@ describe('a native request', () => {
     ],
     ['_select=,', '_select is ",", but takes names with one comma between two of them.'],
     ['_expand=Photos,', '_expand is "Photos,", but takes names with one comma between two of them.'],
+    ["_skiptoken='A'", `_skiptoken is "'A'", but takes a token as it was given, without quotes.`],
     ['_orderby="a', '_orderby is "\\"a", but takes names with one comma between two of them.'],
     [
       '_orderby=City desc',
@@ -246,6 +249,23 @@ describe('_select and _expand', () => {
       },
     ],
     [
+      '_select=MAIN_Garage',
+      {
+        code: 'fieldUnknown',
+        native: 1040,
+        message:
+          '_select: listings has no field MAIN_Garage at position 1. Did you mean "General Description"."Garage"?',
+      },
+    ],
+    [
+      '_select=MAIN_Secret',
+      {
+        code: 'fieldUnknown',
+        native: 1040,
+        message: '_select: listings has no field MAIN_Secret at position 1.',
+      },
+    ],
+    [
       '_select=Location',
       {
         code: 'fieldUnknown',
@@ -266,7 +286,7 @@ describe('_select and _expand', () => {
       {
         code: 'expansionUnknown',
         native: 1053,
-        message: `_expand: Media cannot be expanded; ${known} can.`,
+        message: `_expand: Media cannot be expanded; ${known} can. Did you mean Photos?`,
       },
     ],
   ];

@@ -46,7 +46,7 @@ test('a token in quotes is refused, rather than taken for a key before all other
   assert.deepEqual(resoFault(await ask(`${ROOT}/Property?$skiptoken='A'`)), [
     400,
     'optionInvalid',
-    `$skiptoken is "'A'", but takes a token as a link gave it, without quotes.`,
+    `$skiptoken is "'A'", but takes a token as it was given, without quotes.`,
   ]);
   // Every key is led on from, also one in quotes.
   const keys: string[] = [];

@@ -195,6 +195,23 @@ test('$metadata is XML by default and JSON on demand', async () => {
   ]);
 });
 
+test('a client of 4.0 gets $metadata as XML, whatever it accepts, and as JSON by $format alone', async () => {
+  for (const header of ['odata-maxversion', 'odata-version']) {
+    const typeOf = async (accept: string, query = ''): Promise<unknown> => {
+      const { status, headers } = await feed.get(`$metadata${query}`, {
+        headers: { [header]: '4.0', accept },
+      });
+      return status === 200 ? headers['content-type'] : status;
+    };
+    const xml = 'application/xml; charset=utf-8';
+    assert.equal(await typeOf('application/json'), xml);
+    assert.equal(await typeOf('application/json;odata.metadata=minimal, */*;q=0.1'), xml);
+    assert.equal(await typeOf('application/json, text/xml;q=0.5'), 'text/xml; charset=utf-8');
+    assert.equal(await typeOf('text/html'), 406);
+    assert.equal(await typeOf('application/xml', '?$format=json'), 'application/json; charset=utf-8');
+  }
+});
+
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 test('Prefer: omit-values=nulls leaves nulls and lists without values out', async () => {

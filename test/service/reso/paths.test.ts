@@ -9,8 +9,7 @@ const service = await startTestService({ after }, { fill: fillMarket });
 const feed = asker(service, 'replication', await service.key('replication'));
 
 test('{root}/ is the service document, with and without the last slash', async () => {
-  const names =
-    'Property Member Office Media PropertyRooms Room PropertyUnitTypes Unit OpenHouse Lookup Field';
+  const names = 'Property Member Office Media PropertyRooms PropertyUnitTypes OpenHouse Lookup Field';
   const expected = {
     '@odata.context': `${feed.root}$metadata`,
     value: names.split(' ').map((name) => ({ name, kind: 'EntitySet', url: name })),
@@ -148,11 +147,18 @@ test('Resource/$count is a bare number, with $filter and $search taken into acco
   assert.deepEqual((await feed.error('Property/$count?$top=2')).slice(0, 2), [400, 'requestMalformed']);
 });
 
-test('other names of an entity set give the same records', async () => {
+test('other names of an entity set give the same records, and are no sets of their own', async () => {
   const { value: rooms } = (await feed.get('PropertyRooms')).json;
   assert.deepEqual((await feed.get('Room')).json.value, rooms);
   assert.equal((await feed.record("Unit('1001-U1')")).UnitTypeKey, '1001-U1');
-  assert.equal((await feed.page('Room')).context, `${feed.root}$metadata#Room`);
+  assert.equal((await feed.page('Room')).context, `${feed.root}$metadata#PropertyRooms`);
+  const { '@odata.context': context } = (await feed.get("Unit('1001-U1')?$select=UnitTypeKey")).json;
+  assert.equal(context, `${feed.root}$metadata#PropertyUnitTypes(UnitTypeKey)/$entity`);
+  const { value: sets } = (await feed.get('')).json;
+  const names = Object(sets).map(({ name }: { name: string }) => name);
+  assert.equal(names.includes('PropertyRooms') && names.includes('PropertyUnitTypes'), true);
+  assert.equal(names.includes('Room') || names.includes('Unit'), false);
+  assert.equal((await feed.error('Roam'))[2], 'There is no resource Roam. Did you mean Room?');
 });
 
 test('+ and %20 are both a space in a query, %2B is a plus', async () => {

@@ -1,5 +1,5 @@
 /** What binding knows beside the filter, and where it notes faults. */
-import { nearestName } from '../../../dictionary/index.ts';
+import { nearestOfEither } from '../../../dictionary/index.ts';
 import { type Fault, FILTER, fault, shortened, typeFault } from '../faults.ts';
 import type { FieldName } from '../syntax/nodes.ts';
 import { customName, type NativeNames } from './names.ts';
@@ -29,7 +29,8 @@ export function noteUnknown(context: BindContext, field: FieldName): undefined {
   const { names, faults } = context;
   const name = writtenName(field);
   const others = field.kind === 'name' ? names.names() : names.customNames();
-  const nearest = faults.length < MOST_SUGGESTIONS ? nearestName(name, others) : undefined;
+  const suggests = faults.length < MOST_SUGGESTIONS;
+  const nearest = suggests ? nearestOfEither(name, others, names.counterparts()) : undefined;
   const facts = {
     name: shortened(name),
     nearest,

@@ -1,7 +1,7 @@
 /** `Eq` with one value or a list: the field equals one of them, matches one of the patterns, or lies in a range. */
 import { spellingsOf } from '../../../dictionary/index.ts';
 import type { Expression, LikePart, Literal } from '../../tree.ts';
-import { FILTER, fault } from '../faults.ts';
+import { FILTER, fault, shortened } from '../faults.ts';
 import type { Clock, Pattern, Scalar, TextRange, Value } from '../syntax/nodes.ts';
 import { tokenOf, typeName } from '../syntax/type-names.ts';
 import { coerce, type Wanted, wantedName } from './coerce.ts';
@@ -24,7 +24,8 @@ export function literalFor(context: BindContext, side: BoundValue, value: Scalar
 
 function misfit(side: BoundValue, value: Value): string {
   const found = typeName(value.type);
-  const hint = value.kind === 'scalar' && side.type === 'string' ? '; texts stand in single quotes' : '';
+  const isText = value.kind === 'scalar' && side.type === 'string';
+  const hint = isText ? ` (write '${shortened(value.text)}' for a text)` : '';
   return `${side.name} is ${wantedName(wantedBy(side))} and cannot be compared with ${found}${hint}`;
 }
 

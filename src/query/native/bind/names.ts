@@ -27,6 +27,8 @@ export interface NativeNames {
   names(): Iterable<string>;
   /** Custom fields that may be told, as `"Group"."Field"`. */
   customNames(): Iterable<string>;
+  /** Names of the RESO interface, each with what it is called here; those that may be told. */
+  counterparts(): Iterable<readonly [reso: string, name: string]>;
 }
 
 const UNKNOWN: NativeName = { kind: 'unknown' };
@@ -71,6 +73,14 @@ export function resourceNames(
         if (custom === undefined) continue;
         const { group, label } = custom;
         if (schema.findCustomField(group, label).kind === 'visible') yield customName(group, label);
+      }
+    },
+    *counterparts() {
+      for (const field of resource.fields.values()) {
+        const { name, nativeName, custom } = field;
+        if (custom === undefined && name === nativeName) continue;
+        if (schema.findField(name).kind !== 'visible') continue;
+        yield [name, custom === undefined ? nativeName : customName(custom.group, custom.label)];
       }
     },
   };

@@ -62,7 +62,7 @@ function compare(
   }
   const pair = align(left.expression, right.expression);
   if (pair === undefined || pair.some(isShape)) {
-    throw incomparable(env, place, left.expression, right.expression);
+    throw incomparable(env, place, left, right);
   }
   return { kind: 'compare', operator, left: pair[0], right: pair[1] } satisfies Comparison;
 }
@@ -71,18 +71,18 @@ function compare(
 const isShape = (expression: Expression): boolean => ['point', 'polygon'].includes(typeOf(expression));
 
 /** Quotes too many or too few are the commonest of these mistakes. */
-function incomparable(env: Environment, place: Place, left: Expression, right: Expression): PlatError {
-  const literal = left.kind === 'literal' ? left : right;
-  const other = left.kind === 'literal' ? right : left;
+function incomparable(env: Environment, place: Place, left: BoundValue, right: BoundValue): PlatError {
+  const [literal, other] = isLiteral(left) ? [left, right] : [right, left];
   let hint = '';
-  if (literal.kind === 'literal') {
-    const { type } = literal;
+  if (literal.expression.kind === 'literal') {
+    const { type, value } = literal.expression;
     const quotable = type !== 'duration' && type !== 'point' && type !== 'polygon';
-    if (quotable && typeOf(other) === 'string')
-      hint = ` (write '${shown(String(literal.value))}' for a string)`;
-    if (type === 'string') hint = ` (${typeInWords(typeOf(other))} stands without quotes)`;
+    if (quotable && typeOf(other.expression) === 'string')
+      hint = ` (write '${shown(literal.written ?? String(value))}' for a string)`;
+    if (type === 'string') hint = ` (${typeInWords(typeOf(other.expression))} stands without quotes)`;
   }
-  return mismatch(env, place, `${inWords(left)} and ${inWords(right)} cannot be compared${hint}`);
+  const sides = `${inWords(left.expression)} and ${inWords(right.expression)}`;
+  return mismatch(env, place, `${sides} cannot be compared${hint}`);
 }
 
 /** A lookup value in every spelling that records may hold for it. */
@@ -117,19 +117,21 @@ function inList(
   operand: BoundValue,
   items: readonly BoundValue[],
 ): Expression {
-  const literals = items.flatMap(({ expression }) => (expression.kind === 'literal' ? [expression] : []));
+  const literals = items.flatMap((item) =>
+    item.expression.kind === 'literal' ? [{ item, literal: item.expression }] : [],
+  );
   if (literals.length < items.length) {
     const terms = items.map((item) => compare(env, node.right, 'eq', operand, item));
     return { kind: 'or', terms };
   }
   const type = literals.reduce(
-    (held: ValueType, literal) => commonType(held, literal.type) ?? held,
+    (held: ValueType, { literal }) => commonType(held, literal.type) ?? held,
     typeOf(operand.expression),
   );
-  const values = literals.map((literal) => {
+  const values = literals.map(({ item, literal }) => {
     const pair = [fit(operand.expression, type), fit(literal, type)] as const;
     if (pair[0] && pair[1]?.kind === 'literal' && !pair.some((each) => each && isShape(each))) return pair[1];
-    throw incomparable(env, node.right, operand.expression, literal);
+    throw incomparable(env, node.right, operand, item);
   });
   return {
     kind: 'in',

@@ -11,6 +11,8 @@ export interface BoundValue {
   readonly expression: Expression;
   /** The lookup that the value is taken from. */
   readonly lookup?: Lookup;
+  /** A literal as the request has it, for messages. */
+  readonly written?: string;
 }
 
 /** One record: the record itself, a related one, or the one that a lambda looks at. */

@@ -1,4 +1,4 @@
-import { nearestName } from '../../../dictionary/index.ts';
+import { nearestOfEither } from '../../../dictionary/index.ts';
 import { type PlatError, platError } from '../../../errors/index.ts';
 import type { ResourceSchema } from '../../schema.ts';
 import { placeOf, type Source, shown } from '../syntax/source.ts';
@@ -9,7 +9,7 @@ export function fieldUnknown(
   source: Source,
   { name, start }: { readonly name: string; readonly start: number },
 ): PlatError {
-  const nearest = nearestName(name, schema.names());
+  const nearest = nearestOfEither(name, schema.names(), schema.nativeCounterparts());
   const resource = schema.resource.name;
   const facts = { ...placeOf(source, start), name: shown(name), resource, nearest };
   return platError('fieldUnknown', facts, { target: source.option });

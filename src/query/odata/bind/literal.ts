@@ -22,7 +22,8 @@ const SRID = 4326;
  */
 export function bindLiteral(env: Environment, place: Place, literal: LiteralText): BoundValue {
   spendValue(env, place, 'text' in literal ? literal.text.length : charactersOf(literal.shape));
-  const value = (expression: Literal): BoundValue => ({ kind: 'value', expression });
+  const written = 'text' in literal ? { written: literal.text } : {};
+  const value = (expression: Literal): BoundValue => ({ kind: 'value', expression, ...written });
   switch (literal.form) {
     case 'null':
       return value({ kind: 'literal', type: 'null', value: null });

@@ -1,8 +1,9 @@
 import { platError } from '../../../errors/index.ts';
 import type { CollectionQuery } from '../../request.ts';
 import type { ResourceSchema, Schema } from '../../schema.ts';
+import { keyOfSkipToken } from '../../skip-token.ts';
 import type { Expression } from '../../tree.ts';
-import { keyOfSkipToken } from '../skip-token.ts';
+
 import { parseExpressionText } from '../syntax/expression.ts';
 import type { SystemOption } from '../syntax/option-name.ts';
 import type { RawOptions } from '../syntax/query-string.ts';
@@ -76,7 +77,7 @@ function bind(
 
   const query = bindQuery(around, resource, parseOptions(raw));
   const skipToken = raw.system.get('skiptoken');
-  return skipToken === undefined ? query : { ...query, skipToken: keyOfSkipToken(skipToken) };
+  return skipToken === undefined ? query : { ...query, skipToken: keyOfSkipToken('$skiptoken', skipToken) };
 }
 
 /**

@@ -91,7 +91,7 @@ function refuseUnknownSet(rawPath: string, schema: Schema): void {
 }
 
 function unknownSet(name: string, schema: Schema): PlatError {
-  return platError('resourceUnknown', { name: shown(name), nearest: nearestName(name, schema.entitySets()) });
+  return platError('resourceUnknown', { name: shown(name), nearest: nearestName(name, schema.pathNames()) });
 }
 
 const unsupported = (what: string): PlatError => platError('notImplemented', { option: 'path', what });

@@ -63,7 +63,9 @@ export function inWords(expression: Expression): string {
     case 'field':
       return `${[...expression.via, expression.field].map(({ name }) => name).join('/')} (${words})`;
     case 'literal':
-      return expression.type === 'string' ? `'${shown(expression.value)}' (a string)` : words;
+      return expression.type === 'string'
+        ? `'${shown(expression.value).replaceAll("'", "''")}' (a string)`
+        : words;
     default:
       return words;
   }

@@ -1,5 +1,5 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
-import { skipTokenOf } from '../../../query/odata/index.ts';
+import { skipTokenOf } from '../../../query/skip-token.ts';
 import { DIGEST_FORM } from '../../../store/digest.ts';
 import { jsonOf } from '../../../store/record/nesting.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';

@@ -103,7 +103,15 @@ describe('left sides whose types do not fit', () => {
     ],
     [
       'City Eq 1',
-      'City is a text and cannot be compared with a whole number; texts stand in single quotes at position 9',
+      "City is a text and cannot be compared with a whole number (write '1' for a text) at position 9",
+    ],
+    [
+      'City Eq 01002',
+      "City is a text and cannot be compared with a whole number (write '01002' for a text) at position 9",
+    ],
+    [
+      'City Eq -01002',
+      "City is a text and cannot be compared with a whole number (write '-01002' for a text) at position 9",
     ],
     ["ListPrice Eq '1'", 'ListPrice is a decimal number and cannot be compared with a text at position 14'],
     [

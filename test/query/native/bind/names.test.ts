@@ -31,7 +31,7 @@ describe('names that are not known', () => {
       '"General Description"."Secret"',
       'listings has no field "General Description"."Secret" at position 1.',
     ],
-    // The native interface has the native name only.
+    // The native interface has the native name only, and a name of the other stands for its counterpart.
     [
       "ListAgentKey Eq 'x'",
       'ListAgentKey',
@@ -113,6 +113,7 @@ describe('a collection that is no resource of its own', () => {
     lookup: () => undefined,
     names: () => known.keys(),
     customNames: () => [],
+    counterparts: () => [],
   };
   const read = (filter: string) => bindFilter(filter, accounts, { now: NOW });
 

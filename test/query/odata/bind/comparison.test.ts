@@ -227,3 +227,29 @@ test('a related record is compared with null by its key', () => {
     'null ne ListAgent': compare('ne', key, NULL),
   });
 });
+
+test('what cannot be compared is quoted as the request has it', () => {
+  const wrong: Record<string, string> = {
+    'PostalCode eq 01002':
+      "PostalCode (a string) and an integer cannot be compared (write '01002' for a string) at position 15",
+    '01002 eq PostalCode':
+      "an integer and PostalCode (a string) cannot be compared (write '01002' for a string) at position 1",
+    "PostalCode in ('01001',01002)":
+      "PostalCode (a string) and an integer cannot be compared (write '01002' for a string) at position 15",
+    'PostalCode eq 1.50':
+      "PostalCode (a string) and a decimal cannot be compared (write '1.50' for a string) at position 15",
+    'PostalCode eq 2024-05-31T08:30Z':
+      "PostalCode (a string) and a timestamp cannot be compared (write '2024-05-31T08:30Z' for a string) at position 15",
+    'PostalCode eq -1002':
+      "PostalCode (a string) and an integer cannot be compared (write '-1002' for a string) at position 15",
+    "ListPrice eq 'O''Neil'":
+      "ListPrice (a decimal) and 'O''Neil' (a string) cannot be compared (a decimal stands without quotes) at position 14",
+  };
+  for (const [source, message] of Object.entries(wrong)) {
+    assert.deepEqual(
+      refusal(() => filter(source)),
+      ['typeMismatch', `$filter: ${message}.`],
+      source,
+    );
+  }
+});

@@ -199,6 +199,14 @@ test('aliases that cannot be resolved are refused', () => {
 test('unknown and hidden names are told alike, with the nearest that may be told', () => {
   const wrong: Record<string, string> = {
     'Lisprice eq 1': 'Property has no field Lisprice at position 1. Did you mean ListPrice?',
+    // A name of the native interface stands for its counterpart, however far the two are apart.
+    "ListAgentId eq '7'": 'Property has no field ListAgentId at position 1. Did you mean ListAgentKey?',
+    "CoBuyerOfficeid eq '7'":
+      'Property has no field CoBuyerOfficeid at position 1. Did you mean CoBuyerOfficeKey?',
+    "Id eq '7'": 'Property has no field Id at position 1. Did you mean ListingKey?',
+    "ListAgent/Id eq '7'": 'Member has no field Id at position 11. Did you mean MemberKey?',
+    'Photos/any()': 'Property has no field Photos at position 1. Did you mean Media?',
+    'Units/any()': 'Property has no field Units at position 1. Did you mean UnitTypes?',
     'City eq null and listprice eq 1':
       'Property has no field listprice at position 18. Did you mean ListPrice?',
     'AccessCode eq null': 'Property has no field AccessCode at position 1.',
