@@ -3,11 +3,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
-import { homedir } from 'node:os';
+import { constants, homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NEEDED = 26;
+/** What plat itself exits with where a signal reaches it before it can obey. */
+const ENDED_BY = { SIGHUP: 143 };
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = join(root, 'dist', 'cli', 'main.js');
@@ -30,34 +32,48 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   const lacksArenas = environment.MALLOC_ARENA_MAX !== process.env.MALLOC_ARENA_MAX;
   // Whoever holds a channel to this process would lose it.
   const isFree = process.channel === undefined;
-  if (isFree && (lacksFlags || lacksArenas)) become([...process.execArgv, ...flags, ...rest]);
+  if (isFree && (lacksFlags || lacksArenas))
+    become(process.execPath, [...process.execArgv, ...flags, ...rest]);
   keepCompiled();
   await import(main);
 } else {
   const node = bundledNode();
   if (node === undefined) {
-    process.stderr.write(
-      `plat needs Node ${NEEDED} or newer, and this is ${process.versions.node}. Install it beside plat: npm install node@${NEEDED}\n`,
+    fail(
+      `plat needs Node ${NEEDED} or newer, and this is ${process.versions.node}. Install it beside plat: npm install node@${NEEDED}`,
     );
-    process.exit(1);
   }
+  // Without a launcher that waits, nothing stands between it and its terminal.
+  if (process.channel === undefined) become(node, [...flags, ...rest]);
+  launch(node, [...flags, ...rest]);
+}
+
+/**
+ * Runs plat with another Node, from one that cannot become it, and ends as that does. A terminal gives a signal to both
+ * processes and `kill` to this one alone, so it is told of as a message, and counted there (src/cli/shutdown.ts).
+ */
+function launch(node, args) {
   // The channel ends with this process, however it ends, and the other one with the channel.
-  const child = spawn(node, [...flags, ...rest], {
-    env: environment,
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-  });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const child = spawn(node, args, { env: environment, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => child.connected && child.send(signal));
+  child.on('error', (error) => fail(`plat cannot start ${node}: ${error.message}`));
   child.on('exit', (code, signal) =>
-    process.exit(code ?? { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 }[signal] ?? 1),
+    process.exit(code ?? ENDED_BY[signal] ?? 128 + constants.signals[signal]),
   );
 }
 
-/** Begins anew with other flags in the same process, where the system can do that. */
-function become(args) {
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+/** Begins anew in the same process, with another Node or other flags, where Node and the system can do that. */
+function become(node, args) {
   try {
-    process.execve(process.execPath, [process.execPath, ...args], environment);
+    process.execve(node, [node, ...args], environment);
   } catch {
-    // It cannot: the same program does the work, with more memory.
+    // They cannot: whoever calls this has another way.
   }
 }
 

@@ -7,7 +7,7 @@ import { escaped, reportLines, writeJson, writeLines } from './terminal.ts';
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
 
 /** A result, on stdout: JSON for programs, else text for people, line by line. */
-export function print(result: unknown, lines: string | readonly string[], json: boolean | undefined): void {
+export function print(result: object, lines: string | readonly string[], json: boolean | undefined): void {
   if (json) writeJson(result);
   else writeLines(lines);
 }

@@ -1,4 +1,12 @@
-import { isWatched, reportJson, reportLines, reportOver } from './terminal.ts';
+import {
+  canWriteOver,
+  endOver,
+  isWatched,
+  type Lengths,
+  reportJson,
+  reportLines,
+  reportOver,
+} from './terminal.ts';
 
 /** What a long command tells of its progress. */
 export interface Progress {
@@ -18,7 +26,8 @@ interface Pace {
 }
 
 /**
- * Runs work with its progress on stderr: a bar with rate and time left on a terminal, lines of JSON elsewhere.
+ * Runs work with its progress on stderr: a bar with rate and time left on a terminal, lines of text on one that cannot
+ * write over a line, lines of JSON elsewhere.
  * @param total what `update` counts up to; undefined: unknown
  */
 export async function withProgress<T>(
@@ -29,11 +38,12 @@ export async function withProgress<T>(
   const started = performance.now();
   const describe = (done: number): Pace => {
     const rate = done / Math.max(0.001, (performance.now() - started) / 1000);
-    return { rate, left: total === undefined || rate === 0 ? undefined : (total - done) / rate };
+    const left = total === undefined || rate === 0 ? undefined : Math.max(0, total - done) / rate;
+    return { rate, left };
   };
-  if (!isWatched()) return work(lines(title, total, describe));
+  if (!canWriteOver()) return work(lines(title, total, describe));
   const screen = lineOfProgress(title, total, describe);
-  reportOver(title, false);
+  reportOver([title]);
   try {
     return await work(screen);
   } finally {
@@ -48,24 +58,40 @@ function lineOfProgress(
   describe: (done: number) => Pace,
 ): Progress & { end(): void } {
   let last = performance.now();
-  let line = title;
+  let line: Lengths = [title];
   return {
     update(done, text) {
-      const { rate, left } = describe(done);
-      line = [title, bar(done, total), text, `${Math.round(rate)}/s`, timeLeft(left)]
-        .filter(Boolean)
-        .join(' ');
+      line = lengths(title, done, total, text, describe(done));
       const now = performance.now();
       if (now - last < EVERY_ON_SCREEN) return;
       last = now;
-      reportOver(line, false);
+      reportOver(line);
     },
-    tell(said) {
-      reportOver(said, true);
-      reportOver(line, false);
+    tell: reportLines,
+    end() {
+      reportOver(line);
+      endOver();
     },
-    end: () => reportOver(line, true),
   };
+}
+
+/** On a narrow terminal first the bar is shorter, then it is not there, and at last only how far it is. */
+function lengths(
+  title: string,
+  done: number,
+  total: number | undefined,
+  text: string,
+  { rate, left }: Pace,
+): Lengths {
+  const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
+  const pace = `${Math.round(rate)}/s`;
+  return [
+    joined(title, bar(done, total, WIDTH), text, pace, timeLeft(left)),
+    joined(title, bar(done, total, WIDTH / 3), text, pace, timeLeft(left)),
+    joined(title, bar(done, total, 0), text, timeLeft(left)),
+    joined(title, bar(done, total, 0), timeLeft(left)),
+    joined(total === undefined ? text : bar(done, total, 0), title),
+  ];
 }
 
 function lines(title: string, total: number | undefined, describe: (done: number) => Pace): Progress {
@@ -76,6 +102,11 @@ function lines(title: string, total: number | undefined, describe: (done: number
       if (now - last < EVERY) return;
       last = now;
       const { rate, left } = describe(done);
+      if (isWatched()) {
+        const [, , line = title] = lengths(title, done, total, text, { rate, left });
+        reportLines(line);
+        return;
+      }
       reportJson({
         time: new Date().toISOString(),
         task: title,
@@ -92,10 +123,13 @@ function lines(title: string, total: number | undefined, describe: (done: number
 
 const WIDTH = 24;
 
-function bar(done: number, total: number | undefined): string {
+/** @param width of the bar in columns; 0: none, only how far it is */
+function bar(done: number, total: number | undefined, width: number): string {
   if (total === undefined || total === 0) return '';
-  const filled = Math.round((Math.min(done, total) / total) * WIDTH);
-  return `[${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}] ${Math.floor((done / total) * 100)} %`;
+  const share = Math.min(1, done / total);
+  const filled = Math.round(share * width);
+  const drawn = width === 0 ? '' : `[${'█'.repeat(filled)}${'░'.repeat(width - filled)}] `;
+  return `${drawn}${Math.floor(share * 100)} %`;
 }
 
 function timeLeft(seconds: number | undefined): string {

@@ -1,5 +1,5 @@
 import type { ReplicaEvent } from '../replica/events.ts';
-import { isWatched, reportJson, reportOver } from './terminal.ts';
+import { canWriteOver, dropOver, isWatched, reportJson, reportLines, reportOver } from './terminal.ts';
 
 /** What a person or a log sees of a replication. */
 export interface ReplicaScreen {
@@ -29,9 +29,11 @@ interface Rate {
 /** Lines on stderr: JSON, or text with a line of progress that is written over where a person watches. */
 export function replicaScreen(source: string): ReplicaScreen {
   const isTerminal = isWatched();
+  const writesOver = canWriteOver();
   const rates = new Map<string, Rate>();
   const say = (event: Readonly<Record<string, unknown>>): void => {
-    if (isTerminal) reportOver(textOf(event), true);
+    dropOver();
+    if (isTerminal) reportLines(textOf(event));
     else reportJson({ time: new Date().toISOString(), source, ...event });
   };
   const page = (event: ReplicaEvent & { kind: 'page' }): void => {
@@ -42,14 +44,16 @@ export function replicaScreen(source: string): ReplicaScreen {
     rates.set(name, rate);
     rate.from ??= done - rows;
     const isLast = total !== undefined && done >= total;
-    if (now - rate.last < (isTerminal ? EVERY / 10 : EVERY) && !isLast) return;
+    if (now - rate.last < (writesOver ? EVERY / 10 : EVERY) && !isLast) return;
     rate.last = now;
     const perSecond = Math.round((done - rate.from) / Math.max(0.001, (now - rate.began) / 1000));
     const secondsLeft =
       total === undefined || perSecond === 0
         ? undefined
         : Math.max(0, Math.round((total - done) / perSecond));
-    if (isTerminal) reportOver(progressText(event, perSecond, secondsLeft), false);
+    const text = progressText(event, perSecond, secondsLeft);
+    if (writesOver) reportOver([text]);
+    else if (isTerminal) reportLines(text);
     else say({ kind: 'page', resource, step, done, total, perSecond, secondsLeft });
   };
   return {

@@ -9,7 +9,7 @@ import { EXIT, print, table } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { addSourceOptions, type SourceSettings, sourceOptions } from '../source-options.ts';
-import { isWatched, reportJson, reportOver } from '../terminal.ts';
+import { isWatched, reportJson, reportLines } from '../terminal.ts';
 
 /** Differences that are told one by one to a person; `--json` has all. */
 const TOLD = 50;
@@ -61,7 +61,7 @@ export function defineVerify(command: Command): void {
 function tellTrouble(event: ReplicaEvent): void {
   if (event.kind !== 'retry' && event.kind !== 'waiting') return;
   const { reason, wait } = event;
-  if (isWatched()) reportOver(`${reason}; asked again in ${Math.ceil(wait / 1000)} s`, true);
+  if (isWatched()) reportLines(`${reason}; asked again in ${Math.ceil(wait / 1000)} s`);
   else reportJson({ time: new Date().toISOString(), ...event });
 }
 

@@ -1,0 +1,118 @@
+/**
+ * Runs programs on a real pseudo-terminal, which `script` of util-linux makes: keys are typed, and what is seen is told
+ * as a terminal shows it. It knows nothing of plat.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import type { Scope } from './engine.ts';
+
+const { status, stdout = '' } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+/** Why no test can have a terminal here; false where it can. */
+export const noTerminal: string | false =
+  status === 0 && stdout.includes('util-linux')
+    ? false
+    : 'there is no script of util-linux here, so nothing is shown on a terminal';
+
+export const CTRL_C = '\u0003';
+export const CTRL_D = '\u0004';
+
+export interface TerminalOptions {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly columns?: number;
+}
+
+/** A program on its terminal. */
+export interface OnTerminal {
+  /** Resolves as soon as what was written since the last key, or since the beginning, matches. @throws when it ends before */
+  until(pattern: RegExp): Promise<string>;
+  type(keys: string): void;
+  /** Changes the width, as a window that is made narrower. */
+  resize(columns: number): void;
+  /** Closes the window. */
+  close(): void;
+  /** The exit code (128 and the signal where one ended it), all that was written, and what is seen in the end. */
+  readonly ended: Promise<{ readonly code: number | null; readonly text: string; readonly screen: string }>;
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Puts words together for a shell, each as it stands. */
+export const shellLine = (words: readonly string[]): string => words.map(quoted).join(' ');
+
+/** @param line for the shell; the last of its programs is best begun with `exec` */
+export function onTerminal(
+  scope: Scope,
+  line: string,
+  { folder, env, columns = 80 }: TerminalOptions,
+): OnTerminal {
+  const child = spawn(
+    'script',
+    ['-qefc', `tty; stty cols ${columns} rows 24; printf 'begun\\n'; ${line}`, '/dev/null'],
+    { cwd: folder, env: { ...env, SHELL: '/bin/sh' } },
+  );
+  scope.after(() => void child.kill('SIGKILL'));
+  let text = '';
+  let seen = 0;
+  let device = '';
+  let width = columns;
+  child.stdin.on('error', () => undefined);
+  child.stderr.resume();
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+    if (device !== '' || !text.includes('begun\r\n')) return;
+    [device = ''] = text.split('\r\n');
+    text = text.slice(text.indexOf('begun\r\n') + 'begun\r\n'.length);
+  });
+  const ended: OnTerminal['ended'] = new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, text, screen: seenOn(text, width) }));
+  });
+  return {
+    ended,
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (device !== '' && pattern.test(text.slice(seen))) resolve(text.slice(seen));
+        };
+        child.stdout.on('data', look);
+        ended.then(({ code }) => reject(new Error(`ended with ${code} before ${pattern}: ${text}`)));
+        look();
+      }),
+    type(keys) {
+      seen = text.length;
+      child.stdin.write(keys);
+    },
+    resize(narrower) {
+      width = narrower;
+      spawnSync('stty', ['-F', device, 'cols', String(narrower)]);
+    },
+    close: () => void child.kill('SIGKILL'),
+  };
+}
+
+const CLEAR_LINE = '\u001b[K';
+/** The same as one character, which no text has. */
+const CLEAR = '\ue000';
+
+/** What a terminal shows of a text, line by line; @throws where it has something that no test knows of. */
+export function seenOn(text: string, columns: number): string {
+  const rows = [''];
+  let column = 0;
+  const put = (character: string): void => {
+    if (column === columns) {
+      rows.push('');
+      column = 0;
+    }
+    const row = (rows.at(-1) ?? '').padEnd(column);
+    rows[rows.length - 1] = row.slice(0, column) + character + row.slice(column + 1);
+    column++;
+  };
+  for (const part of text.replaceAll(CLEAR_LINE, CLEAR)) {
+    if (part === CLEAR) rows[rows.length - 1] = (rows.at(-1) ?? '').slice(0, column);
+    else if (part === '\r') column = 0;
+    else if (part === '\n') rows.push('');
+    else if (part < ' ')
+      throw new Error(`a terminal was sent ${JSON.stringify(part)} in ${JSON.stringify(text)}`);
+    else put(part);
+  }
+  return rows.join('\n');
+}
