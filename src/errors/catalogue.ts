@@ -114,10 +114,10 @@ export const catalogue = {
     native: 404,
     message: ({ resource }) => `There is no such ${resource} record.`,
   }),
-  methodNotAllowed: entry<{ method: string }>({
+  methodNotAllowed: entry<{ method: string; takes: string }>({
     status: 405,
     native: 405,
-    message: ({ method }) => `${method} is not allowed. This service takes GET and HEAD.`,
+    message: ({ method, takes }) => `${method} is not allowed. This service takes ${takes}.`,
   }),
   notAcceptable: entry<{ by: string; offered: string }>({
     status: 406,
@@ -128,6 +128,23 @@ export const catalogue = {
     status: 414,
     native: 1053,
     message: ({ limit }) => `The URL is longer than ${limit} bytes.`,
+  }),
+  bodyTooLarge: entry<{ limit: number }>({
+    status: 413,
+    native: 1053,
+    message: ({ limit }) => `The query in the body is longer than ${limit} bytes.`,
+  }),
+  mediaTypeUnsupported: entry<{ given: string }>({
+    status: 415,
+    native: 1053,
+    message: ({ given }) =>
+      `The body is ${given}. A query is read as text/plain or application/x-www-form-urlencoded, in UTF-8 and not compressed.`,
+  }),
+  linkTooLong: entry<{ length: number; limit: number }>({
+    status: 400,
+    native: 1053,
+    message: ({ length, limit }) =>
+      `The query has ${length} bytes and more rows than one page holds, but the link to the next page would be longer than ${limit} bytes. Ask for it in parts.`,
   }),
   headersTooLarge: entry({ status: 431, native: 1053, message: () => 'The request headers are too large.' }),
   requestMalformed: entry<{ reason: string }>({

@@ -2,6 +2,7 @@ import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../store/model.ts';
 import type { Page, Rest } from '../store/read.ts';
 import type { RequestAccount } from './access/budget.ts';
+import type { ReadBody } from './http/body.ts';
 import type { Surface } from './surface.ts';
 import type { Timings } from './timings.ts';
 
@@ -13,6 +14,8 @@ export interface Exchange {
   readonly path: string;
   /** The text after the question mark; empty without one. */
   readonly query: string;
+  /** Whether the query came in a body, or in a link that goes on from one. */
+  readonly isPosted?: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly surface: Surface;
   /** The address of the surface as clients reach it, without a slash at the end. */
@@ -24,6 +27,7 @@ export interface Exchange {
   readonly taken: DisposableStack;
   /** What answering it takes, charged to whoever asks. */
   readonly account: RequestAccount;
+  readonly body: ReadBody;
 }
 
 /** A request whose key is known and may use the surface. */

@@ -9,6 +9,8 @@ import type { Budgets, RequestAccount } from './access/budget.ts';
 import type { Connection, Connections } from './access/connections.ts';
 import { baseAddress, type Listener } from './base-address.ts';
 import type { Exchange, Reply } from './exchange.ts';
+import { bodyReader } from './http/body.ts';
+import { notAllowed } from './http/methods.ts';
 import type { Pace } from './http/pace.ts';
 import { isOfHttp, refuse, type Unread, whatIsWrong } from './http/refuse.ts';
 import { type Common, send } from './http/send.ts';
@@ -99,7 +101,7 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
   });
   server.server.on('connection', at.open);
   server.server.on('connect', (request, socket) => {
-    const told = platError('methodNotAllowed', { method: String(request.method) });
+    const told = notAllowed(String(request.method));
     void refuseNext({ told, path: '' }, socket);
   });
   // What a client expects beyond HTTP is no reason to refuse it (RFC 9110, 10.1.1).
@@ -107,10 +109,8 @@ export function makeListener(options: ListenerOptions): FastifyInstance {
     server.server.emit('request', request, response);
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request, payload, done) => {
-    payload.resume(); // no request of this service has a body
-    done(null);
-  });
+  // A body is read only once it is known who asks, and dropped where none is wanted.
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   server.all('*', answer);
   // Requests that the framework itself would refuse: methods that its router does not know, bodies without a type.
   server.setNotFoundHandler(answer);
@@ -221,7 +221,14 @@ async function answerRequest(
   using own = new DisposableStack();
   // The operator must be able to look when all else is refused.
   if (name === 'admin') account.exempt();
-  const exchange = makeExchange(request, { id, surface: name, base, arrival, account });
+  const exchange = makeExchange(request, {
+    id,
+    surface: name,
+    base,
+    arrival,
+    account,
+    body: bodyReader(request, options.connections.requestSeconds * 1000),
+  });
   own.use(exchange.taken);
   const endClient = (): void => {
     cut(name);
@@ -286,7 +293,7 @@ async function commonOf({ told, options }: Responder, requestId: string): Promis
   }
 }
 
-interface Given extends Pick<Exchange, 'id' | 'base' | 'arrival' | 'account'> {
+interface Given extends Pick<Exchange, 'id' | 'base' | 'arrival' | 'account' | 'body'> {
   readonly surface: SurfaceName;
 }
 

@@ -14,16 +14,14 @@ import { isNativePath, nativeError } from './envelope/native-error.ts';
 import { resoError } from './envelope/reso-error.ts';
 import { bytesOf, type Exchange, type Reply, type Session } from './exchange.ts';
 import { type FileContext, servedFile } from './files/served-file.ts';
-import { ALLOWED } from './http/methods.ts';
+import { notAllowed, type Wanted, wantedBy } from './http/methods.ts';
 import { negotiateVersion, ODATA_VERSION } from './http/odata-version.ts';
 import type { LoggedDamages } from './logged-damages.ts';
 import { native } from './native/router.ts';
 import type { ServiceOptions } from './options.ts';
+import { LONGEST_URL, withPostedQuery, withUnpackedQuery } from './posted-query.ts';
 import { reso } from './reso/router.ts';
 import type { ToldMoment } from './told-moment.ts';
-
-/** Longest URL that is read, in bytes. */
-export const LONGEST_URL = 16_384;
 
 const MEDIA = '/media/';
 
@@ -55,18 +53,17 @@ export interface Responder {
 type Route =
   | { readonly kind: 'reso' | 'native'; readonly path: string }
   | { readonly kind: 'media'; readonly path: string }
-  | { readonly kind: 'admin' }
-  | { readonly kind: 'none' };
+  | { readonly kind: 'admin' | 'none'; readonly path: string };
 
 function routeOf({ surface, path }: Exchange): Route {
-  if (surface.name === 'admin') return { kind: 'admin' };
+  if (surface.name === 'admin') return { kind: 'admin', path };
   if (path.startsWith(MEDIA)) return { kind: 'media', path: path.slice(MEDIA.length) };
   for (const [kind, root] of [['reso', surface.resoRoot] as const, ['native', surface.nativeRoot] as const]) {
     if (root === undefined) continue;
     if (path.startsWith(root)) return { kind, path: path.slice(root.length) };
     if (`${path}/` === root) return { kind, path: '' };
   }
-  return { kind: 'none' };
+  return { kind: 'none', path };
 }
 
 /** A path that leads nowhere is of the interface that it looks like. */
@@ -85,7 +82,7 @@ const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
  * @param isOfSurface whether it came to a host that a surface has; else there is nothing at any path
  */
 export async function respond(responder: Responder, exchange: Exchange, isOfSurface = true): Promise<Reply> {
-  const route: Route = isOfSurface ? routeOf(exchange) : { kind: 'none' };
+  const route: Route = isOfSurface ? routeOf(exchange) : { kind: 'none', path: exchange.path };
   const extra = versionOf(exchange, route);
   let caller = NOBODY;
   let use: RequestUse = NOTHING;
@@ -140,11 +137,11 @@ async function count(
 }
 
 /** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
-function preflight(extra: Readonly<Record<string, string>>): Reply {
+function preflight(extra: Readonly<Record<string, string>>, allow: string): Reply {
   const headers = {
     ...extra,
-    allow: ALLOWED,
-    'access-control-allow-methods': ALLOWED,
+    allow,
+    'access-control-allow-methods': allow,
     'access-control-allow-headers': '*, Authorization',
     'access-control-max-age': '86400',
   };
@@ -177,10 +174,11 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   const { route, extra } = begun;
   const { context } = responder;
   const { method, headers, path, query } = exchange;
-  if (method === 'OPTIONS') return preflight(extra);
-  if (method !== 'GET' && method !== 'HEAD') {
-    extra.allow = ALLOWED;
-    throw platError('methodNotAllowed', { method });
+  const wanted = wantedBy(exchange, route.kind === 'reso' || route.kind === 'native');
+  if (wanted.kind === 'options') return preflight(extra, wanted.allow);
+  if (wanted.kind === 'refused') {
+    extra.allow = wanted.allow;
+    throw notAllowed(method, wanted.takes);
   }
   if (path.length + query.length + 1 > LONGEST_URL) throw platError('uriTooLong', { limit: LONGEST_URL });
   refuseTokenInQuery(query);
@@ -201,10 +199,22 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       const session = await sessionOf(responder, exchange, begun, now);
       const damaged = responder.options.damaged?.();
       const read = { ...context.read, caller: exchange.account, damaged };
+      const asked = await withWholeQuery(exchange, wanted);
       const serve = route.kind === 'reso' ? reso : native;
-      return serve({ ...context, read }, exchange, session, route.path);
+      return serve({ ...context, read }, asked, session, routeOf(asked).path);
     }
   }
+}
+
+/** The exchange as if all its options had come in its address. */
+async function withWholeQuery(
+  exchange: Exchange,
+  { kind, path }: Extract<Wanted, { readonly path: string }>,
+): Promise<Exchange> {
+  const posted = kind === 'posted' ? await withPostedQuery({ ...exchange, path, method: 'GET' }) : exchange;
+  const whole = withUnpackedQuery(posted);
+  if (whole !== exchange) refuseTokenInQuery(whole.query);
+  return whole;
 }
 
 async function sessionOf(

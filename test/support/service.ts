@@ -33,6 +33,7 @@ export interface AskOptions {
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
+  readonly body?: string | Buffer;
 }
 
 export interface Answer {
@@ -103,7 +104,7 @@ export const encoded = (path: string): string =>
   path.replaceAll(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
 
 function ask(agent: Agent, base: string, path: string, options: AskOptions = {}): Promise<Answer> {
-  const { token, headers = {}, method = 'GET' } = options;
+  const { token, headers = {}, method = 'GET', body } = options;
   const address = path.startsWith('http') ? path : `${base}${encoded(path)}`;
   const at = address.indexOf('/', 'http://'.length);
   const { hostname, port } = new URL(address.slice(0, at));
@@ -129,7 +130,7 @@ function ask(agent: Agent, base: string, path: string, options: AskOptions = {})
       },
     );
     sent.on('error', reject);
-    sent.end();
+    sent.end(body);
   });
 }
 

@@ -1,2 +1,48 @@
-/** The methods that every path takes, as `Allow` names them. */
+/**
+ * What a request's method means here: a question, in its address or in its body. It must not know what is asked.
+ */
+import { platError } from '../../errors/index.ts';
+
+/** The methods that a path takes, as `Allow` names them. */
 export const ALLOWED = 'GET, HEAD, OPTIONS';
+const ALLOWED_WITH_BODY = 'GET, HEAD, POST, OPTIONS';
+const ALLOWED_QUERY = 'POST, OPTIONS';
+
+const TAKES = 'GET and HEAD';
+
+/** The end of a path whose options come in the body (OData 4.01 URL conventions, 4.17). */
+const QUERY_PATH = /\/+(?:\$|%24)query\/*$/;
+
+/** What a request wants, and the path without what says so. */
+export type Wanted =
+  | { readonly kind: 'options'; readonly allow: string }
+  | { readonly kind: 'read'; readonly path: string }
+  /** Options that are in the body belong to it. */
+  | { readonly kind: 'posted'; readonly path: string }
+  | { readonly kind: 'refused'; readonly allow: string; readonly takes: string };
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** @param isCollection whether the path is one of an interface, whose questions may be long */
+export function wantedBy({ method, path, headers }: Asked, isCollection: boolean): Wanted {
+  const asksInBody = isCollection && QUERY_PATH.test(path);
+  if (method === 'OPTIONS') {
+    const allow = asksInBody ? ALLOWED_QUERY : isCollection ? ALLOWED_WITH_BODY : ALLOWED;
+    return { kind: 'options', allow };
+  }
+  if (asksInBody) {
+    if (method === 'POST') return { kind: 'posted', path: path.replace(QUERY_PATH, '') };
+    return { kind: 'refused', allow: ALLOWED_QUERY, takes: 'POST' };
+  }
+  if (method === 'GET' || method === 'HEAD') return { kind: 'read', path };
+  const instead = headers['x-http-method-override']?.trim().toUpperCase();
+  if (isCollection && method === 'POST' && instead === 'GET') return { kind: 'posted', path };
+  return { kind: 'refused', allow: ALLOWED, takes: TAKES };
+}
+
+/** The error of a method that nothing here takes. */
+export const notAllowed = (method: string, takes = TAKES) => platError('methodNotAllowed', { method, takes });

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
 import { isNativePath, nativeError } from '../envelope/native-error.ts';
 import { resoError } from '../envelope/reso-error.ts';
-import { ALLOWED } from './methods.ts';
+import { ALLOWED, notAllowed } from './methods.ts';
 import { ODATA_VERSION } from './odata-version.ts';
 import { type Common, commonHeaders } from './send.ts';
 
@@ -58,7 +58,7 @@ export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
       const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
       const [, method, path = ''] = OTHER_METHOD.exec(text) ?? [];
       if (method === undefined || METHODS.includes(method)) break;
-      return { told: platError('methodNotAllowed', { method }), path };
+      return { told: notAllowed(method), path };
     }
   }
   return { told: platError('requestMalformed', { reason: 'it is not HTTP/1.1' }), path: '' };

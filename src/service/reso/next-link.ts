@@ -1,5 +1,6 @@
 import { skipTokenOf } from '../../query/skip-token.ts';
 import type { Exchange } from '../exchange.ts';
+import { linkQuery } from '../posted-query.ts';
 
 /** Options that a next link gives anew, or not at all. */
 const REPLACED = new Set(['skip', 'skiptoken', 'top', 'maxpagesize']);
@@ -21,14 +22,17 @@ export interface NextPage {
  * The address of the next page: every option of the request but `$skip`, as it came, with the token of the last
  * row (specification 2.3).
  */
-export function nextLink({ base, path, query }: Exchange, { token, top, maxPageSize }: NextPage): string {
+export function nextLink(exchange: Exchange, { token, top, maxPageSize }: NextPage): string {
+  const { base, path, query } = exchange;
   const kept = query.split('&').filter((pair) => pair !== '' && !REPLACED.has(nameOf(pair)));
   const added = [
     ...(top === undefined ? [] : [`$top=${top}`]),
     ...(maxPageSize === undefined ? [] : [`maxpagesize=${maxPageSize}`]),
     `$skiptoken=${encodeURIComponent(skipTokenOf(token))}`,
   ];
-  return `${base}${path}?${[...kept, ...added].join('&')}`;
+  const end = added.join('&');
+  const options = linkQuery(exchange, kept, path.length + end.length + 2);
+  return `${base}${path}?${options === '' ? '' : `${options}&`}${end}`;
 }
 
 /** The page size that an earlier page's link carries on. */

@@ -89,6 +89,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       timings: makeTimings(),
       taken,
       account: budgets.open('simulated'),
+      body: () => Promise.resolve(Buffer.alloc(0)),
     };
     const reply = await respond(responder, exchange);
     const pieces: Uint8Array[] = [];

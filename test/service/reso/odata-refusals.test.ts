@@ -44,7 +44,6 @@ const NOT_PROVIDED = {
   '$entity?$id=x': 'path: $entity',
   'Property/$ref': 'path: $ref',
   "Property('1001')/ListAgent/$ref": 'path: $ref',
-  'Property/$query': 'path: $query',
   'Property/$each': 'path: $each',
   "Property/$filter(City eq 'x')": 'path: $filter',
   'Property?$filter=cast(City,Edm.Foo) eq 1': '$filter: cast to the type Edm.Foo at position 1',

@@ -1,0 +1,46 @@
+/**
+ * The body of a request, where one is read: bounded in size and time, and never before it is known who asks. It must not
+ * know what is in it.
+ */
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream';
+import { type PlatError, platError } from '../../errors/index.ts';
+
+/** Reads a body, of at most so many bytes. @throws PlatError 413 for a larger one, 408 for one that does not come */
+export type ReadBody = (most: number) => Promise<Buffer>;
+
+/** @param milliseconds that it may take */
+export function bodyReader(
+  request: Readable & { readonly headers: Readonly<Record<string, unknown>> },
+  milliseconds: number,
+): ReadBody {
+  return (most) =>
+    new Promise((resolve, reject) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      const fail = (error: PlatError): void => {
+        end();
+        reject(error);
+      };
+      const tooLarge = (): void => fail(platError('bodyTooLarge', { limit: most }));
+      const take = (part: Buffer): void => {
+        size += part.length;
+        if (size > most) tooLarge();
+        else parts.push(part);
+      };
+      const timer = setTimeout(() => fail(platError('requestTimedOut', {})), milliseconds);
+      const watch = finished(request, { writable: false }, (error) => {
+        end();
+        if (error) reject(platError('clientGone', {}, { cause: error }));
+        else resolve(Buffer.concat(parts));
+      });
+      const end = (): void => {
+        clearTimeout(timer);
+        watch();
+        request.off('data', take);
+        request.resume(); // what comes beyond is not kept
+      };
+      if (Number(request.headers['content-length'] ?? 0) > most) tooLarge();
+      else request.on('data', take);
+    });
+}
