@@ -58,10 +58,11 @@ type Route =
 function routeOf({ surface, path }: Exchange): Route {
   if (surface.name === 'admin') return { kind: 'admin', path };
   if (path.startsWith(MEDIA)) return { kind: 'media', path: path.slice(MEDIA.length) };
+  const plain = path.replaceAll(/\/{2,}/g, '/');
   for (const [kind, root] of [['reso', surface.resoRoot] as const, ['native', surface.nativeRoot] as const]) {
     if (root === undefined) continue;
-    if (path.startsWith(root)) return { kind, path: path.slice(root.length) };
-    if (`${path}/` === root) return { kind, path: '' };
+    if (plain.startsWith(root)) return { kind, path: plain.slice(root.length) };
+    if (`${plain}/` === root) return { kind, path: '' };
   }
   return { kind: 'none', path };
 }

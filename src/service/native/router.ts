@@ -1,12 +1,8 @@
 import { platError } from '../../errors/index.ts';
-import { NATIVE_PARTS, type NativePart } from '../../store/text/native-parts.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Exchange, Reply, Session } from '../exchange.ts';
-import { account, accounts } from './accounts.ts';
-import { listing, listings } from './listings.ts';
-import { customFieldList, standardFields, system } from './metadata.ts';
-import { type NativeExchange, nativeExchange } from './native-request.ts';
-import { customFields, part, parts } from './parts.ts';
+import { nativeExchange } from './native-request.ts';
+import { NATIVE_ROUTES, type NativeRoute } from './routes.ts';
 
 /** Answers a request of the native interface. The path is below its root, percent-encoded. */
 export async function native(
@@ -17,10 +13,14 @@ export async function native(
 ): Promise<Reply> {
   exchange.timings.start('parse');
   const request = nativeExchange(context, exchange, session);
-  const segments = path.replace(/\/$/, '').split('/').map(decodeSegment);
-  const reply = await route(request, segments);
-  if (reply === undefined) throw platError('pathNotFound', { path: exchange.path });
-  return reply;
+  // No key is empty, so a slash too many says nothing.
+  const segments = path.split('/').filter(Boolean).map(decodeSegment);
+  for (const route of NATIVE_ROUTES) {
+    const given = match(route, segments);
+    const reply = given === undefined ? undefined : await route.answer(request, ...given);
+    if (reply !== undefined) return reply;
+  }
+  throw platError('pathNotFound', { path: exchange.path });
 }
 
 function decodeSegment(segment: string): string {
@@ -31,28 +31,11 @@ function decodeSegment(segment: string): string {
   }
 }
 
-const isPart = (name: string): name is NativePart => NATIVE_PARTS.some((known) => known === name);
-
-async function route(request: NativeExchange, segments: readonly string[]): Promise<Reply | undefined> {
-  const [collection, key, sub, id, beyond] = segments;
-  if (beyond !== undefined || key === '' || sub === '' || id === '') return undefined;
-  switch (collection) {
-    case 'listings':
-      if (key === undefined) return listings(request);
-      if (sub === undefined) return listing(request, key);
-      if (sub === 'customfields') return id === undefined ? customFields(request, key) : undefined;
-      if (!isPart(sub)) return undefined;
-      return id === undefined ? parts(request, key, sub) : part(request, key, sub, id);
-    case 'accounts':
-      if (sub !== undefined) return undefined;
-      return key === undefined ? accounts(request) : account(request, key);
-    case 'standardfields':
-      return sub === undefined ? standardFields(request, key) : undefined;
-    case 'customfields':
-      return sub === undefined ? customFieldList(request, key) : undefined;
-    case 'system':
-      return key === undefined ? system(request) : undefined;
-    default:
-      return undefined;
-  }
+/** What stands where the route has names in braces; undefined for another path. */
+function match({ path }: NativeRoute, segments: readonly string[]): [string, string] | undefined {
+  const names = path.split('/');
+  if (names.length !== segments.length) return undefined;
+  const given = segments.filter((_, at) => names[at]?.startsWith('{') === true);
+  const isSame = names.every((name, at) => name.startsWith('{') || name === segments[at]);
+  return isSame ? [given[0] ?? '', given[1] ?? ''] : undefined;
 }

@@ -156,6 +156,22 @@ test('a path that does not exist: 404 in the envelope of the interface that it s
   }
 });
 
+test('a slash too many, at the end or in the middle, says nothing', async () => {
+  const ways = [
+    ['/v1/listings', '/v1/listings/', '/v1//listings', '//v1/listings//'],
+    ['/v1/listings/1/photos', '/v1/listings//1/photos/', '/v1//listings/1//photos'],
+    ['/Reso/OData/Property', '/Reso/OData//Property', '/Reso//OData/Property/', '//Reso/OData/Property//'],
+    ['/Reso/OData/', '/Reso/OData', '/Reso/OData//', '/Reso//OData'],
+  ];
+  for (const [path = '', ...others] of ways) {
+    const { status, text } = await service.get('api', path, { token });
+    assert.equal(status, 200, text);
+    for (const other of others) {
+      assert.equal((await service.get('api', other, { token })).text, text, other);
+    }
+  }
+});
+
 test('a URL of more than 16 KB: 414', async () => {
   const path = `/v1/listings?x=${'a'.repeat(16_384 - '/v1/listings?x='.length)}`;
   assert.equal((await service.get('api', path, { token })).status, 200);

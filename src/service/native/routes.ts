@@ -1,0 +1,87 @@
+/**
+ * The paths of the native interface, and what answers each. What finds a request its answer, and what describes the
+ * interface to clients, both read this table.
+ */
+import type { ParameterName } from '../../query/native/index.ts';
+import { NATIVE_PARTS } from '../../store/text/native-parts.ts';
+import type { Reply } from '../exchange.ts';
+import { account, accounts } from './accounts.ts';
+import { listing, listings } from './listings.ts';
+import { customFieldList, standardFields, system } from './metadata.ts';
+import type { NativeExchange } from './native-request.ts';
+import { customFields, part, parts } from './parts.ts';
+
+type Answer = Promise<Reply | undefined> | Reply | undefined;
+
+export interface NativeRoute {
+  /** Below the root; what stands in braces is a text of the client's. Of two that fit, the first is asked first. */
+  readonly path: string;
+  /** What it gives, for people. */
+  readonly gives: string;
+  readonly takes: readonly ParameterName[];
+  /**
+   * @param first,second what stands in braces
+   * @returns undefined where there is nothing
+   */
+  readonly answer: (request: NativeExchange, first: string, second: string) => Answer;
+}
+
+const COLLECTION: readonly ParameterName[] = [
+  '_filter',
+  '_orderby',
+  '_select',
+  '_expand',
+  '_limit',
+  '_skip',
+  '_skiptoken',
+  '_page',
+  '_pagination',
+];
+const PART: readonly ParameterName[] = ['_limit', '_skip', '_page', '_pagination'];
+
+export const NATIVE_ROUTES: readonly NativeRoute[] = [
+  { path: 'listings', gives: 'listings, by key', takes: COLLECTION, answer: listings },
+  { path: 'listings/{key}', gives: 'one listing', takes: ['_select', '_expand'], answer: listing },
+  {
+    path: 'listings/{key}/customfields',
+    gives: 'the custom fields of a listing',
+    takes: [],
+    answer: customFields,
+  },
+  ...NATIVE_PARTS.flatMap((name): NativeRoute[] => [
+    {
+      path: `listings/{key}/${name}`,
+      gives: `the ${name} of a listing`,
+      takes: PART,
+      answer: (request, key) => parts(request, key, name),
+    },
+    {
+      path: `listings/{key}/${name}/{id}`,
+      gives: `one of the ${name} of a listing`,
+      takes: [],
+      answer: (request, key, id) => part(request, key, name, id),
+    },
+  ]),
+  {
+    path: 'accounts',
+    gives: 'agents and offices, by key',
+    takes: COLLECTION.filter((name) => name !== '_expand' && name !== '_skiptoken'),
+    answer: accounts,
+  },
+  { path: 'accounts/{key}', gives: 'one agent or office', takes: ['_select'], answer: account },
+  {
+    path: 'standardfields',
+    gives: 'the standard fields of a listing',
+    takes: [],
+    answer: (request) => standardFields(request),
+  },
+  { path: 'standardfields/{name}', gives: 'one of them, with its values', takes: [], answer: standardFields },
+  {
+    path: 'customfields',
+    gives: 'the custom fields, by group and name',
+    takes: [],
+    answer: (request) => customFieldList(request),
+  },
+  { path: 'customfields/{name}', gives: 'one of them, with its values', takes: [], answer: customFieldList },
+  { path: 'system', gives: 'who the key is, and its bounds', takes: [], answer: system },
+];
