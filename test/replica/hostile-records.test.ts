@@ -6,8 +6,7 @@ import type { Transport } from '../../src/replica/http/transport.ts';
 import { testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import type { Json } from '../support/world.ts';
-import { json } from './support/loopback.ts';
-import { nativeServer, success } from './support/native-server.ts';
+import { nativeServer } from './support/native-server.ts';
 import { odataServer } from './support/odata-server.ts';
 import { platFeed } from './support/plat-source.ts';
 import { makeReplica } from './support/replica.ts';
@@ -75,7 +74,9 @@ for (const kind of ['reso', 'native'] as const) {
 }
 
 /** More than is read of one answer, 32 MB. */
-const HUGE = 'x'.repeat(36_000_000);
+const HUGE = Buffer.alloc(36_000_000, 'x');
+const huge = (before: string, after: string): Buffer =>
+  Buffer.concat([Buffer.from(`${before}"PublicRemarks":"`), HUGE, Buffer.from(`"${after}`)]);
 const media = (key: string): Json => ({
   MediaKey: `M${key}`,
   ResourceName: 'Property',
@@ -87,6 +88,7 @@ test('reso: answers of discovery that are too large to be read show that their w
   const records = ['1', '2'].map((key) => record(key, { Media: [media(key)] }));
   const server = await odataServer(t, clock, { Property: records }, { expands: ['Media'], top: 'total' });
   const asked: string[] = [];
+  const body = huge('{"value":[{"ListingKey":"1",', '}]}');
   server.intercept = ({ url, query }) => {
     const isProbe = ['1', '5'].includes(query.get('$top') ?? '') && !query.has('$select');
     if (!isProbe || query.has('$count')) return undefined;
@@ -94,7 +96,7 @@ test('reso: answers of discovery that are too large to be read show that their w
     const expand = query.get('$expand');
     // Also an error may say more than is read.
     const status = expand === null || expand === 'Media' ? 200 : 400;
-    return json({ value: [{ ListingKey: '1', PublicRemarks: HUGE }] }, { status });
+    return { status, headers: { 'content-type': 'application/json' }, body };
   };
   const from = { from: server.root, clock, resources: ['Property'] };
   const replica = await makeReplica(t, { ...from, interface: 'reso' });
@@ -115,15 +117,20 @@ test('reso: answers of discovery that are too large to be read show that their w
 test('native: nor does a first listing that is too large to be read hide whose server it is', async (t) => {
   const clock = testClock('2026-06-01T12:00:00Z');
   const server = await nativeServer(t, clock, [record('1'), record('2')]);
+  const body = huge('{"D":{"Success":true,"Results":[{', '}]}}');
   server.intercept = ({ query, path }) => {
     const isProbe = query.get('_limit') === '1' && !query.has('_select');
-    return isProbe || path.endsWith('fields') ? success([{ PublicRemarks: HUGE }]) : undefined;
+    return isProbe || path.endsWith('fields')
+      ? { headers: { 'content-type': 'application/json' }, body }
+      : undefined;
   };
   const from = { from: server.root, clock, resources: ['Property'] };
   const replica = await makeReplica(t, { ...from, interface: 'native' });
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Property'), ['1', '2']);
 });
+
+const SPACES = Buffer.alloc(1_000_000, ' ');
 
 /** Makes every answer that holds all of a listing larger than is read; space behind JSON is none of it. */
 const tooLargeWith =
@@ -136,7 +143,7 @@ const tooLargeWith =
     for await (const piece of response.body) pieces.push(piece);
     const isThere = Buffer.concat(pieces).includes(`"${key}"`);
     const { 'content-length': _, 'content-encoding': __, ...headers } = response.headers;
-    const more = isThere ? [Buffer.alloc(36_000_000, ' ')] : [];
+    const more = isThere ? Array.from({ length: 36 }, () => SPACES) : [];
     return { ...response, headers, body: Readable.from([...pieces, ...more]) };
   };
 

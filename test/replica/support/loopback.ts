@@ -85,7 +85,7 @@ function address(given: AddressInfo | string | null): AddressInfo {
 }
 
 function send(response: ServerResponse, { status = 200, headers = {}, body = '', ...reply }: Reply): void {
-  const bytes = Buffer.from(body);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.statusCode = status;
   if (reply.cutAfter !== undefined) {
