@@ -31,15 +31,23 @@ export async function replicaAdmin(
   let waitsFor = 'it is being opened';
   const app = fastify({ logger: false });
   app.get('/live', async () => ({ live: true }));
-  app.get('/ready', async (_request, reply) => {
+  /** What keeps the watch from being ready, by name; nothing when it is. */
+  const problems = async (): Promise<Readonly<Record<string, string>>> => {
     const trouble = store === undefined ? waitsFor : store.trouble?.();
-    if (trouble !== undefined) return reply.code(503).send({ ready: false, problems: { store: trouble } });
-    const problem = store === undefined ? undefined : await problemOf(store, source);
-    if (problem !== undefined) reply.code(503);
-    return problem === undefined ? { ready: true } : { ready: false, problems: { [source]: problem } };
+    if (store === undefined || trouble !== undefined) return { store: trouble ?? waitsFor };
+    const problem = await problemOf(store, source);
+    return problem === undefined ? {} : { [source]: problem };
+  };
+  app.get('/ready', async (_request, reply) => {
+    const found = await problems();
+    if (Object.keys(found).length === 0) return { ready: true };
+    return reply.code(503).send({ ready: false, problems: found });
   });
   app.get('/metrics', async (_request, reply) => {
-    if (store !== undefined) refresh(await sourceStatus(store, source, Date.now()));
+    const found = await problems();
+    // While the store is away, what it last said stands, and that the watch is not ready.
+    const status = store === undefined ? undefined : await statusOf(store, source);
+    refresh(Object.keys(found).length === 0, status);
     reply.header('content-type', registry.contentType);
     return registry.metrics();
   });
@@ -72,6 +80,10 @@ async function problemOf(store: Store, source: string): Promise<string | undefin
     return error instanceof Error ? error.message : String(error);
   }
 }
+
+/** Undefined while the store cannot be asked. */
+const statusOf = (store: Store, source: string): Promise<SourceStatus | undefined> =>
+  sourceStatus(store, source, Date.now()).catch(() => undefined);
 
 function replicaMetrics() {
   const registry = new Registry();
@@ -116,7 +128,14 @@ function replicaMetrics() {
     help: 'Records that could not be stored',
     registers,
   });
-  const refresh = (status: SourceStatus): void => {
+  const ready = new Gauge({
+    name: 'plat_ready',
+    help: 'Whether /ready says that the watch is ready',
+    registers,
+  });
+  const refresh = (isReady: boolean, status: SourceStatus | undefined): void => {
+    ready.set(Number(isReady));
+    if (status === undefined) return;
     quarantined.set(status.quarantined);
     for (const each of status.collections) {
       stored.set({ resource: each.collection }, each.stored);

@@ -5,7 +5,7 @@ import type { Timings } from './timings.ts';
 export interface Metrics {
   observe(request: ObservedRequest): void;
   /** Values that are read when the metrics are asked for. */
-  gauge(name: string, help: string, read: () => number): void;
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** Such values of several things, told apart by a label. */
   gauges(name: string, help: string, label: string, read: () => readonly (readonly [string, number])[]): void;
   /** What happened so often since the start; the label tells apart what. @returns notes one more */
@@ -74,8 +74,8 @@ export function makeMetrics(): Metrics {
         name,
         help,
         registers,
-        collect() {
-          this.set(read());
+        async collect() {
+          this.set(await read());
         },
       });
     },

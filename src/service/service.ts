@@ -9,7 +9,7 @@ import { RateLimiter } from './access/rate-limiter.ts';
 import { SharedLimiter } from './access/shared-limiter.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
-import type { ReadinessCheck } from './admin/router.ts';
+import { problemsOf, type ReadinessCheck } from './admin/router.ts';
 import { type Listener, reachedAddress } from './base-address.ts';
 import type { ServiceContext } from './context.ts';
 import { FilterIndexCache } from './filter-index/cache.ts';
@@ -92,6 +92,9 @@ export async function startService(
   addCacheGauges(metrics, store);
   const overdue = (): number => Number(store.overdue?.() !== undefined);
   metrics.gauge('plat_visibility_overdue', 'Whether the stored visibility is of a day before', overdue);
+  const isReady = async (): Promise<number> =>
+    Number(Object.keys(await problemsOf({ store, readiness })).length === 0);
+  metrics.gauge('plat_ready', 'Whether /ready says that the service is ready', isReady);
   metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
   addReadStoreGauges(metrics, store);
   const places = new Map<SurfaceName, Listener>();
@@ -216,7 +219,8 @@ function addCacheGauges(metrics: Metrics, store: Store): void {
   metrics.gauges('plat_cache_entries', 'Entries of each cache', 'cache', read('entries'));
 }
 
-function addReadStoreGauges(metrics: Metrics, store: Store): void {
+/** What the standbys do that are read from, where there are some. */
+export function addReadStoreGauges(metrics: Metrics, store: Pick<Store, 'readStores'>): void {
   const states = () => store.readStores?.() ?? [];
   if (states().length === 0) return;
   const used = (): number => states().filter((each) => each.used).length;

@@ -73,6 +73,7 @@ export const TOGETHER = {
     'cli/restore.test.ts',
     'cli/start.test.ts',
     'cli/terminal.test.ts',
+    'deploy',
     'replica/cli/failures.test.ts',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -57,7 +57,11 @@ async function clockProblem(store: Store): Promise<string | undefined> {
   return ahead === undefined ? undefined : aheadText(ahead);
 }
 
-async function ready({ store, readiness }: AdminContext): Promise<Reply> {
+/** What keeps the service from being ready, by name; nothing when it is. */
+export async function problemsOf({
+  store,
+  readiness,
+}: Pick<AdminContext, 'store' | 'readiness'>): Promise<Readonly<Record<string, string>>> {
   const problems: Record<string, string> = {};
   try {
     await store.model();
@@ -74,6 +78,11 @@ async function ready({ store, readiness }: AdminContext): Promise<Reply> {
     const problem = await check();
     if (problem !== undefined) problems[name] = problem;
   }
+  return problems;
+}
+
+async function ready(context: AdminContext): Promise<Reply> {
+  const problems = await problemsOf(context);
   const isReady = Object.keys(problems).length === 0;
   const reply = json({ ready: isReady, ...(isReady ? {} : { problems }) });
   return { ...reply, status: isReady ? 200 : 503 };
