@@ -8,7 +8,7 @@ export {
 export type { ResourceDeclaration } from './declare-resources.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { ROOM_LABELS, UNIT_LABELS } from './native-labels.ts';
-export { NATIVE_COLLECTIONS } from './native-names.ts';
+export { FIRST_LINE, NATIVE_ALIASES, NATIVE_COLLECTIONS } from './native-names.ts';
 export { findNavigation } from './navigation-names.ts';
 export { REPLICA_STAMP, SOURCE_STAMP, withReplicaStamp } from './replica-stamp.ts';
 export { spellingsOf } from './spellings.ts';

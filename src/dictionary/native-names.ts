@@ -16,3 +16,18 @@ export const NATIVE_COLLECTIONS: readonly (readonly [native: string, navigation:
   ['FloorPlans', 'Media'],
   ['Units', 'UnitTypes'],
 ];
+
+/** Names by which clients of the native interface ask for fields of a listing that the dictionary calls otherwise. */
+export const NATIVE_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['BathsFull', 'BathroomsFull'],
+  ['BathsHalf', 'BathroomsHalf'],
+  ['BathsThreeQuarter', 'BathroomsThreeQuarter'],
+  ['BathsTotal', 'BathroomsTotalInteger'],
+  ['BedsTotal', 'BedroomsTotal'],
+  ['CoListAgentName', 'CoListAgentFullName'],
+  ['ListAgentName', 'ListAgentFullName'],
+  ['MlsId', 'OriginatingSystemID'],
+]);
+
+/** The first line of a listing's address, and the field that it is taken from: what stands before the first comma. */
+export const FIRST_LINE = { name: 'UnparsedFirstLineAddress', of: 'UnparsedAddress' } as const;

@@ -1,7 +1,7 @@
 /** What can be read from a store: requests as data, the same for every engine. */
 import type { View } from '../access/index.ts';
 import type { Field, Navigation, Resource } from '../dictionary/index.ts';
-import type { NativeExpansion } from '../query/native/index.ts';
+import type { NativeExpansion, SelectedMembers } from '../query/native/index.ts';
 import type { Computed, Expansion, Selection } from '../query/request.ts';
 import type { Expression, OrderTerm, Search } from '../query/tree.ts';
 import type { BoundValue } from './sql/fragment.ts';
@@ -47,7 +47,14 @@ export type Shape =
   | ResoShape
   | NativeListingShape
   /** A sub-resource of a listing as it was written when it was stored. */
-  | { readonly kind: 'native-part'; readonly part: NativePart };
+  | {
+      readonly kind: 'native-part';
+      readonly part: NativePart;
+      /** The key of the listing that it is part of. */
+      readonly listing: string;
+      /** Beside Id and ResourceUri; absent: all. */
+      readonly members?: readonly string[];
+    };
 
 export interface ResoShape {
   readonly kind: 'reso';
@@ -70,11 +77,18 @@ export interface NativeListingShape {
   readonly kind: 'native-listing';
   readonly display: 'Summary' | 'Detail';
   readonly selection: Selection;
+  /** Beside the selected fields. */
+  readonly computed?: readonly Computed[];
   readonly expansions: readonly NativeExpansion[];
+  /** What is given of the records of an expansion; of the others all. */
+  readonly members?: SelectedMembers;
 }
 
+/** The expansions of a native listing that give sub-resources. */
+export type NativePartExpansion = Exclude<NativeExpansion, 'CustomFields' | 'Supplement'>;
+
 /** The sub-resource that each expansion of a native listing gives. */
-export const NATIVE_EXPANSIONS = {
+export const NATIVE_PART_OF: Readonly<Record<NativePartExpansion, NativePart>> = {
   Photos: 'photos',
   Videos: 'videos',
   VirtualTours: 'virtualtours',
@@ -83,7 +97,8 @@ export const NATIVE_EXPANSIONS = {
   OpenHouses: 'openhouses',
   Documents: 'documents',
   FloorPlans: 'floorplans',
-} as const satisfies Readonly<Record<Exclude<NativeExpansion, 'CustomFields'>, NativePart>>;
+  PrimaryPhoto: 'photos',
+};
 
 /** How the addresses of served files are made: absolute, signed for the role until a moment. */
 export interface FileSigning {

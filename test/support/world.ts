@@ -1,7 +1,7 @@
 /** A store with short ways to write to it and to read from it, for tests. */
 import assert from 'node:assert/strict';
 import { makeSchema } from '../../src/query/make-schema.ts';
-import type { NativeExpansion } from '../../src/query/native/index.ts';
+import type { NativeExpansion, SelectedMembers } from '../../src/query/native/index.ts';
 import { bindCollection, parseFilter, parseQueryOptions } from '../../src/query/odata/index.ts';
 import { type CollectionQuery, SELECT_ALL } from '../../src/query/request.ts';
 import type { Machine } from '../../src/store/clock-jump.ts';
@@ -65,8 +65,9 @@ export interface World extends OpenedStore {
 export interface NativeWish {
   readonly viewer?: Viewer;
   readonly expansions?: readonly NativeExpansion[];
+  readonly members?: SelectedMembers;
   /** Names of fields as the native interface has them. */
-  readonly select?: readonly string[];
+  readonly select?: readonly string[] | undefined;
 }
 
 export interface ReadPage extends Omit<Page, 'body' | 'rest' | 'release'> {
@@ -184,7 +185,7 @@ export function resoShape(asked: CollectionQuery, wish: ReadWish = {}): ResoShap
 
 export function nativeShape(
   { view, resource }: Pick<RecordQuery, 'view' | 'resource'>,
-  { select, expansions = [] }: NativeWish,
+  { select, expansions = [], members = {} }: NativeWish,
 ): NativeListingShape {
   const schema = view.schema.of(resource);
   const found = (select ?? []).map((name) => schema.findNativeField(name));
@@ -194,7 +195,7 @@ export function nativeShape(
     hidden: found.flatMap((each) => (each.kind === 'hidden' ? [each.field] : [])),
   };
   const kind = 'native-listing';
-  return { kind, display: 'Detail', selection: select ? selection : SELECT_ALL, expansions };
+  return { kind, display: 'Detail', selection: select ? selection : SELECT_ALL, expansions, members };
 }
 
 /** The records of a page, each parsed; that they are strict JSON is part of every test that reads. */

@@ -14,4 +14,5 @@ export {
   LISTING_EXPANSIONS,
   type NativeExpansion,
   type NativeSelection,
+  type SelectedMembers,
 } from './selection.ts';

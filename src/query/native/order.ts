@@ -2,6 +2,7 @@
 
 import { nearestOfEither } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { canonicalText } from '../canonical.ts';
 import type { OrderTerm } from '../tree.ts';
 import { customName, type NativeName, type NativeNames } from './bind/names.ts';
 import { shortened } from './faults.ts';
@@ -46,6 +47,8 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
       if (field.collection) throw refuse('has several values, which give no order');
       return { expression: { kind: 'field', type: field.type.kind, scope: 0, via, field }, descending };
     }
+    case 'computed':
+      return { expression: found.expression, descending };
     case 'constant':
       return undefined;
     case 'composite':
@@ -61,11 +64,6 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
   }
 }
 
-const identity = ({ expression }: OrderTerm): string =>
-  expression.kind === 'field'
-    ? [...expression.via.map((step) => step.name), expression.field.name].join('/')
-    : '';
-
 /**
  * Reads `_orderby`. A field that stands twice counts where it stands first: later it decides nothing.
  * @throws PlatError `fieldUnknown`, `typeMismatch`, `optionInvalid`
@@ -74,7 +72,9 @@ export function bindOrder(value: string, names: NativeNames): readonly OrderTerm
   const terms = new Map<string, OrderTerm>();
   for (const item of readList(ORDER, value)) {
     const term = bindTerm(item, names);
-    if (term !== undefined && !terms.has(identity(term))) terms.set(identity(term), term);
+    if (term === undefined) continue;
+    const identity = canonicalText(term.expression);
+    if (!terms.has(identity)) terms.set(identity, term);
   }
   return [...terms.values()];
 }

@@ -8,7 +8,13 @@ import type { NativeNames } from './bind/names.ts';
 import { shortened } from './faults.ts';
 import { bindOrder } from './order.ts';
 import type { NativeParameters, ParameterName } from './parameters.ts';
-import { bindSelection, type NativeExpansion, type NativeSelection } from './selection.ts';
+import {
+  bindSelection,
+  type NativeExpansion,
+  type NativeSelection,
+  type Offered,
+  type SelectedMembers,
+} from './selection.ts';
 
 const LAST_PAGE = 100_000;
 const LAST_OFFSET = 2_500_000;
@@ -28,6 +34,7 @@ export interface NativeRequest {
   readonly order: readonly OrderTerm[];
   readonly selection: NativeSelection;
   readonly expansions: readonly NativeExpansion[];
+  readonly members: SelectedMembers;
   /** `rows` adds the counts to the rows, `count` gives them alone. */
   readonly pagination: 'none' | 'rows' | 'count';
   /** Rows in a page; absent where the collection comes whole unless it is limited. */
@@ -36,10 +43,9 @@ export interface NativeRequest {
 }
 
 /** What the collection that is asked takes. */
-export interface NativeBounds {
+export interface NativeBounds extends Offered {
   readonly names: NativeNames;
   readonly parameters: readonly ParameterName[];
-  readonly expansions: readonly NativeExpansion[];
   readonly limit: { readonly most: number; readonly default?: number };
   readonly now: Date;
 }
@@ -121,7 +127,7 @@ export function bindParameters({ given }: NativeParameters, bounds: NativeBounds
   return {
     ...(filter === undefined ? {} : { filter }),
     order,
-    ...bindSelection(given.get('_select') ?? '', given.get('_expand') ?? '', names, bounds.expansions),
+    ...bindSelection(given.get('_select') ?? '', given.get('_expand') ?? '', names, bounds),
     pagination,
     ...(limit === undefined ? {} : { limit }),
     position,

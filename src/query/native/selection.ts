@@ -1,9 +1,9 @@
 /** `_select` and `_expand`: which parts of a record are given. */
 
-import { type Field, NATIVE_COLLECTIONS, nearestOfEither } from '../../dictionary/index.ts';
-import { platError } from '../../errors/index.ts';
-import type { Selection } from '../request.ts';
-import type { NativeNames } from './bind/names.ts';
+import { type Field, NATIVE_COLLECTIONS, nearestName, nearestOfEither } from '../../dictionary/index.ts';
+import { type PlatError, platError } from '../../errors/index.ts';
+import type { Computed, Selection } from '../request.ts';
+import type { NativeName, NativeNames } from './bind/names.ts';
 import { shortened } from './faults.ts';
 import { readList } from './lists.ts';
 
@@ -18,27 +18,46 @@ export const LISTING_EXPANSIONS = [
   'Documents',
   'CustomFields',
   'FloorPlans',
+  'PrimaryPhoto',
+  'Supplement',
 ] as const;
 export type NativeExpansion = (typeof LISTING_EXPANSIONS)[number];
 
 export interface NativeSelection extends Selection {
+  /** What follows from fields, under the names that were asked for. */
+  readonly computed: readonly Computed[];
   /** The names as they were asked for, expansions aside; empty when all are given. */
   readonly names: readonly string[];
+}
+
+/** The members that were selected of the records of an expansion; those of others are all given. */
+export type SelectedMembers = Readonly<Partial<Record<NativeExpansion, readonly string[]>>>;
+
+/** The expansions that a collection has. */
+export interface Offered {
+  readonly expansions: readonly NativeExpansion[];
+  /** The members of the records of an expansion, where they can be selected. */
+  readonly membersOf?: (expansion: NativeExpansion) => readonly string[];
 }
 
 export interface Given {
   readonly selection: NativeSelection;
   /** In the order in which they were first named. */
   readonly expansions: readonly NativeExpansion[];
+  readonly members: SelectedMembers;
 }
 
-const ALL: NativeSelection = { all: true, fields: [], hidden: [], names: [] };
+const ALL: NativeSelection = { all: true, fields: [], hidden: [], computed: [], names: [] };
 
 interface Chosen {
   readonly fields: Set<Field>;
   readonly hidden: Set<Field>;
+  readonly computed: Computed[];
   readonly names: Set<string>;
 }
+
+const CUSTOM = /^"([^"]+)"\."([^"]+)"$/;
+const MEMBER = /^([A-Za-z]+)\.([A-Za-z0-9]+)$/;
 
 function* suggestions(names: NativeNames, expansions: readonly string[]): Generator<string> {
   yield* expansions;
@@ -57,67 +76,102 @@ function* counterparts(
   yield* names.counterparts();
 }
 
+/** A field under the name that was asked for. */
+const shownAs = (field: Field, givenAs: string | undefined): Field =>
+  givenAs === undefined ? field : { ...field, nativeName: givenAs };
+
+function look(name: string, names: NativeNames): NativeName {
+  const [, group, label] = CUSTOM.exec(name) ?? [];
+  return group === undefined || label === undefined ? names.find(name) : names.findCustom(group, label);
+}
+
 /** Whether the name could be taken. */
 function choose(name: string, names: NativeNames, chosen: Chosen): boolean {
-  const found = names.find(name);
+  if (chosen.names.has(name)) return true;
+  const found = look(name, names);
   switch (found.kind) {
     case 'field':
-      chosen.fields.add(found.field);
+      chosen.fields.add(shownAs(found.field, found.givenAs));
+      break;
+    case 'computed':
+      chosen.computed.push({ name, expression: found.expression });
       break;
     case 'composite':
       for (const field of found.fields) chosen.fields.add(field);
       break;
     case 'hidden':
-      chosen.hidden.add(found.field);
+      chosen.hidden.add(shownAs(found.field, found.givenAs));
       break;
     case 'constant':
       break;
     case 'location':
-    case 'unknown':
       return false;
+    case 'unknown':
+      if (names.always?.includes(name) !== true) return false;
+      break;
   }
   chosen.names.add(name);
   return true;
 }
 
 /**
- * Reads both parameters. The name of an expansion in `_select` expands, too. A field that the key may not see
- * is kept apart, since it is given masked.
- * @param offered the expansions that this collection has
+ * Reads both parameters. The name of an expansion in `_select` expands, too, and so does one of its members, which are
+ * then given alone. A field that the key may not see is kept apart, since it is given masked.
  * @throws PlatError `fieldUnknown`, `expansionUnknown`, `optionInvalid`
  */
 export function bindSelection(
   select: string,
   expand: string,
   names: NativeNames,
-  offered: readonly NativeExpansion[],
+  { expansions: offered, membersOf }: Offered,
 ): Given {
   const expansions = new Set<NativeExpansion>();
-  const chosen: Chosen = { fields: new Set(), hidden: new Set(), names: new Set() };
+  const members = new Map<NativeExpansion, Set<string>>();
+  const whole = new Set<NativeExpansion>();
+  const chosen: Chosen = { fields: new Set(), hidden: new Set(), computed: [], names: new Set() };
+  const unknown = (
+    text: string,
+    resource: string,
+    position: number,
+    nearest: string | undefined,
+  ): PlatError => {
+    const facts = { name: shortened(text), nearest, resource, option: '_select', position };
+    return platError('fieldUnknown', facts, { target: '_select' });
+  };
   const selected = readList('_select', select);
   for (const { text: name, position } of selected) {
     const expansion = offered.find((one) => one === name);
+    const [, of, member = ''] = MEMBER.exec(name) ?? [];
+    const part = offered.find((one) => one === of);
+    const known = part === undefined ? [] : (membersOf?.(part) ?? []);
     if (expansion !== undefined) {
       expansions.add(expansion);
+      whole.add(expansion);
+    } else if (part !== undefined && known.length > 0) {
+      if (!known.includes(member)) throw unknown(member, part, position, nearestName(member, known));
+      expansions.add(part);
+      members.set(part, (members.get(part) ?? new Set()).add(member));
     } else if (!choose(name, names, chosen)) {
-      const nearest = nearestOfEither(name, suggestions(names, offered), counterparts(names, offered));
-      const facts = {
-        name: shortened(name),
-        nearest,
-        resource: names.collection,
-        option: '_select',
-        position,
-      };
-      throw platError('fieldUnknown', facts, { target: '_select' });
+      const others = CUSTOM.test(name)
+        ? nearestName(name, names.customNames())
+        : nearestOfEither(name, suggestions(names, offered), counterparts(names, offered));
+      throw unknown(name, names.collection, position, others);
     }
   }
   for (const { text: name } of readList('_expand', expand)) {
     expansions.add(offered.find((one) => one === name) ?? refuse(name, names, offered));
   }
-  const { fields, hidden, names: named } = chosen;
+  const { fields, hidden, computed, names: named } = chosen;
   const selection =
-    selected.length === 0 ? ALL : { all: false, fields: [...fields], hidden: [...hidden], names: [...named] };
-  return { selection, expansions: [...expansions] };
+    selected.length === 0
+      ? ALL
+      : { all: false, fields: [...fields], hidden: [...hidden], computed, names: [...named] };
+  const narrowed = [...members].filter(([expansion]) => !whole.has(expansion));
+  return {
+    selection,
+    expansions: [...expansions],
+    members: Object.fromEntries(narrowed.map(([expansion, those]) => [expansion, [...those]])),
+  };
 }
 
 function refuse(name: string, names: NativeNames, offered: readonly string[]): never {

@@ -3,11 +3,13 @@ import { platError } from '../../errors/index.ts';
 import {
   bindParameters,
   LISTING_EXPANSIONS,
+  type NativeExpansion,
   type NativeRequest,
   resourceNames,
 } from '../../query/native/index.ts';
 import { skipTokenOf } from '../../query/skip-token.ts';
-import type { RecordQuery } from '../../store/read.ts';
+import { NATIVE_PART_OF, type RecordQuery } from '../../store/read.ts';
+import { partMembers } from '../../store/text/native-parts.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply, walkStep } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
@@ -30,6 +32,12 @@ const COLLECTION_PARAMETERS = [
   '_pagination',
 ] as const;
 
+/** The members of the records that an expansion gives. */
+const membersOf = (expansion: NativeExpansion): readonly string[] =>
+  expansion === 'CustomFields' || expansion === 'Supplement' ? [] : partMembers(NATIVE_PART_OF[expansion]);
+
+const LISTING_EXPANDED = { expansions: LISTING_EXPANSIONS, membersOf } as const;
+
 /** `/v1/listings` (specification 4.3). */
 export async function listings(request: NativeExchange): Promise<Reply> {
   const { context, exchange, session, parameters } = request;
@@ -38,7 +46,7 @@ export async function listings(request: NativeExchange): Promise<Reply> {
   const asked = bindParameters(parameters, {
     names: resourceNames('listings', session.view.schema.of(resource), session.view.schema),
     parameters: COLLECTION_PARAMETERS,
-    expansions: LISTING_EXPANSIONS,
+    ...LISTING_EXPANDED,
     limit: { most, default: usual },
     now: new Date(session.now),
   });
@@ -59,7 +67,9 @@ export async function listings(request: NativeExchange): Promise<Reply> {
       kind: 'native-listing',
       display: 'Summary',
       selection: asked.selection,
+      computed: asked.selection.computed,
       expansions: asked.expansions,
+      members: asked.members,
     },
     files: signingFor(context, exchange, session),
     counts,
@@ -143,18 +153,19 @@ export async function listing(request: NativeExchange, key: string): Promise<Rep
   const { most, default: usual } = exchange.surface.paging.nativeLimit;
   const asked = bindParameters(parameters, {
     names: resourceNames('listings', session.view.schema.of(resource), session.view.schema),
-    parameters: ['_select', '_expand'],
-    expansions: LISTING_EXPANSIONS,
+    parameters: ['_select', '_expand', '_limit'],
+    ...LISTING_EXPANDED,
     limit: { most, default: usual },
     now: new Date(session.now),
   });
   exchange.timings.start('store');
-  const { selection, expansions } = asked;
+  const { selection, expansions, members } = asked;
+  const { computed } = selection;
   const body = await context.store.record(
     {
       query: { ...asking(session), resource },
       key,
-      shape: { kind: 'native-listing', display: 'Detail', selection, expansions },
+      shape: { kind: 'native-listing', display: 'Detail', selection, computed, expansions, members },
       files: signingFor(context, exchange, session),
     },
     context.read,

@@ -1,8 +1,8 @@
 import type { Navigation } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { bindParameters } from '../../query/native/index.ts';
-import type { RecordQuery } from '../../store/read.ts';
-import type { NativePart } from '../../store/text/native-parts.ts';
+import { bindParameters, type NativeNames, type NativeRequest } from '../../query/native/index.ts';
+import type { RecordQuery, Shape } from '../../store/read.ts';
+import { type NativePart, partMembers } from '../../store/text/native-parts.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
@@ -31,8 +31,8 @@ export async function parts(request: NativeExchange, key: string, part: NativePa
   await requireListing(request, key);
   const { others } = exchange.surface.paging.nativeLimit;
   const asked = bindParameters(parameters, {
-    names: noNames(part),
-    parameters: ['_limit', '_skip', '_page', '_pagination'],
+    names: memberNames(part),
+    parameters: ['_select', '_limit', '_skip', '_page', '_pagination'],
     expansions: [],
     limit: { most: others },
     now: new Date(session.now),
@@ -44,7 +44,7 @@ export async function parts(request: NativeExchange, key: string, part: NativePa
     query: partQuery(request, key, part),
     limit: asked.pagination === 'count' ? 0 : size,
     skip: offsetOf(asked.position, size),
-    shape: { kind: 'native-part', part },
+    shape: shapeOf(key, part, asked),
     files: signingFor(context, exchange, session),
     counts: asked.pagination !== 'none',
     taken: exchange.taken,
@@ -67,15 +67,38 @@ export async function part(
   id: string,
 ): Promise<Reply> {
   const { context, exchange, session } = request;
-  refuseParameters(request, `one of ${name}`);
+  const asked = bindParameters(request.parameters, {
+    names: memberNames(name),
+    parameters: ['_select'],
+    expansions: [],
+    limit: { most: 1 },
+    now: new Date(session.now),
+  });
   await requireListing(request, key);
   const query = partQuery(request, key, name);
-  const shape = { kind: 'native-part', part: name } as const;
+  const shape = shapeOf(key, name, asked);
   const files = signingFor(context, exchange, session);
   const body = await context.store.record({ query, key: id, shape, files }, context.read);
   if (body === undefined) throw platError('recordNotFound', { resource: name.slice(0, -1) });
   return taggedResult(request, body);
 }
+
+/** The members of a sub-resource: they can be selected, nothing else. */
+function memberNames(part: NativePart): NativeNames {
+  const members = partMembers(part);
+  return {
+    ...noNames(part),
+    find: (name) => (members.includes(name) ? { kind: 'constant', text: '' } : { kind: 'unknown' }),
+    names: () => members,
+  };
+}
+
+const shapeOf = (listing: string, part: NativePart, { selection }: NativeRequest): Shape => ({
+  kind: 'native-part',
+  part,
+  listing,
+  ...(selection.all ? {} : { members: selection.names }),
+});
 
 function partQuery({ session }: NativeExchange, key: string, part: NativePart): RecordQuery {
   const navigation = navigationOf(session, part);

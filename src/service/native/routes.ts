@@ -37,11 +37,11 @@ const COLLECTION: readonly ParameterName[] = [
   '_page',
   '_pagination',
 ];
-const PART: readonly ParameterName[] = ['_limit', '_skip', '_page', '_pagination'];
+const PART: readonly ParameterName[] = ['_select', '_limit', '_skip', '_page', '_pagination'];
 
 export const NATIVE_ROUTES: readonly NativeRoute[] = [
   { path: 'listings', gives: 'listings, by key', takes: COLLECTION, answer: listings },
-  { path: 'listings/{key}', gives: 'one listing', takes: ['_select', '_expand'], answer: listing },
+  { path: 'listings/{key}', gives: 'one listing', takes: ['_select', '_expand', '_limit'], answer: listing },
   {
     path: 'listings/{key}/customfields',
     gives: 'the custom fields of a listing',
@@ -58,7 +58,7 @@ export const NATIVE_ROUTES: readonly NativeRoute[] = [
     {
       path: `listings/{key}/${name}/{id}`,
       gives: `one of the ${name} of a listing`,
-      takes: [],
+      takes: ['_select'],
       answer: (request, key, id) => part(request, key, name, id),
     },
   ]),

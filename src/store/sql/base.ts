@@ -1,12 +1,14 @@
 import type { View } from '../../access/index.ts';
+import type { NativeExpansion } from '../../query/native/index.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { Shape } from '../read.ts';
 import { type Context, type ContextSource, makeContext, sameRow } from './context.ts';
 import type { Dialect } from './dialect.ts';
 import { needsColumns } from './expansion.ts';
 import type { FileAddress } from './file-address.ts';
-import { name, type Sql, sql } from './fragment.ts';
-import { nativeListingText, partText } from './native-text.ts';
+import { bind, name, type Sql, sql } from './fragment.ts';
+import { partText, primaryPhoto } from './native-part-text.ts';
+import { nativeListingText } from './native-text.ts';
 import { isWhole, resoText, type TextSource } from './reso-text.ts';
 
 /** The tables that a page of records is read from, and the text of each record. */
@@ -27,6 +29,9 @@ const COLUMNS = 'r';
 /** Texts that lie beside the columns are read under the same alias. */
 const textsAlias = (layout: ResourceLayout): string => (isOneTable(layout) ? COLUMNS : 't');
 
+/** Expansions that are made of a listing's own columns. */
+const FROM_COLUMNS: ReadonlySet<NativeExpansion> = new Set(['CustomFields', 'Supplement']);
+
 type Tables = 'texts' | 'columns' | 'both';
 
 function tablesFor(shape: Shape, layout: ResourceLayout): Tables {
@@ -35,7 +40,7 @@ function tablesFor(shape: Shape, layout: ResourceLayout): Tables {
       if (!isWhole(shape)) return 'columns';
       return needsColumns({ layout }, shape) ? 'both' : 'texts';
     case 'native-listing':
-      return isWhole(shape) && !shape.expansions.includes('CustomFields') ? 'texts' : 'both';
+      return isWhole(shape) && !shape.expansions.some((each) => FROM_COLUMNS.has(each)) ? 'texts' : 'both';
     case 'native-part':
       return 'texts';
   }
@@ -84,6 +89,9 @@ function recordText(source: TextSource, shape: Shape): Sql {
     case 'native-listing':
       return nativeListingText(source, shape);
     case 'native-part':
-      return partText(source, shape.part);
+      return partText(source, {
+        ...shape,
+        primary: sql`(${primaryPhoto(source.context, bind(shape.listing))})`,
+      });
   }
 }

@@ -2,7 +2,7 @@ import type { OrderTerm } from '../../query/tree.ts';
 import type { RecordQuery } from '../read.ts';
 import type { Context } from './context.ts';
 import { all, type BoundValue, bind, column, join, type Sql, sql } from './fragment.ts';
-import { partOrder } from './native-text.ts';
+import { partOrder } from './native-part-text.ts';
 import { value } from './value.ts';
 
 /** One term of an order: what is compared, and which way. */

@@ -10,7 +10,7 @@ import { type Context, type ContextSource, makeContext, sameRow, visibleRows } f
 import type { Dialect } from './dialect.ts';
 import { fileAddress } from './file-address.ts';
 import { all, bind, column, integer, join, name, render, type Sql, slot, sql } from './fragment.ts';
-import { partConditions } from './native-text.ts';
+import { partConditions } from './native-part-text.ts';
 import { orderOf } from './order.ts';
 import type { PagePlan, PlannedStatement } from './plan.ts';
 import { searchCondition } from './search.ts';

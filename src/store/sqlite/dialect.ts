@@ -1,7 +1,17 @@
 import type { ScalarType } from '../../dictionary/index.ts';
 import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import { type BoundValue, bind, integer, join, name, type Sql, slot, sql } from '../sql/fragment.ts';
+import {
+  type BoundValue,
+  bind,
+  constantText,
+  integer,
+  join,
+  name,
+  type Sql,
+  slot,
+  sql,
+} from '../sql/fragment.ts';
 import { withWords, wordIndex } from './word-index.ts';
 
 /** Characters that trim takes away: all that Unicode calls white space. */
@@ -223,6 +233,7 @@ export const sqliteDialect: Dialect = {
   contentHash: (text, length) => sql`substr(plat_sha256(${text}), 1, ${integer(length)})`,
   inPath: (text) => sql`plat_in_path(${text})`,
   computed,
+  member: (object, member) => sql`(${object} -> ${constantText(member)})`,
   joined: (text) => sql`group_concat(${text}, ',')`,
   answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,
   page: (rows, follows) => ({

@@ -133,7 +133,7 @@ export const PART_FORMS: ReadonlyMap<string, PartForm> = new Map<string, PartFor
 ]);
 
 /** All renditions of a photo are the photo itself: their address is put in when the photo is read. */
-const PHOTO_URIS = [
+export const PHOTO_URIS: readonly string[] = [
   'UriThumb',
   'Uri300',
   'Uri640',
@@ -150,6 +150,14 @@ export const PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":${URL_MARK}`).j
 
 /** The end of a part's stored text: that of a photo is put in when it is read. */
 export const endOf = ({ part }: PartForm): string => (part === 'photos' ? '' : '}');
+
+/** The members of a sub-resource, by which they are selected. */
+export function partMembers(part: NativePart): readonly string[] {
+  const forms = [...Object.values(MEDIA_FORMS), PLAN_FORM, ...PART_FORMS.values()];
+  const own = forms.find((form) => form.part === part);
+  const uris = part === 'photos' ? PHOTO_URIS : [];
+  return ['Id', 'ResourceUri', ...Object.keys(own?.members ?? {}), ...uris];
+}
 
 type Member = FieldValue | readonly Record<string, FieldValue>[];
 

@@ -24,7 +24,7 @@ const refusal = (query: string, bounds: NativeBounds = LISTINGS) => {
   return { code, native, message };
 };
 
-const ALL = { all: true, fields: [], hidden: [], names: [] };
+const ALL = { all: true, fields: [], hidden: [], computed: [], names: [] };
 
 describe('a native request', () => {
   it('of no parameters asks for the first rows by key', () => {
@@ -32,6 +32,7 @@ describe('a native request', () => {
       order: [],
       selection: ALL,
       expansions: [],
+      members: {},
       pagination: 'none',
       limit: 10,
       position: { kind: 'start' },
@@ -56,8 +57,9 @@ describe('a native request', () => {
           { expression: ref('ListPrice'), descending: true },
           { expression: ref('City'), descending: false },
         ],
-        selection: { all: false, fields: [fieldNamed('City')], hidden: [], names: ['City'] },
+        selection: { all: false, fields: [fieldNamed('City')], hidden: [], computed: [], names: ['City'] },
         expansions: ['Photos', 'Rooms'],
+        members: {},
         pagination: 'rows',
         limit: 25,
         position: { kind: 'page', page: 3 },
@@ -203,6 +205,7 @@ describe('_select and _expand', () => {
         all: false,
         fields: [fieldNamed('City')],
         hidden: [fieldNamed('PrivateRemarks')],
+        computed: [],
         names: ['City', 'PrivateRemarks'],
       },
       expansions: [],
@@ -211,7 +214,7 @@ describe('_select and _expand', () => {
 
   it('expand what either of them names, once', () => {
     assert.deepEqual(parts('_select=Photos&_expand=Videos,Photos'), {
-      selection: { all: false, fields: [], hidden: [], names: [] },
+      selection: { all: false, fields: [], hidden: [], computed: [], names: [] },
       expansions: ['Photos', 'Videos'],
     });
     assert.deepEqual(parts(`_expand=${LISTING_EXPANSIONS.join(',+')}`), {
@@ -226,6 +229,8 @@ describe('_select and _expand', () => {
         'Documents',
         'CustomFields',
         'FloorPlans',
+        'PrimaryPhoto',
+        'Supplement',
       ],
     });
   });

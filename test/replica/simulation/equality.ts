@@ -69,7 +69,10 @@ async function compareResource(
       const link = name.slice(0, name.indexOf(kind) + kind.length);
       return (kind === 'Agent' ? members : offices).has(String(row[`${link}Key`]));
     });
-    return Object.fromEntries(kept.map(([name, value]) => [names.get(name) ?? name, value]));
+    const named = Object.fromEntries(kept.map(([name, value]) => [names.get(name) ?? name, value]));
+    return plan.interface === 'native' && Array.isArray(named.Media)
+      ? { ...named, Media: withPrimary(rows(named.Media)) }
+      : named;
   };
   const ignored = (name: string): boolean => {
     if (name === OWN) return true;
@@ -140,6 +143,26 @@ function compareRows(
     if (isDeepStrictEqual(left, right)) return [];
     return [`${what}.${name} is ${JSON.stringify(right)}, at the source ${JSON.stringify(left)}`];
   });
+}
+
+/** The native interface shows a primary photo also where none is preferred: the first, photos before floor plans. */
+function withPrimary(media: readonly Json[]): Json[] {
+  const isPlan = ({ MediaCategory: category }: Json): boolean => category === 'Floor Plan';
+  const place = ({ Order: order }: Json): number => (typeof order === 'number' ? order : -1);
+  const keyOf = ({ MediaKey: key }: Json): Buffer => Buffer.from(String(key));
+  const isPreferred = (each: Json): boolean => each.PreferredPhotoYN === true;
+  const photos = media
+    .filter(
+      ({ MediaCategory: category }) => category === null || category === 'Photo' || category === 'Floor Plan',
+    )
+    .toSorted(
+      (left, right) =>
+        Number(isPreferred(right)) - Number(isPreferred(left)) ||
+        Number(isPlan(left)) - Number(isPlan(right)) ||
+        place(left) - place(right) ||
+        keyOf(left).compare(keyOf(right)),
+    );
+  return media.map((each) => ({ ...each, PreferredPhotoYN: each === photos[0] ? true : null }));
 }
 
 /** A collection without members is the same as none. */

@@ -6,7 +6,17 @@ import { startTestService } from '../../support/service.ts';
 import { pick } from '../../support/world.ts';
 import { envelopeOf, objectIn } from '../http/envelopes.ts';
 import { nativeAsker } from './asker.ts';
-import { FIRST, fillMarket, HIDDEN_KEYS, KEYS, MODIFIED, marketListing, SECOND, THIRD } from './market.ts';
+import {
+  FIRST,
+  fillMarket,
+  HIDDEN_KEYS,
+  KEYS,
+  MODIFIED,
+  marketListing,
+  SECOND,
+  SYSTEM,
+  THIRD,
+} from './market.ts';
 
 const service = await startTestService(
   { after },
@@ -14,7 +24,12 @@ const service = await startTestService(
     fill: async (world) => {
       await fillMarket(world);
       world.clock.set('2026-06-01T12:01:00Z');
-      const custom = { Winter_SnowRemoval: 'City', Winter_HeatingCost: 1234.5, LakeLiving_Uses: ['No Wake'] };
+      const custom = {
+        Winter_SnowRemoval: 'City',
+        Winter_HeatingCost: 1234.5,
+        LakeLiving_Uses: ['No Wake'],
+        UnparsedAddress: '12 Lake Rd, Moorhead, MN',
+      };
       await world.write('Property', marketListing(SECOND, custom));
       world.clock.set('2026-06-01T13:00:00Z');
     },
@@ -211,6 +226,95 @@ describe('a listing', () => {
       ],
     );
     assert.deepEqual(objectIn(rows[1]?.StandardFields), { ListingKey: SECOND, Photos: [], Rooms: [] });
+  });
+
+  it('has one custom field where it is selected by group and name, masked for who may not see it', async () => {
+    const [snow, cost] = ['"Winter"."Snow Removal"', '"Winter"."Heating Cost"'];
+    const { rows } = await api.page(`listings?_select=City, ${cost},${snow}&_skiptoken=${FIRST}&_limit=1`);
+    const [row] = rows;
+    assert.deepEqual(row?.StandardFields, { ListingKey: SECOND, City: 'Moorhead' });
+    assert.deepEqual(row?.CustomFields, [
+      { Main: [{ Winter: [{ 'Snow Removal': 'City' }, { 'Heating Cost': '********' }] }], Details: [] },
+    ]);
+    assert.deepEqual((await all.one(`listings/${SECOND}?_select="Lake Living"."Water Uses"`)).CustomFields, [
+      { Main: [], Details: [{ 'Lake Living': [{ 'Water Uses': ['No Wake'] }] }] },
+    ]);
+    assert.deepEqual(await api.fault('listings?_select="Winter"."Snow Remova"'), [
+      400,
+      1040,
+      '_select: listings has no field "Winter"."Snow Remova" at position 1. Did you mean "Winter"."Snow Removal"?',
+    ]);
+  });
+
+  it('gives of sub-resources the members that are selected', async () => {
+    const select = 'Photos.Uri300,Photos.Caption,Rooms,Videos.Type,PrimaryPhoto';
+    const photo = (id: string, Caption: string | null): unknown => ({
+      Id: id,
+      ResourceUri: `/v1/listings/${FIRST}/photos/${id}`,
+      Uri300: id === 'F1' ? null : `https://images.example/${id}.jpg`,
+      Caption,
+    });
+    const fields = await api.fields(`listings/${FIRST}?_select=${select}`);
+    const [P1, P2, F1] = Array.isArray(fields.Photos) ? fields.Photos : [];
+    assert.deepEqual([P1, P2], [photo('P1', null), photo('P2', 'The kitchen')]);
+    assert.deepEqual(Object.keys(F1), ['Id', 'ResourceUri', 'Uri300', 'Caption']);
+    assert.deepEqual(Object.keys(fields), ['ListingKey', 'Photos', 'Rooms', 'Videos']);
+    assert.deepEqual(fields.Videos, [
+      { Id: 'V1', ResourceUri: `/v1/listings/${FIRST}/videos/V1`, Type: 'branded' },
+    ]);
+    assert.deepEqual(await api.one(`listings/${FIRST}/photos/P2?_select=Name`), {
+      Id: 'P2',
+      ResourceUri: `/v1/listings/${FIRST}/photos/P2`,
+      Name: 'Kitchen',
+    });
+    assert.deepEqual((await api.page(`listings/${FIRST}/photos?_select=Uri300,Caption&_limit=2`)).rows, [
+      P1,
+      P2,
+    ]);
+    const told = (what: string): unknown => [400, 1040, `_select: ${what}`];
+    assert.deepEqual(
+      await api.fault('listings?_select=City,Photos.Uri301'),
+      told('Photos has no field Uri301 at position 6. Did you mean Uri300?'),
+    );
+    assert.deepEqual(
+      await api.fault(`listings/${FIRST}/rooms?_select=Name`),
+      told('rooms has no field Name at position 1.'),
+    );
+  });
+
+  it('gives the primary photo alone as its Photos, and a supplement that is null where none is declared', async () => {
+    const primary = await api.fields(
+      `listings/${FIRST}?_expand=PrimaryPhoto,Supplement&_select=City&_limit=1`,
+    );
+    assert.ok(Array.isArray(primary.Photos));
+    assert.deepEqual(
+      [primary.Photos.map(({ Id, Primary }) => [Id, Primary]), primary.Supplement, Object.keys(primary)],
+      [[['P1', true]], null, ['ListingKey', 'City', 'Photos', 'Supplement']],
+    );
+  });
+
+  it('gives what other clients call otherwise under the name that they ask by', async () => {
+    const select =
+      'BedsTotal,BathsTotal,MlsId,ListAgentName,UnparsedFirstLineAddress,DisplayCompliance,ListOfficePhoneExt';
+    assert.deepEqual(await api.fields(`listings/${SECOND}?_select=${select}`), {
+      ListingKey: SECOND,
+      BedsTotal: 1,
+      BathsTotal: null,
+      MlsId: SYSTEM,
+      ListAgentName: 'Ann Berg',
+      ListOfficePhoneExt: null,
+      UnparsedFirstLineAddress: '12 Lake Rd',
+    });
+    assert.deepEqual(
+      await all.keys(
+        "listings?_filter=BedsTotal Eq 4 And MlsId Eq 'M00000571' And ListAgentName Eq 'J*'&_orderby=-BedsTotal",
+      ),
+      [KEYS[4]],
+    );
+    assert.deepEqual(await all.keys("listings?_filter=UnparsedFirstLineAddress Eq '12 Lake Rd'"), [SECOND]);
+    assert.deepEqual(await all.keys('listings?_orderby=-UnparsedFirstLineAddress,MlsId&_limit=1'), [SECOND]);
+    const whole = await all.fields(`listings/${SECOND}`);
+    assert.equal('BedsTotal' in whole || 'MlsId' in whole, false);
   });
 
   it('has a tag that covers agent and office', async () => {

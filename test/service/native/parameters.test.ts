@@ -71,15 +71,15 @@ describe('a parameter', () => {
     ];
     assert.deepEqual(
       await feed.fault(`listings/${FIRST}?_filter=x`),
-      told('_filter', 'listings', '_select, _expand'),
+      told('_filter', 'listings', '_select, _expand, _limit'),
     );
     assert.deepEqual(
-      await feed.fault(`listings/${FIRST}/rooms?_select=Id`),
-      told('_select', 'rooms', '_limit, _skip, _page, _pagination'),
+      await feed.fault(`listings/${FIRST}/rooms?_filter=x`),
+      told('_filter', 'rooms', '_select, _limit, _skip, _page, _pagination'),
     );
     assert.deepEqual(
       await feed.fault(`listings/${FIRST}/rooms/R1?_limit=1`),
-      told('_limit', 'one of rooms', 'none'),
+      told('_limit', 'rooms', '_select'),
     );
     assert.deepEqual(await feed.fault('system?_limit=1'), told('_limit', 'system', 'none'));
     assert.deepEqual(await feed.fault('standardfields?_page=1'), told('_page', 'standardfields', 'none'));
@@ -100,7 +100,7 @@ describe('a parameter', () => {
       assert.deepEqual(await feed.fault(`listings?${parameter}=${value}`), [400, 1053, told]);
     }
     const known =
-      'Photos, Videos, VirtualTours, Rooms, Units, OpenHouses, Documents, CustomFields, FloorPlans';
+      'Photos, Videos, VirtualTours, Rooms, Units, OpenHouses, Documents, CustomFields, FloorPlans, PrimaryPhoto, Supplement';
     assert.deepEqual(await feed.fault('listings?_expand=Photo'), [
       400,
       1053,

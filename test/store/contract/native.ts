@@ -1,6 +1,7 @@
 /** Listings and their parts in the native interface. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NativeExpansion } from '../../../src/query/native/index.ts';
 import { fileSignature } from '../../../src/store/file-signature.ts';
 import type { NativePart } from '../../../src/store/text/native-parts.ts';
 import { floorPlan, listing, openHouse, photo, room, unit } from '../../support/builders.ts';
@@ -38,6 +39,22 @@ const MEDIA = [
     MediaURL: 'https://v.example/1',
     MediaHTML: '<b>"',
   },
+  {
+    MediaKey: 'V2',
+    MediaCategory: 'Video',
+    MediaType: 'Unbranded',
+    MediaURL: 'https://youtu.be/a-B_3',
+    ShortDescription: 'A "Type":null',
+  },
+  { MediaKey: 'V3', MediaCategory: 'Video', MediaURL: 'films/a&b.MP4' },
+  {
+    MediaKey: 'V4',
+    MediaCategory: 'Video',
+    MediaURL: 'HTTPS://v.example/?a=1&b="2"',
+    ShortDescription: 'Lake & <shore>',
+  },
+  { MediaKey: 'V5', MediaCategory: 'Video', MediaURL: 'javascript:alert(1)' },
+  { MediaKey: 'V6', MediaCategory: 'Video', MediaURL: 'https://vimeo.com/4711', MediaType: 'mp4' },
   { MediaKey: 'T1', MediaCategory: 'Branded Virtual Tour', MediaURL: 'https://t.example/1' },
   { MediaKey: 'T2', MediaCategory: 'Unbranded Virtual Tour', ShortDescription: 'Walk' },
   {
@@ -52,6 +69,15 @@ const MEDIA = [
 ];
 
 const file = (path: string): string => `${FILES.base}/media/${'SIGNATURE'}/${encodeURI(path)}`;
+
+const video = (Id: string): Json => ({
+  Id,
+  Name: null,
+  Caption: null,
+  Type: 'branded',
+  ObjectHtml: '',
+  Uri: null,
+});
 
 const PARTS: Readonly<Record<NativePart, readonly Json[]>> = {
   photos: [
@@ -79,7 +105,31 @@ const PARTS: Readonly<Record<NativePart, readonly Json[]>> = {
     },
   ],
   videos: [
-    { Id: 'V1', Name: null, Caption: null, Type: 'mp4', ObjectHtml: '<b>"', Uri: 'https://v.example/1' },
+    { ...video('V1'), ObjectHtml: '<b>"', Uri: 'https://v.example/1' },
+    {
+      ...video('V2'),
+      Name: 'A "Type":null',
+      Type: 'unbranded',
+      ObjectHtml: '<iframe src="https://www.youtube.com/embed/a-B_3" allowfullscreen></iframe>',
+      Uri: 'https://youtu.be/a-B_3',
+    },
+    {
+      ...video('V3'),
+      ObjectHtml: `<video src="${file('films/a&amp;b.MP4')}" controls></video>`,
+      Uri: file('films/a&b.MP4'),
+    },
+    {
+      ...video('V4'),
+      Name: 'Lake & <shore>',
+      ObjectHtml: '<a href="HTTPS://v.example/?a=1&amp;b=&quot;2&quot;">Lake &amp; &lt;shore&gt;</a>',
+      Uri: 'HTTPS://v.example/?a=1&b="2"',
+    },
+    { ...video('V5'), ObjectHtml: '', Uri: 'javascript:alert(1)' },
+    {
+      ...video('V6'),
+      ObjectHtml: '<iframe src="https://player.vimeo.com/video/4711" allowfullscreen></iframe>',
+      Uri: 'https://vimeo.com/4711',
+    },
   ],
   virtualtours: [
     { Id: 'T1', GroupId: null, Name: null, Uri: 'https://t.example/1', Type: 'branded' },
@@ -205,20 +255,31 @@ function unsigned(world: World, value: unknown): unknown {
   const text = JSON.stringify(value) ?? 'null';
   const signed = (path: string) => fileSignature(world.store.secret, FILES.role, FILES.expires, path);
   return JSON.parse(
-    text.replaceAll(signed('plans/F1.svg'), 'SIGNATURE').replaceAll(signed('docs/a b.pdf'), 'SIGNATURE'),
+    ['plans/F1.svg', 'docs/a b.pdf', 'films/a&b.MP4'].reduce(
+      (found, path) => found.replaceAll(signed(path), 'SIGNATURE'),
+      text,
+    ),
   );
 }
 
-async function partPage(world: World, part: NativePart, resource: string, viewer: Viewer) {
+async function partPage(
+  world: World,
+  part: NativePart,
+  resource: string,
+  viewer: Viewer,
+  key = KEY,
+  members?: readonly string[],
+) {
   const model = await world.store.model();
   const name = [...model.resource('Property').navigations.values()].find(({ target }) => target === resource);
   assert.ok(name);
   const { query, files } = await world.request(resource, '', { viewer });
   const request = {
-    query: { ...query, part, under: { navigation: name, key: KEY } },
+    query: { ...query, part, under: { navigation: name, key } },
     position: { kind: 'start' } as const,
   };
-  const shape = { kind: 'native-part', part } as const;
+  const narrowed = members === undefined ? {} : { members };
+  const shape = { kind: 'native-part', part, listing: key, ...narrowed } as const;
   return readPage(await world.store.page({ ...request, limit: 100, shape, files }, TIME));
 }
 
@@ -340,6 +401,111 @@ export function nativeContract(engine: Engine): void {
     assert.deepEqual(
       records.map(({ Id }) => Id),
       ['P2'],
+    );
+  });
+
+  test('one photo of those that a role sees is the primary one, however many are preferred', async (t) => {
+    const world = await makeWorld(engine, t, { settings });
+    const preferred = { PreferredPhotoYN: true };
+    const media: Readonly<Record<string, readonly Json[]>> = {
+      none: [floorPlan('n0', { Order: 0 }), photo('n2', { Order: 2 }), photo('n1', { Order: 1 })],
+      plans: [floorPlan('l2'), floorPlan('l1')],
+      two: [
+        photo('t1', { Order: 1 }),
+        photo('t3', { Order: 3, ...preferred }),
+        photo('t2', { Order: 2, ...preferred }),
+      ],
+      hidden: [photo('h1', { Permission: ['Private'], ...preferred }), photo('h3'), photo('h2')],
+      one: [photo('o1'), photo('o2', { LongDescription: '"Primary":false', ...preferred })],
+      bare: [],
+    };
+    for (const [key, Media] of Object.entries(media)) await world.write('Property', listing(key, { Media }));
+    const photosOf = async (key: string, expansions: readonly NativeExpansion[], viewer: Viewer) => {
+      const record = await world.listing(key, { viewer, select: ['ListingKey'], expansions });
+      const { Photos: photos } = Object(record?.StandardFields);
+      assert.ok(Array.isArray(photos));
+      return photos.map(({ Id, Primary }) => (Primary === true ? `${Id} primary` : Id));
+    };
+    const expected: readonly (readonly [string, Viewer, readonly string[]])[] = [
+      ['none', IDX, ['n1 primary', 'n2', 'n0']],
+      ['plans', IDX, ['l1 primary', 'l2']],
+      ['two', IDX, ['t1', 't2 primary', 't3']],
+      ['hidden', PRIVATE, ['h1 primary', 'h2', 'h3']],
+      ['hidden', IDX, ['h2 primary', 'h3']],
+      ['one', IDX, ['o1', 'o2 primary']],
+      ['bare', IDX, []],
+    ];
+    for (const [key, viewer, photos] of expected) {
+      assert.deepEqual(await photosOf(key, ['Photos'], viewer), photos, key);
+      const primary = photos.filter((each) => each.endsWith('primary'));
+      assert.deepEqual(await photosOf(key, ['PrimaryPhoto'], viewer), primary, key);
+      assert.deepEqual(await photosOf(key, ['PrimaryPhoto', 'Photos'], viewer), photos, key);
+      const { records } = await partPage(world, 'photos', 'Media', viewer, key);
+      const shown = records.map(({ Id, Primary }) => (Primary === true ? `${Id} primary` : Id));
+      assert.deepEqual(shown, photos, key);
+    }
+  });
+
+  test('selected members of parts stand beside Id and ResourceUri', async (t) => {
+    const world = await makeWorld(engine, t, { settings });
+    await populate(world);
+    const members = {
+      Photos: ['Uri300', 'Primary', 'Id'],
+      PrimaryPhoto: ['Caption'],
+      Videos: ['ObjectHtml'],
+      Rooms: ['Fields'],
+      Documents: ['Uri', 'Name'],
+      FloorPlans: ['Type'],
+      OpenHouses: ['StartTime'],
+    };
+    for (const part of parts) {
+      const expansion = EXPANSION[part];
+      const names = Object.hasOwn(members, expansion)
+        ? (Object.entries(members).find(([name]) => name === expansion)?.[1] ?? [])
+        : undefined;
+      const shown = await world.listing(KEY, { select: ['ListingKey'], expansions: [expansion], members });
+      const expected = PARTS[part].map(({ Id, ...rest }) => {
+        const whole = { Id, ResourceUri: `${HEAD}/${part}/${Id}`, ...rest };
+        return names === undefined ? whole : pick(whole, 'Id', 'ResourceUri', ...names);
+      });
+      const { [expansion]: found } = Object(
+        pick(Object(unsigned(world, shown)), 'StandardFields').StandardFields,
+      );
+      assert.deepEqual(found, expected, part);
+      if (names === undefined) continue;
+      const { records } = await partPage(world, part, RESOURCE_OF[part], PRIVATE, KEY, names);
+      assert.deepEqual(unsigned(world, records), expected, part);
+    }
+    const primary = await world.listing(KEY, {
+      select: ['ListingKey'],
+      expansions: ['PrimaryPhoto'],
+      members,
+    });
+    assert.deepEqual(primary?.StandardFields, {
+      ListingKey: KEY,
+      Photos: [{ Id: 'P2', ResourceUri: `${HEAD}/photos/P2`, Caption: 'The second' }],
+    });
+  });
+
+  test('the supplement is a declared field of that name, null without one, masked for who may not see it', async (t) => {
+    const shown = async (visibility?: string): Promise<unknown> => {
+      const declared = {
+        ...field('Supplement', 'Main', 'Texts', 'More', visibility ?? ''),
+        type: 'string(500)',
+      };
+      const declarations = { customFields: visibility === undefined ? [] : [declared] };
+      const world = await makeWorld(engine, t, { settings: { declarations } });
+      await world.write('Property', listing('S', visibility === undefined ? {} : { Supplement: 'A "dock"' }));
+      const wish = { viewer: IDX, select: ['ListingKey'], expansions: ['Supplement'] } as const;
+      const whole = await world.listing('S', { ...wish, select: undefined });
+      const selected = await world.listing('S', wish);
+      const { Supplement: text } = Object(whole?.StandardFields);
+      assert.deepEqual(selected?.StandardFields, { ListingKey: 'S', Supplement: text });
+      return text;
+    };
+    assert.deepEqual(
+      [await shown(), await shown('idx'), await shown('private')],
+      [null, 'A "dock"', '********'],
     );
   });
 

@@ -1,11 +1,24 @@
 /** What a name of the native language stands for, so that binding needs to know no particular resource. */
-import type { Field, Lookup, Navigation } from '../../../dictionary/index.ts';
-import type { ResourceSchema, Schema } from '../../schema.ts';
-import type { Location } from '../../tree.ts';
+import {
+  FIRST_LINE,
+  type Field,
+  type Lookup,
+  NATIVE_ALIASES,
+  type Navigation,
+} from '../../../dictionary/index.ts';
+import type { FieldLookup, ResourceSchema, Schema } from '../../schema.ts';
+import type { Expression, FieldReference, FunctionCall, Literal, Location } from '../../tree.ts';
 
 export type NativeName =
-  /** A field of the record itself, or of one that to-one navigations lead to. */
-  | { readonly kind: 'field'; readonly field: Field; readonly via: readonly Navigation[] }
+  /** A field of the record itself, or of one that to-one navigations lead to; given under the name that was asked for. */
+  | {
+      readonly kind: 'field';
+      readonly field: Field;
+      readonly via: readonly Navigation[];
+      readonly givenAs?: string;
+    }
+  /** A text that follows from fields. */
+  | { readonly kind: 'computed'; readonly expression: Expression }
   /** A text that is the same for every record of the collection. */
   | { readonly kind: 'constant'; readonly text: string }
   /** A part of the response that is made of several fields: it can be selected, nothing else. */
@@ -13,7 +26,7 @@ export type NativeName =
   /** The point that shapes are compared with. */
   | { readonly kind: 'location'; readonly location: Location }
   /** Known, but not to this key: masked in a selection, unknown everywhere else. */
-  | { readonly kind: 'hidden'; readonly field: Field }
+  | { readonly kind: 'hidden'; readonly field: Field; readonly givenAs?: string }
   | { readonly kind: 'unknown' };
 
 /** The names of one collection as one key sees them. */
@@ -29,6 +42,8 @@ export interface NativeNames {
   customNames(): Iterable<string>;
   /** Names of the RESO interface, each with what it is called here; those that may be told. */
   counterparts(): Iterable<readonly [reso: string, name: string]>;
+  /** Members that every record has beside its fields, whatever is selected. */
+  readonly always?: readonly string[];
 }
 
 const UNKNOWN: NativeName = { kind: 'unknown' };
@@ -36,9 +51,12 @@ const UNKNOWN: NativeName = { kind: 'unknown' };
 /** How a custom field is written. */
 export const customName = (group: string, label: string): string => `"${group}"."${label}"`;
 
+const ALWAYS = ['ResourceUri', 'LastCachedTimestamp', 'DisplayCompliance'] as const;
+
 /**
- * The names of a dictionary resource. Two stand for fields of other names: `Id` for the key, which is what
- * responses call it, and `Location` for Latitude and Longitude, where the key may see both.
+ * The names of a dictionary resource. Some stand for fields of other names: `Id` for the key, which is what
+ * responses call it, `Location` for Latitude and Longitude, where the key may see both, and those that clients of the
+ * native interface have for fields of a listing.
  */
 export function resourceNames(
   collection: string,
@@ -54,13 +72,21 @@ export function resourceNames(
     const point = { scope: 0, via: [], latitude: latitude.field, longitude: longitude.field };
     return { kind: 'location', location: { kind: 'location', ...point } };
   };
+  const alias = (name: string, found: FieldLookup): NativeName => {
+    const other = named(found);
+    return other.kind === 'field' || other.kind === 'hidden' ? { ...other, givenAs: name } : other;
+  };
   return {
     collection,
     find(name) {
       const own = named(schema.findNativeField(name));
       if (own.kind !== 'unknown') return own;
       if (name === 'Id') return named(schema.findField(resource.key));
-      return name === 'Location' ? location() : UNKNOWN;
+      if (name === 'Location') return location();
+      if (resource.name !== 'Property') return UNKNOWN;
+      if (name === FIRST_LINE.name) return firstLine(alias(name, schema.findField(FIRST_LINE.of)));
+      const field = NATIVE_ALIASES.get(name);
+      return field === undefined ? UNKNOWN : alias(name, schema.findField(field));
     },
     findCustom: (group, label) => named(schema.findCustomField(group, label)),
     lookup,
@@ -83,5 +109,24 @@ export function resourceNames(
         yield [name, custom === undefined ? nativeName : customName(custom.group, custom.label)];
       }
     },
+    ...(resource.name === 'Property' ? { always: ALWAYS } : {}),
   };
 }
+
+const COMMA: Literal = { kind: 'literal', type: 'string', value: ',' };
+const START: Literal = { kind: 'literal', type: 'integer', value: 0 };
+
+/** What stands before the first comma of a text; the whole text where there is none. */
+function firstLine(of: NativeName): NativeName {
+  if (of.kind !== 'field') return of;
+  const whole: FieldReference = { kind: 'field', type: 'string', scope: 0, via: of.via, field: of.field };
+  const ended = call('string', 'concat', [whole, COMMA]);
+  const before = call('string', 'substring', [whole, START, call('integer', 'indexof', [ended, COMMA])]);
+  return { kind: 'computed', expression: before };
+}
+
+const call = (
+  type: FunctionCall['type'],
+  name: FunctionCall['function'],
+  of: readonly Expression[],
+): FunctionCall => ({ kind: 'call', type, function: name, arguments: of });

@@ -68,6 +68,8 @@ function bindName(context: BindContext, named: FieldName, ranging: Ranging[]): B
   switch (found.kind) {
     case 'field':
       return bindField(found.field, found.via, name, ranging);
+    case 'computed':
+      return { kind: 'value', expression: found.expression, type: 'string', computed: true, name };
     case 'constant':
       return bindConstant(found.text, name);
     case 'location':

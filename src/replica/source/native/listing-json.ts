@@ -1,4 +1,5 @@
 import { type Resource, ROOM_LABELS, UNIT_LABELS } from '../../../dictionary/index.ts';
+import { videoHtml } from '../../../store/text/video-html.ts';
 import { isObject } from '../../json.ts';
 
 /** What stands in the place of a value that the key may not see; never data (reference: consumer, trap 12). */
@@ -131,13 +132,22 @@ function floorPlan(part: Json): Json {
   };
 }
 
+/** What the type of a video says of one of which nothing is known. */
+const BRANDED = 'branded';
+
+/** Whether the HTML is what any plat makes of the address and the name, and no data. */
+function isDerivedHtml({ ObjectHtml: html, Uri: uri, Name: name }: Json): boolean {
+  const address = typeof uri === 'string' ? uri : '';
+  return html === videoHtml(address, typeof name === 'string' ? name : null);
+}
+
 function video(part: Json): Json {
   return {
     MediaKey: part.Id,
     MediaCategory: 'Video',
     MediaURL: part.Uri,
-    MediaHTML: part.ObjectHtml,
-    MediaType: part.Type,
+    MediaHTML: isDerivedHtml(part) ? undefined : part.ObjectHtml,
+    MediaType: part.Type === BRANDED ? undefined : part.Type,
     ShortDescription: part.Name,
     LongDescription: part.Caption,
   };

@@ -144,14 +144,16 @@ describe('a collection that is no resource of its own', () => {
   });
 
   it('selects constants and composites by their names', () => {
-    assert.deepEqual(bindSelection('Emails,UserType,Name', '', accounts, []), {
+    assert.deepEqual(bindSelection('Emails,UserType,Name', '', accounts, { expansions: [] }), {
       selection: {
         all: false,
         fields: [fieldNamed('City'), fieldNamed('ListingKey')],
         hidden: [],
+        computed: [],
         names: ['Emails', 'UserType', 'Name'],
       },
       expansions: [],
+      members: {},
     });
   });
 });

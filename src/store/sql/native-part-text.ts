@@ -1,0 +1,242 @@
+/**
+ * The sub-resources of a listing in the native interface: which rows they are, in what order, and their texts. What is
+ * the same for everyone was written when the record was stored; the address of a file, which photo is the primary one
+ * among those that the role sees, and what shows a video are put in here.
+ */
+import { NATIVE_PART_OF, type NativePartExpansion } from '../read.ts';
+import { label } from '../text/encode.ts';
+import { type NativePart, PHOTO_END, PHOTO_URIS } from '../text/native-parts.ts';
+import { URL_MARK } from '../text/served-files.ts';
+import { ELEMENTS, HTML_CHARACTERS, UNNAMED_VIDEO, VIDEO_FORMS } from '../text/video-html.ts';
+import { childOf } from './collection.ts';
+import { type Context, recordOf, visibleRows } from './context.ts';
+import { damagedMark } from './damaged-mark.ts';
+import type { Dialect } from './dialect.ts';
+import { withFileAddresses } from './file-address.ts';
+import { all, bind, column, concat, constantText, join, name, type Sql, sql } from './fragment.ts';
+import type { TextSource } from './reso-text.ts';
+
+const RESOURCE_OF_PART: Readonly<Record<NativePart, string>> = {
+  photos: 'Media',
+  videos: 'Media',
+  virtualtours: 'Media',
+  documents: 'Media',
+  floorplans: 'Media',
+  rooms: 'PropertyRooms',
+  units: 'PropertyUnitTypes',
+  openhouses: 'OpenHouse',
+};
+
+const KINDS_OF_PART: Readonly<Partial<Record<NativePart, Sql>>> = {
+  photos: sql`('photo', 'plan')`,
+  videos: sql`('video')`,
+  virtualtours: sql`('tour')`,
+  documents: sql`('document')`,
+  floorplans: sql`('plan')`,
+};
+
+export const resourceOfPart = (part: NativePart): string => RESOURCE_OF_PART[part];
+
+/** Rows that are of a part, beyond their resource. */
+export function partConditions(part: NativePart, alias: string): Sql[] {
+  const kinds = KINDS_OF_PART[part];
+  return kinds === undefined ? [] : [sql`${column(alias, '_kind')} IN ${kinds}`];
+}
+
+/** Floor plans come last among the photos; else the order that the records give, then their keys. */
+export function partOrder(dialect: Dialect, part: NativePart, alias: string): Sql[] {
+  const byKey = column(alias, '_key');
+  if (KINDS_OF_PART[part] === undefined) return [byKey];
+  return [sql`${column(alias, '_kind')} = 'plan'`, dialect.order(column(alias, '_rank'), false), byKey];
+}
+
+type PartSource = Pick<TextSource, 'context' | 'layout' | 'alias' | 'files'>;
+
+/** What is given of a sub-resource. */
+export interface GivenPart {
+  readonly part: NativePart;
+  /** The key of the listing's primary photo, as a value of the statement. */
+  readonly primary: Sql;
+  /** Absent: all. */
+  readonly members?: readonly string[] | undefined;
+}
+
+/** One sub-resource. */
+export function partText(source: PartSource, given: GivenPart): Sql {
+  const { context, layout, alias } = source;
+  const marks = damagedMark(context, layout.resource.name, column(alias, '_key'));
+  const { members } = given;
+  const text = members === undefined ? wholePart(source, given) : selectedPart(source, given, members);
+  return marks.length === 0 ? text : concat([...marks, text]);
+}
+
+function wholePart(source: PartSource, { part, primary }: GivenPart): Sql {
+  const { alias } = source;
+  switch (part) {
+    case 'photos':
+      return sql`concat(${photoText(source, primary)}, replace(${bind(PHOTO_END)}, ${bind(URL_MARK)}, ${addressJson(source)}))`;
+    case 'floorplans':
+      return withFileAddresses(source, column(alias, 'native_plan_text'));
+    case 'videos':
+      return withFileAddresses(source, videoText(source));
+    default:
+      return withFileAddresses(source, column(alias, 'native_text'));
+  }
+}
+
+/** The stored column of a field, null where the store never held one. */
+const stored = ({ layout, alias }: PartSource, field: string): Sql =>
+  layout.fields.some((each) => each.name === field) ? column(alias, field) : sql`NULL`;
+
+/** The address of a medium, absolute. */
+const addressOf = (source: PartSource): Sql =>
+  sql`coalesce(${source.files(column(source.alias, '_file'))}, ${stored(source, 'MediaURL')})`;
+
+/** A photo has one address, which is the same for all its renditions. */
+const addressJson = (source: PartSource): Sql => source.context.dialect.json('string', addressOf(source));
+
+/** A member of a text that plat wrote: as it stands here it never stands inside a JSON string, which escapes quotes. */
+const IS_PRIMARY = constantText('"Primary":true');
+const IS_NOT = constantText('"Primary":false');
+
+/** A photo but for its end. One that is not the first of those that are preferred is not the primary one. */
+function photoText(source: PartSource, primary: Sql): Sql {
+  const text = column(source.alias, 'native_text');
+  const isPrimary = sql`${column(source.alias, '_key')} = ${primary}`;
+  return sql`CASE WHEN ${isPrimary} THEN replace(${text}, ${IS_NOT}, ${IS_PRIMARY}) WHEN ${stored(source, 'PreferredPhotoYN')} THEN replace(${text}, ${IS_PRIMARY}, ${IS_NOT}) ELSE ${text} END`;
+}
+
+/**
+ * The key `k` of the photo that is a listing's primary one to the role: the first that is preferred, else the first.
+ * No row without photos.
+ * @param listing its key
+ * @param holder the alias of its row, where the statement has it
+ */
+export function primaryPhoto(context: Context, listing: Sql, holder?: string): Sql {
+  const layout = context.model.layout('Media');
+  const alias = context.alias();
+  const where = photosOf(context, alias, listing, holder);
+  const order = join(primaryOrder({ context, layout, alias }), ', ');
+  return sql`SELECT ${column(alias, '_key')} AS k FROM ${name(layout.textsTable)} ${name(alias)} WHERE ${all(where)} ORDER BY ${order} LIMIT 1`;
+}
+
+const photosOf = (context: Context, alias: string, listing: Sql, holder: string | undefined): Sql[] =>
+  partRows(context, 'photos', alias, listing, holder);
+
+function partRows(
+  context: Context,
+  part: NativePart,
+  alias: string,
+  listing: Sql,
+  holder: string | undefined,
+): Sql[] {
+  const resource = RESOURCE_OF_PART[part];
+  return [
+    ...childOf(context, resource, 'ListingKey', alias, 'Property', listing, holder),
+    ...partConditions(part, alias),
+    ...visibleRows(context, context.model.layout(resource), alias),
+  ];
+}
+
+function primaryOrder(source: Pick<TextSource, 'context' | 'layout' | 'alias'>): Sql[] {
+  const preferred = source.layout.fields.find((field) => field.name === 'PreferredPhotoYN');
+  const first =
+    preferred === undefined ? [] : [sql`CASE WHEN ${column(source.alias, preferred.name)} THEN 0 ELSE 1 END`];
+  return [...first, ...partOrder(source.context.dialect, 'photos', source.alias)];
+}
+
+/** A video whose HTML shows it, and whose type says whether it bears a brand. */
+function videoText(source: PartSource): Sql {
+  const { dialect } = source.context;
+  const [type, html] = [stored(source, 'MediaType'), stored(source, 'MediaHTML')];
+  const branding = sql`CASE lower(${type}) WHEN 'unbranded' THEN 'unbranded' ELSE 'branded' END`;
+  const before = concat([
+    constantText('"Type":'),
+    dialect.json('string', type),
+    constantText(',"ObjectHtml":'),
+    dialect.json('string', html),
+  ]);
+  const after = concat([
+    constantText('"Type":"'),
+    branding,
+    constantText('","ObjectHtml":'),
+    dialect.json('string', sql`coalesce(${html}, ${derivedHtml(source)}, '')`),
+  ]);
+  return sql`replace(${column(source.alias, 'native_text')}, ${before}, ${after})`;
+}
+
+const escaped = (text: Sql): Sql =>
+  HTML_CHARACTERS.reduce(
+    (found, [character, entity]) =>
+      sql`replace(${found}, ${constantText(character)}, ${constantText(entity)})`,
+    text,
+  );
+
+function derivedHtml(source: PartSource): Sql {
+  const { dialect } = source.context;
+  const url = addressOf(source);
+  const shown = escaped(sql`coalesce(${stored(source, 'ShortDescription')}, ${constantText(UNNAMED_VIDEO)})`);
+  const cases = VIDEO_FORMS.map(({ pattern, player, element }) => {
+    const address =
+      player === undefined
+        ? url
+        : sql`replace(${url}, ${constantText(player.begins)}, ${constantText(player.instead)})`;
+    const { before, between } = ELEMENTS[element];
+    const rest = element === 'a' ? [shown, constantText(ELEMENTS.a.behind)] : [];
+    const text = concat([constantText(before), escaped(address), constantText(between), ...rest]);
+    return sql`WHEN ${dialect.matches(url, pattern, true)} THEN ${text}`;
+  });
+  return sql`CASE ${join(cases, ' ')} END`;
+}
+
+const IDENTITY = ['Id', 'ResourceUri'] as const;
+
+/** Id, ResourceUri and the members that are asked for, in the order of the request. */
+function selectedPart(source: PartSource, given: GivenPart, members: readonly string[]): Sql {
+  const { dialect } = source.context;
+  const isAddress = (member: string): boolean => given.part === 'photos' && PHOTO_URIS.includes(member);
+  const whole =
+    given.part === 'photos'
+      ? sql`concat(${photoText(source, given.primary)}, '}')`
+      : wholePart(source, given);
+  const named = [...IDENTITY, ...members.filter((member) => !IDENTITY.some((each) => each === member))];
+  const texts = named.flatMap((member, index) => [
+    constantText(`${index === 0 ? '{' : ','}${label(member)}`),
+    isAddress(member) ? addressJson(source) : dialect.member(sql`s.t`, member),
+  ]);
+  return sql`(SELECT ${concat([...texts, constantText('}')])} FROM (SELECT ${whole} AS t) s)`;
+}
+
+/** The list that an expansion gives of a listing's sub-resources, without its brackets. */
+export function partList(
+  source: TextSource,
+  expansion: NativePartExpansion,
+  members: readonly string[] | undefined,
+): Sql {
+  const { context } = source;
+  const { dialect } = context;
+  const part = NATIVE_PART_OF[expansion];
+  const resource = RESOURCE_OF_PART[part];
+  if (!context.model.stores(resource)) return sql`NULL`;
+  const layout = context.model.layout(resource);
+  const alias = context.alias();
+  const owner = recordOf(context, 0).alias;
+  const listing = column(owner, '_key');
+  const rows = { ...source, layout, alias };
+  const where = all(partRows(context, part, alias, listing, owner));
+  const table = sql`${name(layout.textsTable)} ${name(alias)}`;
+  const list = (text: Sql, from: Sql, order: readonly Sql[], end: Sql): Sql =>
+    sql`(SELECT ${dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${from} WHERE ${where} ORDER BY ${join(order, ', ')}${end}) q)`;
+  if (expansion === 'PrimaryPhoto') {
+    const text = partText(rows, { part, members, primary: column(alias, '_key') });
+    return list(text, table, primaryOrder(rows), sql` LIMIT 1`);
+  }
+  const order = partOrder(dialect, part, alias);
+  if (part !== 'photos') {
+    return list(partText(rows, { part, members, primary: sql`NULL` }), table, order, sql``);
+  }
+  const primary = context.alias();
+  const text = partText(rows, { part, members, primary: column(primary, 'k') });
+  const first = sql`(${primaryPhoto(context, listing, owner)}) ${name(primary)}`;
+  return list(text, sql`${first} CROSS JOIN ${table}`, order, sql``);
+}
