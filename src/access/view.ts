@@ -60,7 +60,11 @@ export function makeView({ dictionary, role, scope, inUse, holdsData }: ViewSour
   return {
     role,
     scope,
-    schema: makeSchema(dictionary, { resource: publishes, field: role.seesField }),
+    schema: makeSchema(dictionary, {
+      resource: publishes,
+      field: role.seesField,
+      readable: (resource) => !scope.onlyFloorPlans && role.readsResource(resource),
+    }),
     publishes,
     fieldsOf: (resource) => fieldsWhere(visible, resource, true),
     hiddenOf: (resource) => fieldsWhere(hidden, resource, false),

@@ -14,6 +14,8 @@ export interface Restriction {
   /** Resources that may be named at all. */
   readonly resource: (resource: Resource) => boolean;
   readonly field: (field: Field) => boolean;
+  /** Resources that may be read, were there records of them; absent: those that may be named. */
+  readonly readable?: (resource: Resource) => boolean;
 }
 
 const NOTHING_HIDDEN: Restriction = { resource: () => true, field: () => true };
@@ -35,7 +37,11 @@ export function makeSchema(dictionary: Dictionary, restriction: Restriction = NO
     if (resource === undefined) throw new Error(`The dictionary has no resource ${String(named)}`);
     const known = cache.get(resource.name);
     if (known !== undefined) return known;
-    const made = makeResourceSchema(resource, restriction, (target) => byName.has(target));
+    const mayHold = (target: string): boolean => {
+      const found = dictionary.resources.get(target);
+      return found !== undefined && (restriction.readable?.(found) ?? false);
+    };
+    const made = makeResourceSchema(resource, restriction, (target) => byName.has(target), mayHold);
     cache.set(resource.name, made);
     return made;
   };
@@ -55,6 +61,7 @@ function makeResourceSchema(
   resource: Resource,
   restriction: Restriction,
   mayRead: (target: string) => boolean,
+  mayHold: (target: string) => boolean,
 ): ResourceSchema {
   const classify = (field: Field | undefined): FieldLookup => {
     if (field === undefined) return UNKNOWN;
@@ -76,6 +83,11 @@ function makeResourceSchema(
     findNavigation: (name) => {
       const navigation = findNavigation(resource, name);
       return navigation !== undefined && mayRead(navigation.target) ? navigation : undefined;
+    },
+    findExpansion: (name) => {
+      const navigation = findNavigation(resource, name);
+      const isThere = navigation !== undefined && (mayRead(navigation.target) || mayHold(navigation.target));
+      return isThere ? navigation : undefined;
     },
     *names() {
       for (const field of fields) if (restriction.field(field)) yield field.name;

@@ -17,6 +17,8 @@ export interface ResourceSchema {
   findCustomField(group: string, label: string): FieldLookup;
   /** A navigation whose target the key may read; other names are understood. */
   findNavigation(name: string): Navigation | undefined;
+  /** The same, also where nothing has been stored yet of what it leads to: an expansion is empty then. */
+  findExpansion(name: string): Navigation | undefined;
   /** Names of the fields and navigations that may be told in a suggestion. */
   names(): Iterable<string>;
   nativeNames(): Iterable<string>;

@@ -37,15 +37,16 @@ const STAMP_OF: Readonly<Record<ChildChange, string | undefined>> = {
   part: undefined,
 };
 
-/** Fields of a listing whose change has a stamp of its own. */
+/** Fields of a listing or an organization whose change has a stamp of its own. */
 const FIELD_STAMPS: readonly { readonly stamp: string; readonly fields: readonly string[] }[] = [
   { stamp: 'StatusChangeTimestamp', fields: ['StandardStatus', 'MlsStatus'] },
   { stamp: 'PriceChangeTimestamp', fields: ['ListPrice', 'ClosePrice'] },
   { stamp: 'MajorChangeTimestamp', fields: ['StandardStatus', 'MlsStatus', 'ListPrice', 'ClosePrice'] },
+  { stamp: 'OrganizationStatusChangeTimestamp', fields: ['OrganizationStatus'] },
 ];
 
 /** Stored fields that are compared to find out which stamps move. */
-export const STAMPED_FIELDS: readonly string[] = ['StandardStatus', 'MlsStatus', 'ListPrice', 'ClosePrice'];
+export const STAMPED_FIELDS: readonly string[] = [...new Set(FIELD_STAMPS.flatMap(({ fields }) => fields))];
 
 /**
  * The stamps of a record after a change at `stamp`. Those that do not move keep their value.
@@ -79,3 +80,9 @@ export function stampsAfter(
   }
   return stamps;
 }
+
+/** The stamps that a new record of such values gets beside its ModificationTimestamp. */
+export const stampsOfValues = (values: FieldValues): readonly string[] =>
+  FIELD_STAMPS.flatMap(({ stamp, fields }) =>
+    fields.some((field) => values[field] !== undefined) ? stamp : [],
+  );

@@ -2,6 +2,7 @@ import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { isStored, type StoreModel } from '../model.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
+import { stampsOfValues } from '../record/stamps.ts';
 import { deleteRecords } from './delete-records.ts';
 import { doubting } from './doubting.ts';
 import type { Allowed, Timed, WriteLimits } from './in-time.ts';
@@ -256,6 +257,7 @@ function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field
       if (field !== undefined && isStored(field, model.settings)) found.add(field);
     };
     lookAt('ModificationTimestamp');
+    if (model.settings.owner === 'authority') stampsOfValues(values).forEach(lookAt);
     Object.keys(values).forEach(lookAt);
     for (const records of children.values()) records.forEach(look);
   };

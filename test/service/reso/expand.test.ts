@@ -164,11 +164,49 @@ test('the context address tells what is selected and expanded', async () => {
   );
 });
 
-test('a resource that holds no record can be expanded from its first record on', async () => {
-  assert.deepEqual((await feed.error('Property?$expand=GreenBuildingVerifications')).slice(0, 2), [
+test('an expansion that holds nothing yet is empty, with whatever options, and is not declared', async () => {
+  const path = "Property('1001')?$select=ListingKey&$expand=";
+  for (const [asked, members] of [
+    ['GreenBuildingVerifications', { GreenBuildingVerifications: [] }],
+    ['GreenBuildingVerification', { GreenBuildingVerification: [] }],
+    [
+      'GreenBuildingVerifications($filter=GreenVerificationYear gt 2000;$top=1;$orderby=GreenVerificationYear)',
+      { GreenBuildingVerifications: [] },
+    ],
+    [
+      'GreenBuildingVerifications($count=true)',
+      { 'GreenBuildingVerifications@odata.count': 0, GreenBuildingVerifications: [] },
+    ],
+    ['GreenBuildingVerifications/$count', { 'GreenBuildingVerifications@odata.count': 0 }],
+    ['ListTeam', { ListTeam: null }],
+    ['ListTeam($select=TeamName)', { ListTeam: null }],
+    ['SocialMedia', { SocialMedia: [] }],
+    [
+      'ListAgent($select=MemberKey;$expand=MemberSocialMedia)',
+      { ListAgent: { MemberKey: 'M1', MemberSocialMedia: [] } },
+    ],
+  ] as const) {
+    assert.deepEqual(await feed.record(`${path}${asked}`), { ListingKey: '1001', ...members }, asked);
+  }
+  assert.deepEqual((await feed.page('Property?$top=1&$select=ListingKey&$expand=SocialMedia')).rows, [
+    { ListingKey: '1001', SocialMedia: [] },
+  ]);
+  const wrong = 'Property?$expand=GreenBuildingVerifications($filter=Nothing eq 1)';
+  assert.deepEqual((await feed.error(wrong)).slice(0, 2), [400, 'fieldUnknown']);
+  assert.equal((await feed.get('$metadata')).text.includes('GreenBuildingVerifications'), false);
+  // What the role may not read at all does not exist.
+  assert.deepEqual((await feed.error('Property?$expand=HistoryTransactional')).slice(0, 2), [
     400,
     'fieldUnknown',
   ]);
+  const all = asker(service, 'api', await service.key('api', { role: 'private' }));
+  assert.deepEqual(await all.record(`${path}HistoryTransactional`), {
+    ListingKey: '1001',
+    HistoryTransactional: [],
+  });
+});
+
+test('a resource that holds no record yet is expanded with its first one', async () => {
   const row = MARKET[1];
   assert.ok(row);
   const proof = {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';
 import { told } from '../../support/reports.ts';
-import { makeWorld, pick } from '../../support/world.ts';
+import { type Json, makeWorld, pick } from '../../support/world.ts';
 
 export function recordContract(engine: Engine): void {
   test('a record is inserted, changed, and left alone when its content is the same', async (t) => {
@@ -37,6 +37,20 @@ export function recordContract(engine: Engine): void {
         MajorChangeTimestamp: '2026-06-01T12:01:00Z',
       },
     ]);
+  });
+
+  test('the status of an organization has a timestamp of its own', async (t) => {
+    const world = await makeWorld(engine, t);
+    const stamps = '$select=ModificationTimestamp,OrganizationStatusChangeTimestamp';
+    const [first, second, third] = ['2026-06-01T12:00:00Z', '2026-06-01T12:01:00Z', '2026-06-01T12:02:00Z'];
+    const told = async (fields: Json): Promise<unknown> => {
+      await world.write('OUID', { OrganizationUniqueIdKey: 'O', ...fields });
+      world.clock.advance(60 * SECOND);
+      return (await world.rows('OUID', stamps)).map(Object.values);
+    };
+    assert.deepEqual(await told({ OrganizationStatus: true }), [[first, first]]);
+    assert.deepEqual(await told({ OrganizationStatus: true, OrganizationName: 'A' }), [[second, first]]);
+    assert.deepEqual(await told({ OrganizationStatus: false, OrganizationName: 'A' }), [[third, third]]);
   });
 
   test('a record replaces the stored one whole: what is absent becomes null', async (t) => {

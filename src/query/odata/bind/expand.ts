@@ -92,7 +92,7 @@ function checked({ query, source }: Context, item: ExpandNode): Item {
   const inner = item.kind === 'star' ? '*' : second?.name;
   if (first && inner) {
     const { schema } = query.record;
-    if (!schema.findNavigation(first.name)) throw noNavigation(schema, source, first);
+    if (!schema.findExpansion(first.name)) throw noNavigation(schema, source, first);
     const expected = `expansions of expansions in parentheses: ${first.name}($expand=${shown(inner)})`;
     const facts = { name: source.option, value: `${first.name}/${shown(inner)}`, expected };
     throw platError('optionInvalid', facts, { target: source.option });
@@ -110,7 +110,7 @@ function bindNamed(context: Context, item: Path): Expansion {
   const { query, source } = context;
   const { schema } = query.record;
   const [part] = item.path;
-  const navigation = schema.findNavigation(part.name);
+  const navigation = schema.findExpansion(part.name);
   if (navigation === undefined) throw noNavigation(schema, source, part);
   const left = levels(source, item) - 1;
   const cyclic = navigation.target === schema.resource.name;

@@ -50,7 +50,7 @@ export function bindSelect(
     const strange = item.path.find(({ kind, name }) => kind === 'annotation' || name.includes('.'));
     if (strange) throw notProvided(source, strange.start, nameOf(strange));
     if (rest.length > 0) {
-      const navigation = schema.findNavigation(first.name);
+      const navigation = schema.findExpansion(first.name);
       if (!navigation) throw noWayIn(schema, source, first, rest);
       const before = passed.get(navigation.name) ?? [];
       passed.set(navigation.name, [...before, { source, value: [{ ...item, path: rest }] }]);
@@ -60,7 +60,7 @@ export function bindSelect(
     if (found.kind === 'visible') fields.add(found.field);
     else if (computedNames.has(first.name)) computed.add(first.name);
     else if (found.kind === 'hidden') hidden.add(found.field);
-    else if (!schema.findNavigation(first.name)) throw fieldUnknown(schema, source, first);
+    else if (!schema.findExpansion(first.name)) throw fieldUnknown(schema, source, first);
   }
   const selection = all ? SELECT_ALL : { all, fields: [...fields], hidden: [...hidden] };
   return { selection, computed: all ? undefined : computed, passed };
