@@ -183,7 +183,7 @@ test('an expansion that holds nothing yet is empty, with whatever options, and i
     ['SocialMedia', { SocialMedia: [] }],
     [
       'ListAgent($select=MemberKey;$expand=MemberSocialMedia)',
-      { ListAgent: { MemberKey: 'M1', MemberSocialMedia: [] } },
+      { ListAgent: { MemberKey: 'A3', MemberSocialMedia: [] } },
     ],
   ] as const) {
     assert.deepEqual(await feed.record(`${path}${asked}`), { ListingKey: '1001', ...members }, asked);
