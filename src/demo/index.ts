@@ -1,6 +1,7 @@
-export { type EventKind, type MarketEvent, nextEvent } from './changes.ts';
 export { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from './custom-fields.ts';
 export { type DrawnFile, drawFile, type MediaSource } from './files.ts';
+export { type Change, LiveMarket, type MarketStore } from './live/live-market.ts';
+export { runLive } from './live/run.ts';
 export { type Market, type MarketOptions, makeMarket, marketRecords, REFERENCE_DATE } from './market.ts';
 export { makeRandom, type Random } from './random.ts';
 export type { ImportRecord, MarketRecord, MarketResource } from './records.ts';

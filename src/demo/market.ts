@@ -1,8 +1,8 @@
 import type { FieldValues } from '../dictionary/index.ts';
 import type { MarketContext } from './context.ts';
 import { serialOf } from './keys.ts';
-import { listingKey, makeListing } from './listing/listing.ts';
-import { makeMember } from './members.ts';
+import { listingKey, makeFreshListing, makeListing } from './listing/listing.ts';
+import { makeFreshMember, makeMember } from './members.ts';
 import { makeOffice } from './offices.ts';
 import { makeOrganizations } from './organizations.ts';
 import type { ImportRecord, MarketRecord } from './records.ts';
@@ -27,6 +27,10 @@ export interface Market {
   office(serial: number): FieldValues;
   member(serial: number): FieldValues;
   listing(serial: number): ImportRecord;
+  /** A listing that comes to the market later, at this moment; its serial is beyond those of the market. */
+  freshListing(serial: number, now: number): ImportRecord;
+  /** An agent who joins later, at this moment. */
+  freshMember(serial: number, now: number): FieldValues;
   /** Serials of all listings in the order of their keys, in which a store takes them fastest. */
   serialsByKey(): readonly number[];
   /** The Member record of a key of this market as it was at the beginning; undefined for any other key. */
@@ -55,6 +59,8 @@ export function makeMarket(options: MarketOptions): Market {
     office: (serial) => makeOffice(context, serial),
     member: (serial) => makeMember(context, serial),
     listing: (serial) => makeListing(context, serial),
+    freshListing: (serial, now) => makeFreshListing(context, serial, now),
+    freshMember: (serial, now) => makeFreshMember(context, serial, now),
     serialsByKey: () => {
       const keys = Array.from({ length: context.listings }, (_, serial) => listingKey(context, serial));
       return [...keys.keys()].sort((left, right) => ((keys[left] ?? '') < (keys[right] ?? '') ? -1 : 1));

@@ -4,6 +4,7 @@ import { type MarketContext, memberStream, officeStream, systemOfOffice } from '
 import { FIRST_NAMES, LAST_NAMES } from './data/people.ts';
 import { STATE, TOWNS } from './data/places.ts';
 import { DAY, dateText, timestampText } from './dates.ts';
+import { makeKey } from './keys.ts';
 import { officeDomain, officeMlsId, officeName } from './offices.ts';
 import { filled } from './records.ts';
 
@@ -24,7 +25,22 @@ function memberMlsId(market: MarketContext, member: number): string {
 
 /** The Member record with this serial. */
 export function makeMember(market: MarketContext, member: number): FieldValues {
-  const { key, entered, office, active, random } = memberStream(market, member);
+  return memberOf(market, member, memberStream(market, member));
+}
+
+/** The Member record of an agent who joins at this moment; `member` is a serial beyond those of the market. */
+export function makeFreshMember(market: MarketContext, member: number, now: number): FieldValues {
+  const stream = memberStream(market, member);
+  const entered = Math.floor(now / 1000) * 1000;
+  const key = (): string => makeKey('member', entered, member);
+  return memberOf(market, member, { ...stream, entered, key, active: true });
+}
+
+function memberOf(
+  market: MarketContext,
+  member: number,
+  { key, entered, office, active, random }: ReturnType<typeof memberStream>,
+): FieldValues {
   const system = systemOfOffice(office);
   const broker = member < market.offices;
   const first = random.pick(FIRST_NAMES);
@@ -60,7 +76,9 @@ export function makeMember(market: MarketContext, member: number): FieldValues {
     MemberMlsAccessYN: active,
     MemberStateLicense: `65${broker ? '02' : '01'}${random.integer(100_000, 999_999)}`,
     MemberStateLicenseState: STATE,
-    MemberStateLicenseExpirationDate: dateText(market.now + random.integer(30, 1000) * DAY),
+    MemberStateLicenseExpirationDate: dateText(
+      Math.max(market.now, entered) + random.integer(30, 1000) * DAY,
+    ),
     MemberDesignation: random.chance(0.45) ? random.some(DESIGNATIONS, random.integer(1, 3)) : undefined,
     MemberLanguages: languages,
     MemberAOR: system.association,

@@ -30,7 +30,12 @@ export interface StoreSettings {
   /** The IANA time zone in which the native interface gives times of day. */
   readonly timeZone: string;
   /** The market that was made here, if one was: its drawings are made again from these. */
-  readonly market?: { readonly seed: number; readonly listings: number };
+  readonly market?: {
+    readonly seed: number;
+    readonly listings: number;
+    /** The moment that its dates lead up to; absent in markets that were made before there was a choice. */
+    readonly date?: string;
+  };
 }
 
 /** Whether a replica gives its own stamp under the name of ModificationTimestamp. */
@@ -88,6 +93,8 @@ const BESIDE = new Map<string, (value: unknown) => boolean>([
 
 function isMarket(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !('seed' in value) || !('listings' in value))
+    return false;
+  if ('date' in value && (typeof value.date !== 'string' || Number.isNaN(Date.parse(value.date))))
     return false;
   return Number.isFinite(value.seed) && isCount(value.listings);
 }

@@ -116,7 +116,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
   first.child.kill('SIGTERM');
   assert.equal((await first.ended).code, 0);
 
-  const second = await startDemo(at, '--listings', '5');
+  const second = await startDemo(at, '--listings', '5', '--live', '--changes-per-minute', '1');
   assert.deepEqual(
     await Promise.all([
       statusOf({ address: second.at.api?.address ?? '', token: api.token }, '/v1/listings'),
@@ -133,6 +133,20 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
     KEY_KINDS.flatMap((kind) => [false, true].map((revoked) => `demo ${kind} ${revoked}`)).toSorted(),
   );
   assert.equal((await at.exported('d.db', 'Property')).length, 60, 'a market that is there stays');
+});
+
+test('demo --live leaves the records of somebody else alone', async (t) => {
+  const at = place(t);
+  const own = at.file('own.ndjson', [{ ListingKey: '1', ListPrice: 5 }]);
+  await at.done(['import', '--store', 'own.db', own]);
+  const [refused, pointless] = await Promise.all([
+    at.run(['demo', '--store', 'own.db', '--live', '--log-level', 'silent', ...PORTS]),
+    at.run(['demo', '--store', 'own.db', '--changes-per-minute', '5', ...PORTS]),
+  ]);
+  assert.deepEqual([refused.code, pointless.code, refused.out, pointless.out], [2, 2, '', '']);
+  assert.match(refused.err, /^plat: .*--live changes a market that "plat demo" made; .*own\.db has none\.$/m);
+  assert.match(pointless.err, /^plat: .*--changes-per-minute goes with --live\.$/m);
+  assert.deepEqual(await at.exported('own.db', 'Property').then((all) => all.length), 1);
 });
 
 const slow = process.env.PLAT_FULL === '1' ? false : 'makes a market of 3,000; npm run test:full';

@@ -41,6 +41,7 @@ export const TOGETHER = {
     'replica/hostile-records.test.ts',
     'replica/incidents.test.ts',
     'replica/keys.test.ts',
+    'replica/live-demo.test.ts',
     'replica/onward.test.ts',
     'replica/promises.test.ts',
     'replica/short-walks.test.ts',

@@ -3,16 +3,22 @@ import type { Command } from 'commander';
 import {
   CUSTOM_FIELDS,
   CUSTOM_LOOKUPS,
-  type MarketRecord,
+  LiveMarket,
+  type MarketOptions,
   makeMarket,
+  makeRandom,
   marketRecords,
+  runLive,
 } from '../../demo/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
 import type { Service } from '../../service/service.ts';
-import type { StoreModel } from '../../store/model.ts';
-import { parseRecord } from '../../store/record/parse-record.ts';
+import { systemClock } from '../../store/clock.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import type { StoreSettings } from '../../store/settings.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
+import { liveReport } from '../live-report.ts';
+import { marketStore, parseMarketRecord } from '../market-store.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CLOCK_OPTION, option, wholeNumber } from '../options.ts';
 import { type Progress, withProgress } from '../progress.ts';
@@ -23,6 +29,7 @@ import { addServeOptions, type ServeSettings, serveStore, surfaceLines } from '.
 
 const SEED = 1;
 const DEMO_KEY = 'demo';
+const DAY = 86_400_000;
 const BATCH = 1000;
 
 /** Keys that a demonstration makes, one of each kind, new at each start. */
@@ -33,32 +40,75 @@ interface DemoTokens {
   readonly admin: string;
 }
 
+interface DemoSettings extends ServeSettings {
+  readonly store: string;
+  readonly listings: number;
+  readonly live?: boolean;
+  readonly changesPerMinute: number;
+  readonly allowClockJump?: boolean;
+}
+
 export function defineDemo(demo: Command): void {
   demo
     .addOption(option('--store <store>', 'where the market lives').default('./plat-demo.db'))
     .addOption(
       option('--listings <n>', 'size of a new market').argParser(wholeNumber(1, 10_000_000)).default(2000),
     );
+  demo
+    .addOption(option('--live', 'the market goes on changing until the command ends'))
+    .addOption(
+      option('--changes-per-minute <n>', 'how fast, with --live')
+        .argParser(wholeNumber(1, 10_000))
+        .default(3),
+    );
   demo.addOption(CLOCK_OPTION());
   addServeOptions(demo).action(async (_options, self: Command) => {
     const config = await applyConfig(self);
-    const settings: ServeSettings & { store: string; listings: number; allowClockJump?: boolean } =
-      self.opts();
+    const settings: DemoSettings = self.opts();
+    if (settings.live !== true && self.getOptionValueSource('changesPerMinute') === 'cli') {
+      throw platError('usage', { reason: '--changes-per-minute goes with --live.' });
+    }
     const shutdown = onShutdown(true);
     const { allowClockJump } = settings;
     await fillStore(settings, config.partitions, shutdown.signal);
     if (shutdown.signal.aborted) return;
     const store = await openStore(settings.store, { create: false, threads: true, config, allowClockJump });
     try {
+      const market = settings.live === true ? await liveMarketOf(store) : undefined;
       const tokens = await renewKeys(store);
       const service = await serveStore(store, { ...settings, logLevel: settings.logLevel }, config);
       writeLines(await welcome(store, service, tokens, surfaceLines(service, settings, config)));
+      if (market !== undefined) await keepChanging(market, settings.changesPerMinute, shutdown.signal);
       await shutdown.asked;
       await service.close();
     } finally {
       await store.close();
     }
   });
+}
+
+/** The market of a store, with the moment that its dates lead up to. */
+function optionsOf({ seed, listings, date }: NonNullable<StoreSettings['market']>): MarketOptions {
+  return { seed, listings, ...(date === undefined ? {} : { now: new Date(date) }) };
+}
+
+/** The market of a store, to be changed. @throws PlatError `usage` where the store holds somebody's own records */
+async function liveMarketOf(store: Store): Promise<LiveMarket> {
+  const { settings } = await store.model();
+  if (settings.market === undefined || settings.owner !== 'authority') {
+    throw platError('usage', {
+      reason: `--live changes a market that "plat demo" made; ${store.name} has none.`,
+    });
+  }
+  const random = makeRandom(settings.market.seed, 'live', Math.floor(systemClock.now() / 1000));
+  return new LiveMarket(makeMarket(optionsOf(settings.market)), marketStore(store), random);
+}
+
+/** Changes a market until the command is told to end. */
+async function keepChanging(market: LiveMarket, perMinute: number, signal: AbortSignal): Promise<void> {
+  const { end, ...report } = liveReport(market, perMinute);
+  await runLive({ market, clock: systemClock, perMinute, signal, ...report });
+  end();
 }
 
 /** Makes the market if the store holds no listing; a market that was broken off is completed. */
@@ -72,24 +122,27 @@ async function fillStore(
     const { settings } = await store.model();
     const counts = await listingCount(store);
     if (settings.market === undefined && counts > 0) return; // records of somebody's own
-    const market = settings.market ?? { seed: SEED, listings };
+    const market = settings.market ?? { seed: SEED, listings, date: lastNoon(await store.now()) };
     if (counts >= market.listings) return;
     await store.configure((current) => ({
       ...current,
       market,
       declarations: { ...current.declarations, customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
     }));
-    const total = sizeOf(market.seed, market.listings);
-    await withProgress('Making the market', total, (progress) =>
-      storeMarket(store, market, progress, signal),
+    const options = optionsOf(market);
+    await withProgress('Making the market', sizeOf(options), (progress) =>
+      storeMarket(store, options, progress, signal),
     );
   } finally {
     await store.close();
   }
 }
 
-function sizeOf(seed: number, listings: number): number {
-  const market = makeMarket({ seed, listings });
+/** The moment that a new market leads up to: markets that are made on one day are the same. */
+const lastNoon = (now: number): string => new Date(now - ((now + DAY / 2) % DAY)).toISOString();
+
+function sizeOf(options: MarketOptions): number {
+  const market = makeMarket(options);
   return market.organizations().length + market.offices + market.members + market.listings;
 }
 
@@ -100,7 +153,7 @@ async function listingCount(store: Store): Promise<number> {
 
 async function storeMarket(
   store: Store,
-  options: { readonly seed: number; readonly listings: number },
+  options: MarketOptions,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
@@ -120,16 +173,9 @@ async function storeMarket(
     if (signal.aborted) return;
     if (record.resource !== resource || batch.length >= BATCH) await flush();
     resource = record.resource;
-    batch.push(parsed(model, record));
+    batch.push(parseMarketRecord(model, record));
   }
   await flush();
-}
-
-function parsed(model: StoreModel, { resource, record }: MarketRecord): ParsedRecord {
-  const result = parseRecord(model.resource(resource), record, model);
-  if (!result.ok)
-    throw new Error(`The market made a wrong ${resource}: ${result.invalid.reasons.join('; ')}`);
-  return result.record;
 }
 
 /** Makes one key of each kind; those of an earlier start stop working. */
@@ -161,7 +207,7 @@ async function renewKeys(store: Store): Promise<DemoTokens> {
 async function systemsOf(store: Store): Promise<string[]> {
   const { settings } = await store.model();
   if (settings.market !== undefined) {
-    return makeMarket(settings.market)
+    return makeMarket(optionsOf(settings.market))
       .organizations()
       .map((organization) => String(organization.OrganizationUniqueId));
   }

@@ -1,6 +1,6 @@
 import type { MarketContext } from '../context.ts';
 import { makeKey } from '../keys.ts';
-import { makeRandom } from '../random.ts';
+import { makeRandom, type Random } from '../random.ts';
 import { type ImportRecord, withChildren } from '../records.ts';
 import { buildingFields, lotFields } from './building-fields.ts';
 import { customValues } from './custom-values.ts';
@@ -16,7 +16,7 @@ import { drawPrices, marketValue } from './price.ts';
 import { writeRemarks } from './remarks.ts';
 import { drawRooms, roomRecords } from './rooms.ts';
 import { displayFields, showingFields } from './showing-fields.ts';
-import { drawTimeline } from './timeline.ts';
+import { drawTimeline, freshTimeline, type Timeline } from './timeline.ts';
 import { drawUnits } from './units.ts';
 
 /** Every fourth listing has a floor plan, so it has rooms. */
@@ -34,8 +34,25 @@ export function listingKey({ seed, now }: MarketContext, listing: number): strin
 /** The Property record with this serial, with its media, rooms, unit types and open houses. */
 export function makeListing(market: MarketContext, listing: number): ImportRecord {
   const random = makeRandom(market.seed, 'listing', listing);
-  const { now } = market;
-  const timeline = drawTimeline(now, random);
+  return listingOf(market, listing, drawTimeline(market.now, random), market.now, random);
+}
+
+/**
+ * A Property record that comes to the market at this moment, which may be long after the market was made.
+ * @param listing a serial beyond those of the market
+ */
+export function makeFreshListing(market: MarketContext, listing: number, now: number): ImportRecord {
+  const random = makeRandom(market.seed, 'fresh listing', listing);
+  return listingOf(market, listing, freshTimeline(now, random), now, random);
+}
+
+function listingOf(
+  market: MarketContext,
+  listing: number,
+  timeline: Timeline,
+  now: number,
+  random: Random,
+): ImportRecord {
   const premises = drawPremises(random, new Date(timeline.contract).getUTCFullYear(), hasPlan(listing));
   const value = marketValue(premises, timeline, now, random);
   const prices = drawPrices(value, premises.lease, timeline, random);

@@ -124,3 +124,21 @@ export function drawTimeline(now: number, random: Random): Timeline {
     }
   }
 }
+
+/** The dates of a listing that comes to the market at this moment; it was entered in the hours before. */
+export function freshTimeline(now: number, random: Random): Timeline {
+  const today = startOfDay(now);
+  const status = random.weighted([
+    ['Active', 85],
+    ['Coming Soon', 15],
+  ] as const);
+  const onMarket = status === 'Active' ? today : today + random.integer(1, 14) * DAY;
+  return {
+    status,
+    contract: today - random.integer(0, 5) * DAY,
+    entered: Math.floor((now - random.between(1, 4) * HOUR) / 1000) * 1000,
+    onMarket,
+    expiration: today + random.pick([120, 180, 180, 270, 365]) * DAY,
+    days: 0,
+  };
+}

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EventKind, type MarketEvent, nextEvent } from '../../src/demo/changes.ts';
-import { makeMarket } from '../../src/demo/market.ts';
-import { makeRandom } from '../../src/demo/random.ts';
-import { childrenOf, type ImportRecord, numberOf, textOf } from '../../src/demo/records.ts';
-import { faultsOf } from './check-record.ts';
+import { type EventKind, type MarketEvent, nextEvent } from '../../../src/demo/live/listing-events.ts';
+import { makeMarket } from '../../../src/demo/market.ts';
+import { makeRandom } from '../../../src/demo/random.ts';
+import { childrenOf, type ImportRecord, numberOf, textOf } from '../../../src/demo/records.ts';
+import { faultsOf } from '../check-record.ts';
 
 const market = makeMarket({ seed: 21, listings: 400 });
 const NOW = Date.parse('2026-06-02T15:00:00Z');
 const DAY = 86_400_000;
+
+const agentOf = (listing: ImportRecord) => market.memberOf(textOf(listing, 'ListAgentKey') ?? '');
 
 interface Step {
   readonly before: ImportRecord;
@@ -23,7 +25,7 @@ function live(serial: number, days: number): Step[] {
   const steps: Step[] = [];
   for (let day = 0; day < days; day++) {
     const now = new Date(NOW + day * DAY);
-    const event = nextEvent(random, listing, { market, now });
+    const event = nextEvent(random, listing, { agent: agentOf(listing), now });
     if (event === undefined) break;
     steps.push({ before: listing, event, day: now.toISOString().slice(0, 10) });
     if (event.resource === 'Property') listing = event.record;
@@ -42,6 +44,7 @@ describe('what happens in the market', () => {
     assert.deepEqual([...kinds].sort(), [
       'agent phone changed',
       'open house added',
+      'open house canceled',
       'photo added',
       'photo removed',
       'price change',
@@ -113,10 +116,19 @@ describe('what happens in the market', () => {
     }
   });
 
-  it('adds open houses to come', () => {
+  it('adds open houses to come at a weekend, cancels one, and lets those of the past go', () => {
+    const coming = (record: ImportRecord, day: string) =>
+      childrenOf(record, 'OpenHouses').filter(({ OpenHouseDate }) => String(OpenHouseDate) >= day);
+    for (const { before, event, day } of of('open house canceled')) {
+      const [old, now] = [coming(before, day), childrenOf(event.record, 'OpenHouses')];
+      assert.equal(now.length, old.length - 1);
+      assert.ok(now.every((house) => old.includes(house)));
+    }
     for (const { before, event, day } of of('open house added')) {
-      const [old, now] = [childrenOf(before, 'OpenHouses'), childrenOf(event.record, 'OpenHouses')];
+      const [old, now] = [coming(before, day), childrenOf(event.record, 'OpenHouses')];
       assert.deepEqual(now.slice(0, -1), old);
+      assert.ok([0, 6].includes(new Date(String(now.at(-1)?.OpenHouseDate)).getUTCDay()));
+      assert.ok(now.length <= 4);
       assert.ok(String(now.at(-1)?.OpenHouseDate) > day);
       assert.equal(new Set(now.map(({ OpenHouseKey }) => OpenHouseKey)).size, now.length);
     }
@@ -136,7 +148,11 @@ describe('what happens in the market', () => {
     const random = makeRandom(5);
     const { Media, OpenHouses, ...bare } = market.listing(8);
     for (let round = 0; round < 200; round++) {
-      const event = nextEvent(random, { ...bare, StandardStatus: 'Active' }, { market, now: new Date(NOW) });
+      const event = nextEvent(
+        random,
+        { ...bare, StandardStatus: 'Active' },
+        { agent: agentOf(bare), now: new Date(NOW) },
+      );
       assert.ok(
         event !== undefined && ['price change', 'status move', 'agent phone changed'].includes(event.kind),
       );
@@ -145,6 +161,6 @@ describe('what happens in the market', () => {
 
   it('ends when nothing can happen any more', () => {
     const over = { ListingKey: 'L', StandardStatus: 'Closed' };
-    assert.equal(nextEvent(makeRandom(1), over, { market, now: new Date(NOW) }), undefined);
+    assert.equal(nextEvent(makeRandom(1), over, { agent: undefined, now: new Date(NOW) }), undefined);
   });
 });

@@ -1,15 +1,15 @@
-import type { FieldValues } from '../dictionary/index.ts';
-import { drawPhone } from './contacts.ts';
-import { DAY, dateText, startOfDay, timestampText } from './dates.ts';
-import { mlsStatus } from './listing/history-fields.ts';
-import { photoRecord } from './listing/media.ts';
-import { nextSaturday, openHouseRecord } from './listing/open-houses.ts';
-import { roundPrice } from './listing/price.ts';
-import type { Status } from './listing/timeline.ts';
-import type { Market } from './market.ts';
-import { SCENES } from './media-keys.ts';
-import type { Random } from './random.ts';
-import { childrenOf, type ImportRecord, type MarketRecord, numberOf, textOf } from './records.ts';
+/** What happens to one listing of a market, or to its agent: the record as it was becomes the record to import. */
+import type { FieldValues } from '../../dictionary/index.ts';
+import { drawPhone } from '../contacts.ts';
+import { DAY, dateText, startOfDay, timestampText } from '../dates.ts';
+import { mlsStatus } from '../listing/history-fields.ts';
+import { photoRecord } from '../listing/media.ts';
+import { nextSaturday, openHouseRecord } from '../listing/open-houses.ts';
+import { roundPrice } from '../listing/price.ts';
+import type { Status } from '../listing/timeline.ts';
+import { SCENES } from '../media-keys.ts';
+import type { Random } from '../random.ts';
+import { childrenOf, type ImportRecord, type MarketRecord, numberOf, textOf } from '../records.ts';
 
 export type EventKind =
   | 'price change'
@@ -17,6 +17,7 @@ export type EventKind =
   | 'photo added'
   | 'photo removed'
   | 'open house added'
+  | 'open house canceled'
   | 'agent phone changed';
 
 /** What happened, and the record to import because of it: whole, as an import replaces what it names. */
@@ -25,7 +26,8 @@ export interface MarketEvent extends MarketRecord {
 }
 
 interface Context {
-  readonly market: Market;
+  /** The Member record of the listing agent, where there is one. */
+  readonly agent: FieldValues | undefined;
   /** When it happens. */
   readonly now: Date;
 }
@@ -65,12 +67,17 @@ const MOVES: Readonly<Record<Status, readonly (readonly [Status, number])[]>> = 
   Canceled: [],
 };
 
-function statusOf(listing: ImportRecord): Status | undefined {
+/** Whether a listing of this status stays as it is. */
+export const isOver = (status: Status): boolean => MOVES[status].length === 0;
+
+/** The status of a listing; undefined when it has none of this market's. */
+export function statusOf(listing: ImportRecord): Status | undefined {
   const status = textOf(listing, 'StandardStatus');
   return status !== undefined && isStatus(status) ? status : undefined;
 }
 
-function isStatus(status: string): status is Status {
+/** Whether a text is a status of the market. */
+export function isStatus(status: string): status is Status {
   return Object.hasOwn(MOVES, status);
 }
 
@@ -186,33 +193,49 @@ function changePhotos(random: Random, listing: ImportRecord, add: boolean, now: 
   return { ...listing, Media: arrange(kept, others), PhotosCount: kept.length };
 }
 
+/** The open houses that are still to come; those of the past leave with the next change. */
+function comingHouses(listing: ImportRecord, now: number): readonly FieldValues[] {
+  const today = dateText(now);
+  return childrenOf(listing, 'OpenHouses').filter(({ OpenHouseDate }) => String(OpenHouseDate) >= today);
+}
+
 function addOpenHouse(random: Random, listing: ImportRecord, now: number): ImportRecord {
-  const houses = childrenOf(listing, 'OpenHouses');
-  const serial = nextSerial(houses, 'OpenHouseKey', /-O(\d+)$/);
+  const serial = nextSerial(childrenOf(listing, 'OpenHouses'), 'OpenHouseKey', /-O(\d+)$/);
   const day = nextSaturday(now) + random.integer(0, 3) * 7 * DAY + random.integer(0, 1) * DAY;
   const agent = textOf(listing, 'ListAgentKey') ?? '';
   const house = openHouseRecord(textOf(listing, 'ListingKey') ?? '', serial, day, agent, random);
-  return { ...listing, OpenHouses: [...houses, house] };
+  return { ...listing, OpenHouses: [...comingHouses(listing, now), house] };
 }
 
-/** The most photos that events lead to, since PhotosCount has two digits. */
-const MOST_PHOTOS = 60;
+function cancelOpenHouse(random: Random, listing: ImportRecord, now: number): ImportRecord {
+  const coming = comingHouses(listing, now);
+  return { ...listing, OpenHouses: coming.toSpliced(random.integer(0, coming.length - 1), 1) };
+}
+
+/** The most photos that events lead to; the more there are, the rarer another one is. */
+const MOST_PHOTOS = 40;
+/** The most open houses of one listing that are still to come. */
+const MOST_HOUSES = 4;
 
 /** What may happen to a listing as it is, with weights. */
 function possible(
   listing: ImportRecord,
   status: Status | undefined,
   hasAgent: boolean,
+  now: number,
 ): [EventKind, number][] {
   const photos = childrenOf(listing, 'Media').filter(isPhoto).length;
   const listed = 'Media' in listing;
   const selling = status === 'Active' || status === 'Coming Soon';
+  const houses = comingHouses(listing, now).length;
+  const shown = status === 'Active' && 'OpenHouses' in listing;
   return [
     ['price change', selling ? 30 : 0],
-    ['status move', status !== undefined && MOVES[status].length > 0 ? 25 : 0],
-    ['photo added', listed && photos < MOST_PHOTOS ? 15 : 0],
+    ['status move', status !== undefined && !isOver(status) ? 25 : 0],
+    ['photo added', listed ? 15 * (1 - Math.min(1, photos / MOST_PHOTOS)) : 0],
     ['photo removed', photos > 1 ? 8 : 0],
-    ['open house added', status === 'Active' && 'OpenHouses' in listing ? 12 : 0],
+    ['open house added', shown && houses < MOST_HOUSES ? 12 : 0],
+    ['open house canceled', houses > 0 ? 3 : 0],
     ['agent phone changed', hasAgent ? 5 : 0],
   ];
 }
@@ -226,14 +249,13 @@ function possible(
 export function nextEvent(
   random: Random,
   listing: ImportRecord,
-  { market, now }: Context,
+  { agent, now }: Context,
 ): MarketEvent | undefined {
-  const agent = market.memberOf(textOf(listing, 'ListAgentKey') ?? '');
   const status = statusOf(listing);
-  const choices = possible(listing, status, agent !== undefined).filter(([, weight]) => weight > 0);
+  const time = now.getTime();
+  const choices = possible(listing, status, agent !== undefined, time).filter(([, weight]) => weight > 0);
   if (choices.length === 0) return undefined;
   const kind = random.weighted(choices);
-  const time = now.getTime();
   const changed = (record: ImportRecord): MarketEvent => ({ kind, resource: 'Property', record });
   switch (kind) {
     case 'price change':
@@ -245,6 +267,8 @@ export function nextEvent(
       return changed(changePhotos(random, listing, kind === 'photo added', time));
     case 'open house added':
       return changed(addOpenHouse(random, listing, time));
+    case 'open house canceled':
+      return changed(cancelOpenHouse(random, listing, time));
     case 'agent phone changed': {
       const phone = drawPhone(random);
       return {

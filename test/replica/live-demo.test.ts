@@ -1,0 +1,54 @@
+/** A replica that follows the live demonstration by windows and purges: it ends equal, after weeks of changes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { marketStore } from '../../src/cli/market-store.ts';
+import {
+  type Change,
+  CUSTOM_FIELDS,
+  CUSTOM_LOOKUPS,
+  LiveMarket,
+  makeMarket,
+  makeRandom,
+  marketRecords,
+} from '../../src/demo/index.ts';
+import { DAY } from '../support/clock.ts';
+import { platFeed } from './support/plat-source.ts';
+
+const full = process.env.PLAT_FULL === '1';
+const OPTIONS = full ? { seed: 5, listings: 300 } : { seed: 5, listings: 16 };
+const [ROUNDS, CHANGES] = full ? [40, 150] : [2, 20];
+
+for (const kind of full ? (['reso', 'native'] as const) : (['reso'] as const)) {
+  test(`${kind}: a replica of the live demonstration ends equal`, async (t) => {
+    const feed = await platFeed(t, {
+      settings: { declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } },
+    });
+    for (const [resource, list] of Map.groupBy(marketRecords(OPTIONS), (each) => each.resource))
+      await feed.write(resource, ...list.map(({ record }) => ({ ...record })));
+    const replica = await feed.replica(t, kind);
+    await replica.replicate();
+    const live = new LiveMarket(makeMarket(OPTIONS), marketStore(feed.store), makeRandom(1, 'live'));
+    await live.learn();
+    const changes: Change[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      feed.clock.advance(DAY * 0.7);
+      changes.push(...(await live.change(CHANGES, feed.clock.now())));
+      feed.clock.advance(60_000);
+      assert.equal(await replica.replicate({ step: 'update' }), 'done');
+      assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+    }
+    const kinds = new Set(changes.map(({ kind: what }) => what));
+    for (const what of ['status move', 'new listing', 'listing removed'] as const)
+      assert.ok(kinds.has(what), what);
+    feed.clock.advance(DAY);
+    assert.equal(await replica.replicate(), 'done');
+    const verified = await replica.verify();
+    assert.deepEqual(
+      verified.flatMap(({ differences }) => differences),
+      [],
+    );
+    assert.ok(verified.some(({ atSource }) => atSource >= OPTIONS.listings * 0.7));
+    assert.deepEqual(await replica.quarantine(), []);
+    assert.deepEqual(await replica.keys('Property'), await feed.keys('Property'));
+  });
+}
