@@ -1,5 +1,15 @@
 import type { Navigation } from '../dictionary/types.ts';
-import type { Collection, Expression, LikePart, Literal, Location, Point, Scope, Search } from './tree.ts';
+import type {
+  Collection,
+  Expression,
+  LikePart,
+  Literal,
+  Location,
+  PlaceOfRecord,
+  Point,
+  Scope,
+  Search,
+} from './tree.ts';
 
 /**
  * A tree as text: the same for equal trees, and different for different ones. Resources are not named, so a text
@@ -43,7 +53,7 @@ export function canonicalText(tree: Expression | Search): string {
       return parts(`case:${tree.type}`, ...branches);
     }
     case 'distance':
-      return parts('distance', locationText(tree.location), pointText(tree.to));
+      return parts('distance', locationText(tree.location), targetText(tree.to));
     case 'within':
       return parts('within', locationText(tree.location), ...tree.polygon.map(pointText));
     case 'any':
@@ -78,6 +88,9 @@ function literalText(literal: Literal): string {
 }
 
 const pointText = ({ longitude, latitude }: Point): string => `${longitude},${latitude}`;
+
+const targetText = (to: Point | PlaceOfRecord): string =>
+  'key' in to ? `of:${JSON.stringify(to.key)}` : pointText(to);
 
 const locationText = ({ scope, via, latitude, longitude }: Location): string =>
   `${path(scope, via, latitude.name)},${longitude.name}`;

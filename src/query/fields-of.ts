@@ -1,5 +1,5 @@
 import type { Field } from '../dictionary/types.ts';
-import type { Collection, Expression } from './tree.ts';
+import type { Collection, Expression, Location } from './tree.ts';
 
 /**
  * The fields of the record itself that an expression looks at; undefined when it looks further: through a
@@ -37,11 +37,9 @@ function visit(expression: Expression, found: Set<Field>): boolean {
     case 'case':
       return all(expression.branches.flatMap(({ when, then }) => [when, then]));
     case 'distance':
-    case 'within': {
-      const { location } = expression;
-      const { scope, via } = location;
-      return [location.latitude, location.longitude].every((field) => own({ scope, via, field }, found));
-    }
+      return !('key' in expression.to) && place(expression.location, found);
+    case 'within':
+      return place(expression.location, found);
     case 'any':
     case 'all':
     case 'count':
@@ -51,6 +49,9 @@ function visit(expression: Expression, found: Set<Field>): boolean {
       );
   }
 }
+
+const place = ({ scope, via, latitude, longitude }: Location, found: Set<Field>): boolean =>
+  [latitude, longitude].every((field) => own({ scope, via, field }, found));
 
 function own(
   { scope, via, field }: { scope: number; via: readonly unknown[]; field: Field },

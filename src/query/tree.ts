@@ -193,11 +193,21 @@ export interface Location {
   readonly longitude: Field;
 }
 
-/** Metres over the sphere between the record's location and a point; null without a location. */
+/**
+ * Where another record of a resource lies, as far as the role sees it. A hidden record lies nowhere, as one that is not
+ * there.
+ */
+export interface PlaceOfRecord {
+  readonly key: string;
+  readonly latitude: Field;
+  readonly longitude: Field;
+}
+
+/** Metres over the sphere between the record's location and a point; null without either. */
 export interface Distance {
   readonly kind: 'distance';
   readonly location: Location;
-  readonly to: Point;
+  readonly to: Point | PlaceOfRecord;
 }
 
 /** Whether the record's location lies in a polygon (its border included); null without a location. */

@@ -69,8 +69,7 @@ export class Coverage {
     this.add(`condition ${condition.kind}`);
     switch (condition.kind) {
       case 'place':
-        for (const shape of condition.shapes)
-          this.add(`shape ${shape.kind === 'circle' ? 'circle' : shape.form}`);
+        for (const shape of condition.shapes) this.add(`shape ${'form' in shape ? shape.form : shape.kind}`);
         return;
       case 'comparison':
         this.term(condition.left.term);

@@ -1,11 +1,11 @@
 /** Whether a record meets a filter of the native language: what is not true is false, and null is a value. */
 import { evaluate, type Member, membersAt, type Situation } from './evaluate.ts';
 import type { Condition, Joined, Left, NativeOperator, Part, Right, Shape } from './native-term.ts';
-import { distanceBetween, liesWithin, type Place } from './places.ts';
+import { distanceBetween, liesOn, liesWithin, type Place } from './places.ts';
 import type { Term } from './term.ts';
 import { ANY, indexOf, lengthOf, matchesWildcards, ONE, substringOf } from './text.ts';
 import { compareTexts, compareValues, refuseNear, type Value } from './values.ts';
-import { fieldValue, standardValue } from './world.ts';
+import { type Entity, fieldValue, isVisible, standardValue, type Viewer, type World } from './world.ts';
 
 /** `And` and `Not` bind tighter than `Or`; `A Not B` is `A` and not `B`. */
 export function meets(filter: Joined, situation: Situation, nested = false): boolean {
@@ -48,7 +48,7 @@ function meetsCondition(condition: Condition, situation: Situation): boolean {
     }
     case 'place': {
       const place = placeOf(situation);
-      const inside = place !== undefined && condition.shapes.some((shape) => isIn(place, shape));
+      const inside = place !== undefined && condition.shapes.some((shape) => isIn(place, shape, situation));
       return inside === (condition.operator === 'Eq');
     }
   }
@@ -145,7 +145,12 @@ function hasPart(text: string, name: 'startswith' | 'endswith' | 'contains', par
 
 function placeOf({ scopes, world, viewer }: Situation): Place | undefined {
   const [entity] = scopes;
-  if (entity === undefined || typeof entity === 'string') return undefined;
+  return entity === undefined || typeof entity === 'string'
+    ? undefined
+    : placeOfEntity(entity, world, viewer);
+}
+
+function placeOfEntity(entity: Entity, world: World, viewer: Viewer): Place | undefined {
   const [latitude, longitude] = ['Latitude', 'Longitude'].map((name) => {
     const field = entity.resource.fields.get(name);
     return field === undefined ? null : fieldValue(world, entity, field, viewer);
@@ -155,14 +160,35 @@ function placeOf({ scopes, world, viewer }: Situation): Place | undefined {
 
 const METRES_IN_A_MILE = 1609.344;
 
-function isIn(place: Place, shape: Shape): boolean {
-  if (shape.kind === 'circle') {
-    const [distance, bound] = [distanceBetween(place, shape.centre), shape.miles * METRES_IN_A_MILE];
-    refuseNear(distance, bound);
-    return distance <= bound;
+function isIn(place: Place, shape: Shape, { world, viewer }: Situation): boolean {
+  switch (shape.kind) {
+    case 'circle':
+      return isAround(place, shape.centre, shape.miles);
+    case 'around': {
+      const entity = world.find('Property', 'ListingKey', shape.key);
+      const seen = entity !== undefined && isVisible(world, entity, viewer);
+      const centre = seen ? placeOfEntity(entity, world, viewer) : undefined;
+      return centre !== undefined && isAround(place, centre, shape.miles);
+    }
+    case 'points':
+      return shape.points.some(
+        ({ latitude, longitude }) => place.latitude === latitude && place.longitude === longitude,
+      );
+    case 'lines':
+      return shape.lines.some((line) => liesOn(place, line));
+    case 'area': {
+      const [outer, ...holes] = shape.rings;
+      return (
+        outer !== undefined && liesWithin(place, outer) && !holes.some((hole) => liesWithin(place, hole))
+      );
+    }
   }
-  const [outer, ...holes] = shape.rings;
-  return outer !== undefined && liesWithin(place, outer) && !holes.some((hole) => liesWithin(place, hole));
+}
+
+function isAround(place: Place, centre: Place, miles: number): boolean {
+  const [distance, bound] = [distanceBetween(place, centre), miles * METRES_IN_A_MILE];
+  refuseNear(distance, bound);
+  return distance <= bound;
 }
 
 /** `*` and `?` are wildcards, behind a backslash characters. */

@@ -18,7 +18,10 @@ const EXPECTED = [
   ...['add', 'sub', 'mul', 'div', 'mod'].map((operator) => `arithmetic ${operator}`),
   ...['string', 'integer', 'decimal', 'boolean', 'date', 'timestamp'].map((type) => `field ${type}`),
   ...['null', 'literal', 'beyond', 'wildcards', 'regex', 'part', 'range'].map((kind) => `right ${kind}`),
-  ...['circle', 'polygon', 'rectangle', 'wkt'].map((shape) => `shape ${shape}`),
+  ...['circle', 'around', 'point', 'multipoint', 'linestring', 'wkt line', 'wkt lines'].map(
+    (shape) => `shape ${shape}`,
+  ),
+  ...['polygon', 'rectangle', 'wkt'].map((shape) => `shape ${shape}`),
   ...['Edm.String', 'Edm.Int64', 'Edm.Decimal'].map((name) => `cast ${name}`),
   ...[
     'condition comparison',

@@ -31,6 +31,14 @@ export type Right =
 
 export type Shape =
   | { readonly kind: 'circle'; readonly centre: Place; readonly miles: number }
+  /** A circle around a record, whoever may see that. */
+  | { readonly kind: 'around'; readonly key: string; readonly miles: number }
+  | { readonly kind: 'points'; readonly points: readonly Place[]; readonly form: 'point' | 'multipoint' }
+  | {
+      readonly kind: 'lines';
+      readonly lines: readonly (readonly Place[])[];
+      readonly form: 'linestring' | 'wkt line' | 'wkt lines';
+    }
   /** Rings, the first around the others. */
   | {
       readonly kind: 'area';

@@ -65,7 +65,36 @@ const latitudeFirst = ({ latitude, longitude }: Place): string => `${latitude} $
 const longitudeFirst = ({ latitude, longitude }: Place): string => `${longitude} ${latitude}`;
 
 function writeShape(shape: Shape): string {
-  if (shape.kind === 'circle') return `radius('${latitudeFirst(shape.centre)}',${shape.miles})`;
+  switch (shape.kind) {
+    case 'circle':
+      return `radius('${latitudeFirst(shape.centre)}',${shape.miles})`;
+    case 'around':
+      return `radius('${shape.key}',${shape.miles})`;
+    case 'points': {
+      const points = shape.points.map(longitudeFirst);
+      const multi = points.map((point, index) => (index === 0 ? point : `(${point})`)).join(', ');
+      return shape.form === 'point' ? `wkt('POINT(${points[0]})')` : `wkt('MULTIPOINT(${multi})')`;
+    }
+    case 'lines':
+      return writeLines(shape);
+    case 'area':
+      return writeArea(shape);
+  }
+}
+
+function writeLines({ form, lines }: Extract<Shape, { kind: 'lines' }>): string {
+  const wkt = lines.map((line) => `(${line.map(longitudeFirst).join(', ')})`);
+  switch (form) {
+    case 'linestring':
+      return `linestring('${(lines[0] ?? []).map(latitudeFirst).join(', ')}')`;
+    case 'wkt line':
+      return `wkt('LINESTRING${wkt[0]}')`;
+    case 'wkt lines':
+      return `wkt('MULTILINESTRING(${wkt.join(', ')})')`;
+  }
+}
+
+function writeArea(shape: Extract<Shape, { kind: 'area' }>): string {
   const [outer = []] = shape.rings;
   switch (shape.form) {
     case 'polygon':

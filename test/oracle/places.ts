@@ -31,6 +31,25 @@ const turn = (from: Place, to: Place, place: Place): number =>
 const isBetween = (value: number, one: number, other: number): boolean =>
   Math.min(one, other) <= value && value <= Math.max(one, other);
 
+/** Whether a place lies on a line; one that a slanting part of it misses by rounding alone is left open. */
+export function liesOn(place: Place, line: readonly Place[]): boolean {
+  return line.some((to, index) => {
+    const from = line[index - 1] ?? to;
+    return touches(place, from, to);
+  });
+}
+
+function touches(place: Place, from: Place, to: Place): boolean {
+  const near =
+    isBetween(place.longitude, from.longitude, to.longitude) &&
+    isBetween(place.latitude, from.latitude, to.latitude);
+  const side = turn(from, to, place);
+  const straight = from.longitude === to.longitude || from.latitude === to.latitude;
+  if (near && side === 0) return true;
+  if (near && !straight && Math.abs(side) < 1e-12) throw new Unsure('almost on the border');
+  return false;
+}
+
 /**
  * Whether a place lies in a ring, its border included. Edges are straight in degrees; a place that a slanting edge
  * misses by rounding alone is left open.
@@ -40,13 +59,8 @@ export function liesWithin(place: Place, ring: readonly Place[]): boolean {
   for (const [index, to] of ring.entries()) {
     const from = ring[index - 1];
     if (from === undefined) continue;
+    if (touches(place, from, to)) return true;
     const side = turn(from, to, place);
-    const near =
-      isBetween(place.longitude, from.longitude, to.longitude) &&
-      isBetween(place.latitude, from.latitude, to.latitude);
-    const straight = from.longitude === to.longitude || from.latitude === to.latitude;
-    if (near && side === 0) return true;
-    if (near && !straight && Math.abs(side) < 1e-12) throw new Unsure('almost on the border');
     const crosses = from.latitude > place.latitude !== to.latitude > place.latitude;
     if (crosses && side > 0 === to.latitude > from.latitude) inside = !inside;
   }

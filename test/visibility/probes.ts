@@ -1,6 +1,6 @@
 /** Requests that would tell a difference between the twins if anything did, drawn at random. */
 import type { Random } from '../oracle/random.ts';
-import { HIDDEN, SECRETS, SYSTEM, VISIBLE } from './twins.ts';
+import { HIDDEN, PLACED, SECRETS, SYSTEM, VISIBLE } from './twins.ts';
 
 export type ProbeSurface = 'api' | 'replication' | 'floorplans';
 
@@ -183,7 +183,9 @@ export function probe(random: Random): Probe {
       `${name} Eq NULL`,
       `ListPrice Bt ${first.price},${second.price}`,
       `ModificationTimestamp Bt ${pick(MOMENTS)},${pick(MOMENTS)}`,
-      `Location Eq radius('${pick([first.latitude, 44.55])},-85.5',${pick([0.1, 50])})`,
+      `Location Eq radius('${pick([first.latitude, 44.55])} -85.5',${pick([0.1, 50])})`,
+      `Location ${pick(['Eq', 'Ne'])} radius('${pick([PLACED.hidden, PLACED.withheld])}',${pick([0.1, 50])})`,
+      `Location Eq linestring('${pick([first.latitude, 44])} -85.5, 46 -85.5')`,
       `${name} Eq '*${pick([first.word, second.word, 'ran'])}*'`,
     ]);
   };

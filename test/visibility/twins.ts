@@ -26,14 +26,23 @@ export const ROLES = ['idx', 'public', 'portal'] as const;
 
 const CITIES = ['Bremen', 'Zug', 'Åland'] as const;
 
-export const VISIBLE: readonly string[] = Array.from({ length: 15 }, (_, index) => `V${10 + index}`);
+/** Keys by which the native language names the place of a record: of a hidden one, and of one whose place is withheld. */
+export const PLACED = {
+  hidden: '20260101000000000000000002',
+  withheld: '20260101000000000000000013',
+} as const;
+
+/** Of every fourth from the fourth on the address is withheld. */
+export const VISIBLE: readonly string[] = Array.from({ length: 15 }, (_, index) =>
+  index === 3 ? PLACED.withheld : `V${10 + index}`,
+);
 
 /** A plan at an address of its own: one that a store serves is signed with the store's secret. */
 const floorPlan = (key: string, fields: Json): Json =>
   servedPlan(key, { MediaURL: `https://plans.example/${key}.svg`, ...fields });
 
 /** Present in both twins, in one of them, or in none; none of them is seen. */
-export const HIDDEN: readonly string[] = ['H1', 'H2', 'H3', 'H4', 'H9', 'none'];
+export const HIDDEN: readonly string[] = ['H1', PLACED.hidden, 'H3', 'H4', 'H9', 'none'];
 
 /** Fields that no role of the test sees. */
 const hiddenFields = (word: string, index: number): Json => ({
@@ -127,7 +136,7 @@ export async function fillTwin({ write, clock }: World, twin: Twin): Promise<voi
     await write('Property', visibleListing(key, index, twin));
     if (index % 5 === 0) {
       at(11 + 2 * index);
-      const hidden = [own, 'H2', 'H3', 'H4'][index / 5] ?? 'H4';
+      const hidden = [own, PLACED.hidden, 'H3', 'H4'][index / 5] ?? 'H4';
       await write('Property', hiddenListing(hidden, index / 5, twin));
     }
   }

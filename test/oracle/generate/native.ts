@@ -108,11 +108,65 @@ function makeEvery(context: Context): Condition {
 
 const fine = (degrees: number): number => Math.round(degrees * 1e4) / 1e4;
 
+const MILES = [0.5, 1, 3, 10.25, 40, 4000] as const;
+
+/** A key that no record has. */
+const NO_KEY = '9'.repeat(26);
+
+/** Where some record lies, in digits that the language takes. */
+function heldPlace(context: Context): Place {
+  const held = context.random.among(context.world.entities('Property'));
+  const [latitude, longitude] = [held?.values.Latitude, held?.values.Longitude];
+  const isPlain = (degrees: unknown): degrees is number =>
+    typeof degrees === 'number' && !String(degrees).includes('e');
+  return isPlain(latitude) && isPlain(longitude) ? { latitude, longitude } : makePlace(context);
+}
+
+/** Lines along a degree of latitude or longitude, through a record's place or beside it, and slanting ones. */
+function makeLine(context: Context): readonly Place[] {
+  const { random } = context;
+  const { latitude, longitude } = heldPlace(context);
+  const reach = fine(0.01 + random.unit() * 0.3);
+  const [west, east] = [fine(longitude - reach), fine(longitude + reach)];
+  const along = [west, east].map((degrees) => inBounds({ latitude, longitude: degrees }));
+  switch (random.between(0, 3)) {
+    case 0:
+      return [...along, makePlace(context)];
+    case 1:
+      return [fine(latitude - reach), fine(latitude + reach)].map((degrees) =>
+        inBounds({ latitude: degrees, longitude }),
+      );
+    case 2:
+      return [makePlace(context), { latitude, longitude }, makePlace(context)];
+    default:
+      return along;
+  }
+}
+
 function makeShape(context: Context): Shape {
   const { random } = context;
   const centre = makePlace(context);
-  if (random.chance(0.35))
-    return { kind: 'circle', centre, miles: random.pick([0.5, 1, 3, 10.25, 40, 4000]) };
+  switch (random.between(0, 7)) {
+    case 0: {
+      const { key } = random.among(context.world.entities('Property')) ?? { key: NO_KEY };
+      const known = /^\d{26}$/.test(key) && random.chance(0.9) ? key : NO_KEY;
+      return { kind: 'around', key: known, miles: random.pick(MILES) };
+    }
+    case 1: {
+      const form = random.pick(['point', 'multipoint'] as const);
+      const points = Array.from({ length: form === 'point' ? 1 : 3 }, () => heldPlace(context));
+      return { kind: 'points', form, points };
+    }
+    case 2: {
+      const form = random.pick(['linestring', 'wkt line', 'wkt lines'] as const);
+      return {
+        kind: 'lines',
+        form,
+        lines: [makeLine(context), ...(form === 'wkt lines' ? [makeLine(context)] : [])],
+      };
+    }
+  }
+  if (random.chance(0.35)) return { kind: 'circle', centre, miles: random.pick(MILES) };
   const [width, height] = [fine(0.05 + random.unit() * 0.6), fine(0.05 + random.unit() * 0.5)];
   if (random.chance(0.4)) return { kind: 'area', form: 'rectangle', rings: [box(centre, width, height)] };
   if (random.chance(0.4)) {

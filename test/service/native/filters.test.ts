@@ -111,6 +111,16 @@ suite('texts that are like another, functions, places', () => {
     "Location Eq polygon('44 -86, 44 -85.61, 45 -85.61, 45 -86')": ['1'],
     "Location Eq rectangle('44 -86, 45 -85')": ['1', '2'],
     "Location Eq wkt('POLYGON((8 47, 9 47, 9 48, 8 48, 8 47))')": ['5'],
+    "Location Eq wkt('POINT(8.51 47.17)')": ['5'],
+    "Location Eq wkt('MULTIPOINT((8.51 47.17), (-85.62 44.76), (-85.6 44.76))')": ['1', '5'],
+    "Location Eq linestring('44.76 -86, 44.76 -85, 44.8 -85.62')": ['1'],
+    "Location Ne wkt('LINESTRING(-85.6 44, -85.6 45)')": ['1', '3', '4', '5'],
+    "Location Eq wkt('SRID=4326;MULTILINESTRING((-85.63 44.765, -85.6 44.77), (8.51 47.17, 9 48))')": [
+      '2',
+      '5',
+    ],
+    "Location Eq radius('99999999999999999999999999',4000)": [],
+    "Location Ne radius('99999999999999999999999999',4000)": ['1', '2', '3', '4', '5'],
   });
 });
 
@@ -143,10 +153,10 @@ test('what is over a limit is 1041, what is wrong is 1040, what is not provided 
       1040,
       '_filter: Gt cannot compare with a text, only Eq and Ne can at position 12.',
     ],
-    "Location Eq linestring('46 -96, 47 -97')": [
+    "Location Eq wkt('SRID=3857;POINT(1 2)')": [
       501,
       1040,
-      '_filter: linestring() at position 13 is not provided by this service.',
+      '_filter: the coordinate system 3857 at position 13 is not provided by this service.',
     ],
   };
   for (const [filter, fault] of Object.entries(faults)) {

@@ -1,5 +1,5 @@
 /** Shapes, compared with the location of a record. */
-import type { Expression, Location, Point } from '../../tree.ts';
+import type { Distance, Expression, Location, Point } from '../../tree.ts';
 import type { Area, Geometry, Shape } from '../syntax/nodes.ts';
 import { type BindContext, noteMissing, noteType } from './context.ts';
 import { negate, together } from './logic.ts';
@@ -15,10 +15,14 @@ const pointsOf = (geometry: Geometry): readonly Point[] => {
   switch (geometry.kind) {
     case 'circle':
       return [geometry.center];
+    case 'circle-around':
+      return [];
     case 'areas':
       return geometry.areas.flat(2);
-    default:
-      return [];
+    case 'points':
+      return geometry.points;
+    case 'lines':
+      return geometry.lines.flat();
   }
 };
 
@@ -27,38 +31,45 @@ function withinArea(location: Location, [outer = [], ...holes]: Area): Expressio
   return together('and', [within(outer), ...holes.map((hole) => negate(within(hole)))]);
 }
 
+/** A line is a ring that goes there and the same way back: it has a border, and nothing inside. */
+const ringOf = (line: readonly Point[]): readonly Point[] => [...line, ...line.toReversed().slice(1)];
+
 /** What this service does not compare with, in words; undefined where it does. */
-function missing(geometry: Geometry): string | undefined {
-  switch (geometry.kind) {
-    case 'circle':
-      return undefined;
-    case 'areas':
-      return geometry.srid === undefined || geometry.srid === WGS_84
-        ? undefined
-        : `the coordinate system ${geometry.srid}`;
-    case 'circle-around':
-      return 'a radius around another listing';
-    case 'other':
-      return geometry.name;
-  }
+const missing = (geometry: Geometry): string | undefined =>
+  'srid' in geometry && geometry.srid !== WGS_84 ? `the coordinate system ${geometry.srid}` : undefined;
+
+function around(location: Location, to: Distance['to'], miles: number): Expression {
+  return {
+    kind: 'compare',
+    operator: 'le',
+    left: { kind: 'distance', location, to },
+    right: { kind: 'literal', type: 'decimal', value: miles * METRES_IN_A_MILE },
+  };
 }
 
-function toExpression(location: Location, geometry: Geometry): Expression | undefined {
+function toExpression(location: Location, geometry: Geometry): Expression {
   switch (geometry.kind) {
     case 'circle':
-      return {
-        kind: 'compare',
-        operator: 'le',
-        left: { kind: 'distance', location, to: geometry.center },
-        right: { kind: 'literal', type: 'decimal', value: geometry.miles * METRES_IN_A_MILE },
-      };
+      return around(location, geometry.center, geometry.miles);
+    case 'circle-around': {
+      const { latitude, longitude } = location;
+      return around(location, { key: geometry.record, latitude, longitude }, geometry.miles);
+    }
     case 'areas':
       return together(
         'or',
         geometry.areas.map((area) => withinArea(location, area)),
       );
-    default:
-      return undefined;
+    case 'points':
+      return together(
+        'or',
+        geometry.points.map((point) => withinArea(location, [[point]])),
+      );
+    case 'lines':
+      return together(
+        'or',
+        geometry.lines.map((line) => withinArea(location, [ringOf(line)])),
+      );
   }
 }
 

@@ -64,7 +64,8 @@ export type Geometry =
   | { readonly kind: 'circle'; readonly center: Point; readonly miles: number }
   | { readonly kind: 'circle-around'; readonly record: string; readonly miles: number }
   | { readonly kind: 'areas'; readonly areas: readonly Area[]; readonly srid?: number }
-  | { readonly kind: 'other'; readonly name: string };
+  | { readonly kind: 'points'; readonly points: readonly Point[]; readonly srid?: number }
+  | { readonly kind: 'lines'; readonly lines: readonly (readonly Point[])[]; readonly srid?: number };
 
 export interface Shape {
   readonly kind: 'shape';

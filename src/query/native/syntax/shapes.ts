@@ -69,10 +69,12 @@ export function readShape(name: ShapeFunction, values: readonly string[]): Shape
       }
       return { geometry: { kind: 'areas', areas: [[closed([first, second, third, ...more])]] } };
     }
-    case 'linestring':
-      return (readPoints(text)?.length ?? 0) < 2
+    case 'linestring': {
+      const points = readPoints(text) ?? [];
+      return points.length < 2
         ? { reason: 'linestring() takes at least two points "latitude longitude"' }
-        : { geometry: { kind: 'other', name: 'linestring()' } };
+        : { geometry: { kind: 'lines', lines: [points] } };
+    }
     case 'wkt': {
       const geometry = parseWellKnownText(text);
       return geometry === undefined

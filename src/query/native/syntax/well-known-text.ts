@@ -59,37 +59,45 @@ const loosePoint = (scan: Scan): Point | undefined => {
   return mark(scan, ')') ? found : undefined;
 };
 
-/** What kind it is of, if its body is well formed. */
-function body(name: string, scan: Scan): readonly Area[] | 'other' | undefined {
-  const other = (found: unknown): 'other' | undefined => (found === undefined ? undefined : 'other');
+/** The geometry, if its body is well formed. */
+function body(name: string, scan: Scan): Geometry | undefined {
+  const some = <T>(found: T | undefined): readonly T[] | undefined =>
+    found === undefined ? undefined : [found];
   switch (name) {
-    case 'POLYGON': {
-      const found = area(scan);
-      return found === undefined ? undefined : [found];
-    }
+    case 'POLYGON':
+      return areas(some(area(scan)));
     case 'MULTIPOLYGON':
-      return list(scan, area);
-    case 'POINT':
-      return other(list(scan, point)?.length === 1 ? name : undefined);
+      return areas(list(scan, area));
+    case 'POINT': {
+      const points = list(scan, point);
+      return points?.length === 1 ? { kind: 'points', points } : undefined;
+    }
+    case 'MULTIPOINT': {
+      const points = list(scan, loosePoint);
+      return points === undefined ? undefined : { kind: 'points', points };
+    }
     case 'LINESTRING':
-      return other(line(scan));
-    case 'MULTIPOINT':
-      return other(list(scan, loosePoint));
+      return lines(some(line(scan)));
     case 'MULTILINESTRING':
-      return other(list(scan, line));
+      return lines(list(scan, line));
     default:
       return undefined;
   }
 }
+
+const areas = (found: readonly Area[] | undefined): Geometry | undefined =>
+  found === undefined ? undefined : { kind: 'areas', areas: found };
+
+/** A line leads from somewhere to somewhere. */
+const lines = (found: readonly (readonly Point[])[] | undefined): Geometry | undefined =>
+  found?.every((points) => points.length >= 2) === true ? { kind: 'lines', lines: found } : undefined;
 
 /** Undefined when the text is not well formed. */
 export function parseWellKnownText(text: string): Geometry | undefined {
   const [head, srid, word = ''] = HEAD.exec(text) ?? [];
   if (head === undefined) return undefined;
   const scan = { text, offset: head.length };
-  const name = word.toUpperCase();
-  const found = body(name, scan);
+  const found = body(word.toUpperCase(), scan);
   if (found === undefined || text.slice(scan.offset).trim() !== '') return undefined;
-  if (found === 'other') return { kind: 'other', name: `the geometry ${name}` };
-  return { kind: 'areas', areas: found, ...(srid === undefined ? {} : { srid: Number(srid) }) };
+  return { ...found, ...(srid === undefined ? {} : { srid: Number(srid) }) };
 }

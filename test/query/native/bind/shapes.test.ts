@@ -34,10 +34,32 @@ describe('shapes', () => {
     it(filter, () => assert.deepEqual(bound(filter), expected));
   }
 
+  const place = { latitude: location.latitude, longitude: location.longitude };
+  const around: Expression = compare(
+    'le',
+    { kind: 'distance', location, to: { key: '20260101000000000000000001', ...place } },
+    decimal(1609.344 * 2),
+  );
+  const there = within(point(2, 1));
+  const way = within(point(1, 2), point(3, 4), point(5, 6), point(3, 4), point(1, 2));
+  const further: readonly (readonly [string, Expression])[] = [
+    ["Location Eq radius('20260101000000000000000001',2)", around],
+    ["Location Ne radius('20260101000000000000000001',2)", not(around)],
+    ["Location Eq wkt('POINT(1 2)')", there],
+    ["Location Eq wkt('SRID=4326;MULTIPOINT(1 2, (2 1))')", or(there, within(point(1, 2)))],
+    ["Location Eq linestring('1 2, 3 4, 5 6')", way],
+    ["Location Ne wkt('LINESTRING(2 1, 4 3, 6 5)')", outside(way)],
+    [
+      "Location Eq wkt('MULTILINESTRING((2 1, 4 3, 6 5),(1 2, 1 2))')",
+      or(way, within(point(2, 1), point(2, 1), point(2, 1))),
+    ],
+  ];
+  for (const [filter, expected] of further) {
+    it(filter, () => assert.deepEqual(bound(filter), expected));
+  }
+
   const missing: readonly (readonly [string, string])[] = [
-    ["Location Eq radius('20260101000000000000000001',1)", 'a radius around another listing'],
-    ["Location Eq linestring('1 2, 3 4')", 'linestring()'],
-    ["Location Eq wkt('POINT(1 2)')", 'the geometry POINT'],
+    ["Location Eq wkt('SRID=3857;POINT(1 2)')", 'the coordinate system 3857'],
     [`Location Eq wkt('SRID=3857;POLYGON(${SQUARE})')`, 'the coordinate system 3857'],
   ];
   for (const [filter, what] of missing) {

@@ -46,16 +46,17 @@ describe('shapes', () => {
     });
   });
 
+  const line = [point(35, -68), point(36, -67)];
   const others = [
-    ["linestring('35 -68, 36 -67')", 'linestring()'],
-    ["wkt('POINT(-68 35)')", 'the geometry POINT'],
-    ["wkt('LINESTRING(-68 35,-67 36)')", 'the geometry LINESTRING'],
-    ["wkt('MULTIPOINT((-68 35),(-67 36))')", 'the geometry MULTIPOINT'],
-    ["wkt('MULTIPOINT(-68 35,-67 36)')", 'the geometry MULTIPOINT'],
-    ["wkt('MULTILINESTRING((-68 35,-67 36))')", 'the geometry MULTILINESTRING'],
+    ["linestring('35 -68, 36 -67')", { kind: 'lines', lines: [line] }],
+    ["wkt('POINT(-68 35)')", { kind: 'points', points: [point(35, -68)] }],
+    ["wkt('SRID=1;LINESTRING(-68 35,-67 36)')", { kind: 'lines', lines: [line], srid: 1 }],
+    ["wkt('MULTIPOINT((-68 35),(-67 36))')", { kind: 'points', points: line }],
+    ["wkt('MULTIPOINT(-68 35,-67 36)')", { kind: 'points', points: line }],
+    ["wkt('MULTILINESTRING((-68 35,-67 36),(-68 35,-67 36))')", { kind: 'lines', lines: [line, line] }],
   ] as const;
-  for (const [text, name] of others) {
-    it(`knows ${text} as well formed`, () => assert.deepEqual(geometryOf(text), { kind: 'other', name }));
+  for (const [text, expected] of others) {
+    it(`reads ${text}`, () => assert.deepEqual(geometryOf(text), expected));
   }
 
   const wrong = [
@@ -83,6 +84,8 @@ describe('shapes', () => {
       'POINT(1 2) x',
       'POLYGON',
       'POINT(1 2,3 4)',
+      'LINESTRING(1 2)',
+      'MULTILINESTRING((1 2,3 4),(1 2))',
     ].map(
       (text) =>
         [

@@ -115,7 +115,7 @@ function valueTexts(value: Value): readonly string[] {
 /** Numbers are compared by value, lines only as what they are. */
 function normal(type: string, value: string): string {
   if (type === 'integer' || type === 'decimal') return String(Number(value));
-  return value.replace(/\.0\)$/, ')').replace(/^.*LINESTRING.*$/, 'other');
+  return value.replace(/\.0\)$/, ')').replace(/^.*LINESTRING.*$/, 'lines');
 }
 
 /** The reference keeps texts as they were written, quotes and all; results of functions stand without. */
