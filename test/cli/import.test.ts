@@ -70,7 +70,7 @@ test('what is used wrongly is refused before anything is stored: 2', async (t) =
   at.file('other.json', JSON.stringify({ '@reso.context': CONTEXT.replace('member', 'pets'), value: [] }));
   const cases: readonly (readonly [args: readonly string[], message: string])[] = [
     [['import', '--store', 'm.db', 'good.ndjson', 'missing.ndjson'], 'There is no file missing.ndjson.'],
-    [['import', '--store', 'm.db', '.'], '. is a folder, not a file.'],
+    [['import', '--store', 'm.db', '.'], '. is a folder, not a file: name the files in it, such as *.json.'],
     [['import', '--store', 'no/m.db', 'good.ndjson'], 'There is no folder no to write no/m.db to.'],
     [
       ['import', 'good.ndjson'],

@@ -67,6 +67,7 @@ export const TOGETHER = {
     'cli/clock.test.ts',
     'cli/data.test.ts',
     'cli/import-bad-input.test.ts',
+    'cli/import-documents.test.ts',
     'cli/import.test.ts',
     'cli/nothing-in-silence.test.ts',
     'cli/open-patiently.test.ts',

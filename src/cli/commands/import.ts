@@ -4,6 +4,7 @@ import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { importFile } from '../import/import-file.ts';
 import type { FileReport, Unwritten } from '../import/importer.ts';
+import { mustBeReadable } from '../import/text-source.ts';
 import { openStore } from '../open-store.ts';
 import {
   applyConfig,
@@ -15,7 +16,6 @@ import {
   STORE_OPTION,
 } from '../options.ts';
 import { EXIT, print } from '../output.ts';
-import { mustBeFile } from '../paths.ts';
 import { withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { reportLines } from '../terminal.ts';
@@ -32,7 +32,7 @@ export function defineImport(importing: Command): void {
     .action(async (files: string[], _options, command: Command) => {
       const config = await applyConfig(command);
       const { store: address, resource, create, allowClockJump, json } = command.opts();
-      for (const file of files) if (file !== '-') mustBeFile(file);
+      for (const file of files) mustBeReadable(file);
       const { signal } = onShutdown();
       const store = await openStore(address, { create, config, allowClockJump });
       try {
@@ -40,11 +40,11 @@ export function defineImport(importing: Command): void {
         const name = resource === undefined ? undefined : await knownResource(store, resource);
         const reports: FileReport[] = [];
         for (const file of files) {
-          const report = await withProgress(`Importing ${file}`, sizeOf(file), (progress) =>
+          const ofFile = await withProgress(`Importing ${file}`, sizeOf(file), (progress) =>
             importFile(store, file, name, progress, signal),
           );
-          reports.push(report);
-          tell(report);
+          reports.push(...ofFile);
+          ofFile.forEach(tell);
         }
         print(reports, reports.map(text), json);
         const complete = reports.every(({ rejected }) => rejected === 0) && !signal.aborted;

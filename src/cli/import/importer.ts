@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Resource } from '../../dictionary/index.ts';
 import type { StoreModel } from '../../store/model.ts';
 import { parseRecord } from '../../store/record/parse-record.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
-import { parseExactly } from './exact-numbers.ts';
+import { KeySet } from './key-set.ts';
+import { readJson } from './read-json.ts';
 import type { RawRecord } from './record-reader.ts';
 import type { RejectedFile } from './rejected-file.ts';
 
@@ -61,7 +61,7 @@ export class Importer {
   readonly #resource: Resource;
   readonly #rejects: RejectedFile;
   readonly #tell: (line: number, reason: string) => void;
-  readonly #seen = new Set<string>();
+  readonly #seen = new KeySet();
   #batch = emptyBatch();
   /** What the records of this batch are read by. */
   #model: StoreModel | undefined;
@@ -96,11 +96,6 @@ export class Importer {
     };
   }
 
-  get done(): number {
-    const { inserted, changed, unchanged, rejected } = this.report;
-    return inserted + changed + unchanged + rejected;
-  }
-
   /** Takes a record in, and stores those before it where there are enough. */
   async take(raw: RawRecord): Promise<void> {
     const record = await this.#parse(raw);
@@ -115,9 +110,7 @@ export class Importer {
   }
 
   async #gather(raw: RawRecord, record: ParsedRecord): Promise<void> {
-    const mark = hash('sha1', record.key, 'base64').slice(0, 12);
-    if (this.#seen.has(mark)) this.report.duplicates++; // the last one wins
-    this.#seen.add(mark);
+    if (!this.#seen.add(record.key)) this.report.duplicates++; // the last one wins
     const earlier = this.#batch.records.get(record.key)?.record.children.keys() ?? [];
     // Children that the later record does not speak of are those of the earlier one.
     if ([...earlier].some((kind) => !record.children.has(kind))) await this.#send();
@@ -131,14 +124,9 @@ export class Importer {
     };
     if (raw.fault !== undefined) return refuse(raw.fault);
     this.#model ??= await this.#store.model();
-    let parsed: ReturnType<typeof parseExactly>;
-    try {
-      parsed = parseExactly(raw.text);
-    } catch (error) {
-      return refuse(`The line is no JSON: ${error instanceof Error ? error.message : String(error)}`);
-    }
-    if (parsed.inexact.length > 0) return refuse(parsed.inexact.join('; '));
-    const result = parseRecord(this.#model.resource(this.#resource.name), parsed.value, this.#model);
+    const read = readJson(raw);
+    if (!read.ok) return refuse(read.reason);
+    const result = parseRecord(this.#model.resource(this.#resource.name), read.value, this.#model);
     if (!result.ok) return refuse(result.invalid.reasons.join('; '));
     for (const { name, why } of result.record.dropped) {
       const counts = this.report.ignored[why] ?? {};
@@ -154,7 +142,7 @@ export class Importer {
     this.#batch = emptyBatch();
     this.#model = undefined;
     await this.#stored();
-    for (const { raw, reason } of batch.rejected) this.reject(raw, reason);
+    for (const { raw, reason } of batch.rejected) this.#reject(raw, reason);
     if (batch.records.size === 0) return;
     this.#storing = this.#write(batch);
     this.#storing.catch(() => undefined); // whoever waits for it is told
@@ -178,11 +166,11 @@ export class Importer {
     this.report.orphans += written.orphans;
     for (const { resource, key, reason } of written.rejected) {
       const own = resource === this.#resource.name ? records.get(key)?.raw : undefined;
-      this.reject(own ?? { line: 0, text: JSON.stringify({ key }) }, `${resource} ${key}: ${reason}`);
+      this.#reject(own ?? { line: 0, text: JSON.stringify({ key }) }, `${resource} ${key}: ${reason}`);
     }
   }
 
-  reject({ line, text }: RawRecord, reason: string): void {
+  #reject({ line, text }: RawRecord, reason: string): void {
     const { report } = this;
     report.rejected++;
     const fault = this.#rejects.add(basename(report.file), line, reason, text);

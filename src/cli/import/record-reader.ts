@@ -1,34 +1,37 @@
-import { isUtf8 } from 'node:buffer';
-
 /**
- * Finds the records in bytes that come in pieces: lines of JSON, a JSON array, or RESO Common Format. Records are
- * cut out by their braces, so that neither a file nor an array has to fit into memory, and one that is broken does
- * not take the rest with it.
+ * Finds the records in bytes that come in pieces. A file holds any number of documents behind each other: records,
+ * lists of records, and the pages of OData and RESO Common Format, which have their records in the member `value`; lists
+ * and pages may stand in lists. Records are cut out by their brackets, so that neither a file nor a list has to fit into
+ * memory, and one that is broken does not take the rest with it. It knows nothing of what a record may hold.
  */
+import { isUtf8 } from 'node:buffer';
+import { ByteWindow } from './byte-window.ts';
+import { BROKEN, JsonScanner, MORE } from './json-scanner.ts';
+import { repeatedMember } from './repeated-members.ts';
 
-/** A record's text as it stands in the file, and the line that it begins on, from 1. */
+/** A record's text as it stands in the file, or something else that does, and the line that it begins on, from 1. */
 export interface RawRecord {
   readonly line: number;
   readonly text: string;
-  /** Why it cannot be read; the text is then made of its bytes. */
+  /** Why it cannot be read; the text is then as much of it as is known, or made of its bytes. */
   readonly fault?: string;
+  /** What was counted in the text, where its end was found. */
+  readonly counted?: Counted;
 }
 
-/** What the text turned out to be, beside its records. */
-export interface Envelope {
-  /** The resource that `@reso.context` names, in lower case. */
-  resource?: string;
-  /** What is wrong with the text as a whole, such as an array that does not end. */
-  fault?: { readonly line: number; readonly reason: string };
+export interface Counted {
+  /** Members of the record and of all objects in it. */
+  readonly members: number;
+  readonly hasLongNumbers: boolean;
+  /** Whether it is nested deeper than any record. */
+  readonly isDeep: boolean;
 }
 
-type Form = 'undecided' | 'lines' | 'array' | 'common';
-
-const CONTEXT = /"@reso\.context"\s*:\s*"urn:reso:metadata:[^":]*:resource:([A-Za-z]+)"/;
-/** An object that holds the records in a list, rather than being one. */
-const COMMON = /^\s*\{\s*(?:"(?:@[^"]*)"\s*:\s*(?:"[^"]*"|[\d.]+)\s*,\s*)*"value"\s*:\s*\[/;
-/** Enough of the beginning to tell the forms apart. */
-const BEGINNING = 4096;
+export interface Context {
+  /** What says so: in RESO's form the name is that of a resource, in OData's that of an entity set. */
+  readonly form: 'reso' | 'odata';
+  readonly name: string;
+}
 
 /** Bounds of one record, in bytes; a test has smaller ones. */
 export interface RecordLimits {
@@ -42,268 +45,456 @@ export const RECORD_LIMITS: RecordLimits = { record: 64 << 20, skipped: 1 << 30 
 
 /** Bytes of a record that is too large which are kept, to tell which it is. */
 const KEPT = 1000;
+/** Enough of the beginning of an object to tell a page from a record. */
+const BEGINNING = 4096;
+/** Lists in lists. */
+const MOST_LISTS = 64;
 
-/** @param chunks bytes, each as the character of its number */
+const SCALAR = /(?:"(?:[^"\\]|\\.)*"|[-+.\deE]+|true|false|null)/.source;
+/** The members of a page that stand before its records, or of a record that says what it is. */
+const ANNOTATIONS = new RegExp(`^\\{\\s*(?:"(?:[^"@]*@[^"]*|odata\\.[^"]*)"\\s*:\\s*${SCALAR}\\s*,\\s*)*`);
+const RECORDS = /^"value"\s*:\s*\[/;
+/** What shows that an object is no page: a field, or an annotation that is more than a text or a number. */
+const NO_RECORDS = /^(?:"(?!value"|odata\.|[^"]*@)[^"]*"\s*:|"value"\s*:\s*[^\s[]|"[^"]*"\s*:\s*[[{]|[^\s"])/;
+const RESO_CONTEXT = /"@reso\.context"\s*:\s*"urn:reso:metadata:[^":]*:resource:([A-Za-z]+)"/;
+const ODATA_CONTEXT =
+  /"(?:@odata\.context|@context|odata\.metadata)"\s*:\s*"[^"]*#([A-Za-z]+)(?:\([^"/]*\))?(?:\/(?:\$entity|@Element|\$delta))?"/;
+
+const LINE_END = 0x0a;
+const OBJECT = 0x7b;
+const LIST = 0x5b;
+const OBJECT_END = 0x7d;
+const LIST_END = 0x5d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const TEXT = 0x22;
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === LINE_END || byte === 0x0d || byte === 0x09;
+
+/** A line that closes what was opened in another. */
+const CLOSING = /^[\]}]+,?\s*$/;
+
+/** The mark that some programs begin a file with: also amid files that were put together. */
+const MARK = Buffer.from('\uFEFF');
+
+/** A list that is being read. */
+interface List {
+  /** The text of a page up to its records; undefined: the list stands by itself. */
+  readonly head?: string;
+  last: 'nothing' | 'record' | 'comma';
+}
+
+/** What is being cut out of the file. */
+type Part =
+  | { readonly kind: 'record'; readonly indentation: number }
+  /** The rest of a page behind its records. */
+  | { readonly kind: 'tail'; readonly page: List }
+  /** A value that is no record, up to a comma, the end of its list or line. */
+  | { readonly kind: 'scalar' }
+  /** What is no document, up to the end of its line. */
+  | { readonly kind: 'rubbish' }
+  /** A record that is broken, up to the line where the next document most likely begins. */
+  | { readonly kind: 'broken'; readonly indentation: number };
+
+/**
+ * @param chunks bytes as they come
+ * @param onContext called when a document says of what it is, before its records are given
+ */
 export async function* readRecords(
-  chunks: AsyncIterable<string>,
-  envelope: Envelope,
+  chunks: AsyncIterable<Buffer>,
+  onContext: (context: Context) => void = () => undefined,
   limits: RecordLimits = RECORD_LIMITS,
 ): AsyncIterable<RawRecord> {
-  let held = '';
-  let before = 1;
-  let cutter: Cutter | undefined;
-  const blanks = new Blanks(limits);
+  const documents = new Documents(onContext, limits);
   for await (const chunk of chunks) {
-    const isBlank = blanks.isBlank(chunk);
-    if (blanks.hasGivenUp()) {
-      envelope.fault = { line: cutter?.line() ?? before, reason: onlyBlanks(limits) };
-      return;
-    }
-    if (isBlank && cutter?.skip(chunk) === true) continue;
-    if (cutter === undefined) {
-      held += chunk;
-      if (held.length < BEGINNING && !held.includes('\n')) continue;
-      const form = decide(held, envelope);
-      if (form === 'undecided') {
-        // Nothing but space: only its lines count.
-        before += linesIn(held);
-        held = '';
-        continue;
-      }
-      cutter = makeCutter(form, before, limits);
-      yield* decoded(cutter.take(held));
-      held = '';
-    } else yield* decoded(cutter.take(chunk));
-    if (cutter.hasGivenUp()) {
-      envelope.fault = { line: cutter.line(), reason: givenUp(limits) };
-      return;
-    }
+    yield* documents.take(chunk);
+    if (documents.hasGivenUp) return;
   }
-  if (cutter === undefined) {
-    if (held.trim() === '') return;
-    const form = decide(held, envelope);
-    cutter = makeCutter(form === 'undecided' ? 'lines' : form, before, limits);
-    yield* decoded(cutter.take(held));
-  }
-  yield* decoded(cutter.end(envelope));
+  yield* documents.end();
 }
 
 const megabytes = (bytes: number): string => `${bytes / (1 << 20)} MB`;
 
-const tooLarge = ({ record }: RecordLimits): string =>
-  `The record is larger than ${megabytes(record)}; this is its beginning`;
+const NO_UTF8 = 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1';
 
-const givenUp = ({ skipped }: RecordLimits): string =>
-  `A record does not end within ${megabytes(skipped)}; the file is not read beyond it`;
-
-const onlyBlanks = ({ skipped }: RecordLimits): string =>
-  `Nothing but blanks stands in more than ${megabytes(skipped)}; the file is not read beyond them`;
-
-/** The characters of one record that may come in many pieces, up to a bound. */
-class Held {
+class Documents {
+  /** Whether a record, or blanks, do not end within what is read over. */
+  hasGivenUp = false;
+  readonly #onContext: (context: Context) => void;
   readonly #limits: RecordLimits;
-  #pieces: string[] = [];
-  #size = 0;
+  readonly #window = new ByteWindow();
+  readonly #scanner = new JsonScanner();
+  readonly #lists: List[] = [];
+  #line = 1;
+  /** Where the line begins, counted as the window is; before it when it began in bytes that are gone. */
+  #lineBegin = 0;
+  #isIndented = true;
+  #part: Part | undefined;
+  /** How far the part was read. */
+  #at = 0;
+  /** Bytes of the part that were dropped, since it is too large to be held. */
+  #dropped = 0;
+  #droppedLines = 0;
+  #kept = '';
+  #blanks = 0;
+  #isEnd = false;
 
-  constructor(limits: RecordLimits) {
+  constructor(onContext: (context: Context) => void, limits: RecordLimits) {
+    this.#onContext = onContext;
     this.#limits = limits;
   }
 
-  get size(): number {
-    return this.#size;
+  *take(chunk: Buffer): Generator<RawRecord> {
+    const window = this.#window;
+    const before = window.begin;
+    window.append(chunk);
+    const moved = window.begin - before;
+    this.#at += moved;
+    this.#lineBegin += moved;
+    yield* this.#read();
   }
 
-  add(piece: string): void {
-    this.#size += piece.length;
-    if (this.#size <= this.#limits.record) this.#pieces.push(piece);
-    else this.#pieces = [[...this.#pieces, piece].find((each) => each !== '')?.slice(0, KEPT) ?? ''];
+  *end(): Generator<RawRecord> {
+    this.#isEnd = true;
+    yield* this.#read();
+    if (this.#lists.length > 0) {
+      yield { line: this.#line, text: '', fault: 'The list does not end; the file is cut off' };
+    }
   }
 
-  hasGivenUp(): boolean {
-    return this.#size > this.#limits.skipped;
+  *#read(): Generator<RawRecord> {
+    while (!this.hasGivenUp) {
+      if (this.#part === undefined) {
+        if (!this.#skipBlanks()) break;
+        const begun = this.#begin();
+        if (begun === undefined) break;
+        yield* begun;
+        continue;
+      }
+      const found = this.#readPart(this.#part);
+      if (found === undefined) break;
+      yield* found;
+    }
+    if (this.hasGivenUp) yield { line: this.#line, text: '', fault: this.#givenUp() };
   }
 
-  /** What is held, which is held no more. */
-  take(): { readonly text: string; readonly fault?: string } {
-    const text = this.#pieces.join('');
-    const isTooLarge = this.#size > this.#limits.record;
-    this.#pieces = [];
-    this.#size = 0;
-    return isTooLarge ? { text, fault: tooLarge(this.#limits) } : { text };
+  #givenUp(): string {
+    const most = megabytes(this.#limits.skipped);
+    return this.#part === undefined
+      ? `Nothing but blanks stands in more than ${most}; the file is not read beyond them`
+      : `A record does not end within ${most}; the file is not read beyond it`;
+  }
+
+  /** @returns whether something else stands there, of which enough is known */
+  #skipBlanks(): boolean {
+    const window = this.#window;
+    const { bytes } = window;
+    for (; window.begin < window.end; window.begin++) {
+      const byte = bytes[window.begin];
+      if (byte === LINE_END) {
+        this.#line++;
+        this.#lineBegin = window.begin + 1;
+        this.#isIndented = true;
+      } else if (byte === MARK[0]) {
+        if (window.size < MARK.length && !this.#isEnd) return false;
+        if (!bytes.subarray(window.begin, window.begin + MARK.length).equals(MARK)) break;
+        window.begin += MARK.length - 1;
+        this.#lineBegin = window.begin + 1;
+      } else if (!isBlank(byte)) break;
+      this.#blanks++;
+    }
+    if (this.#blanks > this.#limits.skipped) this.hasGivenUp = true;
+    if (window.size === 0) return false;
+    this.#blanks = 0;
+    return true;
+  }
+
+  /** Begins with what stands at the front of the window. @returns undefined when more of it has to be seen */
+  #begin(): Iterable<RawRecord> | undefined {
+    const byte = this.#window.bytes[this.#window.begin];
+    const list = this.#lists.at(-1);
+    switch (byte) {
+      case OBJECT:
+        return this.#beginObject();
+      case LIST:
+        if (this.#lists.length >= MOST_LISTS) return this.#cutOut(this.#indented('record'));
+        return this.#openList(1, { last: 'nothing' });
+      case LIST_END:
+        return list === undefined ? this.#cutOut({ kind: 'rubbish' }) : this.#closeList(list);
+      case COMMA:
+        if (list === undefined || list.last !== 'record') return this.#stray();
+        list.last = 'comma';
+        this.#window.begin++;
+        return [];
+      case OBJECT_END:
+      case COLON:
+        return list === undefined ? this.#cutOut({ kind: 'rubbish' }) : this.#stray();
+      default:
+        return this.#cutOut({ kind: list === undefined ? 'rubbish' : 'scalar' });
+    }
+  }
+
+  /** A character that belongs to no document. */
+  #stray(): Iterable<RawRecord> {
+    const { bytes, begin } = this.#window;
+    const character = String.fromCharCode(bytes[begin] ?? 0);
+    this.#window.begin++;
+    this.#isIndented = false;
+    const isComma = character === ',';
+    const fault = isComma
+      ? `A comma stands where ${this.#lists.length > 0 ? 'a record' : 'a document'} should begin`
+      : `${JSON.stringify(character)} stands where nothing ends`;
+    return [{ line: this.#line, text: character, fault }];
+  }
+
+  /** A record, or a page of records. */
+  #beginObject(): Iterable<RawRecord> | undefined {
+    const head = this.#headOf();
+    if (head === undefined) return undefined;
+    const { context, page } = head;
+    if (context !== undefined) this.#onContext(context);
+    if (page === undefined) return this.#cutOut(this.#indented('record'));
+    const list: List = { head: page, last: 'nothing' };
+    const lines = linesIn(page);
+    return this.#openList(Buffer.byteLength(page, 'latin1'), list, lines);
+  }
+
+  /** The annotations that an object begins with, and the text of a page up to its records. */
+  #headOf(): { readonly context?: Context | undefined; readonly page?: string } | undefined {
+    const { bytes, begin, end } = this.#window;
+    let at = begin + 1;
+    while (at < end && isBlank(bytes[at]) && at - begin < BEGINNING) at++;
+    const isKnown = this.#isEnd || end - begin >= BEGINNING;
+    if (at + 1 >= end && !isKnown) return undefined;
+    if (!mayBeHead(bytes[at], bytes[at + 1])) return {};
+    const beginning = bytes.toString('latin1', begin, Math.min(end, begin + BEGINNING));
+    const [annotations = ''] = ANNOTATIONS.exec(beginning) ?? [];
+    const context = contextOf(annotations);
+    const rest = beginning.slice(annotations.length);
+    const records = RECORDS.exec(rest);
+    if (records !== null) return { context, page: annotations + records[0] };
+    return isKnown || NO_RECORDS.test(rest) ? { context } : undefined;
+  }
+
+  #indented(kind: 'record'): Part {
+    const { begin } = this.#window;
+    return { kind, indentation: this.#isIndented ? begin - this.#lineBegin : 0 };
+  }
+
+  /** @param length of the bytes up to its records */
+  #openList(length: number, list: List, lines = 0): Iterable<RawRecord> {
+    this.#lists.push(list);
+    this.#window.begin += length;
+    this.#line += lines;
+    this.#isIndented = false;
+    return this.#missingComma(list);
+  }
+
+  /** Notes a value in the list around it. @returns what is wrong with that */
+  #missingComma(except?: List): RawRecord[] {
+    const list = this.#lists.findLast((each) => each !== except);
+    if (list === undefined) return [];
+    const isMissing = list.last === 'record';
+    list.last = 'record';
+    if (!isMissing) return [];
+    return [{ line: this.#line, text: '', fault: 'A comma is missing between two records of a list' }];
+  }
+
+  #closeList(list: List): Iterable<RawRecord> {
+    this.#lists.pop();
+    this.#window.begin++;
+    this.#isIndented = false;
+    const faults: RawRecord[] = [];
+    if (list.last === 'comma') {
+      const fault = 'A comma stands before the end of a list, where a record should be';
+      faults.push({ line: this.#line, text: ',', fault });
+    }
+    if (list.head !== undefined) this.#startPart({ kind: 'tail', page: list });
+    return faults;
+  }
+
+  #cutOut(part: Part): Iterable<RawRecord> {
+    const faults = this.#missingComma();
+    this.#startPart(part);
+    return faults;
+  }
+
+  #startPart(part: Part): void {
+    this.#part = part;
+    this.#at = this.#window.begin;
+    this.#scanner.begin(part.kind === 'tail');
+    this.#isIndented = false;
+  }
+
+  /** @returns undefined when the part goes on behind the window */
+  #readPart(part: Part): Iterable<RawRecord> | undefined {
+    const window = this.#window;
+    const end = this.#endOf(part);
+    if (end === BROKEN && part.kind === 'record') {
+      // Read anew from its beginning: what follows it may be records.
+      this.#part = { kind: 'broken', indentation: part.indentation };
+      this.#at = window.begin;
+      return [];
+    }
+    if (end >= 0) return this.#finish(part, end);
+    if (!this.#isEnd) {
+      if (part.kind !== 'broken') this.#at = window.end;
+      this.#drop();
+      return undefined;
+    }
+    if (window.size === 0 && this.#dropped === 0 && part.kind !== 'tail') {
+      this.#part = undefined;
+      return [];
+    }
+    if (part.kind === 'record' && this.#lists.length === 0 && this.#dropped === 0) {
+      this.#part = { kind: 'broken', indentation: part.indentation };
+      this.#at = window.begin;
+      return [];
+    }
+    if (part.kind === 'tail') {
+      const { text } = this.#take(window.end);
+      return [{ line: this.#line, text, fault: 'The page does not end; the file is cut off' }];
+    }
+    return this.#finish(part, window.end);
+  }
+
+  #endOf(part: Part): number {
+    const { bytes, end } = this.#window;
+    switch (part.kind) {
+      case 'record': {
+        const recovers = this.#lists.length > 0 || this.#dropped > 0;
+        return this.#scanner.scan(bytes, this.#at, end, recovers);
+      }
+      case 'tail':
+        return this.#scanner.scan(bytes, this.#at, end, true);
+      case 'rubbish':
+        return lineEnd(bytes, this.#at, end);
+      case 'scalar':
+        return endOfScalar(bytes, this.#at, end);
+      case 'broken':
+        return this.#nextDocument(part.indentation);
+    }
+  }
+
+  /** The line end before the next line that stands no further to the right and does not close what is broken. */
+  #nextDocument(indentation: number): number {
+    const { bytes, end } = this.#window;
+    for (let at = lineEnd(bytes, this.#at, end); at >= 0; at = lineEnd(bytes, at + 1, end)) {
+      let next = at + 1;
+      if (bytes[next] === MARK[0]) next += MARK.length;
+      while (next < end && next - at - 1 < indentation && isBlank(bytes[next])) next++;
+      const lineEnds = lineEnd(bytes, next, end);
+      if (lineEnds < 0 && !this.#isEnd && end - next < BEGINNING) {
+        this.#at = at;
+        return MORE;
+      }
+      if (isBlank(bytes[next])) continue;
+      const line = bytes.toString('latin1', next, Math.min(lineEnds < 0 ? end : lineEnds, next + BEGINNING));
+      if (!CLOSING.test(line)) return at;
+    }
+    this.#at = end;
+    return MORE;
+  }
+
+  /** A part beyond what is held is read to its end, and only its beginning is kept. */
+  #drop(): void {
+    const window = this.#window;
+    if (window.size + this.#dropped > this.#limits.skipped) {
+      this.hasGivenUp = true;
+      return;
+    }
+    if (this.#dropped === 0 && window.size <= this.#limits.record) return;
+    const part = window.bytes.subarray(window.begin, window.end);
+    if (this.#dropped === 0) this.#kept = part.toString('latin1', 0, KEPT);
+    this.#dropped += part.length;
+    this.#droppedLines += countLines(part);
+    window.begin = window.end;
+    this.#at = window.end;
+  }
+
+  /** What was read of a part, which is taken from the window. */
+  #take(end: number): { readonly text: string; readonly line: number; readonly fault?: string } {
+    const window = this.#window;
+    const { bytes, begin } = window;
+    const line = this.#line;
+    const isTooLarge = this.#dropped > 0 || end - begin > this.#limits.record;
+    const part = bytes.subarray(begin, end);
+    const text = this.#dropped > 0 ? this.#kept : undefined;
+    this.#line += this.#droppedLines + countLines(part);
+    const lastLine = part.lastIndexOf(LINE_END);
+    if (lastLine >= 0) this.#lineBegin = begin + lastLine + 1;
+    window.begin = end;
+    this.#part = undefined;
+    this.#dropped = 0;
+    this.#droppedLines = 0;
+    this.#kept = '';
+    if (isTooLarge) {
+      const fault = `The record is larger than ${megabytes(this.#limits.record)}; this is its beginning`;
+      return { line, text: text ?? part.toString('latin1', 0, KEPT), fault };
+    }
+    return isUtf8(part)
+      ? { line, text: part.toString() }
+      : { line, text: part.toString('latin1'), fault: NO_UTF8 };
+  }
+
+  #finish(part: Part, end: number): Iterable<RawRecord> {
+    const { text, line, fault } = this.#take(end);
+    if (part.kind === 'tail') return this.#pageFaults(part.page, line, text, fault);
+    const { members, hasLongNumbers, isDeep } = this.#scanner;
+    const record: RawRecord = {
+      line,
+      text: part.kind === 'record' ? text : text.trim(),
+      ...(fault === undefined ? {} : { fault }),
+      ...(part.kind === 'record' ? { counted: { members, hasLongNumbers, isDeep } } : {}),
+    };
+    return [record];
+  }
+
+  /** What is wrong with a page around its records. */
+  #pageFaults(page: List, line: number, tail: string, fault: string | undefined): RawRecord[] {
+    if (fault !== undefined) return [{ line, text: tail, fault }];
+    const around = `${page.head ?? ''}]${tail}`;
+    try {
+      JSON.parse(around);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return [{ line, text: tail, fault: `What stands around the records of a page is no JSON: ${why}` }];
+    }
+    const repeated = repeatedMember(around);
+    if (repeated === undefined) return [];
+    return [{ line, text: tail, fault: `The page has the member ${repeated} twice` }];
   }
 }
 
-const NEWLINE = 0x0a;
+function endOfScalar(bytes: Buffer, from: number, to: number): number {
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at];
+    if (byte === LINE_END || byte === LIST_END || byte === COMMA) return at;
+  }
+  return MORE;
+}
 
-/** Character by character: a file may hold nothing but line ends. */
-function linesIn(text: string): number {
+function lineEnd(bytes: Buffer, from: number, to: number): number {
+  const at = bytes.indexOf(LINE_END, from);
+  return at < to ? at : MORE;
+}
+
+/** Whether a page may begin so, or a record that says what it is: most begin with the name of a field. */
+const mayBeHead = (first: number | undefined, second: number | undefined): boolean =>
+  first === TEXT && (second === 0x40 || second === 0x76 || second === 0x6f);
+
+function contextOf(annotations: string): Context | undefined {
+  const reso = RESO_CONTEXT.exec(annotations)?.[1];
+  if (reso !== undefined) return { form: 'reso', name: reso };
+  const odata = ODATA_CONTEXT.exec(annotations)?.[1];
+  return odata === undefined ? undefined : { form: 'odata', name: odata };
+}
+
+function countLines(bytes: Buffer): number {
   let count = 0;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === NEWLINE) count++;
+  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) count++;
   return count;
 }
 
-const NOT_BLANK = /\S/;
-
-/** Counts the blank characters that stand between two records; beyond a bound nothing more is expected of a file. */
-class Blanks {
-  readonly #limits: RecordLimits;
-  #size = 0;
-
-  constructor(limits: RecordLimits) {
-    this.#limits = limits;
-  }
-
-  /** @returns whether the text is blank */
-  isBlank(text: string): boolean {
-    const blank = !NOT_BLANK.test(text);
-    this.#size = blank ? this.#size + text.length : 0;
-    return blank;
-  }
-
-  hasGivenUp(): boolean {
-    return this.#size > this.#limits.skipped;
-  }
-}
-
-const NO_UTF8 = 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1';
-
-function* decoded(records: Iterable<RawRecord>): Iterable<RawRecord> {
-  for (const record of records) {
-    const { line, text, fault } = record;
-    if (fault !== undefined) {
-      yield record;
-      continue;
-    }
-    const bytes = Buffer.from(text, 'latin1');
-    yield isUtf8(bytes) ? { line, text: bytes.toString() } : { line, text, fault: NO_UTF8 };
-  }
-}
-
-/** The mark of UTF-8 that some programs begin a file with. */
-const BYTE_ORDER_MARK = /^\u00EF\u00BB\u00BF/;
-
-function decide(text: string, envelope: Envelope): Form {
-  const start = text.replace(BYTE_ORDER_MARK, '').trimStart();
-  if (start === '') return 'undecided';
-  if (start.startsWith('[')) return 'array';
-  const context = CONTEXT.exec(start.slice(0, BEGINNING));
-  if (context?.[1] !== undefined) envelope.resource = context[1].toLowerCase();
-  return COMMON.test(start.slice(0, BEGINNING)) ? 'common' : 'lines';
-}
-
-interface Cutter {
-  take(text: string): Iterable<RawRecord>;
-  /** Passes over blanks, unless they may be a part of a record. @returns whether it did */
-  skip(blanks: string): boolean;
-  end(envelope: Envelope): Iterable<RawRecord>;
-  /** Whether a record has no end within what is read over. */
-  hasGivenUp(): boolean;
-  /** The line at which the record begins that is being read. */
-  line(): number;
-}
-
-function makeCutter(form: Form, from: number, limits: RecordLimits): Cutter {
-  return form === 'array' || form === 'common'
-    ? elements(form === 'common' ? 'object' : 'array', from, limits)
-    : lines(from, limits);
-}
-
-/** A record a line; empty lines are none. */
-function lines(from: number, limits: RecordLimits): Cutter {
-  const held = new Held(limits);
-  let line = from;
-  function* cut(): Iterable<RawRecord> {
-    const { text, ...fault } = held.take();
-    const record = (line === 1 ? text.replace(BYTE_ORDER_MARK, '') : text).replace(/\r$/, '');
-    if (record.trim() !== '') yield { line, text: record, ...fault };
-    line++;
-  }
-  return {
-    skip(blanks) {
-      if (held.size > 0) return false;
-      line += linesIn(blanks);
-      return true;
-    },
-    *take(text) {
-      let begin = 0;
-      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', begin)) {
-        held.add(text.slice(begin, end));
-        yield* cut();
-        begin = end + 1;
-      }
-      held.add(text.slice(begin));
-    },
-    *end() {
-      if (held.size > 0) yield* cut();
-    },
-    hasGivenUp: () => held.hasGivenUp(),
-    line: () => line,
-  };
-}
-
-/** The elements of the outermost list: of the text itself, or of the object's member `value`. */
-function elements(outer: 'array' | 'object', firstLine: number, limits: RecordLimits): Cutter {
-  const base = outer === 'array' ? 1 : 2;
-  let depth = 0;
-  let line = firstLine;
-  let inString = false;
-  let escaped = false;
-  let closed = false;
-  const held = new Held(limits);
-  let from = firstLine;
-  return {
-    skip(blanks) {
-      if (inString || held.size > 0) return false;
-      line += linesIn(blanks);
-      return true;
-    },
-    *take(text) {
-      let begin = depth > base || (depth === base && held.size > 0) ? 0 : -1;
-      for (let index = 0; index < text.length; index++) {
-        const character = text[index];
-        if (character === '\n') line++;
-        if (inString) {
-          if (escaped) escaped = false;
-          else if (character === '\\') escaped = true;
-          else if (character === '"') inString = false;
-          continue;
-        }
-        if (depth === base && begin < 0 && !closed && !isBetween(character)) {
-          begin = index;
-          from = line;
-        }
-        if (character === '"') inString = true;
-        else if (character === '{' || character === '[') depth++;
-        else if (character === '}' || character === ']') {
-          depth--;
-          if (depth === base - 1 && !closed) {
-            closed = true;
-            if (begin >= 0) yield* cut(text.slice(begin, index));
-            begin = -1;
-          }
-        } else if (character === ',' && depth === base && begin >= 0) {
-          yield* cut(text.slice(begin, index));
-          begin = -1;
-        }
-      }
-      if (begin >= 0) held.add(text.slice(begin));
-    },
-    *end(envelope) {
-      if (closed) return;
-      if (held.size > 0) yield* cut('');
-      envelope.fault = { line, reason: 'The list does not end; the file is cut off' };
-    },
-    hasGivenUp: () => held.hasGivenUp(),
-    line: () => from,
-  };
-
-  function* cut(last: string): Iterable<RawRecord> {
-    held.add(last);
-    const { text, ...fault } = held.take();
-    const record = text.trim();
-    if (record !== '') yield { line: from, text: record, ...fault };
-  }
-}
-
-const isBetween = (character: string | undefined): boolean =>
-  character === undefined || character === ',' || character === ']' || /\s/.test(character);
+const linesIn = (text: string): number => text.split('\n').length - 1;

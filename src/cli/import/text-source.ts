@@ -1,46 +1,127 @@
-import { createReadStream, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createGunzip } from 'node:zlib';
+import { constants, createGunzip, gunzipSync } from 'node:zlib';
+import { platError } from '../../errors/index.ts';
+import { mustBeFile } from '../paths.ts';
+import { BEGINNING, isGzip, mustHoldText, utf16Of } from './file-kind.ts';
 
 /** A file (or stdin), and how much of it was read. */
 export interface TextSource {
-  /** Its bytes, each as the character of its number: what is no UTF-8 is told where the records are known. */
-  readonly chunks: AsyncIterable<string>;
-  /** Bytes in all, as they lie on the disk; undefined for stdin. */
-  readonly size: number | undefined;
+  /** Its text in UTF-8, unless it is in something else that cannot be told: the records say so. */
+  readonly chunks: AsyncIterable<Buffer>;
+  /** The first bytes of it, unpacked; none: it is empty. */
+  readonly beginning: Buffer;
+  /** Bytes that were read, as they lie on the disk. */
   readonly read: () => number;
 }
 
 /** Bytes of a packed file that are unpacked at once; a thousand times as many may come of them. */
 const PACKED = 1 << 16;
+/** Bytes of a file that are read at once. */
+const PLAIN = 1 << 20;
 /** Bytes of what comes of them that are given before a signal, or a timer, has its turn. */
 const UNPACKED = 1 << 20;
 
-/** @param file a path, read as it is also when it ends in `.gz`; `-` is stdin */
-export function openText(file: string): TextSource {
+/**
+ * Opens a file that is plain or packed by gzip, as its bytes say, in UTF-8 or UTF-16.
+ * @param file a path; `-` is stdin
+ * @throws PlatError `usage` for a file of another kind
+ */
+export async function openText(file: string): Promise<TextSource> {
   let read = 0;
-  const isPacked = file.endsWith('.gz');
-  const raw =
-    file === '-' ? process.stdin : createReadStream(file, { highWaterMark: isPacked ? PACKED : 1 << 20 });
+  const raw = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PLAIN });
   raw.on('data', (chunk: Buffer | string) => {
     read += chunk.length;
   });
-  return {
-    chunks: isPacked ? unpacked(raw, file) : raw.setEncoding('latin1'),
-    size: file === '-' ? undefined : statSync(file).size,
-    read: () => read,
-  };
+  const bytes = await peeked(raw);
+  // A name that says so is believed where the bytes are no text either, so that it is told what is wrong with them.
+  const isPacked = isGzip(bytes.beginning) || (file.endsWith('.gz') && !isJson(bytes.beginning));
+  const text = isPacked && bytes.beginning.length > 0 ? await peeked(unpacked(bytes.all, file)) : bytes;
+  mustHoldText(nameOf(file), text.beginning);
+  const utf16 = utf16Of(text.beginning);
+  const chunks = utf16 === undefined ? text.all : decoded(text.all, utf16);
+  return { chunks, beginning: text.beginning, read: () => read };
+}
+
+/**
+ * Looks at a file before anything is stored; what is no plain file, such as a pipe, is looked at when it is read.
+ * @throws PlatError `usage` for a file of a kind that plat does not read
+ */
+export function mustBeReadable(file: string): void {
+  if (file === '-') return;
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    const example = join(file, '*.json');
+    const reason = `${file} is a folder, not a file: name the files in it, such as ${example}.`;
+    throw platError('usage', { reason });
+  }
+  mustBeFile(file);
+  if (statSync(file).isFile()) mustHoldText(file, beginningOf(file));
+}
+
+/** The first bytes of a file, unpacked if it is packed; none where it cannot be read, which is told when it is. */
+function beginningOf(file: string): Buffer {
+  const bytes = Buffer.alloc(PACKED);
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      const held = bytes.subarray(0, readSync(descriptor, bytes));
+      return isGzip(held) ? gunzipSync(held, { finishFlush: constants.Z_SYNC_FLUSH }) : held;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+export const nameOf = (file: string): string => (file === '-' ? 'stdin' : file);
+
+const isJson = (bytes: Buffer): boolean =>
+  /^(?:\xef\xbb\xbf)?\s*[[{]/.test(bytes.toString('latin1', 0, BEGINNING));
+
+/** The first bytes of a stream, and all of them. */
+async function peeked(
+  raw: AsyncIterable<Buffer>,
+): Promise<{ readonly beginning: Buffer; readonly all: AsyncIterable<Buffer> }> {
+  const iterator = raw[Symbol.asyncIterator]();
+  const first: Buffer[] = [];
+  let size = 0;
+  let failed: { readonly error: unknown } | undefined;
+  while (size < BEGINNING) {
+    try {
+      const { done, value } = await iterator.next();
+      if (done === true) break;
+      first.push(value);
+      size += value.length;
+    } catch (error) {
+      failed = { error };
+      break;
+    }
+  }
+  async function* all(): AsyncIterable<Buffer> {
+    yield* first;
+    if (failed !== undefined) throw failed.error;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return { beginning: Buffer.concat(first).subarray(0, BEGINNING), all: all() };
+}
+
+async function* decoded(raw: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  for await (const chunk of raw) yield Buffer.from(decoder.decode(chunk, { stream: true }));
+  decoder.decode();
 }
 
 /**
  * What a packed file holds, up to where it cannot be read on; only then is that told. What a decoder has unpacked of the
  * bytes at which it fails is lost with it, so these are given once more to another one, each alone.
  */
-async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterable<string> {
+async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterable<Buffer> {
   const unpacker = new Unpacker();
   let read = 0;
   let given = 0;
-  for await (const chunk of raw) {
+  for await (const chunk of inPieces(raw, PACKED)) {
     const failed = await unpacker.put(chunk);
     const pieces = unpacker.take();
     for (const piece of pieces) given += piece.length;
@@ -60,8 +141,8 @@ async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterabl
  * What can be unpacked of a part of a file, byte by byte.
  * @param given bytes of what was unpacked that are known already
  */
-async function* unpackedAgain(file: string, from: number, to: number, given: number): AsyncIterable<string> {
-  if (!statSync(file).isFile()) return; // what was read of a pipe is gone
+async function* unpackedAgain(file: string, from: number, to: number, given: number): AsyncIterable<Buffer> {
+  if (file === '-' || !statSync(file).isFile()) return; // what was read of a pipe is gone
   const unpacker = new Unpacker();
   let skipped = 0;
   const rest = (): Buffer[] =>
@@ -87,11 +168,17 @@ async function* unpackedAgain(file: string, from: number, to: number, given: num
   }
 }
 
-/** Pieces as characters, with turns for others between them. */
-async function* told(pieces: readonly Buffer[]): AsyncIterable<string> {
+async function* inPieces(raw: AsyncIterable<Buffer>, size: number): AsyncIterable<Buffer> {
+  for await (const chunk of raw) {
+    for (let at = 0; at < chunk.length; at += size) yield chunk.subarray(at, at + size);
+  }
+}
+
+/** Pieces with turns for others between them. */
+async function* told(pieces: readonly Buffer[]): AsyncIterable<Buffer> {
   let size = 0;
   for (const piece of pieces) {
-    yield piece.toString('latin1');
+    yield piece;
     size += piece.length;
     if (size < UNPACKED) continue;
     size = 0;

@@ -1,0 +1,188 @@
+/**
+ * Finds where a JSON value ends, byte by byte, in text that may be broken. It checks no more of the grammar than what
+ * tells a record that lacks its end from one that goes on in the next line; whether the value is JSON the parser says.
+ */
+
+/** What a byte outside of a text is. */
+const ORDINARY = 0;
+const BLANK = 1;
+const NEWLINE = 2;
+const QUOTE = 3;
+const COMMA = 4;
+const COLON = 5;
+const OPEN_OBJECT = 6;
+const OPEN_LIST = 7;
+const CLOSE_OBJECT = 8;
+const CLOSE_LIST = 9;
+
+const KINDS = new Uint8Array(256);
+for (const [character, kind] of [
+  [' ', BLANK],
+  ['\t', BLANK],
+  ['\r', BLANK],
+  ['\n', NEWLINE],
+  ['"', QUOTE],
+  [',', COMMA],
+  [':', COLON],
+  ['{', OPEN_OBJECT],
+  ['[', OPEN_LIST],
+  ['}', CLOSE_OBJECT],
+  [']', CLOSE_LIST],
+] as const)
+  KINDS[character.charCodeAt(0)] = kind;
+
+/** Levels whose kind is known; what is deeper is counted alone. No record is so deep (record/nesting.ts). */
+const KNOWN_LEVELS = 1024;
+/** A record that was nested deeper and goes on in another line is taken for a broken one. */
+const MOST_LEVELS = 64;
+/** Characters of a number beyond which a double may not hold it. */
+const SHORT_NUMBER = 15;
+
+/** What `JsonScanner.scan` says where no end was found. */
+export const MORE = -1;
+export const BROKEN = -2;
+
+export class JsonScanner {
+  /** Members of all objects that were passed. */
+  members = 0;
+  /** Whether some number may be beyond what a double holds. */
+  hasLongNumbers = false;
+  /** Whether it is nested deeper than any record. */
+  isDeep = false;
+  /** Whether the value cannot be JSON. */
+  isBroken = false;
+  #depth = 0;
+  #last = NEWLINE;
+  #inText = false;
+  #escaped = false;
+  #run = 0;
+  readonly #levels = new Uint8Array(KNOWN_LEVELS);
+
+  /** @param inside whether an object was opened already, and a member of it passed */
+  begin(inside = false): void {
+    this.members = 0;
+    this.hasLongNumbers = false;
+    this.isDeep = false;
+    this.isBroken = false;
+    this.#depth = inside ? 1 : 0;
+    this.#levels[0] = OPEN_OBJECT;
+    this.#last = inside ? ORDINARY : NEWLINE;
+    this.#inText = false;
+    this.#escaped = false;
+    this.#run = 0;
+  }
+
+  /**
+   * Reads on from a byte of the value to its end.
+   * @param recovers whether a value that is broken is read on to where it most likely ends; else it ends the scan
+   * @returns the position behind the value; MORE when it goes on behind these bytes; BROKEN
+   */
+  scan(bytes: Uint8Array, from: number, to: number, recovers: boolean): number {
+    let at = from;
+    while (at < to) {
+      if (this.#inText) {
+        at = this.#passText(bytes, at, to);
+        if (this.isBroken && !recovers) return BROKEN;
+        continue;
+      }
+      const byte = bytes[at] ?? 0;
+      const kind = KINDS[byte] ?? ORDINARY;
+      switch (kind) {
+        case ORDINARY:
+          this.#passScalar(byte, bytes[at - 1] ?? 0);
+          break;
+        case BLANK:
+          break;
+        case NEWLINE:
+          if (this.isDeep) this.isBroken = true;
+          break;
+        case QUOTE:
+          this.#inText = true;
+          this.#last = ORDINARY;
+          break;
+        case COMMA:
+          this.#last = COMMA;
+          break;
+        case COLON:
+          this.members++;
+          this.#last = COLON;
+          break;
+        case OPEN_OBJECT:
+        case OPEN_LIST:
+          if (!this.#open(kind)) return recovers ? at : BROKEN;
+          break;
+        default:
+          if (!this.#close(kind === CLOSE_OBJECT ? OPEN_OBJECT : OPEN_LIST)) return recovers ? at : BROKEN;
+          if (this.#depth === 0) return this.isBroken && !recovers ? BROKEN : at + 1;
+      }
+      if (kind !== ORDINARY) this.#run = 0;
+      if (this.isBroken && !recovers) return BROKEN;
+      at++;
+    }
+    return MORE;
+  }
+
+  /** A line end inside of a text ends it: JSON allows none there. @returns the position behind what was passed */
+  #passText(bytes: Uint8Array, from: number, to: number): number {
+    let at = from;
+    if (this.#escaped && at < to) {
+      this.#escaped = false;
+      at++;
+    }
+    for (; at < to; at++) {
+      const byte = bytes[at];
+      if (byte === 0x22) {
+        this.#inText = false;
+        return at + 1;
+      }
+      if (byte === 0x5c) {
+        at++;
+        this.#escaped = at >= to;
+      } else if (byte === 0x0a) {
+        this.#inText = false;
+        this.isBroken = true;
+        return at;
+      }
+    }
+    return to;
+  }
+
+  #passScalar(byte: number, before: number): void {
+    this.#last = ORDINARY;
+    this.#run++;
+    const isExponent = (byte | 0x20) === 0x65 && before >= 0x30 && before <= 0x39;
+    if (this.#run > SHORT_NUMBER || isExponent) this.hasLongNumbers = true;
+  }
+
+  /** @returns whether the value goes on: what is opened where nothing can be begins another one */
+  #open(kind: number): boolean {
+    const depth = this.#depth;
+    if (depth > 0 && depth <= KNOWN_LEVELS) {
+      const isInList = this.#levels[depth - 1] === OPEN_LIST;
+      const last = this.#last;
+      if (last !== COLON && last !== OPEN_LIST && !(last === COMMA && isInList)) {
+        this.isBroken = true;
+        // An object that lacks its end.
+        if (!isInList) this.#depth--;
+        if (this.#depth === 0) return false;
+      }
+    }
+    if (this.#depth < KNOWN_LEVELS) this.#levels[this.#depth] = kind;
+    this.#depth++;
+    if (this.#depth > MOST_LEVELS) this.isDeep = true;
+    this.#last = kind;
+    return true;
+  }
+
+  /** @returns whether something of the value was closed */
+  #close(opened: number): boolean {
+    while (this.#depth > 0 && this.#depth <= KNOWN_LEVELS && this.#levels[this.#depth - 1] !== opened) {
+      this.isBroken = true;
+      this.#depth--;
+    }
+    if (this.#depth === 0) return false;
+    this.#depth--;
+    this.#last = ORDINARY;
+    return true;
+  }
+}

@@ -1,0 +1,411 @@
+/** What a file may hold behind each other, and how what is wrong there is told. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { readJson } from '../../src/cli/import/read-json.ts';
+import { readRecords } from '../../src/cli/import/record-reader.ts';
+import { place } from './run.ts';
+
+interface Read {
+  /** The keys of the records that were read. */
+  readonly records: readonly unknown[];
+  readonly faults: readonly (readonly [line: number, reason: string, text: string])[];
+}
+
+/** What is read of a text that comes in pieces of so many bytes. */
+async function read(text: string, size = 1 << 20): Promise<Read> {
+  async function* chunks(): AsyncIterable<Buffer> {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+  const records: unknown[] = [];
+  const faults: (readonly [number, string, string])[] = [];
+  for await (const raw of readRecords(chunks())) {
+    const json = raw.fault === undefined ? readJson(raw) : ({ ok: false, reason: raw.fault } as const);
+    if (json.ok) records.push(json.value);
+    else faults.push([raw.line, json.reason, raw.text]);
+  }
+  return { records, faults };
+}
+
+const blanks = fc
+  .array(fc.constantFrom(' ', '\n', '\r\n', '\t', '', '\n\n'), { maxLength: 4 })
+  .map((each) => each.join(''));
+
+/** Texts that look like what stands around records. */
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.constantFrom(
+    '}{',
+    '"',
+    '\\',
+    '\\"',
+    '],[',
+    '{"value":[',
+    '@odata.context',
+    'a\nb',
+    '\uFEFF',
+    ':,',
+    'ü\u2028',
+  ),
+);
+/** V8 (Node 26.10) takes the member "\"" for one named "\\" where an object with that one was made before. */
+const name = text.map((each) => each.replaceAll('\\', '/'));
+const value = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    text,
+    fc.constantFrom(1, -2.5, 1e21, true, false, null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+/** A record is known by its key; one of a page may have annotations. */
+const record = fc
+  .tuple(fc.nat(), fc.dictionary(name, value, { maxKeys: 4 }), fc.boolean())
+  .map(([key, members, isAnnotated]) => ({
+    ...(isAnnotated ? { '@odata.id': `Property('${key}')`, '@odata.etag': 'W/"1"' } : {}),
+    ListingKey: String(key),
+    ...members,
+  }));
+
+/** The text of a value with blanks wherever they may be. */
+const spread = (json: unknown, blank: () => string): string => {
+  if (typeof json !== 'object' || json === null) return JSON.stringify(json);
+  const around = (each: string): string => `${blank()}${each}${blank()}`;
+  if (Array.isArray(json)) return `[${blank()}${json.map((each) => around(spread(each, blank))).join(',')}]`;
+  const members = Object.entries(json).map(([name, each]) =>
+    around(`${JSON.stringify(name)}${blank()}:${blank()}${spread(each, blank)}`),
+  );
+  return `{${blank()}${members.join(',')}}`;
+};
+
+const FORMS = ['record', 'list', 'odata', 'reso', 'odata4', 'lists', 'pages'] as const;
+
+/** A document of a form that holds records, as a value; pages have their records between other members. */
+function documentOf(form: (typeof FORMS)[number], records: readonly object[]): unknown[] {
+  const page = (head: object, tail: object): object => ({ ...head, value: records, ...tail });
+  const odata = page({ '@odata.context': 'https://a.example/$metadata#Property', '@odata.count': 3 }, {});
+  switch (form) {
+    case 'record':
+      return [...records];
+    case 'list':
+      return [records];
+    case 'odata':
+      return [page({}, { '@odata.nextLink': 'https://a.example/?$skiptoken={[,"value":[' })];
+    case 'reso':
+      return [page({ '@reso.context': 'urn:reso:metadata:2.0:resource:property' }, {})];
+    case 'odata4':
+      return [odata];
+    case 'lists':
+      return [[records, records.slice(0, 1)]];
+    case 'pages':
+      return [[odata, ...records]];
+  }
+}
+
+const recordsIn = (form: (typeof FORMS)[number], records: readonly object[]): readonly object[] => {
+  if (form === 'lists') return [...records, ...records.slice(0, 1)];
+  return form === 'pages' ? [...records, ...records] : records;
+};
+
+test('any documents behind each other, with any blanks, in any pieces, hold exactly their records', async () => {
+  const documents = fc.array(fc.tuple(fc.constantFrom(...FORMS), fc.array(record, { maxLength: 4 })), {
+    maxLength: 5,
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      documents,
+      fc.array(blanks, { minLength: 1, maxLength: 5 }),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 300 }),
+      async (given, spaces, marks, size) => {
+        let at = 0;
+        const blank = (): string => spaces[at++ % spaces.length] ?? '';
+        const whole = given
+          .flatMap(([form, records]) => documentOf(form, records))
+          .map((each) => `${marks ? '\uFEFF' : ''}${blank()}${spread(each, blank)}`)
+          .join('');
+        const expected = given.flatMap(([form, records]) => recordsIn(form, records));
+        // As a parser gives them: numbers as their text says.
+        const { records, faults } = await read(`${whole}${blank()}`, size);
+        assert.deepEqual(faults, []);
+        assert.deepEqual(records, JSON.parse(JSON.stringify(expected)));
+      },
+    ),
+    { seed: 20261122, numRuns: process.env.PLAT_FULL === '1' ? 5000 : 300 },
+  );
+});
+
+const A = '{"ListingKey":"A"}';
+const B = '{"ListingKey":"B"}';
+const C = '{"ListingKey":"C"}';
+const NO_RECORD = 'A comma stands before the end of a list, where a record should be';
+
+/** A text, the keys that are read of it, and what is told of it. */
+const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faults']])[] = [
+  [
+    `${A}\n${B}x\n${C}`,
+    'ABC',
+    [[2, `The line is no JSON: Unexpected token 'x', "x" is not valid JSON`, 'x']],
+  ],
+  [`[${A},\n${B},\n]${C}`, 'ABC', [[3, NO_RECORD, ',']]],
+  [`{"value":[${A},]}`, 'A', [[1, NO_RECORD, ',']]],
+  [
+    `${A},\n${B}\n,${C}`,
+    'ABC',
+    [
+      [1, 'A comma stands where a document should begin', ','],
+      [3, 'A comma stands where a document should begin', ','],
+    ],
+  ],
+  [
+    `[,${A},,\n${B}]`,
+    'AB',
+    [
+      [1, 'A comma stands where a record should begin', ','],
+      [1, 'A comma stands where a record should begin', ','],
+    ],
+  ],
+  [`[${A}\n${B}]`, 'AB', [[2, 'A comma is missing between two records of a list', '']]],
+  [`[${A}]]\n${B}`, 'AB', [[1, `The line is no JSON: Unexpected token ']', "]" is not valid JSON`, ']']]],
+  [
+    `[${A}]\n<html>\n[${B}]`,
+    'AB',
+    [[2, `The line is no JSON: Unexpected token '<', "<html>" is not valid JSON`, '<html>']],
+  ],
+  [
+    `{"value":[${A}],"@odata.nextLink":oops}\n${B}`,
+    'AB',
+    [
+      [
+        1,
+        `What stands around the records of a page is no JSON: Unexpected token 'o', ..."nextLink":oops}" is not valid JSON`,
+        ',"@odata.nextLink":oops}',
+      ],
+    ],
+  ],
+  [
+    `{"value":[${A}],\n"value":[${B}]}${C}`,
+    'AC',
+    [[1, 'The page has the member value twice', `,\n"value":[${B}]}`]],
+  ],
+  [
+    `{"value":[${A}],"@odata.count":1`,
+    'A',
+    [[1, 'The page does not end; the file is cut off', ',"@odata.count":1']],
+  ],
+  [`{"value":[${A},\n`, 'A', [[2, 'The list does not end; the file is cut off', '']]],
+  [
+    `${A}\n{"ListingKey":"X","City":"a","City":"b"}\n${B}`,
+    'AB',
+    [[2, 'The record has the member City twice', '{"ListingKey":"X","City":"a","City":"b"}']],
+  ],
+  [
+    `[${A},\n{"ListingKey":"X","Rooms":[{"RoomKey":"1","Room\\u004bey":"2"}]}]`,
+    'A',
+    [
+      [
+        2,
+        'The record has the member RoomKey twice',
+        '{"ListingKey":"X","Rooms":[{"RoomKey":"1","Room\\u004bey":"2"}]}',
+      ],
+    ],
+  ],
+  // A line that is cut off takes no other with it, wherever it is cut.
+  [
+    `{"ListingKey":"X","City":\n${A}\n${B}`,
+    'AB',
+    [[1, 'The line is no JSON: Unexpected end of JSON input', '{"ListingKey":"X","City":']],
+  ],
+  [
+    `{"ListingKey":"X","Media":[{"MediaKey":"1"},\n${A}\n${B}\n`,
+    'AB',
+    [
+      [
+        1,
+        'The line is no JSON: Unexpected end of JSON input',
+        '{"ListingKey":"X","Media":[{"MediaKey":"1"},',
+      ],
+    ],
+  ],
+  // A record over many lines is told of once.
+  [
+    `{\n  "ListingKey": "X,\n  "Rooms": [\n    {\n      "RoomKey": "1"\n    }\n  ]\n}\n${A}`,
+    'A',
+    [
+      [
+        1,
+        'The line is no JSON: Bad control character in string literal in JSON at position 21 (line 2 column 20)',
+        '{\n  "ListingKey": "X,\n  "Rooms": [\n    {\n      "RoomKey": "1"\n    }\n  ]\n}',
+      ],
+    ],
+  ],
+  // In a list, too; and a bracket that is missing ends with its record.
+  [
+    `[\n  ${A},\n  {"ListingKey":"X,\n"City":"x"},\n  {"ListingKey":"Y","Rooms":[{"RoomKey":"1"}},\n  ${B}\n]${C}`,
+    'ABC',
+    [
+      [
+        3,
+        'The line is no JSON: Bad control character in string literal in JSON at position 17 (line 1 column 18)',
+        '{"ListingKey":"X,\n"City":"x"}',
+      ],
+      [
+        5,
+        `The line is no JSON: Expected ',' or ']' after array element in JSON at position 42 (line 1 column 43)`,
+        '{"ListingKey":"Y","Rooms":[{"RoomKey":"1"}}',
+      ],
+    ],
+  ],
+  [
+    '["a", 1, null]',
+    '',
+    [
+      // They are JSON; that they are no records is told when they are checked.
+    ],
+  ],
+];
+
+test('what stands between documents, behind them or twice in them is told with its line; the rest is read', async () => {
+  for (const [broken, keys, expected] of BROKEN) {
+    for (const size of [1, 7, 1 << 20]) {
+      const { records, faults } = await read(broken, size);
+      assert.deepEqual(faults, expected, broken);
+      const found = records.flatMap((each) =>
+        typeof each === 'object' && each !== null && 'ListingKey' in each ? [each.ListingKey] : [],
+      );
+      assert.equal(found.join(''), keys, broken);
+    }
+  }
+});
+
+test('pages of several resources in one file, gzipped under any name: each page says of what it is', async (t) => {
+  const at = place(t);
+  const page = (name: string, value: readonly object[]): string =>
+    JSON.stringify({ '@odata.context': `https://a.example/odata/$metadata#${name}(ListingKey,City)`, value });
+  const common = { '@reso.context': 'urn:reso:metadata:2.0:resource:office', value: [{ OfficeKey: 'O1' }] };
+  at.file(
+    'all.json',
+    gzipSync(
+      [
+        page('Property', [{ ListingKey: '1' }]),
+        page('Member', [{ MemberKey: 'M1' }, { MemberKey: 'M2' }]),
+        JSON.stringify(common, undefined, 2),
+        page('Property', [{ ListingKey: '2' }, { ListingKey: '1' }]),
+        page('Listings', [{ ListingKey: '3' }]),
+      ].join(''),
+    ),
+  );
+  const { code, out, err } = await at.run(['import', '--store', 'm.db', 'all.json']);
+  assert.deepEqual(
+    { code, out: out.split('\n'), err },
+    {
+      code: 0,
+      out: [
+        'all.json: Property 3 new, 0 changed, 0 as they were, 0 children stored, 0 rejected',
+        'all.json: Member 2 new, 0 changed, 0 as they were, 0 children stored, 0 rejected',
+        'all.json: Office 1 new, 0 changed, 0 as they were, 0 children stored, 0 rejected',
+        '',
+      ],
+      err: 'm.db is a new store: there was none here\nall.json: 1 keys stand more than once; the last one counts\n',
+    },
+  );
+});
+
+test('a file is what its bytes say; what holds no records is called by its name, and nothing is stored', async (t) => {
+  const at = place(t);
+  const records = `${A}\n{"ListingKey":"Ü"}\n`;
+  const files: readonly (readonly [name: string, content: string | Buffer])[] = [
+    ['plain.json.gz', records],
+    ['packed.json', gzipSync(records)],
+    ['wide.json', Buffer.from(`\uFEFF${records}`, 'utf16le')],
+    ['wide-be.json', Buffer.from(`\uFEFF${records}`, 'utf16le').swap16()],
+    ['unmarked.json', Buffer.from(records, 'utf16le')],
+  ];
+  for (const [index, [name, content]] of files.entries()) {
+    at.file(name, content);
+    const counts = index === 0 ? '2 new, 0 changed, 0 as they were' : '0 new, 0 changed, 2 as they were';
+    const out = await at.done(['import', '--store', 'm.db', name]);
+    assert.equal(out, `${name}: Property ${counts}, 0 children stored, 0 rejected\n`);
+  }
+  at.file('empty.json', '');
+  const empty = await at.run(['import', '--store', 'm.db', 'empty.json']);
+  assert.deepEqual(empty, {
+    code: 0,
+    out: 'empty.json: Property 0 new, 0 changed, 0 as they were, 0 children stored, 0 rejected\n',
+    err: 'empty.json: The file is empty; there is no record in it\n',
+  });
+  const foreign: readonly (readonly [name: string, content: string | Buffer, told: string])[] = [
+    [
+      'a.zip',
+      'PK\x03\x04\x14 records.json',
+      'a.zip is a ZIP archive; unpack it: unzip -p a.zip | plat import … -.',
+    ],
+    [
+      'a.xlsx',
+      'PK\x03\x04 [Content_Types].xml',
+      'a.xlsx is an Excel workbook; save the sheet as "CSV UTF-8" and import that.',
+    ],
+    [
+      'a.ods',
+      'PK\x03\x04 mimetypeapplication/vnd.oasis.opendocument.spreadsheet',
+      'a.ods is an OpenDocument spreadsheet; save the sheet as CSV in UTF-8 and import that.',
+    ],
+    [
+      'a.json',
+      Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]),
+      'a.json is packed by zstd; unpack it: zstd -dc a.json | plat import … -.',
+    ],
+    [
+      'a.html',
+      '\n<!DOCTYPE html><html>',
+      'a.html is a web page (HTML); perhaps an answer that asks to log in, or an error; ask for JSON.',
+    ],
+    [
+      'b.json.gz',
+      gzipSync('<?xml version="1.0"?><feed/>'),
+      'b.json.gz is XML; plat reads JSON, CSV and TSV: ask its source for JSON.',
+    ],
+    [
+      'm2.db',
+      'SQLite format 3\0',
+      'm2.db is an SQLite database; if it is a store, "plat export" or "plat copy" with --store m2.db takes its records out.',
+    ],
+  ];
+  for (const [name, content, told] of foreign) {
+    at.file(name, content);
+    const ended = await at.run(['import', '--store', 'n.db', 'packed.json', name]);
+    assert.deepEqual(ended, { code: 2, out: '', err: `plat: ${told}\n` });
+  }
+});
+
+test('whatever a text was made into, what is read and told of it is the same however it comes in pieces', async () => {
+  const cut = fc.tuple(
+    fc.nat(400),
+    fc.nat(3),
+    fc.constantFrom('', '{', '}', '[', ']', ',', '"', ':', '\n', '\n{', 'x', '\\'),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.constantFrom(...FORMS), fc.array(record, { maxLength: 3 })), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      fc.array(cut, { minLength: 1, maxLength: 4 }),
+      fc.constantFrom('', '\n', '\n  '),
+      fc.integer({ min: 1, max: 40 }),
+      async (given, cuts, blank, size) => {
+        let whole = given
+          .flatMap(([form, records]) => documentOf(form, records))
+          .map((each) => `${spread(each, () => blank)}\n`)
+          .join('');
+        for (const [at, length, put] of cuts) whole = whole.slice(0, at) + put + whole.slice(at + length);
+        const [pieces, once] = [await read(whole, size), await read(whole)];
+        assert.deepEqual(pieces, once);
+      },
+    ),
+    { seed: 20261122, numRuns: process.env.PLAT_FULL === '1' ? 5000 : 300 },
+  );
+});
