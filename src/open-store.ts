@@ -14,13 +14,38 @@ export type StoreAddress =
   | { readonly engine: 'sqlite'; readonly path: string }
   | { readonly engine: 'postgres'; readonly url: string };
 
-/** @throws PlatError `usage` */
+/** @throws PlatError `usage` for an address of something else, with what would be right */
 export function storeAddress(text: string): StoreAddress {
   if (/^postgres(ql)?:\/\//.test(text)) return { engine: 'postgres', url: text };
-  const path = text.replace(/^sqlite:/, '');
+  const other = ADDRESSES.find(([form]) => form.test(text));
+  if (other !== undefined)
+    throw platError('usage', { reason: `${withoutPassword(text)} is no store: ${other[1]}.` });
+  // With two slashes and no host the path begins at the third.
+  const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
   if (path === '') throw platError('usage', { reason: 'The store has no path.' });
   return { engine: 'sqlite', path };
 }
+
+const ENGINES =
+  'plat keeps records in SQLite (a path, or sqlite:PATH) or in PostgreSQL (postgres://USER@HOST/DATABASE)';
+
+/** What looks like an address, and no path: a file of such a name would be made without a word. */
+const ADDRESSES: readonly (readonly [form: RegExp, remedy: string])[] = [
+  [/^postgres(ql)?:/i, 'that of a server is written postgres://USER@HOST/DATABASE'],
+  [/^sqlite3?:\/\/[^/]/i, 'that of a file is written sqlite:PATH, or as the path alone'],
+  [/^sqlite3:/i, 'that of a file is written sqlite:PATH, or as the path alone'],
+  [/^file:/i, 'that of a file is its path alone'],
+  [/^https?:\/\//i, 'it is the address of a service, from which "plat replicate --from" copies into a store'],
+  [
+    /^(?:jdbc|mysqlx?|mariadb|mssql|sqlserver|oracle|mongodb(?:\+srv)?|redis|duckdb|libsql|snowflake|bigquery):/i,
+    ENGINES,
+  ],
+  [/^(?!sqlite:)[a-z][a-z0-9+.-]+:\/\//i, ENGINES],
+];
+
+/** An address as it may be told. */
+export const withoutPassword = (text: string): string =>
+  text.replace(/^([\w+.:-]*:\/\/[^/@:]*):[^/@]*@/, '$1@');
 
 export interface OpenStoreOptions extends ClockTrust {
   /** What a store is made as where there is none; absent: there must be one. */

@@ -1,4 +1,4 @@
-import { openStore as openAnyStore, storeAddress } from '../open-store.ts';
+import { openStore as openAnyStore, storeAddress, withoutPassword } from '../open-store.ts';
 import { openMode } from '../store/private-file.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../store/settings.ts';
 import type { PartitionField, Store } from '../store/store.ts';
@@ -91,9 +91,6 @@ function reportNew(text: string, kept: readonly string[]): void {
   const log = kept.length === 0 ? '' : `; the log of a file that was deleted is kept as ${kept.join(', ')}`;
   reportLines(`${withoutPassword(text)} is a new store: there was none here${log}`);
 }
-
-const withoutPassword = (text: string): string =>
-  text.replace(/^(postgres(?:ql)?:\/\/[^/@]*):[^/@]*@/, '$1@');
 
 /** What an operator opened to others stays so: programs of others may query a replica (docs/sql-views.md). */
 function reportOpenMode(path: string): void {

@@ -1,6 +1,6 @@
 /** What `plat import` takes. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { linesOf, place } from './run.ts';
@@ -99,4 +99,39 @@ test('what is used wrongly is refused before anything is stored: 2', async (t) =
     const first = index === 0 ? 'k.db is a new store: there was none here\n' : '';
     assert.deepEqual(await at.run(args), { code: 2, out: '', err: `${first}plat: ${message}\n` });
   }
+});
+
+test('an address of what is no store is called by its name, with what would be right, and no file is made', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  const engines =
+    'plat keeps records in SQLite (a path, or sqlite:PATH) or in PostgreSQL (postgres://USER@HOST/DATABASE)';
+  const cases: readonly (readonly [store: string, message: string])[] = [
+    ['mysql://u:secret@h/market', `mysql://u@h/market is no store: ${engines}.`],
+    ['mssql:market', `mssql:market is no store: ${engines}.`],
+    ['mongodb+srv://h/m', `mongodb+srv://h/m is no store: ${engines}.`],
+    [
+      'postgres:/h/m',
+      'postgres:/h/m is no store: that of a server is written postgres://USER@HOST/DATABASE.',
+    ],
+    [
+      'sqlite://m.db',
+      'sqlite://m.db is no store: that of a file is written sqlite:PATH, or as the path alone.',
+    ],
+    ['file:m.db', 'file:m.db is no store: that of a file is its path alone.'],
+    [
+      'https://h/v1',
+      'https://h/v1 is no store: it is the address of a service, from which "plat replicate --from" copies into a store.',
+    ],
+  ];
+  const before = readdirSync(at.folder);
+  for (const [store, message] of cases) {
+    const ended = await at.run(['import', '--store', store, 'a.ndjson']);
+    assert.deepEqual(ended, { code: 2, out: '', err: `plat: ${message}\n` });
+  }
+  assert.deepEqual(readdirSync(at.folder), before);
+  for (const store of ['sqlite:one.db', `sqlite://${at.path('two.db')}`, 'C:.db']) {
+    await at.done(['import', '--store', store, 'a.ndjson']);
+  }
+  assert.ok(['one.db', 'two.db', 'C:.db'].every((file) => existsSync(at.path(file))));
 });

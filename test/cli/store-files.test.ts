@@ -215,7 +215,10 @@ test('what is no file, and what is empty, is said to be so', async (t) => {
   mkdirSync(at.path('folder.db'));
   at.file('empty.db', '');
   const cases = [
-    ['folder.db', 'folder.db cannot be used: it is a folder.'],
+    [
+      'folder.db',
+      'folder.db cannot be used: it is a folder; name a file in it, such as folder.db/market.db.',
+    ],
     ['empty.db', 'empty.db is not a plat store: it is empty.'],
     ['empty.db/m.db', 'There is no store at empty.db/m.db. "plat import" and "plat demo" make one.'],
   ] as const;

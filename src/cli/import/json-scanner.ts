@@ -31,6 +31,13 @@ for (const [character, kind] of [
 ] as const)
   KINDS[character.charCodeAt(0)] = kind;
 
+/** What a byte in a text is: one that ends it or needs a look, or any other. */
+const PLAIN = 1;
+const IN_TEXT = new Uint8Array(256).fill(PLAIN);
+for (const character of '"\\\n') IN_TEXT[character.charCodeAt(0)] = 0;
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+
 /** Levels whose kind is known; what is deeper is counted alone. No record is so deep (record/nesting.ts). */
 const KNOWN_LEVELS = 1024;
 /** A record that was nested deeper and goes on in another line is taken for a broken one. */
@@ -79,52 +86,75 @@ export class JsonScanner {
    */
   scan(bytes: Uint8Array, from: number, to: number, recovers: boolean): number {
     let at = from;
-    while (at < to) {
-      if (this.#inText) {
-        at = this.#passText(bytes, at, to);
-        if (this.isBroken && !recovers) return BROKEN;
-        continue;
+    let members = 0;
+    let last = this.#last;
+    let end = MORE;
+    if (this.#inText) at = this.#passText(bytes, at, to);
+    reading: while (at < to) {
+      if (this.isBroken && !recovers) {
+        end = BROKEN;
+        break;
       }
-      const byte = bytes[at] ?? 0;
-      const kind = KINDS[byte] ?? ORDINARY;
+      const kind = KINDS[bytes[at] ?? 0] ?? ORDINARY;
       switch (kind) {
         case ORDINARY:
-          this.#passScalar(byte, bytes[at - 1] ?? 0);
-          break;
+          at = this.#passScalar(bytes, at, to);
+          last = ORDINARY;
+          continue;
         case BLANK:
           break;
         case NEWLINE:
           if (this.isDeep) this.isBroken = true;
           break;
-        case QUOTE:
-          this.#inText = true;
-          this.#last = ORDINARY;
-          break;
+        case QUOTE: {
+          last = ORDINARY;
+          at++;
+          // Most of what a record holds stands in texts.
+          while (at < to && IN_TEXT[bytes[at] ?? 0] === PLAIN) at++;
+          if (at < to && bytes[at] === 0x22) break;
+          at = this.#passText(bytes, at, to);
+          continue;
+        }
         case COMMA:
-          this.#last = COMMA;
+          last = COMMA;
           break;
         case COLON:
-          this.members++;
-          this.#last = COLON;
+          members++;
+          last = COLON;
           break;
         case OPEN_OBJECT:
         case OPEN_LIST:
-          if (!this.#open(kind)) return recovers ? at : BROKEN;
+          if (!this.#open(kind, last)) {
+            end = at;
+            break reading;
+          }
+          last = kind;
           break;
         default:
-          if (!this.#close(kind === CLOSE_OBJECT ? OPEN_OBJECT : OPEN_LIST)) return recovers ? at : BROKEN;
-          if (this.#depth === 0) return this.isBroken && !recovers ? BROKEN : at + 1;
+          if (!this.#close(kind === CLOSE_OBJECT ? OPEN_OBJECT : OPEN_LIST)) {
+            end = at;
+            break reading;
+          }
+          last = ORDINARY;
+          if (this.#depth === 0) {
+            end = at + 1;
+            break reading;
+          }
       }
-      if (kind !== ORDINARY) this.#run = 0;
-      if (this.isBroken && !recovers) return BROKEN;
       at++;
     }
-    return MORE;
+    this.#last = last;
+    this.members += members;
+    return this.isBroken && !recovers ? BROKEN : end;
   }
 
-  /** A line end inside of a text ends it: JSON allows none there. @returns the position behind what was passed */
+  /**
+   * Passes over the rest of a text. A line end in it ends it: JSON allows none there.
+   * @returns the position behind what was passed
+   */
   #passText(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
+    this.#inText = true;
     if (this.#escaped && at < to) {
       this.#escaped = false;
       at++;
@@ -147,19 +177,29 @@ export class JsonScanner {
     return to;
   }
 
-  #passScalar(byte: number, before: number): void {
-    this.#last = ORDINARY;
-    this.#run++;
-    const isExponent = (byte | 0x20) === 0x65 && before >= 0x30 && before <= 0x39;
-    if (this.#run > SHORT_NUMBER || isExponent) this.hasLongNumbers = true;
+  /** Passes over a number, or a word. @returns the position behind it */
+  #passScalar(bytes: Uint8Array, from: number, to: number): number {
+    let at = from;
+    let byte = bytes[at] ?? 0;
+    // What was begun in bytes before goes on.
+    let run = from > 0 && KINDS[bytes[from - 1] ?? 0] === ORDINARY ? this.#run : 0;
+    while (KINDS[byte] === ORDINARY) {
+      run++;
+      if ((byte | 0x20) === 0x65 && at > 0 && isDigit(bytes[at - 1])) this.hasLongNumbers = true;
+      at++;
+      if (at >= to) break;
+      byte = bytes[at] ?? 0;
+    }
+    if (run > SHORT_NUMBER) this.hasLongNumbers = true;
+    this.#run = run;
+    return at;
   }
 
   /** @returns whether the value goes on: what is opened where nothing can be begins another one */
-  #open(kind: number): boolean {
+  #open(kind: number, last: number): boolean {
     const depth = this.#depth;
     if (depth > 0 && depth <= KNOWN_LEVELS) {
       const isInList = this.#levels[depth - 1] === OPEN_LIST;
-      const last = this.#last;
       if (last !== COLON && last !== OPEN_LIST && !(last === COMMA && isInList)) {
         this.isBroken = true;
         // An object that lacks its end.
@@ -170,7 +210,6 @@ export class JsonScanner {
     if (this.#depth < KNOWN_LEVELS) this.#levels[this.#depth] = kind;
     this.#depth++;
     if (this.#depth > MOST_LEVELS) this.isDeep = true;
-    this.#last = kind;
     return true;
   }
 
@@ -182,7 +221,6 @@ export class JsonScanner {
     }
     if (this.#depth === 0) return false;
     this.#depth--;
-    this.#last = ORDINARY;
     return true;
   }
 }

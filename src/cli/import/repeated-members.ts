@@ -2,18 +2,23 @@
 
 /** How many members all objects in a value have. */
 export function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = 0;
   if (Array.isArray(value)) {
+    let count = 0;
     for (const each of value) if (typeof each === 'object') count += countMembers(each);
     return count;
   }
-  for (const each of Object.values(value)) {
-    count++;
+  if (!isObject(value)) return 0;
+  const names = Object.keys(value);
+  let count = names.length;
+  for (const name of names) {
+    const each = value[name];
     if (typeof each === 'object') count += countMembers(each);
   }
   return count;
 }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 

@@ -3,7 +3,7 @@
  * why it cannot be used. It knows nothing of what is in it.
  */
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type PlatError, platError } from '../../errors/index.ts';
 
 const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
@@ -78,7 +78,8 @@ export class StoreFile {
 export function denied(store: string): PlatError | undefined {
   const say = (reason: string): PlatError => platError('storeDenied', { store, reason });
   const file = found(store);
-  if (file?.isDirectory() === true) return say('it is a folder');
+  if (file?.isDirectory() === true)
+    return say(`it is a folder; name a file in it, such as ${join(store, 'market.db')}`);
   if (file !== undefined && !file.isFile()) return say('it is no file');
   const folder = dirname(store);
   const places: readonly (readonly [path: string, wish: number, what: string])[] = [
