@@ -10,10 +10,14 @@ import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
 import { type AdminContext, admin, isOpenAdminPath } from './admin/router.ts';
 import type { ServiceContext } from './context.ts';
+import { description } from './description/openapi.ts';
 import { isNativePath, nativeError } from './envelope/native-error.ts';
 import { resoError } from './envelope/reso-error.ts';
-import { bytesOf, type Exchange, type Reply, type Session } from './exchange.ts';
+import { bytesOf, type Exchange, JSON_TYPE, type Reply, type Session } from './exchange.ts';
 import { type FileContext, servedFile } from './files/served-file.ts';
+import { documentReply } from './front/document.ts';
+import { greeting } from './front/greeting.ts';
+import { describedBy, type Front, frontOf } from './front/paths.ts';
 import { notAllowed, type Wanted, wantedBy } from './http/methods.ts';
 import { negotiateVersion, ODATA_VERSION } from './http/odata-version.ts';
 import type { LoggedDamages } from './logged-damages.ts';
@@ -53,9 +57,12 @@ export interface Responder {
 type Route =
   | { readonly kind: 'reso' | 'native'; readonly path: string }
   | { readonly kind: 'media'; readonly path: string }
+  | { readonly kind: 'front'; readonly path: string; readonly front: Front }
   | { readonly kind: 'admin' | 'none'; readonly path: string };
 
-function routeOf({ surface, path }: Exchange): Route {
+function routeOf({ surface, path, headers }: Exchange): Route {
+  const front = frontOf(path, headers.accept);
+  if (front !== undefined) return { kind: 'front', path, front };
   if (surface.name === 'admin') return { kind: 'admin', path };
   if (path.startsWith(MEDIA)) return { kind: 'media', path: path.slice(MEDIA.length) };
   const plain = path.replaceAll(/\/{2,}/g, '/');
@@ -110,8 +117,19 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
 }
 
 /** Whether nobody needs a key: files carry a signature in their address, and probes have none. */
-const isOpen = ({ path }: Exchange, { kind }: Route): boolean =>
-  kind === 'media' || (kind === 'admin' && isOpenAdminPath(path));
+function isOpen({ path, headers }: Exchange, route: Route): boolean {
+  switch (route.kind) {
+    case 'media':
+      return true;
+    case 'admin':
+      return isOpenAdminPath(path);
+    case 'front':
+      // With a key, an interface is described as the key sees it.
+      return route.front.kind !== 'description' || headers.authorization === undefined;
+    default:
+      return false;
+  }
+}
 
 function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
   const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
@@ -189,7 +207,10 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   const now = await context.store.now();
   switch (route.kind) {
     case 'none':
+      if (path === '/') Object.assign(extra, describedBy(exchange.base));
       throw platError('pathNotFound', { path });
+    case 'front':
+      return front(responder, exchange, begun, route.front);
     case 'media':
       return servedFile(responder.files, exchange, route.path, now);
     case 'admin':
@@ -203,6 +224,25 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       const asked = await withWholeQuery(exchange, wanted);
       const serve = route.kind === 'reso' ? reso : native;
       return serve({ ...context, read }, asked, session, routeOf(asked).path);
+    }
+  }
+}
+
+/** What a surface shows of itself. A store is asked only for what a key may see. */
+async function front(responder: Responder, exchange: Exchange, begun: Begun, asked: Front): Promise<Reply> {
+  switch (asked.kind) {
+    case 'greeting':
+      return greeting(exchange);
+    case 'document':
+      return documentReply(exchange, asked.name);
+    case 'description': {
+      const { surface, base } = exchange;
+      const { clock, store } = responder.context;
+      const isGeneral = begun.caller.kind === 'unknown' && exchange.headers.authorization === undefined;
+      const session = isGeneral ? undefined : await sessionOf(responder, exchange, begun, clock.now());
+      const model = session?.model ?? (await store.model());
+      const text = description(surface, base, model, session?.view);
+      return { status: 200, headers: { 'content-type': JSON_TYPE, ...describedBy(base) }, body: [text] };
     }
   }
 }

@@ -1,4 +1,4 @@
-export { bindCollection, bindCount, bindField, bindSingle, parseFilter } from './bind/options.ts';
+export { bindCollection, bindCount, bindField, bindSingle, OPTIONS_OF, parseFilter } from './bind/options.ts';
 export {
   type KeyValue,
   type PathRoot,

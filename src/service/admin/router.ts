@@ -22,29 +22,73 @@ export interface ReadinessCheck {
   check(): Promise<string | undefined>;
 }
 
-/** Paths that need no token: probes and scrapers have none. */
-const OPEN = new Set(['/live', '/ready', '/metrics']);
+export interface AdminRoute {
+  /** What it gives, for people. */
+  readonly gives: string;
+  readonly type: string;
+  /** Whether it needs no token: probes and scrapers have none. */
+  readonly isOpen: boolean;
+  readonly answer: (context: AdminContext) => Reply | Promise<Reply>;
+}
 
-export const isOpenAdminPath = (path: string): boolean => OPEN.has(path);
+const JSON_NAME = 'application/json';
+
+/** The paths of the admin port: what answers them, and what describes them, both read this table. */
+export const ADMIN_ROUTES: ReadonlyMap<string, AdminRoute> = new Map<string, AdminRoute>([
+  [
+    '/live',
+    {
+      gives: 'that the process runs',
+      type: JSON_NAME,
+      isOpen: true,
+      answer: () => json({ live: true }),
+    },
+  ],
+  [
+    '/ready',
+    { gives: 'whether it can answer, and if not (503), why', type: JSON_NAME, isOpen: true, answer: ready },
+  ],
+  [
+    '/metrics',
+    {
+      gives: 'figures for Prometheus',
+      type: 'text/plain',
+      isOpen: true,
+      answer: async ({ metrics }) => {
+        const headers = { 'content-type': metrics.contentType };
+        return { status: 200, headers, body: [await metrics.text()] };
+      },
+    },
+  ],
+  [
+    '/status',
+    {
+      gives: 'counts, lag and settings of the store',
+      type: JSON_NAME,
+      isOpen: false,
+      answer: async ({ store }) => json(await store.status()),
+    },
+  ],
+  [
+    '/keys',
+    {
+      gives: 'every key with what it has used',
+      type: JSON_NAME,
+      isOpen: false,
+      answer: async ({ usage, store }) => {
+        await usage.flush();
+        return json({ keys: await store.keys.list() });
+      },
+    },
+  ],
+]);
+
+export const isOpenAdminPath = (path: string): boolean => ADMIN_ROUTES.get(path)?.isOpen ?? false;
 
 export async function admin(context: AdminContext, { path }: Exchange): Promise<Reply> {
-  switch (path) {
-    case '/live':
-      return json({ live: true });
-    case '/ready':
-      return ready(context);
-    case '/metrics': {
-      const headers = { 'content-type': context.metrics.contentType };
-      return { status: 200, headers, body: [await context.metrics.text()] };
-    }
-    case '/status':
-      return json(await context.store.status());
-    case '/keys':
-      await context.usage.flush();
-      return json({ keys: await context.store.keys.list() });
-    default:
-      throw platError('pathNotFound', { path });
-  }
+  const route = ADMIN_ROUTES.get(path);
+  if (route === undefined) throw platError('pathNotFound', { path });
+  return route.answer(context);
 }
 
 /** What is wrong with the clock, or was when the store was last written to. */

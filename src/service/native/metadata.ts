@@ -1,6 +1,7 @@
 import type { Field } from '../../dictionary/index.ts';
 import { withViewTag } from '../access/view-tag.ts';
 import type { Reply } from '../exchange.ts';
+import { describedBy } from '../front/paths.ts';
 import { success } from './envelope.ts';
 import { listingResource } from './listings.ts';
 import { type NativeExchange, refuseParameters } from './native-request.ts';
@@ -111,5 +112,5 @@ export function system(request: NativeExchange): Reply {
     MaximumLimit: exchange.surface.paging.nativeLimit.most,
     Timestamp: new Date(session.now).toISOString().replace(/\.\d+Z$/, 'Z'),
   };
-  return success([JSON.stringify(described)], 1);
+  return success([JSON.stringify(described)], 1, {}, describedBy(exchange.base));
 }

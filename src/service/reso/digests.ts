@@ -3,7 +3,7 @@
  * the key gets when it reads the collection, so they tell nothing of a record or field that it may not see.
  */
 import { PlatError, platError } from '../../errors/index.ts';
-import { bindCollection } from '../../query/odata/index.ts';
+import { bindCollection, type SystemOption } from '../../query/odata/index.ts';
 import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
 import type { Position } from '../../store/read.ts';
 import type { Lane } from '../../store/read-caller.ts';
@@ -17,7 +17,7 @@ import { type ResoRequest, requireJson } from './resource-request.ts';
 const MOST_RANGES = 64;
 const LONGEST = 1000;
 
-const OPTIONS: ReadonlySet<string> = new Set(['expand', 'top', 'skiptoken', 'format']);
+export const DIGEST_OPTIONS: ReadonlySet<SystemOption> = new Set(['expand', 'top', 'skiptoken', 'format']);
 
 /** The path of a resource's digests: `Property/$digests`. */
 export const DIGESTS = /^([A-Za-z]\w*)\/\$digests\/?$/;
@@ -31,7 +31,8 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
   if (exchange.surface.name !== 'replication' || schema === undefined)
     throw platError('pathNotFound', { path });
   for (const name of options.system.keys()) {
-    if (!OPTIONS.has(name)) throw platError('optionUnknown', { name: `$${name}` }, { target: `$${name}` });
+    if (!DIGEST_OPTIONS.has(name))
+      throw platError('optionUnknown', { name: `$${name}` }, { target: `$${name}` });
   }
   const query = bindCollection(options, schema, session.view.schema);
   for (const { name: value, navigation, give, query: inner } of query.expansions) {

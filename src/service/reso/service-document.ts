@@ -1,4 +1,5 @@
 import type { Reply } from '../exchange.ts';
+import { describedBy } from '../front/paths.ts';
 import { RESO_JSON, type ResoRequest, requireJson } from './resource-request.ts';
 
 /** The entity sets that the key may read (OData 4.01 JSON format, 5). */
@@ -7,5 +8,9 @@ export function serviceDocument(request: ResoRequest): Reply {
   const { root, session } = request;
   const value = [...session.view.schema.entitySets()].map((name) => ({ name, kind: 'EntitySet', url: name }));
   const body = JSON.stringify({ '@odata.context': `${root}$metadata`, value });
-  return { status: 200, headers: { 'content-type': RESO_JSON }, body: [body] };
+  return {
+    status: 200,
+    headers: { 'content-type': RESO_JSON, ...describedBy(request.exchange.base) },
+    body: [body],
+  };
 }

@@ -28,6 +28,9 @@ const SINGLE = new Set<SystemOption>(['select', 'expand', 'compute', 'format']);
 const COUNT = new Set<SystemOption>(['filter', 'search']);
 const FIELD = new Set<SystemOption>(['format']);
 
+/** The options that each kind of path takes. */
+export const OPTIONS_OF = { collection: COLLECTION, record: SINGLE, count: COUNT, field: FIELD } as const;
+
 /**
  * What a request asks of a collection.
  * @throws the errors of each option: syntax, fieldUnknown, typeMismatch, filterTooLarge, optionInvalid,

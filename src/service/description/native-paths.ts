@@ -1,0 +1,95 @@
+/** The paths of the native interface, from its table of routes. */
+import type { Field } from '../../dictionary/index.ts';
+import type { ParameterName } from '../../query/native/index.ts';
+import { NATIVE_ROUTES, type NativeRoute } from '../native/routes.ts';
+import { content, inPath, type Json, operation, type Paths, ref } from './parts.ts';
+import { recordSchema } from './schemas.ts';
+
+const COUNTED: Json = { type: 'integer', minimum: 0 };
+const TEXT: Json = { type: 'string' };
+
+const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonly takes: string }>> = {
+  _filter: { schema: TEXT, takes: "A condition, such as StandardStatus Eq 'Active'." },
+  _orderby: { schema: TEXT, takes: 'Fields, each with a sign in front: +ListPrice, -City.' },
+  _select: { schema: TEXT, takes: 'Names of fields, separated by commas.' },
+  _expand: { schema: TEXT, takes: 'Names of sub-resources, such as Photos.' },
+  _limit: { schema: COUNTED, takes: 'How many records a page has.' },
+  _skip: { schema: COUNTED, takes: 'How many records are left out.' },
+  _skiptoken: { schema: TEXT, takes: 'The SkipToken of the page before.' },
+  _page: { schema: { type: 'integer', minimum: 1 }, takes: 'The number of the page.' },
+  _pagination: { schema: { enum: [0, 1, 'count'] }, takes: 'Whether the answer counts all that match.' },
+};
+
+const parameterName = (name: string): string => `native${name.replace('_', '-')}`;
+
+/** The parameters that are described, among the components. */
+export const nativeParameters = (): Json =>
+  Object.fromEntries(
+    Object.entries(PARAMETER).map(([name, { schema, takes }]) => [
+      parameterName(name),
+      { name, in: 'query', description: takes, schema },
+    ]),
+  );
+
+/** @param fields of a listing; undefined: which there are depends on who asks */
+export const nativeSchemas = (fields: readonly Field[] | undefined): Json => ({
+  NativeListing: {
+    type: 'object',
+    required: ['Id', 'ResourceUri', 'StandardFields'],
+    properties: {
+      Id: TEXT,
+      ResourceUri: TEXT,
+      StandardFields: recordSchema(
+        fields?.filter(({ custom }) => custom === undefined),
+        'ListingKey',
+        ({ nativeName }) => nativeName,
+      ),
+      CustomFields: { type: 'array', items: { type: 'object' } },
+    },
+  },
+});
+
+const envelope = (record: Json): Json => ({
+  type: 'object',
+  required: ['D'],
+  properties: {
+    D: {
+      type: 'object',
+      required: ['Success', 'Results'],
+      properties: {
+        Success: { const: true },
+        Results: { type: 'array', items: record },
+        SkipToken: TEXT,
+        Pagination: { type: 'object' },
+      },
+    },
+  },
+});
+
+const isListing = ({ path }: NativeRoute): boolean => path === 'listings' || path === 'listings/{key}';
+
+function idOf(path: string): string {
+  const words = path.split('/').map((word) => (word.startsWith('{') ? `by_${word.slice(1, -1)}` : word));
+  return ['native', ...words].join('_');
+}
+
+/** @param root with slashes on both sides */
+export function nativePaths(root: string): Paths {
+  const paths = NATIVE_ROUTES.map((route) => {
+    const { path, gives, takes } = route;
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name, TEXT, `Its ${name}`));
+    const described = operation({
+      id: idOf(path),
+      summary: gives,
+      tag: 'Native',
+      parameters: [...named, ...takes.map((name) => ref('parameters', parameterName(name)))],
+      answer: content(
+        'application/json',
+        envelope(isListing(route) ? ref('schemas', 'NativeListing') : { type: 'object' }),
+      ),
+      fault: 'NativeFault',
+    });
+    return [`${root}${path}`, { get: described }];
+  });
+  return Object.fromEntries(paths);
+}

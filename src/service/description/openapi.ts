@@ -1,0 +1,187 @@
+/**
+ * What a surface answers, as OpenAPI 3.1: from the tables that find a request its answer, and from the view of whoever
+ * asks. Who has no token is told the general: no field, and no resource that an operator added.
+ */
+import type { View } from '../../access/index.ts';
+import type { Resource } from '../../dictionary/index.ts';
+import { BoundedCache, bytesOfText, numberOf } from '../../store/bounded-cache.ts';
+import type { StoreModel } from '../../store/model.ts';
+import { ADMIN_ROUTES } from '../admin/router.ts';
+import { FRONT_PATHS } from '../front/paths.ts';
+import type { Surface } from '../surface.ts';
+import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts';
+import { content, inPath, type Json, operation, type Paths } from './parts.ts';
+import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from './reso-paths.ts';
+
+/** Descriptions that are written already, all but the address of their service. */
+const written = new BoundedCache<string>('descriptions', { bytes: 8 * 1024 * 1024 });
+
+/**
+ * @param base of the surface as its client reaches it
+ * @param view of a key; undefined: without one
+ */
+export function description(
+  surface: Surface,
+  base: string,
+  model: StoreModel,
+  view: View | undefined,
+): string {
+  const id = `${surface.name} ${numberOf(view ?? model)}`;
+  const known = written.get(id) ?? write(id, surface, model, view);
+  return `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])},${known.slice(1)}`;
+}
+
+function write(id: string, surface: Surface, model: StoreModel, view: View | undefined): string {
+  const text = JSON.stringify(documentOf(surface, resourcesOf(surface, model, view)));
+  return written.put(id, text, bytesOfText(text));
+}
+
+function resourcesOf(
+  { name, resoRoot }: Surface,
+  { dictionary }: StoreModel,
+  view: View | undefined,
+): DescribedResource[] {
+  if (resoRoot === undefined) return [];
+  const isGeneral = (resource: Resource): boolean =>
+    name === 'floorplans' ? resource.name === 'Media' : resource.always;
+  const isShown = view?.publishes ?? isGeneral;
+  const shown = new Map([...dictionary.resources].filter(([, resource]) => isShown(resource)));
+  return [...shown.values()].map((resource) => ({
+    resource,
+    fields: view?.fieldsOf(resource),
+    navigations: [...resource.navigations.values()].filter(({ target }) => shown.has(target)),
+  }));
+}
+
+const TITLES: Readonly<Record<Surface['name'], string>> = {
+  api: 'plat: listings',
+  replication: 'plat: listings, for replicas',
+  floorplans: 'plat: floor plans',
+  admin: 'plat: its operator',
+};
+
+function documentOf(surface: Surface, resources: readonly DescribedResource[]): Json {
+  const { resoRoot, nativeRoot, name } = surface;
+  const listings = resources.find(({ resource }) => resource.name === 'Property');
+  const paths: Paths = {
+    ...openPaths(surface),
+    ...(name === 'admin' ? adminPaths() : {}),
+    ...(resoRoot === undefined ? {} : resoPaths(resoRoot, resources, name)),
+    ...(nativeRoot === undefined ? {} : nativePaths(nativeRoot)),
+  };
+  return {
+    info: {
+      title: TITLES[name],
+      version: '1',
+      description:
+        'With a token this describes what its key may see. Every path also takes HEAD and OPTIONS; those of RESO and of the native interface also POST with X-HTTP-Method-Override: GET, with parameters in the body as a form has them. Related records are reached from related records as well.',
+    },
+    security: [{ bearer: [] }, { basic: [] }],
+    tags: [...new Set(Object.values(paths).flatMap(tagsOf))].map((tag) => ({ name: tag })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'Any user name, and the token as the password.',
+        },
+      },
+      parameters: {
+        ...(resoRoot === undefined ? {} : resoParameters()),
+        ...(nativeRoot === undefined ? {} : nativeParameters()),
+      },
+      schemas: {
+        ...resoSchemas(resources),
+        ...(nativeRoot === undefined ? {} : nativeSchemas(listings?.fields)),
+      },
+      responses: {
+        ResoFault: fault({
+          type: 'object',
+          required: ['error'],
+          properties: {
+            error: {
+              type: 'object',
+              required: ['code', 'message'],
+              properties: { code: TEXT, message: TEXT, target: TEXT, details: { type: 'array' } },
+            },
+          },
+        }),
+        ...(nativeRoot === undefined
+          ? {}
+          : {
+              NativeFault: fault({
+                type: 'object',
+                required: ['D'],
+                properties: {
+                  D: {
+                    type: 'object',
+                    required: ['Success', 'Code', 'Message'],
+                    properties: { Success: { const: false }, Code: { type: 'integer' }, Message: TEXT },
+                  },
+                },
+              }),
+            }),
+      },
+    },
+  };
+}
+
+const TEXT: Json = { type: 'string' };
+
+const fault = (schema: Json): Json => ({
+  description: 'What was wrong, where, and what would be right',
+  content: content('application/json', schema),
+});
+
+const tagsOf = (item: Json): string[] =>
+  Object.values(item).flatMap((each) =>
+    typeof each === 'object' && each !== null && 'tags' in each && Array.isArray(each.tags) ? each.tags : [],
+  );
+
+/** What needs no token: the front, and files that carry a signature in their address. */
+function openPaths({ name }: Surface): Paths {
+  const front = FRONT_PATHS.map(({ path, gives, type }) => {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, each = '']) => inPath(each, TEXT, `Its ${each}`));
+    const described = operation({
+      id: path === '/' ? 'greeting' : path.replaceAll(/\W+/g, ' ').trim().replaceAll(' ', '_'),
+      summary: gives,
+      tag: 'Front',
+      parameters: named,
+      answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
+      fault: 'ResoFault',
+      isOpen: true,
+    });
+    return [path, { get: described }];
+  });
+  if (name === 'admin') return Object.fromEntries(front);
+  const file = operation({
+    id: 'file',
+    summary: 'A file, by the address that a record of Media gives',
+    tag: 'Front',
+    parameters: [
+      inPath('signature', TEXT, 'As the address has it'),
+      inPath('file', TEXT, 'As the address has it'),
+    ],
+    answer: content('*/*', {}),
+    fault: 'ResoFault',
+    isOpen: true,
+  });
+  return { ...Object.fromEntries(front), '/media/{signature}/{file}': { get: file } };
+}
+
+function adminPaths(): Paths {
+  const paths = [...ADMIN_ROUTES].map(([path, { gives, type, isOpen }]) => {
+    const described = operation({
+      id: path.slice(1),
+      summary: gives,
+      tag: 'Admin',
+      answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
+      fault: 'ResoFault',
+      isOpen,
+    });
+    return [path, { get: described }];
+  });
+  return Object.fromEntries(paths);
+}

@@ -1,0 +1,54 @@
+/** What OpenAPI descriptions are made of (OpenAPI 3.1). It knows no interface. */
+
+export type Json = Readonly<Record<string, unknown>>;
+/** Paths, each with its operations. */
+export type Paths = Record<string, Json>;
+
+export const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string): Json => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+export const content = (type: string, schema: Json): Json => ({ [type]: { schema } });
+
+export interface Operation {
+  readonly id: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly parameters?: readonly Json[];
+  readonly body?: Json;
+  readonly answer: Json;
+  /** The name of the response for everything else. */
+  readonly fault: string;
+  /** Whether it needs no token. */
+  readonly isOpen?: boolean;
+}
+
+export function operation({
+  id,
+  summary,
+  tag,
+  parameters = [],
+  body,
+  answer,
+  fault,
+  isOpen,
+}: Operation): Json {
+  return {
+    operationId: id,
+    summary,
+    tags: [tag],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: body }),
+    ...(isOpen === true ? { security: [] } : {}),
+    responses: { 200: { description: summary, content: answer }, default: ref('responses', fault) },
+  };
+}
+
+/** A parameter that stands in a path. */
+export const inPath = (name: string, schema: Json, description: string): Json => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema,
+});

@@ -1,0 +1,110 @@
+/**
+ * The page that greets a person who opens a surface in a browser. It has no script and loads nothing; what it shows of the
+ * request is its own address alone.
+ */
+import { hash } from 'node:crypto';
+import type { Exchange, Reply } from '../exchange.ts';
+import type { Surface, SurfaceName } from '../surface.ts';
+import { DOCUMENTS, describedBy } from './paths.ts';
+
+const STYLE = `
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+pre { overflow-x: auto; padding: .75rem; border: 1px solid; border-radius: .25rem; }
+code, pre { font: .9rem/1.5 ui-monospace, monospace; }
+dt { font-weight: 600; margin-top: .5rem; }
+dd { margin: 0; }
+`;
+
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const NAMES: Readonly<Record<SurfaceName, string>> = {
+  api: 'Listings',
+  replication: 'Listings, for replicas',
+  floorplans: 'Floor plans',
+  admin: 'For its operator',
+};
+
+/** Questions that work with a token, by surface: path and query. */
+const QUESTIONS: Readonly<Record<SurfaceName, readonly string[]>> = {
+  api: ['/Reso/OData/Property?$top=2', '/v1/listings?_limit=2', '/Reso/OData/$metadata'],
+  replication: ['/Reso/OData/Property?$top=2&$count=true', '/v1/listings?_limit=2', '/Reso/OData/$metadata'],
+  floorplans: ['/Reso/Media?$top=1', '/Reso/$metadata'],
+  admin: ['/ready', '/status', '/keys'],
+};
+
+const escaped = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** A text as one word of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const link = (address: string, name = address): string =>
+  `<a href="${escaped(address)}">${escaped(name)}</a>`;
+
+function rootsOf({ resoRoot, nativeRoot }: Surface, base: string): string {
+  const rows = [
+    ['RESO Web API (OData 4.01)', resoRoot],
+    ['Native v1', nativeRoot],
+  ] as const;
+  return rows
+    .flatMap(([name, root]) =>
+      root === undefined ? [] : [`<dt>${name}</dt><dd><code>${escaped(base + root)}</code></dd>`],
+    )
+    .join('\n');
+}
+
+const createdBy = ({ keyKind }: Surface): string =>
+  `plat key create --store STORE --name "Who it is for" --kind ${keyKind}${keyKind === 'floorplans' ? ' --system SYSTEM' : ''}`;
+
+export function greeting({ base, surface }: Pick<Exchange, 'base' | 'surface'>): Reply {
+  const name = `plat: ${NAMES[surface.name]}`;
+  const roots = rootsOf(surface, base);
+  const curls = QUESTIONS[surface.name].map(
+    (question) => `curl -H "Authorization: Bearer $TOKEN" ${quoted(base + question)}`,
+  );
+  const metadata = surface.resoRoot === undefined ? undefined : `${base}${surface.resoRoot}$metadata`;
+  const documents = DOCUMENTS.map((each) => `<li>${link(`${base}/documents/${each}`, each)}</li>`);
+  const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(name)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(name)}</h1>
+${roots === '' ? '' : `<h2>Roots</h2>\n<dl>\n${roots}\n</dl>`}
+<h2>Token</h2>
+<p>Every question needs a token. Whoever runs this service makes one, and it is shown once:</p>
+<pre>${escaped(createdBy(surface))}</pre>
+<p>Send it as <code>Authorization: Bearer</code>, or as the password of <code>Basic</code> with any user name.</p>
+<h2>Ask</h2>
+<pre>TOKEN=…
+${curls.map(escaped).join('\n')}</pre>
+<h2>Read on</h2>
+<ul>
+<li>${link(`${base}/openapi.json`, 'openapi.json')} describes every path; with a token, the fields that its key sees</li>
+${metadata === undefined ? '' : `<li>${link(metadata, '$metadata')} says the same of the RESO interface; it needs the token</li>`}
+${documents.join('\n')}
+</ul>
+</main>
+</body>
+</html>
+`;
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': POLICY,
+    'referrer-policy': 'no-referrer',
+    ...describedBy(base),
+  };
+  return { status: 200, headers, body: [page] };
+}

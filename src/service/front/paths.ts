@@ -1,0 +1,53 @@
+/**
+ * What a surface shows whoever comes without a token: a page that greets people, the description of its interfaces, and
+ * the documents of the package. It must not know what is stored.
+ */
+import { chooseType } from '../http/accept.ts';
+
+export interface FrontPath {
+  readonly path: string;
+  /** What it gives, for people. */
+  readonly gives: string;
+  readonly type: string;
+}
+
+export const FRONT_PATHS: readonly FrontPath[] = [
+  { path: '/', gives: 'a page for people; for others there is nothing', type: 'text/html' },
+  { path: '/openapi.json', gives: 'this description', type: 'application/json' },
+  { path: '/documents/{name}', gives: 'a document that explains an interface', type: 'text/plain' },
+];
+
+/** The documents that explain the interfaces to those who ask them. */
+export const DOCUMENTS = [
+  'odata.md',
+  'native.md',
+  'native-filter.md',
+  'dictionary.md',
+  'errors.md',
+  'replication.md',
+  'roles.md',
+] as const;
+export type DocumentName = (typeof DOCUMENTS)[number];
+
+export type Front =
+  | { readonly kind: 'greeting' | 'description' }
+  | { readonly kind: 'document'; readonly name: DocumentName };
+
+/** Browsers name HTML; whoever takes anything gets what programs get. */
+const wantsPage = (accept: string | undefined): boolean =>
+  accept !== undefined &&
+  /text\/html/i.test(accept) &&
+  chooseType(accept, ['text/html', 'application/json']) === 'text/html';
+
+/** What of the front a request is for, if any. */
+export function frontOf(path: string, accept: string | undefined): Front | undefined {
+  if (path === '/') return wantsPage(accept) ? { kind: 'greeting' } : undefined;
+  if (path === '/openapi.json') return { kind: 'description' };
+  const name = DOCUMENTS.find((each) => path === `/documents/${each}`);
+  return name === undefined ? undefined : { kind: 'document', name };
+}
+
+/** Where the description of a surface lies, for whoever looks for it (RFC 8631). */
+export const describedBy = (base: string): { readonly link: string } => ({
+  link: `<${base}/openapi.json>; rel="service-desc"; type="application/json"`,
+});
