@@ -10,8 +10,11 @@ import {
 
 /** What a long command tells of its progress. */
 export interface Progress {
-  /** @param done of `total`, in whatever the command counts by; the text is said beside */
-  update(done: number, text: string): void;
+  /**
+   * @param done of `total`, in whatever the command counts by; the text is said beside
+   * @param counted what the text counts, where `done` is something else, such as bytes of a file
+   */
+  update(done: number, text: string, counted?: number): void;
   /** Says something that stays. */
   tell(line: string): void;
 }
@@ -60,8 +63,8 @@ function lineOfProgress(
   let last = performance.now();
   let line: Lengths = [title];
   return {
-    update(done, text) {
-      line = lengths(title, done, total, text, describe(done));
+    update(done, text, counted = done) {
+      line = lengths(title, done, total, text, { ...describe(done), rate: describe(counted).rate });
       const now = performance.now();
       if (now - last < EVERY_ON_SCREEN) return;
       last = now;
@@ -97,13 +100,13 @@ function lengths(
 function lines(title: string, total: number | undefined, describe: (done: number) => Pace): Progress {
   let last = performance.now();
   return {
-    update(done, text) {
+    update(done, text, counted = done) {
       const now = performance.now();
       if (now - last < EVERY) return;
       last = now;
       const { rate, left } = describe(done);
       if (isWatched()) {
-        const [, , line = title] = lengths(title, done, total, text, { rate, left });
+        const [, , line = title] = lengths(title, done, total, text, { rate: describe(counted).rate, left });
         reportLines(line);
         return;
       }

@@ -6,7 +6,7 @@
  * passes on what it got. The launcher (bin/plat.js) therefore says over its channel that it got one, which counts beside
  * those that came here; npm and its like send another signal, soon after.
  */
-import { reportLines } from './terminal.ts';
+import { leaveLine, reportLines } from './terminal.ts';
 
 /** Milliseconds after which a command that was told to end does so, whatever it is doing. */
 const PATIENCE = 10_000;
@@ -61,16 +61,20 @@ let obey: (signal: Signal) => void = atOnce;
 export function endOnSignals(): void {
   // A runner of scripts, which all of them say, sends its processes what it gets itself.
   const echo = process.env.npm_lifecycle_event === undefined ? 0 : ECHO;
+  const heed = (signal: Signal): void => {
+    if (signal === 'SIGINT') leaveLine();
+    obey(signal);
+  };
   const presses = { SIGINT: new Presses(echo), SIGTERM: new Presses(echo), SIGHUP: new Presses(echo) };
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (presses[signal].isNew('here', performance.now())) obey(signal);
+      if (presses[signal].isNew('here', performance.now())) heed(signal);
     });
   }
   if (process.channel === undefined) return;
   process.on('message', (message) => {
     const signal = SIGNALS.find((name) => name === message);
-    if (signal !== undefined && presses[signal].isNew('launcher', performance.now())) obey(signal);
+    if (signal !== undefined && presses[signal].isNew('launcher', performance.now())) heed(signal);
   });
   // What it may say keeps nobody running.
   process.channel?.unref();

@@ -89,6 +89,13 @@ export function endOver(): void {
   process.stderr.write('\n');
 }
 
+/** Leaves the line on which a terminal shows a key that was typed, such as ^C. */
+export function leaveLine(): void {
+  if (!isWatched()) return;
+  if (bottom === undefined) process.stderr.write('\n');
+  else reportOver(bottom);
+}
+
 /** Writes whole lines, above the one that is written over where both are on one screen. */
 function write(stream: 'stdout' | 'stderr', text: string): boolean {
   if (bottom === undefined || !process[stream].isTTY) return process[stream].write(text);

@@ -154,7 +154,7 @@ export const linesOf = (records: readonly unknown[]): string =>
  * The environment of this process without what would stand in for options; a run at another time stays there, and what
  * was compiled is shared.
  */
-function environment(own: Readonly<Record<string, string>>): Record<string, string | undefined> {
+export function environment(own: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const atOtherDate = process.env.PLAT_TEST_DATE_OFFSET !== undefined;
   const inherited = Object.entries(process.env).filter(
     ([name]) =>

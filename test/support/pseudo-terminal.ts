@@ -71,7 +71,8 @@ export function onTerminal(
     until: (pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          if (device !== '' && pattern.test(text.slice(seen))) resolve(text.slice(seen));
+          const since = text.slice(seen).replaceAll('\r\n', '\n');
+          if (device !== '' && pattern.test(since)) resolve(since);
         };
         child.stdout.on('data', look);
         ended.then(({ code }) => reject(new Error(`ended with ${code} before ${pattern}: ${text}`)));

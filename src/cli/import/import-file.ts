@@ -23,7 +23,7 @@ export async function importFile(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<FileReport[]> {
-  const source = await openText(file);
+  const source = await openText(file, signal);
   const name = nameOf(file);
   using rejects = rejectedFile(`${name}.rejected.ndjson`);
   const tell = (line: number, reason: string): void =>
@@ -41,6 +41,7 @@ export async function importFile(
   const onContext = (context: Context): void => {
     importer = importerOf(resourceOf(dictionary, asked, context));
   };
+  const show = (records: number): void => progress.update(source.read(), `${records} records`, records);
   let turn = performance.now() + TURN;
   let read = 0;
   try {
@@ -48,7 +49,7 @@ export async function importFile(
       if (signal.aborted) break;
       importer ??= importerOf(resourceOf(dictionary, asked, undefined));
       await importer.take(raw);
-      progress.update(source.read(), `${++read} records`);
+      show(++read);
       if (performance.now() < turn) continue;
       await setImmediate();
       turn = performance.now() + TURN;
@@ -56,11 +57,13 @@ export async function importFile(
   } catch (error) {
     if (error instanceof PlatError) throw error;
     importer ??= importerOf(resourceOf(dictionary, asked, undefined));
-    await importer.take(endless(error));
+    if (!signal.aborted) await importer.take(endless(error));
   }
-  if (source.beginning.length === 0) tell(0, 'The file is empty; there is no record in it');
+  if (source.beginning.length === 0 && !signal.aborted)
+    tell(0, 'The file is empty; there is no record in it');
   importer ??= importerOf(resourceOf(dictionary, asked, undefined));
   for (const each of importers.values()) await each.finish();
+  show(read);
   const reports = [...importers.values()].map(({ report }) => report);
   if (rejects.stale !== undefined && reports.every(({ rejected }) => rejected === 0)) {
     tell(0, `${rejects.path} of an earlier import cannot be removed: ${rejects.stale}`);

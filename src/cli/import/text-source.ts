@@ -1,5 +1,6 @@
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import { platError } from '../../errors/index.ts';
@@ -26,14 +27,16 @@ const UNPACKED = 1 << 20;
 /**
  * Opens a file that is plain or packed by gzip, as its bytes say, in UTF-8 or UTF-16.
  * @param file a path; `-` is stdin
+ * @param signal ends the reading, also of a terminal or a pipe that gives nothing: the next read throws
  * @throws PlatError `usage` for a file of another kind
  */
-export async function openText(file: string): Promise<TextSource> {
+export async function openText(file: string, signal: AbortSignal): Promise<TextSource> {
   let read = 0;
   const raw = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PLAIN });
   raw.on('data', (chunk: Buffer | string) => {
     read += chunk.length;
   });
+  addAbortSignal(signal, raw);
   const bytes = await peeked(raw);
   // A name that says so is believed where the bytes are no text either, so that it is told what is wrong with them.
   const isPacked = isGzip(bytes.beginning) || (file.endsWith('.gz') && !isJson(bytes.beginning));
