@@ -229,8 +229,8 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 const isWhole = process.env.PLAT_FULL === '1';
-/** What `npm test` runs: each way to end, and each way to show progress. The others take a process or two each, too. */
-const SHARE: ReadonlySet<string> = new Set(['demo', 'import', 'check', 'replicate']);
+/** What `npm test` runs, beside `demo` and `check` on terminals of several kinds: each case takes processes of its own. */
+const SHARE: ReadonlySet<string> = new Set(['import', 'replicate']);
 
 test('every command on a terminal', { skip, timeout: 120_000 }, async (t) => {
   const leaves = [...everyCommand(await loadProgram())].filter(({ commands }) => commands.length === 0);
@@ -258,7 +258,7 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
     assert.match(screen, /^Making the market \d+ % \d+:\d\d left$/m);
     at.file('日本日本日本日本日本日本日本日本.ndjson', []);
     const wide = await seen(['import', ...STORE, '日本日本日本日本日本日本日本日本.ndjson'], { columns: 30 });
-    assert.match(wide, /^Importing 日本日本日本日本日…\n/);
+    assert.match(wide, /^Importing 日本日本日本日本日…$/m);
   });
 
   await t.test('one that cannot write over a line gets none of it', async () => {
@@ -271,53 +271,61 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
     assert.match(readFileSync(at.path('out.txt'), 'utf8'), /^s\.db: nothing is wrong, \d+ rows read\n$/);
   });
 
-  await t.test('NO_COLOR is kept: there are none, whatever is asked', async () => {
-    const plain = await start(['--help'], { env: { NO_COLOR: '1' } }).ended;
-    const colored = await start(['--help'], { env: { FORCE_COLOR: '3', COLORTERM: 'truecolor' } }).ended;
-    assert.equal(plain.text, colored.text);
-    assert.ok(!plain.text.includes('\u001b'));
-  });
-});
-
-test('ends that are not asked for twice', { skip, timeout: 120_000 }, async (t) => {
-  const { at, start } = await world(t);
-  const serve = ['serve', ...STORE, '--log-level', 'silent', ...ANY_PORT];
-
   await t.test(
-    'a second Ctrl-C ends at once, with a word',
-    { skip: isWhole ? false : 'waits a second' },
+    'NO_COLOR is kept: there are none, whatever is asked',
+    { skip: isWhole ? false : 'npm run test:full' },
     async () => {
-      const token = (await at.done(['key', 'create', ...STORE, '--name', 'n', '--kind', 'api'])).trim();
-      const serving = start(serve);
-      const [, port] = /^api +http:..127\.0\.0\.1:(\d+)/m.exec(await serving.until(/^admin .*\n/m)) ?? [];
-      // A request that does not end keeps the service for a while.
-      const socket = connect(Number(port), '127.0.0.1');
-      t.after(() => socket.destroy());
-      socket.on('error', () => undefined);
-      const head = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: text/plain\r\nContent-Length: 9\r\nExpect: 100-continue\r\n`;
-      socket.write(`POST /Reso/OData/Property/$query HTTP/1.1\r\n${head}\r\n`);
-      await once(socket, 'data');
-      serving.type(CTRL_C);
-      await serving.until(/^plat: ending; a second SIGINT ends it at once$/m);
-      serving.type(CTRL_C);
-      const { code, screen } = await serving.ended;
-      assert.equal(code, 130);
-      assert.match(screen, /\^C\nplat: ended at once, by a second SIGINT; what was committed is kept\n$/);
+      const plain = await start(['--help'], { env: { NO_COLOR: '1' } }).ended;
+      const colored = await start(['--help'], { env: { FORCE_COLOR: '3', COLORTERM: 'truecolor' } }).ended;
+      assert.equal(plain.text, colored.text);
+      assert.ok(!plain.text.includes('\u001b'));
     },
   );
-
-  await t.test('a window that is closed ends a service well', async () => {
-    execFileSync('mkfifo', [at.path('code')]);
-    // As a shell does that has a job: it passes on that its terminal is gone.
-    const job = `${shellLine([process.execPath, PLAT, ...serve])} & job=$!; trap 'kill -HUP $job' HUP`;
-    const line = `${job}; wait $job; wait $job; echo $? > code`;
-    const serving = onTerminal(t, line, { folder: at.folder, env: environment({ TERM: 'xterm' }) });
-    await serving.until(/^admin .*\n/m);
-    const code = readFile(at.path('code'), 'utf8');
-    serving.close();
-    assert.equal(await code, '0\n');
-  });
 });
+
+test(
+  'ends that are not asked for twice',
+  { skip: isWhole ? skip : 'npm run test:full', timeout: 120_000 },
+  async (t) => {
+    const { at, start } = await world(t);
+    const serve = ['serve', ...STORE, '--log-level', 'silent', ...ANY_PORT];
+
+    await t.test(
+      'a second Ctrl-C ends at once, with a word',
+      { skip: isWhole ? false : 'waits a second' },
+      async () => {
+        const token = (await at.done(['key', 'create', ...STORE, '--name', 'n', '--kind', 'api'])).trim();
+        const serving = start(serve);
+        const [, port] = /^api +http:..127\.0\.0\.1:(\d+)/m.exec(await serving.until(/^admin .*\n/m)) ?? [];
+        // A request that does not end keeps the service for a while.
+        const socket = connect(Number(port), '127.0.0.1');
+        t.after(() => socket.destroy());
+        socket.on('error', () => undefined);
+        const head = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: text/plain\r\nContent-Length: 9\r\nExpect: 100-continue\r\n`;
+        socket.write(`POST /Reso/OData/Property/$query HTTP/1.1\r\n${head}\r\n`);
+        await once(socket, 'data');
+        serving.type(CTRL_C);
+        await serving.until(/^plat: ending; a second SIGINT ends it at once$/m);
+        serving.type(CTRL_C);
+        const { code, screen } = await serving.ended;
+        assert.equal(code, 130);
+        assert.match(screen, /\^C\nplat: ended at once, by a second SIGINT; what was committed is kept\n$/);
+      },
+    );
+
+    await t.test('a window that is closed ends a service well', async () => {
+      execFileSync('mkfifo', [at.path('code')]);
+      // As a shell does that has a job: it passes on that its terminal is gone.
+      const job = `${shellLine([process.execPath, PLAT, ...serve])} & job=$!; trap 'kill -HUP $job' HUP`;
+      const line = `${job}; wait $job; wait $job; echo $? > code`;
+      const serving = onTerminal(t, line, { folder: at.folder, env: environment({ TERM: 'xterm' }) });
+      await serving.until(/^admin .*\n/m);
+      const code = readFile(at.path('code'), 'utf8');
+      serving.close();
+      assert.equal(await code, '0\n');
+    });
+  },
+);
 
 test('one press is counted once, through whatever it comes', () => {
   const direct = new Presses(0);
