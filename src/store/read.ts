@@ -50,8 +50,8 @@ export type Shape =
   | {
       readonly kind: 'native-part';
       readonly part: NativePart;
-      /** The key of the listing that it is part of. */
-      readonly listing: string;
+      /** The key of the listing that it is part of; absent where those of all listings are given, which then name theirs. */
+      readonly listing?: string;
       /** Beside Id and ResourceUri; absent: all. */
       readonly members?: readonly string[];
     };

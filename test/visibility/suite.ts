@@ -35,7 +35,11 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     }
     const ask = async ({ surface, path, method, headers }: Probe, role: string): Promise<string> => {
       const token = tokens.get(`${surface} ${role}`);
-      return said(await service.get(surface, path, { token, method, headers }), service.addresses[surface]);
+      const { headers: given, ...answer } = await service.get(surface, path, { token, method, headers });
+      // The tag of a key's own account covers the key's id.
+      const { etag: _, ...untagged } = given;
+      const told = path === '/v1/my/account' ? untagged : given;
+      return said({ ...answer, headers: told }, service.addresses[surface]);
     };
     return { ask };
   }

@@ -14,6 +14,9 @@ export const PARAMETERS = [
   '_skiptoken',
   '_page',
   '_pagination',
+  '_lat',
+  '_lon',
+  '_distance',
 ] as const;
 export type ParameterName = (typeof PARAMETERS)[number];
 

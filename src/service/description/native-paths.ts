@@ -17,8 +17,23 @@ const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonl
   _skip: { schema: COUNTED, takes: 'How many records are left out.' },
   _skiptoken: { schema: TEXT, takes: 'The SkipToken of the page before.' },
   _page: { schema: { type: 'integer', minimum: 1 }, takes: 'The number of the page.' },
+  _lat: {
+    schema: { type: 'number', minimum: -90, maximum: 90 },
+    takes: 'Degrees of latitude.',
+  },
+  _lon: {
+    schema: { type: 'number', minimum: -180, maximum: 180 },
+    takes: 'Degrees of longitude.',
+  },
+  _distance: {
+    schema: { type: 'number', exclusiveMinimum: 0, maximum: 100 },
+    takes: 'How many miles around the point count as near; 10 if not given.',
+  },
   _pagination: { schema: { enum: [0, 1, 'count'] }, takes: 'Whether the answer counts all that match.' },
 };
+
+/** Parameters without which a path that takes them has no answer. */
+const REQUIRED: ReadonlySet<string> = new Set<ParameterName>(['_lat', '_lon']);
 
 const parameterName = (name: string): string => `native${name.replace('_', '-')}`;
 
@@ -27,7 +42,7 @@ export const nativeParameters = (): Json =>
   Object.fromEntries(
     Object.entries(PARAMETER).map(([name, { schema, takes }]) => [
       parameterName(name),
-      { name, in: 'query', description: takes, schema },
+      { name, in: 'query', description: takes, ...(REQUIRED.has(name) ? { required: true } : {}), schema },
     ]),
   );
 

@@ -25,9 +25,34 @@ interface Narrowed {
 }
 
 /** Members and Offices in one collection, by key, then Member before Office (contract, Native interface). */
-export async function accounts(request: NativeExchange): Promise<Reply> {
+export const accounts = (request: NativeExchange): Promise<Reply> =>
+  accountPage(
+    request,
+    visibleTypes(request).map((type) => ({ type, asked: understand(request, type) })),
+  );
+
+/** `/v1/accounts/by/office/<key>`: the members of an office, whether that is shown to the key or not. */
+export function accountsOfOffice(request: NativeExchange, office: string): Promise<Reply> {
+  const understood = visibleTypes(request).flatMap((type): Understood[] => {
+    const found = request.session.view.schema.of(type).findField('OfficeKey');
+    if (type !== 'Member' || found.kind !== 'visible') return [];
+    const asked = understand(request, type);
+    const left = { kind: 'field', type: 'string', scope: 0, via: [], field: found.field } as const;
+    const right = { kind: 'literal', type: 'string', value: office } as const;
+    const theirs = { kind: 'compare', operator: 'eq', left, right } as const;
+    const { filter } = asked;
+    return [
+      {
+        type,
+        asked: { ...asked, filter: filter === undefined ? theirs : { kind: 'and', terms: [theirs, filter] } },
+      },
+    ];
+  });
+  return accountPage(request, understood);
+}
+
+async function accountPage(request: NativeExchange, understood: readonly Understood[]): Promise<Reply> {
   const { context, exchange } = request;
-  const understood = visibleTypes(request).map((type) => ({ type, asked: understand(request, type) }));
   const asked = understood[0]?.asked;
   if (asked === undefined) throw platError('resourceUnknown', { name: 'accounts' });
   exchange.timings.start('store');

@@ -4,7 +4,9 @@ import {
   bindParameters,
   LISTING_EXPANSIONS,
   type NativeExpansion,
+  type NativeNames,
   type NativeRequest,
+  type ParameterName,
   resourceNames,
 } from '../../query/native/index.ts';
 import { skipTokenOf } from '../../query/skip-token.ts';
@@ -39,18 +41,32 @@ const membersOf = (expansion: NativeExpansion): readonly string[] =>
 const LISTING_EXPANDED = { expansions: LISTING_EXPANSIONS, membersOf } as const;
 
 /** `/v1/listings` (specification 4.3). */
-export async function listings(request: NativeExchange): Promise<Reply> {
-  const { context, exchange, session, parameters } = request;
-  const resource = listingResource(request);
+export const listings = (request: NativeExchange): Promise<Reply> =>
+  listingPage(request, bindListings(request, COLLECTION_PARAMETERS));
+
+export const listingNames = (request: NativeExchange): NativeNames => {
+  const { schema } = request.session.view;
+  return resourceNames('listings', schema.of(listingResource(request)), schema);
+};
+
+/** Understands what is asked of listings. @param taken the parameters that the path has a use for */
+export function bindListings(request: NativeExchange, taken: readonly ParameterName[]): NativeRequest {
+  const { exchange, session, parameters } = request;
   const { most, default: usual } = exchange.surface.paging.nativeLimit;
-  const asked = bindParameters(parameters, {
-    names: resourceNames('listings', session.view.schema.of(resource), session.view.schema),
-    parameters: COLLECTION_PARAMETERS,
+  return bindParameters(parameters, {
+    names: listingNames(request),
+    parameters: taken,
     ...LISTING_EXPANDED,
     limit: { most, default: usual },
     now: new Date(session.now),
   });
-  const size = asked.limit ?? usual;
+}
+
+/** A page of the listings that are asked for. */
+export async function listingPage(request: NativeExchange, asked: NativeRequest): Promise<Reply> {
+  const { context, exchange, session } = request;
+  const resource = listingResource(request);
+  const size = asked.limit ?? exchange.surface.paging.nativeLimit.default;
   const query: RecordQuery = { ...asking(session), resource, filter: asked.filter, order: asked.order };
   const { position } = asked;
   const counts = asked.pagination !== 'none';
@@ -148,16 +164,9 @@ function placeOf(
 
 /** `/v1/listings/<key>`. The tag covers the agent and office data in it. */
 export async function listing(request: NativeExchange, key: string): Promise<Reply> {
-  const { context, exchange, session, parameters } = request;
+  const { context, exchange, session } = request;
   const resource = listingResource(request);
-  const { most, default: usual } = exchange.surface.paging.nativeLimit;
-  const asked = bindParameters(parameters, {
-    names: resourceNames('listings', session.view.schema.of(resource), session.view.schema),
-    parameters: ['_select', '_expand', '_limit'],
-    ...LISTING_EXPANDED,
-    limit: { most, default: usual },
-    now: new Date(session.now),
-  });
+  const asked = bindListings(request, ['_select', '_expand', '_limit']);
   exchange.timings.start('store');
   const { selection, expansions, members } = asked;
   const { computed } = selection;

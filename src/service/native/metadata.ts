@@ -1,4 +1,4 @@
-import type { Field } from '../../dictionary/index.ts';
+import type { CustomOrigin, Field, Lookup } from '../../dictionary/index.ts';
 import { withViewTag } from '../access/view-tag.ts';
 import type { Reply } from '../exchange.ts';
 import { describedBy } from '../front/paths.ts';
@@ -74,24 +74,71 @@ function values({ session }: NativeExchange, field: Field): Record<string, unkno
   return { FieldList: [...lookup.values.keys()].map((value) => ({ Name: value, Value: value })) };
 }
 
-/**
- * `/v1/customfields`: the custom fields that the key may see, by group and current name.
- * @param name only the one of this API name
- */
-export function customFieldList(request: NativeExchange, name?: string): Reply | undefined {
+/** `/v1/customfields`: the custom fields that the key may see, by group and current name. */
+export function customFieldList(request: NativeExchange): Reply {
   refuseParameters(request, 'customfields');
-  const { schema } = request.session.view;
   const groups = new Map<string, Record<string, unknown>>();
-  for (const field of visibleFields(request)) {
-    if (field.custom === undefined || (name !== undefined && field.name !== name)) continue;
-    const { group, label, section } = field.custom;
-    const listed = field.lookup !== undefined && schema.lookup(field.lookup) !== undefined;
-    const path = `/v1/customfields/${encodeURIComponent(field.name)}`;
-    const described = { ...describe(field, path, label, listed), Section: section, FieldName: field.name };
-    groups.set(group, { ...groups.get(group), [label]: { ...described, ...values(request, field) } });
+  for (const { field, custom } of customFieldsOf(request)) {
+    const { group, label } = custom;
+    groups.set(group, { ...groups.get(group), [label]: describeCustom(request, field, custom) });
   }
-  if (name !== undefined && groups.size === 0) return undefined;
   const results = [...groups].map(([group, fields]) => JSON.stringify({ [group]: fields }));
+  return success([results.join(',')], results.length);
+}
+
+/**
+ * `/v1/customfields/<name>`: the custom fields of this current name, or else of this API name, under the name; of a
+ * property type all, as they belong to every type.
+ */
+export function customField(request: NativeExchange, name: string): Reply | undefined {
+  refuseParameters(request, 'customfields');
+  const all = customFieldsOf(request);
+  const labelled = all.filter(({ custom }) => custom.label === name);
+  const named = labelled.length > 0 ? labelled : all.filter(({ field }) => field.name === name);
+  if (named.length === 0) return isPropertyType(request, name) ? customFieldList(request) : undefined;
+  const results = named.map(({ field, custom }) => {
+    const described = { ...describeCustom(request, field, custom), Group: custom.group };
+    return JSON.stringify({ [name]: described });
+  });
+  return success([results.join(',')], results.length);
+}
+
+const customFieldsOf = (
+  request: NativeExchange,
+): readonly { readonly field: Field; readonly custom: CustomOrigin }[] =>
+  visibleFields(request).flatMap((field) =>
+    field.custom === undefined ? [] : [{ field, custom: field.custom }],
+  );
+
+function describeCustom(
+  request: NativeExchange,
+  field: Field,
+  { label, section }: CustomOrigin,
+): Record<string, unknown> {
+  const { schema } = request.session.view;
+  const listed = field.lookup !== undefined && schema.lookup(field.lookup) !== undefined;
+  const path = `/v1/customfields/${encodeURIComponent(field.name)}`;
+  const described = { ...describe(field, path, label, listed), Section: section, FieldName: field.name };
+  return { ...described, ...values(request, field) };
+}
+
+/** The lookup of property types; undefined for a key that may not see the field. */
+function propertyTypesOf(request: NativeExchange): Lookup | undefined {
+  const { schema } = request.session.view;
+  const found = schema.of(listingResource(request)).findField('PropertyType');
+  return found.kind === 'visible' && found.field.lookup !== undefined
+    ? schema.lookup(found.field.lookup)
+    : undefined;
+}
+
+const isPropertyType = (request: NativeExchange, name: string): boolean =>
+  propertyTypesOf(request)?.spellings.has(name) ?? false;
+
+/** `/v1/propertytypes`: what PropertyType may be; the code is what a filter compares it with. */
+export function propertyTypes(request: NativeExchange): Reply {
+  refuseParameters(request, 'propertytypes');
+  const types = [...(propertyTypesOf(request)?.values.keys() ?? [])];
+  const results = types.map((type) => JSON.stringify({ MlsName: type, MlsCode: type }));
   return success([results.join(',')], results.length);
 }
 

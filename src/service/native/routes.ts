@@ -5,10 +5,13 @@
 import type { ParameterName } from '../../query/native/index.ts';
 import { NATIVE_PARTS } from '../../store/text/native-parts.ts';
 import type { Reply } from '../exchange.ts';
-import { account, accounts } from './accounts.ts';
+import { account, accounts, accountsOfOffice } from './accounts.ts';
 import { listing, listings } from './listings.ts';
-import { customFieldList, standardFields, system } from './metadata.ts';
+import { customField, customFieldList, propertyTypes, standardFields, system } from './metadata.ts';
+import { myAccount } from './my-account.ts';
 import type { NativeExchange } from './native-request.ts';
+import { NEARBY_PARAMETERS, nearby } from './nearby.ts';
+import { OPEN_HOUSE_PARAMETERS, openHouses } from './open-houses.ts';
 import { customFields, part, parts } from './parts.ts';
 
 type Answer = Promise<Reply | undefined> | Reply | undefined;
@@ -41,6 +44,12 @@ const PART: readonly ParameterName[] = ['_select', '_limit', '_skip', '_page', '
 
 export const NATIVE_ROUTES: readonly NativeRoute[] = [
   { path: 'listings', gives: 'listings, by key', takes: COLLECTION, answer: listings },
+  {
+    path: 'listings/nearby',
+    gives: 'listings around a point, the nearest first',
+    takes: NEARBY_PARAMETERS,
+    answer: nearby,
+  },
   { path: 'listings/{key}', gives: 'one listing', takes: ['_select', '_expand', '_limit'], answer: listing },
   {
     path: 'listings/{key}/customfields',
@@ -68,6 +77,19 @@ export const NATIVE_ROUTES: readonly NativeRoute[] = [
     takes: COLLECTION.filter((name) => name !== '_expand' && name !== '_skiptoken'),
     answer: accounts,
   },
+  {
+    path: 'accounts/by/office/{key}',
+    gives: 'the agents of an office, by key',
+    takes: COLLECTION.filter((name) => name !== '_expand' && name !== '_skiptoken'),
+    answer: accountsOfOffice,
+  },
+  { path: 'my/account', gives: 'the account of the key itself', takes: ['_select'], answer: myAccount },
+  {
+    path: 'openhouses',
+    gives: 'the open houses of all listings, by key',
+    takes: OPEN_HOUSE_PARAMETERS,
+    answer: openHouses,
+  },
   { path: 'accounts/{key}', gives: 'one agent or office', takes: ['_select'], answer: account },
   {
     path: 'standardfields',
@@ -80,8 +102,15 @@ export const NATIVE_ROUTES: readonly NativeRoute[] = [
     path: 'customfields',
     gives: 'the custom fields, by group and name',
     takes: [],
-    answer: (request) => customFieldList(request),
+    answer: customFieldList,
   },
-  { path: 'customfields/{name}', gives: 'one of them, with its values', takes: [], answer: customFieldList },
+  {
+    path: 'customfields/{name}',
+    gives: 'those of a name, with their values, or of a property type',
+    takes: [],
+    answer: customField,
+  },
+  { path: 'propertytypes', gives: 'the property types', takes: [], answer: propertyTypes },
+  { path: 'propertytypes/all', gives: 'the same', takes: [], answer: propertyTypes },
   { path: 'system', gives: 'who the key is, and its bounds', takes: [], answer: system },
 ];

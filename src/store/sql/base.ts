@@ -91,7 +91,11 @@ function recordText(source: TextSource, shape: Shape): Sql {
     case 'native-part':
       return partText(source, {
         ...shape,
-        primary: sql`(${primaryPhoto(source.context, bind(shape.listing))})`,
+        primary:
+          shape.listing === undefined
+            ? sql`NULL`
+            : sql`(${primaryPhoto(source.context, bind(shape.listing))})`,
+        namesListing: shape.listing === undefined,
       });
   }
 }

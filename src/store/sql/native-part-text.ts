@@ -59,6 +59,8 @@ export interface GivenPart {
   readonly primary: Sql;
   /** Absent: all. */
   readonly members?: readonly string[] | undefined;
+  /** Whether the key of its listing is its last member. */
+  readonly namesListing?: boolean;
 }
 
 /** One sub-resource. */
@@ -70,7 +72,7 @@ export function partText(source: PartSource, given: GivenPart): Sql {
   return marks.length === 0 ? text : concat([...marks, text]);
 }
 
-function wholePart(source: PartSource, { part, primary }: GivenPart): Sql {
+function wholePart(source: PartSource, { part, primary, namesListing = false }: GivenPart): Sql {
   const { alias } = source;
   switch (part) {
     case 'photos':
@@ -79,10 +81,16 @@ function wholePart(source: PartSource, { part, primary }: GivenPart): Sql {
       return withFileAddresses(source, column(alias, 'native_plan_text'));
     case 'videos':
       return withFileAddresses(source, videoText(source));
-    default:
-      return withFileAddresses(source, column(alias, 'native_text'));
+    default: {
+      const text = withFileAddresses(source, column(alias, 'native_text'));
+      return namesListing ? withListing(source, text) : text;
+    }
   }
 }
+
+/** An object of texts with the key of its listing as a further member. */
+const withListing = ({ context, alias }: PartSource, text: Sql): Sql =>
+  sql`concat(rtrim(${text}, '}'), ',"ListingKey":', ${context.dialect.json('string', column(alias, '_parent'))}, '}')`;
 
 /** The stored column of a field, null where the store never held one. */
 const stored = ({ layout, alias }: PartSource, field: string): Sql =>

@@ -91,7 +91,7 @@ interface Described {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
-    readonly parameters: Readonly<Record<string, { readonly name: string }>>;
+    readonly parameters: Readonly<Record<string, { readonly name: string; readonly required?: boolean }>>;
     readonly schemas: Readonly<Record<string, { readonly properties?: Json }>>;
   };
 }
@@ -290,6 +290,8 @@ function propertiesAmong(types: unknown, name: string): Record<string, { $Kind?:
 const OWN_VALUES: readonly (readonly [begin: string, values: Readonly<Record<string, string>>])[] = [
   ['/v1/accounts', { _filter: "Name Eq 'Ann'", _orderby: '+Name', _select: 'Name' }],
   ['/v1/listings/{key}/', { _select: 'Id' }],
+  ['/v1/openhouses', { _filter: 'Date Gt 2026-01-01', _orderby: '+Date', _select: 'Date' }],
+  ['/v1/my/account', { _select: 'Name' }],
   ['/Reso/$metadata', { $format: 'xml' }],
 ];
 
@@ -315,6 +317,9 @@ test('every path that is described answers, with every parameter that it names',
     _skiptoken: '',
     _page: '1',
     _pagination: '1',
+    _lat: '46.8',
+    _lon: '-96.8',
+    _distance: '1',
   };
   let asked = 0;
   for (const surface of SURFACES) {
@@ -324,15 +329,21 @@ test('every path that is described answers, with every parameter that it names',
         const parameters = (operation.parameters ?? []).flatMap(({ $ref, name }) => {
           if (name !== undefined) return [];
           const found = described.components.parameters[String($ref).split('/').at(-1) ?? ''];
-          return found === undefined ? [] : [found.name];
+          return found === undefined ? [] : [found];
         });
         const at = await placeOf(surface, path);
         const own = { ...values, ...OWN_VALUES.find(([begin]) => path.startsWith(begin))?.[1] };
         // Of digests, collections alone: not every resource has one.
         const compared = path.endsWith('$digests') ? ['$expand'] : [];
         const isTried = isFull || !/OData\/(?!Property)|Media/.test(path);
-        const taken = parameters.filter((name) => isTried && !compared.includes(name));
-        const ways = ['', ...taken.map((name) => `${name}=${own[name] ?? assert.fail(name)}`)];
+        const taken = parameters.filter(({ name }) => isTried && !compared.includes(name));
+        const give = (names: readonly string[]): string =>
+          names.map((name) => `${name}=${own[name] ?? assert.fail(name)}`).join('&');
+        const required = parameters.filter((each) => each.required === true).map(({ name }) => name);
+        const ways = [
+          give(required),
+          ...taken.map(({ name }) => give([...required.filter((each) => each !== name), name])),
+        ];
         for (const way of ways) {
           const body = operation.requestBody === undefined ? undefined : '$top=1';
           const options = {

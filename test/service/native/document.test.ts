@@ -14,11 +14,14 @@ test('every path and request of docs/native.md is answered with records', async 
   const asks = nativeAsker(service, 'replication', await service.key('replication'));
   const paths = [...text.matchAll(/^\| `\/v1\/([^`]+)`/gm)].map(([, path = '']) => path);
   const requests = [...text.matchAll(/^\/v1\/(\S.*)$/gm)].map(([, path = '']) => path);
-  assert.deepEqual([paths.length, requests.length], [16, 4]);
+  assert.deepEqual([paths.length, requests.length], [22, 4]);
   for (const path of [...paths, ...requests]) {
     const of = path.startsWith('accounts') ? 'O1' : FIRST;
-    const { rows } = await asks.page(path.replace('<key>', of));
-    const isEmpty = path === 'customfields' || path.includes('_filter');
+    const place = path.replace('<latitude>', '46.8').replace('<longitude>', '-96.8');
+    const { rows } = await asks.page(place.replace('<key>', of).replace('<name>', 'Residential'));
+    const isEmpty = ['customfields', '_filter', 'nearby'].some(
+      (each) => path.includes(each) && !path.includes('<key>'),
+    );
     assert.equal(rows.length > 0, !isEmpty, path);
   }
 });

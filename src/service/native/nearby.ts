@@ -1,0 +1,77 @@
+/**
+ * `/v1/listings/nearby`: listings around a point, the nearest first. A listing whose place the key may not see is near
+ * nothing. It knows no more of pages than `/v1/listings` does.
+ */
+import { platError } from '../../errors/index.ts';
+import type { ParameterName } from '../../query/native/index.ts';
+import type { Distance, Expression } from '../../query/tree.ts';
+import type { Reply } from '../exchange.ts';
+import { bindListings, listingNames, listingPage } from './listings.ts';
+import type { NativeExchange } from './native-request.ts';
+
+export const NEARBY_PARAMETERS: readonly ParameterName[] = [
+  '_lat',
+  '_lon',
+  '_distance',
+  '_filter',
+  '_select',
+  '_expand',
+  '_limit',
+  '_skip',
+  '_page',
+  '_pagination',
+];
+
+const METRES_IN_A_MILE = 1609.344;
+/** Miles around the point, when the request does not say. */
+const USUAL_DISTANCE = 10;
+const GREATEST_DISTANCE = 100;
+
+export async function nearby(request: NativeExchange): Promise<Reply> {
+  const asked = bindListings(request, NEARBY_PARAMETERS);
+  const latitude = coordinate(request, '_lat', 90);
+  const longitude = coordinate(request, '_lon', 180);
+  const miles = distanceOf(request);
+  const found = listingNames(request).find('Location');
+  if (found.kind !== 'location') throw platError('resourceUnknown', { name: 'nearby' });
+  const distance: Distance = { kind: 'distance', location: found.location, to: { latitude, longitude } };
+  const near: Expression = {
+    kind: 'compare',
+    operator: 'le',
+    left: distance,
+    right: { kind: 'literal', type: 'decimal', value: miles * METRES_IN_A_MILE },
+  };
+  const { filter } = asked;
+  return listingPage(request, {
+    ...asked,
+    filter: filter === undefined ? near : { kind: 'and', terms: [near, filter] },
+    order: [{ expression: distance, descending: false }],
+  });
+}
+
+function coordinate(request: NativeExchange, name: '_lat' | '_lon', most: number): number {
+  const expected = `a number of degrees from -${most} to ${most}`;
+  return numberOf(request, name, expected, (degrees) => Math.abs(degrees) <= most);
+}
+
+function distanceOf(request: NativeExchange): number {
+  if (!request.parameters.given.has('_distance')) return USUAL_DISTANCE;
+  const expected = `a number of miles above 0, up to ${GREATEST_DISTANCE}`;
+  return numberOf(request, '_distance', expected, (miles) => miles > 0 && miles <= GREATEST_DISTANCE);
+}
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
+
+/** @throws PlatError `optionMissing`, `optionInvalid` */
+function numberOf(
+  { parameters }: NativeExchange,
+  name: ParameterName,
+  expected: string,
+  isTaken: (value: number) => boolean,
+): number {
+  const text = parameters.given.get(name)?.trim();
+  if (text === undefined) throw platError('optionMissing', { name }, { target: name });
+  const value = NUMBER.test(text) ? Number(text) : Number.NaN;
+  if (isTaken(value)) return value;
+  throw platError('optionInvalid', { name, value: text.slice(0, 60), expected }, { target: name });
+}

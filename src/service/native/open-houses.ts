@@ -1,0 +1,100 @@
+/** `/v1/openhouses`: the open houses of all listings that the key sees, each with the key of its listing. */
+import { nearestName } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import {
+  bindParameters,
+  type NativeNames,
+  type NativeRequest,
+  type ParameterName,
+  resourceNames,
+} from '../../query/native/index.ts';
+import { partMembers } from '../../store/text/native-parts.ts';
+import { asking, signingFor } from '../context.ts';
+import { partsOf, type Reply } from '../exchange.ts';
+import { readPage } from '../paging/page-reader.ts';
+import { indexHeaders } from '../reso/collection.ts';
+import { pagination, success } from './envelope.ts';
+import { offsetOf } from './listings.ts';
+import type { NativeExchange } from './native-request.ts';
+
+export const OPEN_HOUSE_PARAMETERS: readonly ParameterName[] = [
+  '_filter',
+  '_orderby',
+  '_select',
+  '_limit',
+  '_skip',
+  '_page',
+  '_pagination',
+];
+
+const PART = 'openhouses';
+const MEMBERS = [...partMembers(PART), 'ListingKey'];
+
+/** Fields by which the members of an open house are compared and put in order. */
+const FIELD_OF: ReadonlyMap<string, string> = new Map([
+  ['Comments', 'OpenHouseRemarks'],
+  ['Date', 'OpenHouseDate'],
+  ['EndTime', 'OpenHouseEndTime'],
+  ['OpenHouseEndTimestamp', 'OpenHouseEndTime'],
+  ['OpenHouseStartTimestamp', 'OpenHouseStartTime'],
+  ['StartTime', 'OpenHouseStartTime'],
+]);
+
+export async function openHouses(request: NativeExchange): Promise<Reply> {
+  const { context, exchange, session, parameters } = request;
+  const houses = session.view.schema.find('OpenHouse');
+  if (houses === undefined) throw platError('resourceUnknown', { name: PART });
+  const { default: usual, others } = exchange.surface.paging.nativeLimit;
+  const asked = bindParameters(parameters, {
+    names: namesOf(resourceNames(PART, houses, session.view.schema)),
+    parameters: OPEN_HOUSE_PARAMETERS,
+    expansions: [],
+    limit: { most: others, default: usual },
+    now: new Date(session.now),
+  });
+  const members = membersOf(asked);
+  const size = asked.limit ?? usual;
+  const { filter, order, position } = asked;
+  exchange.timings.start('store');
+  const answer = await readPage(context, {
+    keyId: session.key.id,
+    query: {
+      ...asking(session),
+      resource: houses.resource,
+      ...(filter === undefined ? {} : { filter }),
+      order,
+    },
+    limit: asked.pagination === 'count' ? 0 : size,
+    skip: offsetOf(position, size),
+    shape: { kind: 'native-part', part: PART, ...(members === undefined ? {} : { members }) },
+    files: signingFor(context, exchange, session),
+    counts: asked.pagination !== 'none',
+    taken: exchange.taken,
+  });
+  exchange.timings.start('encode');
+  const { page, count } = answer;
+  const where =
+    position.kind === 'offset'
+      ? { offset: position.offset }
+      : { page: position.kind === 'page' ? position.page : 1 };
+  const shown = count === undefined ? undefined : pagination(count, size, where);
+  return success(partsOf(page), page.rows, { pagination: shown }, indexHeaders(answer));
+}
+
+function namesOf(names: NativeNames): NativeNames {
+  return {
+    ...names,
+    find: (name) => names.find(FIELD_OF.get(name) ?? name),
+    always: ['ResourceUri'],
+    names: () => [...MEMBERS, ...names.names()],
+  };
+}
+
+/** The members that are selected; undefined for all. @throws PlatError `fieldUnknown` for a field that is none */
+function membersOf({ selection }: NativeRequest): readonly string[] | undefined {
+  if (selection.all) return undefined;
+  const stray = selection.names.find((name) => !MEMBERS.includes(name));
+  if (stray === undefined) return selection.names;
+  const facts = { name: stray, nearest: nearestName(stray, MEMBERS), resource: PART, option: '_select' };
+  throw platError('fieldUnknown', facts, { target: '_select' });
+}

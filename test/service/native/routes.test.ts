@@ -1,0 +1,303 @@
+/** What clients of the native interface ask for beside listings and accounts (docs/native.md). */
+import assert from 'node:assert/strict';
+import { after, describe, it, test } from 'node:test';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from '../../../src/demo/index.ts';
+import { openHouse } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { pick } from '../../support/world.ts';
+import { nativeAsker } from './asker.ts';
+import { FIRST, fillMarket, HIDDEN_KEYS, KEYS, marketListing, SECOND, SYSTEM, THIRD } from './market.ts';
+
+/** Degrees of latitude north of the point that is asked for; 0.01 are 0.69 miles. */
+const PLACES: Readonly<Record<string, number>> = {
+  [THIRD]: 0.01,
+  [FIRST]: 0.02,
+  [SECOND]: 0.1,
+  [KEYS[3]]: 0.2,
+  [KEYS[4]]: 0.015,
+  [HIDDEN_KEYS[1]]: 0.005,
+};
+
+const service = await startTestService(
+  { after },
+  {
+    settings: { declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } },
+    fill: async (world) => {
+      await fillMarket(world);
+      for (const [key, north] of Object.entries(PLACES)) {
+        await world.write(
+          'Property',
+          marketListing(key, {
+            Latitude: (46_800 + 1000 * north) / 1000,
+            Longitude: -96.8,
+            // The fifth seller hides the address.
+            InternetAddressDisplayYN: key !== KEYS[4],
+            InternetEntireListingDisplayYN: key !== HIDDEN_KEYS[1],
+            ...(key === HIDDEN_KEYS[1]
+              ? { OpenHouses: [openHouse('H9', { OpenHouseDate: '2026-06-07' })] }
+              : {}),
+          }),
+        );
+      }
+      await world.write(
+        'Property',
+        marketListing(KEYS[5], { OpenHouses: [openHouse('H0', { OpenHouseDate: '2026-06-07' })] }),
+      );
+    },
+  },
+);
+const all = nativeAsker(service, 'api', await service.key('api', { role: 'private' }));
+const idx = nativeAsker(service, 'api', await service.key('api', { role: 'idx' }));
+const POINT = '_lat=46.8&_lon=-96.8';
+
+describe('/v1/listings/nearby', () => {
+  it('gives listings around a point, the nearest first, as far as the key sees where they are', async () => {
+    assert.deepEqual(await idx.keys(`listings/nearby?${POINT}`), [THIRD, FIRST, SECOND]);
+    assert.deepEqual(await all.keys(`listings/nearby?${POINT}`), [
+      HIDDEN_KEYS[1],
+      THIRD,
+      KEYS[4],
+      FIRST,
+      SECOND,
+    ]);
+    assert.deepEqual(await idx.keys(`listings/nearby?${POINT}&_distance=1.2`), [THIRD]);
+    assert.deepEqual(await idx.keys(`listings/nearby?${POINT}&_distance=100`), [
+      THIRD,
+      FIRST,
+      SECOND,
+      KEYS[3],
+    ]);
+    assert.deepEqual(await idx.keys('listings/nearby?_lat=-46.8&_lon=+96.8'), []);
+  });
+
+  it('takes a filter, pages, counts and a selection', async () => {
+    const path = `listings/nearby?${POINT}&_limit=1&_pagination=1&_select=City,PrimaryPhoto.Uri300`;
+    const { keys, rows, pagination, token } = await idx.page(`${path}&_page=2&_filter=City Ne 'Moorhead'`);
+    assert.deepEqual(
+      [keys, token, pagination],
+      [[FIRST], undefined, { TotalRows: 2, PageSize: 1, TotalPages: 2, CurrentPage: 2 }],
+    );
+    assert.deepEqual(rows[0]?.StandardFields, {
+      ListingKey: FIRST,
+      City: 'Fargo',
+      Photos: [
+        {
+          Id: 'P1',
+          ResourceUri: `/v1/listings/${FIRST}/photos/P1`,
+          Uri300: 'https://images.example/P1.jpg',
+        },
+      ],
+    });
+    const counted = await idx.page(`listings/nearby?${POINT}&_pagination=count`);
+    assert.deepEqual(
+      [counted.keys, counted.pagination],
+      [[], { TotalRows: 3, PageSize: 10, TotalPages: 1, CurrentPage: 1 }],
+    );
+  });
+
+  it('needs the point, and bounds what it takes', async () => {
+    assert.deepEqual(await idx.fault('listings/nearby'), [400, 1050, 'The parameter _lat is required.']);
+    assert.deepEqual(await idx.fault('listings/nearby?_lat=1'), [
+      400,
+      1050,
+      'The parameter _lon is required.',
+    ]);
+    for (const [query, told] of [
+      ['_lat=91&_lon=0', '_lat is "91", but takes a number of degrees from -90 to 90.'],
+      ['_lat=1&_lon=1e2', '_lon is "1e2", but takes a number of degrees from -180 to 180.'],
+      ['_lat=&_lon=0', '_lat is "", but takes a number of degrees from -90 to 90.'],
+      [`${POINT}&_distance=0`, '_distance is "0", but takes a number of miles above 0, up to 100.'],
+      [`${POINT}&_limit=26`, '_limit is "26", but takes a whole number from 1 to 25.'],
+      [`${POINT}&_radius=1`, 'The query option _radius is not known.'],
+    ] as const) {
+      assert.deepEqual(await idx.fault(`listings/nearby?${query}`), [400, 1053, told]);
+    }
+    assert.equal((await idx.fault(`listings/nearby?${POINT}&_orderby=City`))[1], 1053);
+    assert.equal((await idx.fault('listings?_lat=46.8'))[1], 1053);
+  });
+
+  it('finds the same listings as a radius around the one that lies there', async () => {
+    const around = (key: string, miles: number): string =>
+      `listings?_filter=Location Eq radius('${key}',${miles})`;
+    assert.deepEqual(await idx.keys(around(FIRST, 0.8)), [FIRST, THIRD]);
+    assert.deepEqual(await all.keys(around(FIRST, 0.8)), [FIRST, THIRD, KEYS[4]]);
+    // Whoever does not see where a listing is finds nothing around it, as around one that is not there.
+    for (const key of [KEYS[4], '9'.repeat(26)]) {
+      assert.deepEqual(await idx.keys(around(key, 100)), []);
+      assert.equal(
+        (await idx.keys(`listings?_filter=Location Ne radius('${key}',100)&_limit=25`)).length,
+        12,
+      );
+    }
+    assert.deepEqual(await all.keys(around(KEYS[4], 0.4)), [THIRD, FIRST, KEYS[4]].toSorted());
+  });
+});
+
+describe('/v1/accounts/by/office/<key>', () => {
+  it('gives the agents of the office that the key sees, like /v1/accounts', async () => {
+    assert.deepEqual(await idx.keys('accounts/by/office/O1'), ['B2', 'K1']);
+    const { rows, pagination } = await idx.page(
+      "accounts/by/office/O1?_filter=Name Eq 'J*'&_select=Name,OfficeId&_pagination=1",
+    );
+    assert.deepEqual(
+      [rows, pagination],
+      [
+        [{ Id: 'K1', ResourceUri: '/v1/accounts/K1', Name: 'John Miller', OfficeId: 'O1' }],
+        { TotalRows: 1, PageSize: 10, TotalPages: 1, CurrentPage: 1 },
+      ],
+    );
+    assert.deepEqual(await idx.keys('accounts/by/office/O1?_orderby=-Id&_limit=1&_skip=1'), ['B2']);
+  });
+
+  it('gives none of an office that has none, is hidden, or is not there', async () => {
+    for (const key of ['K1', 'O9', 'none']) {
+      const { text } = await idx.get(`accounts/by/office/${key}`);
+      assert.equal(text, '{"D":{"Success":true,"Results":[]}}');
+    }
+    assert.equal((await idx.fault('accounts/by/agent/O1'))[0], 404);
+  });
+});
+
+describe('/v1/openhouses', () => {
+  const first = {
+    Id: 'H1',
+    ResourceUri: `/v1/listings/${FIRST}/openhouses/H1`,
+    Date: '06/06/2026',
+    StartTime: '02:00 PM',
+    EndTime: '04:30 PM',
+    Comments: 'Coffee & cake',
+    OpenHouseStartTimestamp: '2026-06-06T14:00:00Z',
+    OpenHouseEndTimestamp: '2026-06-06T16:30:00Z',
+    ListingKey: FIRST,
+  };
+
+  it('gives those of all listings that the key sees, each with the key of its listing', async () => {
+    const { rows, pagination } = await idx.page('openhouses?_pagination=1');
+    assert.deepEqual(pagination, { TotalRows: 2, PageSize: 10, TotalPages: 1, CurrentPage: 1 });
+    assert.deepEqual(rows, [
+      {
+        ...Object.fromEntries(Object.keys(first).map((name) => [name, null])),
+        Id: 'H0',
+        ResourceUri: `/v1/listings/${KEYS[5]}/openhouses/H0`,
+        Date: '06/07/2026',
+        ListingKey: KEYS[5],
+      },
+      first,
+    ]);
+    assert.deepEqual(await all.keys('openhouses'), ['H0', 'H1', 'H9']);
+  });
+
+  it('filters and orders by its members and by the names of the dictionary', async () => {
+    assert.deepEqual(await all.keys('openhouses?_filter=Date Ge 2026-06-07&_orderby=-Id'), ['H9', 'H0']);
+    assert.deepEqual(await all.keys("openhouses?_filter=OpenHouseRemarks Eq '*cake'"), ['H1']);
+    assert.deepEqual(await all.keys('openhouses?_orderby=-StartTime,Date&_limit=2&_page=1'), ['H1', 'H0']);
+    assert.deepEqual((await idx.page('openhouses?_select=Date,ListingKey&_skip=1')).rows, [
+      pick(first, 'Id', 'ResourceUri', 'Date', 'ListingKey'),
+    ]);
+  });
+
+  it('refuses what it has no use for', async () => {
+    assert.deepEqual(await idx.fault('openhouses?_select=OpenHouseDate'), [
+      400,
+      1040,
+      '_select: openhouses has no field OpenHouseDate.',
+    ]);
+    assert.deepEqual(await idx.fault('openhouses?_filter=Dat Eq 2026-06-07'), [
+      400,
+      1040,
+      '_filter: openhouses has no field Dat at position 1. Did you mean Date?',
+    ]);
+    assert.equal((await idx.fault('openhouses?_skiptoken=H0'))[1], 1053);
+    assert.equal((await idx.fault('openhouses?_expand=Photos'))[1], 1053);
+  });
+});
+
+test('/v1/my/account is the account of the key, with a tag', async () => {
+  const mine = nativeAsker(
+    service,
+    'replication',
+    await service.key('replication', { role: 'idx', systems: [SYSTEM] }),
+  );
+  const account = await mine.one('my/account');
+  assert.deepEqual(pick(account, 'ResourceUri', 'Name', 'UserType', 'Role', 'KeyType', 'MlsId', 'Emails'), {
+    ResourceUri: '/v1/my/account',
+    Name: 'replication idx',
+    UserType: 'Key',
+    Role: 'idx',
+    KeyType: 'replication',
+    MlsId: SYSTEM,
+    Emails: [],
+  });
+  assert.deepEqual(await mine.one('my/account?_select=Name'), pick(account, 'Id', 'ResourceUri', 'Name'));
+  const { etag = '' } = (await mine.get('my/account')).headers;
+  assert.equal((await mine.get('my/account', { headers: { 'if-none-match': etag } })).status, 304);
+  assert.equal((await idx.one('my/account')).MlsId, null);
+  assert.deepEqual(await idx.fault('my/account?_select=Nam'), [
+    400,
+    1040,
+    '_select: my/account has no field Nam at position 1. Did you mean Name?',
+  ]);
+  for (const path of ['my', 'my/listings', 'my/account/1']) assert.equal((await idx.fault(path))[0], 404);
+});
+
+test('/v1/propertytypes names the types by what filters compare them with', async () => {
+  for (const path of ['propertytypes', 'propertytypes/all']) {
+    const { rows } = await idx.page(path);
+    assert.deepEqual(rows[0], { MlsName: 'Business Opportunity', MlsCode: 'Business Opportunity' });
+    assert.ok(rows.some(({ MlsCode }) => MlsCode === 'Residential'));
+    const { MlsCode } = rows[0] ?? {};
+    assert.deepEqual(await idx.keys(`listings?_filter=PropertyType Eq '${String(MlsCode)}'`), []);
+  }
+  assert.equal((await idx.fault('propertytypes?_limit=1'))[1], 1053);
+  assert.equal((await idx.fault('propertytypes/A'))[0], 404);
+});
+
+test('/v1/customfields/<name> gives a field by its current name or its API name, of a property type all', async () => {
+  const [snow] = (await idx.page('customfields/Snow%20Removal')).rows;
+  const described = {
+    ResourceUri: '/v1/customfields/Winter_SnowRemoval',
+    Label: 'Snow Removal',
+    Type: 'Character',
+    Searchable: true,
+    HasList: true,
+    MultiSelect: false,
+    MaxLength: 50,
+    Section: 'Main',
+    FieldName: 'Winter_SnowRemoval',
+    FieldList: ['Association', 'City', 'Owner', 'Private Road Fund'].map((name) => ({
+      Name: name,
+      Value: name,
+    })),
+    Group: 'Winter',
+  };
+  assert.deepEqual(snow, { 'Snow Removal': described });
+  assert.deepEqual((await idx.page('customfields/Winter_SnowRemoval')).rows, [
+    { Winter_SnowRemoval: described },
+  ]);
+  const whole = await idx.page('customfields');
+  assert.deepEqual(
+    whole.rows.map((group) => Object.keys(group)),
+    [['Winter'], ['Lake Living']],
+  );
+  assert.deepEqual((await idx.page('customfields/Residential')).rows, whole.rows);
+  for (const name of ['Heating%20Cost', 'OfficeUse_KeySafe', 'Nothing']) {
+    const told = `There is nothing at /v1/customfields/${name}.`;
+    assert.deepEqual(await idx.fault(`customfields/${name}`), [404, 404, told]);
+  }
+});
+
+test('HEAD is answered as GET is, without a body', async () => {
+  for (const path of [
+    `listings/nearby?${POINT}`,
+    'openhouses',
+    'propertytypes',
+    'accounts/by/office/O1',
+    'my/account',
+  ]) {
+    const [whole, head] = [await idx.get(path), await idx.get(path, { method: 'HEAD' })];
+    assert.deepEqual(
+      [head.status, head.text, head.headers['content-type']],
+      [200, '', whole.headers['content-type']],
+    );
+  }
+});
