@@ -56,10 +56,12 @@ export function withUnpackedQuery(exchange: Exchange): Exchange {
   const { query } = exchange;
   if (!query.includes(`${PACKED}=`)) return exchange;
   const pairs = query.split('&');
-  const packed = pairs.filter((pair) => pair.startsWith(`${PACKED}=`));
-  if (packed.length === 0) return exchange;
-  const others = pairs.filter((pair) => !packed.includes(pair));
-  return { ...exchange, query: [...packed.map(unpacked), ...others].join('&'), isPosted: true };
+  const [packed, ...more] = pairs.filter((pair) => pair.startsWith(`${PACKED}=`));
+  if (packed === undefined) return exchange;
+  // Each may unpack to as much as a body holds.
+  if (more.length > 0) throw platError('optionRepeated', { name: PACKED }, { target: PACKED });
+  const others = pairs.filter((pair) => pair !== packed);
+  return { ...exchange, query: [unpacked(packed), ...others].join('&'), isPosted: true };
 }
 
 function unpacked(pair: string): string {

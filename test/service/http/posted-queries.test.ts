@@ -155,6 +155,10 @@ test('a packed query that nobody packed is refused, and unpacks to no more than 
   assert.equal(keysIn(await ask(packed('$top=1'))).length, 1);
   assert.deepEqual(resoFault(await ask(packed('$top=1&$top=2'))).slice(0, 2), [400, 'optionRepeated']);
   assert.deepEqual(resoFault(await ask(packed('token=x'))).slice(0, 2), [400, 'tokenInQuery']);
+  const twice = `${packed('$top=1')}&plat.query=${packed('$top=1')}`;
+  assert.deepEqual(resoFault(await ask(twice)).slice(0, 2), [400, 'optionRepeated']);
+  const posted = await post(QUERY, `plat.query=${twice}`);
+  assert.deepEqual(resoFault(posted).slice(0, 2), [400, 'optionRepeated']);
   assert.equal(keysIn(await ask(packed(`plat.query=${packed('$top=1')}`))).length, 30, 'packed once');
 });
 
