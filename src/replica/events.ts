@@ -35,7 +35,8 @@ export type ReplicaEvent =
       readonly kind: 'field';
       readonly resource: string;
       readonly name: string;
-      readonly taken: 'declared' | 'refused' | 'ignored';
+      /** `read`: values of it come in another form than the dictionary has, such as numbers as texts. */
+      readonly taken: 'declared' | 'refused' | 'ignored' | 'read';
     }
   | { readonly kind: 'deleted'; readonly resource: string; readonly keys: readonly string[] }
   /** They left the quarantine, since the source has them no more. */

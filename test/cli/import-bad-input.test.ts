@@ -44,7 +44,10 @@ const LINES: readonly (readonly [line: string, reason?: string])[] = [
   ],
   ['{"ListingKey":"6","Appliances":"Dishwasher"}', 'Appliances is "Dishwasher", but takes a list'],
   ['{"ListingKey":11}', 'ListingKey is 11, but takes a string'],
-  ['{"ListingKey":"7","ListPrise":5}', 'Property has no field ListPrise (did you mean ListPrice?)'],
+  [
+    '{"ListingKey":"7","ListPrise":5}',
+    'Property has no field ListPrise (did you mean ListPrice?). Add --infer to declare fields that the dictionary does not have, or --extra-fields ignore to leave them out',
+  ],
   [
     '{"ListingKey":"8","StandardStatus":"Nonsense"}',
     'StandardStatus is "Nonsense", which is no value of the closed lookup StandardStatus',
@@ -85,7 +88,7 @@ const LINES: readonly (readonly [line: string, reason?: string])[] = [
 test('each bad line is reported with file, line and reason and goes to the rejected file; the rest is stored', async (t: TestContext) => {
   const at = place(t);
   at.file('bad.ndjson', `\uFEFF${LINES.map(([line]) => line).join('\r\n')}`);
-  const { code, out, err } = await run(at, ['import', '--store', 'm.db', 'bad.ndjson']);
+  const { code, out, err } = await run(at, ['import', '--store', 'm.db', '--strict', 'bad.ndjson']);
   const expected = LINES.flatMap(([, reason], at) =>
     reason === undefined ? [] : [{ line: at + 1, reason }],
   );
@@ -114,6 +117,70 @@ test('each bad line is reported with file, line and reason and goes to the rejec
       ['19', 450000.25, undefined],
     ],
   );
+});
+
+test('what can be read without loss is taken and counted by kind and field; --strict rejects it', async (t) => {
+  const at = place(t);
+  const lenient: readonly (readonly [json: string, field: string, value: unknown, kind: string])[] = [
+    ['"Appliances":"Oven, Range,,Dishwasher"', 'Appliances', ['Oven', 'Range', 'Dishwasher'], 'listAsText'],
+    ['"ListPrice":" 450000.25"', 'ListPrice', 450000.25, 'numberAsText'],
+    ['"BedroomsTotal":"3"', 'BedroomsTotal', 3, 'numberAsText'],
+    ['"InternetAddressDisplayYN":"Y"', 'InternetAddressDisplayYN', true, 'booleanAsText'],
+    ['"InternetEntireListingDisplayYN":0', 'InternetEntireListingDisplayYN', false, 'booleanAsText'],
+    ['"PostalCode":10025', 'PostalCode', '10025', 'textAsNumber'],
+    ['"CloseDate":"2024-05-01T00:00:00Z"', 'CloseDate', '2024-05-01', 'dateAsTimestamp'],
+    ['"ClosePrice":""', 'ClosePrice', undefined, 'emptyText'],
+    [`"City":"${'c'.repeat(60)}"`, 'City', 'c'.repeat(60), 'length'],
+    ['"Latitude":41.123456789', 'Latitude', 41.123456789, 'decimals'],
+    ['"StoriesTotal":1234567', 'StoriesTotal', 1234567, 'digits'],
+  ];
+  const members = lenient.map(([json]) => json).join(',');
+  at.file('a.ndjson', `{"ListingKey":1,${members},"Media":[{"MediaKey":"M","Order":"2"}]}\n`);
+  const { code, out, err } = await run(at, ['import', '--store', 'm.db', '--json', 'a.ndjson']);
+  const [{ inserted, warnings }] = JSON.parse(out);
+  assert.deepEqual([code, inserted], [0, 1], err);
+  const expected: Record<string, Record<string, number>> = {
+    textAsNumber: { 'Property.ListingKey': 1 },
+  };
+  for (const [, field, , kind] of lenient) {
+    expected[kind] = { ...expected[kind], [`Property.${field}`]: 1 };
+  }
+  expected.numberAsText = { ...expected.numberAsText, 'Media.Order': 1 };
+  assert.deepEqual(warnings, expected);
+  assert.match(err, /^a\.ndjson: warning, a list as a text with commas: Property\.Appliances \(1\)$/m);
+  const [stored] = await at.exported('m.db', 'Property');
+  for (const [, field, value] of lenient) assert.deepEqual(stored?.[field], value, field);
+  const strict = await run(at, ['import', '--store', 's.db', '--strict', 'a.ndjson']);
+  assert.equal(strict.code, 1);
+  assert.match(strict.err, /Latitude is 41\.123456789, but takes at most 8 digits after the point/);
+  // What would lose something is no other form.
+  const lost = [
+    '"ListPrice":"1,5"',
+    '"ListPrice":"12345678901234567.5"',
+    '"BedroomsTotal":"2.5"',
+    '"CloseDate":"05/01/2024"',
+    '"CloseDate":"2024-05-01T10:00:00Z"',
+    '"InternetAddressDisplayYN":"perhaps"',
+    '"StandardStatus":"Nonsense"',
+    '"City":{}',
+  ];
+  at.file('lost.ndjson', lost.map((json, index) => `{"ListingKey":"x${index}",${json}}\n`).join(''));
+  assert.match(
+    (await run(at, ['import', '--store', 'm.db', 'lost.ndjson'])).out,
+    /Property 0 new, .* 8 rejected$/m,
+  );
+});
+
+test('fields that the dictionary does not have are rejected with the remedy, or left out and counted', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1', Local: 1, Media: [{ MediaKey: 'M', Odd: 2 }] }]);
+  const reason =
+    'Property has no field Local; Media has no field Media[0].Odd. Add --infer to declare fields that the dictionary does not have, or --extra-fields ignore to leave them out';
+  const told = await run(at, ['import', '--store', 'm.db', 'a.ndjson']);
+  assert.match(told.err, new RegExp(`^a.ndjson:1: ${reason.replaceAll(/[[\].]/g, '\\$&')}$`, 'm'));
+  const left = await run(at, ['import', '--store', 'm.db', '--extra-fields', 'ignore', '--json', 'a.ndjson']);
+  const [{ inserted, ignored }] = JSON.parse(left.out);
+  assert.deepEqual([left.code, inserted, ignored], [0, 1, { unknown: { Local: 1, Odd: 1 } }]);
 });
 
 test('the rejected file, put right, is imported as it is; what is still wrong has its new reason alone', async (t) => {

@@ -110,7 +110,7 @@ test('native: an answer without D.Results', async (t) => {
 test('wrong types: the record is kept in the quarantine with its reason and payload, the rest is stored', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];
-  const wrong = { ...list[4], ListPrice: { amount: 5 }, City: 7 };
+  const wrong = { ...list[4], ListPrice: { amount: 5 }, City: [7] };
   list[4] = wrong;
   await replica.replicate();
   assert.deepEqual(
@@ -122,7 +122,7 @@ test('wrong types: the record is kept in the quarantine with its reason and payl
     [entry?.key, entry?.reason, entry?.payload],
     [
       keyOf(5),
-      'ListPrice is {"amount":5}, but takes a number; City is 7, but takes a string',
+      'ListPrice is {"amount":5}, but takes a number; City is [7], but takes a string',
       JSON.stringify(wrong),
     ],
   );

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
+import { LENIENCIES, type Leniency } from '../../store/record/lenient.ts';
+import type { Reading } from '../../store/record/parse-record.ts';
 import type { Store } from '../../store/store.ts';
 import { importFile } from '../import/import-file.ts';
 import type { FileReport, Unwritten } from '../import/importer.ts';
@@ -26,12 +28,19 @@ export function defineImport(importing: Command): void {
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
     .addOption(option('--resource <name>', 'what the records are; else what a file says, else Property'))
+    .addOption(
+      option('--extra-fields <what>', 'what is done with fields that the dictionary does not have')
+        .choices(EXTRA_FIELDS)
+        .default('reject'),
+    )
+    .addOption(option('--strict', 'reject what says the same in another form, or is larger than suggested'))
     .addOption(NO_CREATE_OPTION())
     .addOption(CLOCK_OPTION())
     .addOption(JSON_OPTION())
     .action(async (files: string[], _options, command: Command) => {
       const config = await applyConfig(command);
       const { store: address, resource, create, allowClockJump, json } = command.opts();
+      const reading = readingOf(command);
       for (const file of files) mustBeReadable(file);
       const { signal } = onShutdown();
       const store = await openStore(address, { create, config, allowClockJump });
@@ -41,7 +50,7 @@ export function defineImport(importing: Command): void {
         const reports: FileReport[] = [];
         for (const file of files) {
           const ofFile = await withProgress(`Importing ${file}`, sizeOf(file), (progress) =>
-            importFile(store, file, name, progress, signal),
+            importFile(store, file, { resource: name, reading }, progress, signal),
           );
           reports.push(...ofFile);
           ofFile.forEach(tell);
@@ -53,6 +62,14 @@ export function defineImport(importing: Command): void {
         await store.close();
       }
     });
+}
+
+const EXTRA_FIELDS = ['reject', 'ignore'] as const;
+
+/** How records are to be read, as the options of the command say. */
+function readingOf(command: Command): Reading {
+  const { extraFields, strict } = command.opts();
+  return { isLenient: strict !== true, dropsUnknown: extraFields === 'ignore' };
 }
 
 /** What is imported into a replica would be purged by no sweep, and be in the way of what its source sends. */
@@ -69,7 +86,7 @@ function sizeOf(file: string): number | undefined {
 
 /** What a person should look at, on stderr. */
 function tell(report: FileReport): void {
-  const { file, reasons, rejected, rejectedFile, unwritten, ignored, orphans, duplicates } = report;
+  const { file, reasons, rejected, rejectedFile, unwritten, ignored, warnings, orphans, duplicates } = report;
   const told = reasons.length + (unwritten?.told ?? 0);
   for (const { line, reason } of reasons) reportLines(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
   if (rejected > told) reportLines(`${file}: ${rejected - told} more records were rejected`);
@@ -82,7 +99,14 @@ function tell(report: FileReport): void {
     const names = Object.entries(fields).map(([name, count]) => `${name} (${count})`);
     reportLines(`${file}: ignored, ${REASONS[why] ?? why}: ${names.join(', ')}`);
   }
+  for (const [why, fields] of Object.entries(warnings)) {
+    const names = Object.entries(fields).map(([name, count]) => `${name} (${count})`);
+    const what = isLeniency(why) ? LENIENCIES[why] : why;
+    reportLines(`${file}: warning, ${what}: ${names.join(', ')}`);
+  }
 }
+
+const isLeniency = (why: string): why is Leniency => Object.hasOwn(LENIENCIES, why);
 
 /** Ranges of lines that are named at once; each line was told with its reason. */
 const RANGES = 20;

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Dictionary, Resource } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
+import type { Reading } from '../../store/record/parse-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../progress.ts';
 import { type FileReport, Importer } from './importer.ts';
@@ -11,15 +12,21 @@ import { nameOf, openText } from './text-source.ts';
 /** Milliseconds of reading after which signals are let in, and the answers of a server. */
 const TURN = 2;
 
+/** How the records of files are read. */
+export interface ImportOptions {
+  /** Of all records; undefined: what a file says, else Property. */
+  readonly resource: string | undefined;
+  readonly reading: Reading;
+}
+
 /**
  * Stores the records of a file. What cannot be stored goes to `FILE.rejected.ndjson`; the rest is stored.
- * @param asked the resource of all records; undefined: what the file says, else Property
  * @returns a report for each resource of which there are documents
  */
 export async function importFile(
   store: Store,
   file: string,
-  asked: string | undefined,
+  { resource: asked, reading }: ImportOptions,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<FileReport[]> {
@@ -33,7 +40,7 @@ export async function importFile(
   const importerOf = (resource: Resource): Importer => {
     const known = importers.get(resource.name);
     if (known !== undefined) return known;
-    const made = new Importer(store, name, resource, rejects, tell);
+    const made = new Importer(store, name, resource, reading, rejects, tell);
     importers.set(resource.name, made);
     return made;
   };

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Resource } from '../../dictionary/index.ts';
 import type { StoreModel } from '../../store/model.ts';
-import { parseRecord } from '../../store/record/parse-record.ts';
+import { parseRecord, type Reading } from '../../store/record/parse-record.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 import { KeySet } from './key-set.ts';
@@ -26,6 +26,8 @@ export interface FileReport {
   unwritten: Unwritten | undefined;
   /** Values that were left out on purpose, by reason and field. */
   readonly ignored: Record<string, Record<string, number>>;
+  /** Values that were taken in another form than the dictionary's, by kind, then by resource and field. */
+  readonly warnings: Record<string, Record<string, number>>;
   /** The first reasons for which records were rejected, with their lines. */
   readonly reasons: { line: number; reason: string }[];
 }
@@ -54,11 +56,27 @@ interface Batch {
 
 const emptyBatch = (): Batch => ({ records: new Map(), rejected: [] });
 
+const REMEDY =
+  '. Add --infer to declare fields that the dictionary does not have, or --extra-fields ignore to leave them out';
+
+/** Names that are counted one by one; a file may have made-up ones without end. */
+const COUNTED = 1000;
+/** The name under which all others are counted. */
+const OTHERS = '*';
+
+function count(counts: Record<string, Record<string, number>>, why: string, name: string): void {
+  const names = counts[why] ?? {};
+  counts[why] = names;
+  const known = Object.hasOwn(names, name) || Object.keys(names).length < COUNTED ? name : OTHERS;
+  names[known] = (names[known] ?? 0) + 1;
+}
+
 /** Gathers records into batches and keeps the account of the file. While one batch is stored, the next is gathered. */
 export class Importer {
   readonly report: FileReport;
   readonly #store: Store;
   readonly #resource: Resource;
+  readonly #reading: Reading;
   readonly #rejects: RejectedFile;
   readonly #tell: (line: number, reason: string) => void;
   readonly #seen = new KeySet();
@@ -72,9 +90,11 @@ export class Importer {
     store: Store,
     file: string,
     resource: Resource,
+    reading: Reading,
     rejects: RejectedFile,
     tell: (line: number, reason: string) => void,
   ) {
+    this.#reading = reading;
     this.#tell = tell;
     this.#store = store;
     this.#resource = resource;
@@ -92,6 +112,7 @@ export class Importer {
       rejectedFile: undefined,
       unwritten: undefined,
       ignored: {},
+      warnings: {},
       reasons: [],
     };
   }
@@ -126,13 +147,16 @@ export class Importer {
     this.#model ??= await this.#store.model();
     const read = readJson(raw);
     if (!read.ok) return refuse(read.reason);
-    const result = parseRecord(this.#model.resource(this.#resource.name), read.value, this.#model);
-    if (!result.ok) return refuse(result.invalid.reasons.join('; '));
-    for (const { name, why } of result.record.dropped) {
-      const counts = this.report.ignored[why] ?? {};
-      this.report.ignored[why] = counts;
-      counts[name] = (counts[name] ?? 0) + 1;
+    const { dictionary, settings } = this.#model;
+    const context = { dictionary, settings, reading: this.#reading };
+    const result = parseRecord(this.#model.resource(this.#resource.name), read.value, context);
+    if (!result.ok) {
+      const { reasons, lacksField } = result.invalid;
+      return refuse(`${reasons.join('; ')}${lacksField ? REMEDY : ''}`);
     }
+    const { dropped, lenient } = result.record;
+    for (const { name, why } of dropped) count(this.report.ignored, why, name);
+    for (const { resource, name, why } of lenient) count(this.report.warnings, why, `${resource}.${name}`);
     return result.record;
   }
 

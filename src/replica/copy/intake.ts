@@ -4,7 +4,7 @@ import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
 import type { StoreModel } from '../../store/model.ts';
 import { isTooDeep, jsonOf, TOO_DEEP } from '../../store/record/nesting.ts';
 import { parseRecord } from '../../store/record/parse-record.ts';
-import { isStorableKey, type ParsedRecord } from '../../store/record/parsed-record.ts';
+import { isStorableKey, type LenientField, type ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { clean } from './clean.ts';
 import type { Copy, CopySettings } from './copy.ts';
@@ -32,6 +32,7 @@ interface Draft {
   readonly quarantine: QuarantineEntry[];
   readonly partial: { readonly key: string; readonly collection: string }[];
   readonly unknown: Map<string, UnknownField>;
+  readonly lenient: Map<string, LenientField>;
 }
 
 /** What of a copy a page is read with. */
@@ -43,17 +44,43 @@ type Taker = Pick<Copy, 'store' | 'book' | 'settings' | 'tell'>;
  * the later counts.
  */
 export async function takeIn(copy: Taker, page: Pick<SourcePage, 'items' | 'broken'>): Promise<Intake> {
-  const { intake, unknown } = await readPage(copy, page);
+  const { intake, unknown, lenient } = await readPage(copy, page);
+  tellLenient(copy, lenient);
   if (copy.settings.drift === 'freeze' || unknown.length === 0) return intake;
   const hasGrown = await meetUnknown(copy, unknown);
   return hasGrown ? (await readPage(copy, page)).intake : intake;
 }
 
+interface PageRead {
+  readonly intake: Intake;
+  readonly unknown: readonly UnknownField[];
+  /** Fields of which values came in another form than the dictionary's, each kind once. */
+  readonly lenient: readonly LenientField[];
+}
+
+/** What each copy was told of, while it runs. */
+const toldOf = new WeakMap<object, Set<string>>();
+
+/** Tells once of each field whose values are read though they are in another form. */
+function tellLenient({ book, tell }: Taker, lenient: readonly LenientField[]): void {
+  if (lenient.length === 0) return;
+  const told = toldOf.get(book) ?? new Set();
+  toldOf.set(book, told);
+  for (const field of lenient) {
+    const { resource, name } = field;
+    if (told.has(idOf(field))) continue;
+    told.add(idOf(field));
+    tell({ kind: 'field', resource, name, taken: 'read' });
+  }
+}
+
+const idOf = ({ resource, name }: LenientField): string => `${resource}.${name}`;
+
 /** The records of a page, and the fields in them that the dictionary does not have. */
 export async function readPage(
   { store, settings }: Pick<Copy, 'store' | 'settings'>,
   { items, broken }: Pick<SourcePage, 'items' | 'broken'>,
-): Promise<{ readonly intake: Intake; readonly unknown: readonly UnknownField[] }> {
+): Promise<PageRead> {
   const model = await store.model();
   const draft: Draft = {
     records: new Map(),
@@ -61,6 +88,7 @@ export async function readPage(
     quarantine: [],
     partial: [],
     unknown: new Map(),
+    lenient: new Map(),
   };
   for (const item of items) readItem(settings, model, draft, item);
   for (const { resource, key, payload, reason } of broken) {
@@ -78,7 +106,7 @@ export async function readPage(
     quarantine: draft.quarantine,
     partial: draft.partial,
   };
-  return { intake, unknown: [...draft.unknown.values()] };
+  return { intake, unknown: [...draft.unknown.values()], lenient: [...draft.lenient.values()] };
 }
 
 /** A name for what has no key. */
@@ -127,6 +155,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
     put(resource.name, record.key, [`The dictionary has no ${[...new Set(names)].join(', ')}`], item.json);
     return;
   }
+  for (const field of record.lenient) draft.lenient.set(idOf(field), field);
   for (const field of unknown) {
     const name = `${field.resource}.${field.name}`;
     draft.unknown.set(name, agreed(draft.unknown.get(name), field));

@@ -10,6 +10,7 @@ import {
   SOURCE_STAMP,
 } from '../../dictionary/index.ts';
 import { type StoreSettings, stampsAsOwn } from '../settings.ts';
+import { readLeniently } from './lenient.ts';
 import { isTooDeep, TOO_DEEP } from './nesting.ts';
 import {
   type DroppedField,
@@ -18,6 +19,7 @@ import {
   isStorableKey,
   KEY_LIMIT,
   keyText,
+  type LenientField,
   type ParsedRecord,
   type RefusedMember,
 } from './parsed-record.ts';
@@ -33,6 +35,16 @@ export type ParseResult =
 export interface ParseContext {
   readonly dictionary: Dictionary;
   readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom' | 'onwardTimestamps'>;
+  /** How values in other forms than the dictionary's are read; a replica is always lenient. */
+  readonly reading?: Reading | undefined;
+}
+
+/** How a record is read that goes into an authority. */
+export interface Reading {
+  /** Whether what says the same in another form is taken, and what is larger than the dictionary suggests. */
+  readonly isLenient: boolean;
+  /** Whether fields that the dictionary does not have are left out, and counted; else they are an error. */
+  readonly dropsUnknown: boolean;
 }
 
 /** One record while its members are read: what it holds so far, and what is wrong with it. */
@@ -44,7 +56,9 @@ interface Draft {
   readonly nested: [Navigation, unknown][];
   readonly reasons: Reasons;
   readonly dropped: DroppedField[];
+  readonly lenient: LenientField[];
   readonly refused: RefusedMember[];
+  lacksField: boolean;
 }
 
 /**
@@ -78,25 +92,27 @@ function read(
     nested: [],
     reasons: new Reasons(),
     dropped: [],
+    lenient: [],
     refused: [],
+    lacksField: false,
   };
   for (const name of Object.keys(json)) readMember(context, draft, name, json[name]);
   const key = readKey(draft);
-  if (key === undefined) return invalid(undefined, draft.reasons.list());
+  if (key === undefined) return invalid(undefined, draft.reasons.list(), draft.lacksField);
   const { owner } = context.settings;
   draft.reasons.addAll(placeUnderParent(resource, draft.values, holder, path, owner));
   const children = readChildren(context, draft, key);
-  if (draft.reasons.count > 0) return invalid(key, draft.reasons.list());
-  const { values, dropped, refused } = draft;
-  return { ok: true, record: { resource, key, values, children, dropped, refused, origin: json } };
+  if (draft.reasons.count > 0) return invalid(key, draft.reasons.list(), draft.lacksField);
+  const { values, dropped, lenient, refused } = draft;
+  return { ok: true, record: { resource, key, values, children, dropped, lenient, refused, origin: json } };
 }
 
 const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
 
-const invalid = (key: string | undefined, reasons: readonly string[]): ParseResult => ({
+const invalid = (key: string | undefined, reasons: readonly string[], lacksField = false): ParseResult => ({
   ok: false,
-  invalid: { key, reasons },
+  invalid: { key, reasons, lacksField },
 });
 
 function readMember(context: ParseContext, draft: Draft, name: string, given: unknown): void {
@@ -113,8 +129,9 @@ function readMember(context: ParseContext, draft: Draft, name: string, given: un
     void draft.dropped.push({ resource: resource.name, name, value: given, why });
   if (navigation?.collection) draft.nested.push([navigation, given]);
   else if (navigation !== undefined) drop('expansion');
-  else if (context.settings.owner === 'replica') drop('unknown');
+  else if (context.settings.owner === 'replica' || context.reading?.dropsUnknown === true) drop('unknown');
   else {
+    draft.lacksField = true;
     draft.reasons.add(() => {
       const nearest = nearestName(name, [...resource.fields.keys(), ...resource.navigations.keys()]);
       const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
@@ -123,7 +140,12 @@ function readMember(context: ParseContext, draft: Draft, name: string, given: un
   }
 }
 
-function readField({ settings, dictionary }: ParseContext, draft: Draft, field: Field, given: unknown): void {
+function readField(
+  { settings, dictionary, reading }: ParseContext,
+  draft: Draft,
+  field: Field,
+  given: unknown,
+): void {
   const drop = (why: DroppedField['why']): void =>
     void draft.dropped.push({ resource: field.resource, name: field.name, value: given, why });
   if (field.name === REPLICA_STAMP || (settings.owner === 'authority' && isStamp(field))) {
@@ -136,10 +158,22 @@ function readField({ settings, dictionary }: ParseContext, draft: Draft, field: 
   }
   // A replica keeps what its source sent: spellings of lookups, lengths and all.
   const bounded = settings.owner === 'authority';
-  const lookup = bounded && field.lookup !== undefined ? dictionary.lookups.get(field.lookup) : undefined;
-  const result = readValue(field, given, { lookup, bounded });
-  if (!result.ok) draft.reasons.add(`${draft.path}${field.name} ${result.reason}`);
-  else if (!isAbsent(result.value)) draft.values[field.name] = result.value;
+  const known = field.lookup === undefined ? undefined : dictionary.lookups.get(field.lookup);
+  const lookup = bounded ? known : undefined;
+  const rules = { lookup, bounded };
+  const result = readValue(field, given, rules);
+  if (result.ok) {
+    if (!isAbsent(result.value)) draft.values[field.name] = result.value;
+    return;
+  }
+  const isLenient = reading?.isLenient ?? !bounded;
+  const taken = isLenient ? readLeniently(field, given, rules, known) : undefined;
+  if (taken === undefined) {
+    draft.reasons.add(`${draft.path}${field.name} ${result.reason}`);
+    return;
+  }
+  if (!isAbsent(taken.value)) draft.values[field.name] = taken.value;
+  for (const why of taken.leniencies) draft.lenient.push({ resource: field.resource, name: field.name, why });
 }
 
 function readKey({ resource, path, values, reasons }: Draft): string | undefined {
@@ -159,7 +193,7 @@ function readKey({ resource, path, values, reasons }: Draft): string | undefined
  * aside, and the rest of the record is stored.
  */
 function readChildren(context: ParseContext, draft: Draft, key: string): Map<string, ParsedRecord[]> {
-  const { resource, path, values, reasons, dropped, refused } = draft;
+  const { resource, path, values, reasons, dropped, lenient, refused } = draft;
   const isReplica = context.settings.owner === 'replica';
   const children = new Map<string, ParsedRecord[]>();
   const system = values.OriginatingSystemID;
@@ -180,12 +214,14 @@ function readChildren(context: ParseContext, draft: Draft, key: string): Map<str
           const origin = namingParent(childResource, item, parent);
           refused.push({ resource: target, ...result.invalid, origin });
         } else reasons.addAll(result.invalid.reasons);
+        if (result.invalid.lacksField) draft.lacksField = true;
         continue;
       }
       const { record } = result;
       if (byKey.has(record.key) && !isReplica) reasons.add(`${path}${name} has the key ${record.key} twice`);
       byKey.set(record.key, record);
       for (const each of record.dropped) dropped.push(each);
+      for (const each of record.lenient) lenient.push(each);
       for (const each of record.refused) refused.push(each);
     }
     children.set(name, [...byKey.values()]);

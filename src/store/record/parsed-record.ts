@@ -1,4 +1,5 @@
 import type { FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
+import type { Leniency } from './lenient.ts';
 
 /** A record that may be stored: checked against the dictionary, in canonical form, without what is ignored. */
 export interface ParsedRecord {
@@ -12,6 +13,8 @@ export interface ParsedRecord {
   readonly onlyChildren?: boolean;
   /** What was left out on purpose, and counted. */
   readonly dropped: readonly DroppedField[];
+  /** What was taken though it is in another form than the dictionary has. */
+  readonly lenient: readonly LenientField[];
   /** In a replica: members of collections that cannot be stored; the rest is. */
   readonly refused: readonly RefusedMember[];
   /** The record as it came. */
@@ -34,10 +37,18 @@ export interface DroppedField {
   readonly why: 'stamp' | 'joined' | 'expansion' | 'unknown';
 }
 
+export interface LenientField {
+  readonly resource: string;
+  readonly name: string;
+  readonly why: Leniency;
+}
+
 /** The record cannot be stored. Each reason names the field, with its path for a child's. */
 export interface InvalidRecord {
   readonly key: string | undefined;
   readonly reasons: readonly string[];
+  /** Whether one of them is a field that the dictionary does not have. */
+  readonly lacksField: boolean;
 }
 
 /** A value as the comparison of contents sees it: null and empty are the same as absent. */

@@ -67,7 +67,7 @@ function readCollection(field: Field, json: unknown, rules: ValueRules): ValueRe
   return good(values);
 }
 
-function readString(field: Field, json: unknown, { lookup, bounded }: ValueRules): ValueResult {
+export function readString(field: Field, json: unknown, { lookup, bounded }: ValueRules): ValueResult {
   if (typeof json !== 'string') return bad(`is ${shown(json)}, but takes a string`);
   if (!json.isWellFormed()) return bad('holds half of a surrogate pair, which is not a character');
   if (json.includes('\0')) return bad('holds a NUL character');
@@ -91,14 +91,14 @@ function characters(text: string): number {
 
 const INEXACT = 'beyond the whole numbers that JSON keeps exact';
 
-function readNumber(json: unknown): ValueResult {
+export function readNumber(json: unknown): ValueResult {
   if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
   // JSON did not keep its digits, and the embedded engine does not give it back.
   if (Number.isInteger(json) && !Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
   return good(json === 0 ? 0 : json);
 }
 
-function readInteger(json: unknown, digits: number | undefined): ValueResult {
+export function readInteger(json: unknown, digits: number | undefined): ValueResult {
   if (typeof json !== 'number' || !Number.isInteger(json))
     return bad(`is ${shown(json)}, but takes a whole number`);
   if (!Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
@@ -108,7 +108,7 @@ function readInteger(json: unknown, digits: number | undefined): ValueResult {
   return good(json === 0 ? 0 : json);
 }
 
-function readDecimal(json: unknown, precision: number, scale: number): ValueResult {
+export function readDecimal(json: unknown, precision: number, scale: number): ValueResult {
   const number = readNumber(json);
   if (!number.ok || typeof json !== 'number') return number;
   if (Math.abs(json) >= 10 ** (precision - scale)) {

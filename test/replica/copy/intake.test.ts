@@ -104,7 +104,7 @@ test('what is no record at all is kept as it came', async (t) => {
 
 const WRONG: readonly [string, Json, string][] = [
   ['a text for a number', { ListPrice: 'much' }, 'ListPrice is "much", but takes a number'],
-  ['a number for a text', { City: 17 }, 'City is 17, but takes a string'],
+  ['an object for a text', { City: {} }, 'City is {}, but takes a string'],
   [
     'an object for a timestamp',
     { ModificationTimestamp: {} },
@@ -112,8 +112,8 @@ const WRONG: readonly [string, Json, string][] = [
   ],
   [
     'a text for a boolean',
-    { InternetAddressDisplayYN: 'yes' },
-    'InternetAddressDisplayYN is "yes", but takes true or false',
+    { InternetAddressDisplayYN: 'perhaps' },
+    'InternetAddressDisplayYN is "perhaps", but takes true or false',
   ],
   ['an object for a collection', { Media: {} }, 'Media is not a list'],
   [
@@ -248,6 +248,37 @@ test('forms that sources commonly use: lists as one text, dates as their midnigh
   const children = intake.records[0]?.records[0]?.children;
   assert.deepEqual(children?.get('Media')?.[0]?.values.Permission, ['Public', 'IDX']);
   assert.equal(children?.get('OpenHouses')?.[0]?.values.OpenHouseDate, '2024-05-03');
+});
+
+test('what says the same in another form is read, not put aside, and each field is told of once', async (t) => {
+  const { take, events } = await taker(t);
+  const fields = {
+    ListPrice: ' 450000.5 ',
+    BedroomsTotal: '3',
+    City: 17,
+    InternetAddressDisplayYN: 'Y',
+    ClosePrice: '',
+    Appliances: ['Oven', 5],
+    ListAgentDesignation: 'Graduate, REALTOR Institute / GRI,Other',
+  };
+  const intake = await take(listing('1', fields), listing('2', fields));
+  assert.deepEqual(intake.quarantine, []);
+  const [[, , values = {}] = []] = stored(intake);
+  assert.deepEqual(values, {
+    ListingKey: '1',
+    StandardStatus: 'Active',
+    ListPrice: 450000.5,
+    BedroomsTotal: 3,
+    City: '17',
+    InternetAddressDisplayYN: true,
+    Appliances: ['Oven', '5'],
+  });
+  assert.deepEqual(
+    events.map((each) => (each.kind === 'field' ? `${each.name} ${each.taken}` : each.kind)),
+    ['ListPrice', 'BedroomsTotal', 'City', 'InternetAddressDisplayYN', 'ClosePrice', 'Appliances'].map(
+      (name) => `${name} read`,
+    ),
+  );
 });
 
 test('a moment that is no midnight is no date', async (t) => {
