@@ -19,8 +19,8 @@ export const CUSTOM_LOOKUPS: readonly LookupDeclaration[] = [
   { lookup: 'DemoSnowRemoval', values: ['Association', 'City', 'Owner', 'Private Road Fund'] },
   { lookup: 'DemoDockType', values: ['Floating', 'Permanent', 'Roll-In', 'Shared'] },
   { lookup: 'DemoWaterUse', values: ['Fishing', 'Motor Boats', 'No Wake', 'Sailing', 'Swimming'] },
-  // Drawn pictures, a type that the dictionary's list does not have.
-  { lookup: 'MediaType', values: ['svg'] },
+  // Types of files that the dictionary's list does not have.
+  { lookup: 'MediaType', values: ['svg', 'webp'] },
 ];
 
 function field(

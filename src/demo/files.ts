@@ -5,6 +5,7 @@ import { drawDocument } from './draw/paper.ts';
 import { drawPhoto } from './draw/photo.ts';
 import { drawFloorPlan, type ListedRoom } from './draw/plan/sheet.ts';
 import { mediaKey, parseMediaPath } from './media-keys.ts';
+import { type PhotoShape, photoShape } from './photo-shape.ts';
 import { hashText } from './random.ts';
 
 /** Where the facts of a drawing come from: fields by their RESO names. */
@@ -15,10 +16,10 @@ export interface MediaSource {
   rooms(key: string): Promise<readonly FieldValues[]>;
 }
 
-export interface DrawnFile {
-  readonly type: 'image/svg+xml' | 'application/pdf';
-  readonly body: string;
-}
+/** A file as it is, or the drawing of one that has to be made of pixels. */
+export type DrawnFile =
+  | { readonly kind: 'whole'; readonly type: 'image/svg+xml' | 'application/pdf'; readonly body: string }
+  | ({ readonly kind: 'photo'; readonly svg: string } & PhotoShape);
 
 function listedRoom(record: FieldValues): ListedRoom {
   return {
@@ -31,25 +32,29 @@ function listedRoom(record: FieldValues): ListedRoom {
 }
 
 /**
- * Draws the file of a relative MediaURL of the market, such as `photo/<MediaKey>.svg`.
+ * Draws the file of a relative MediaURL of the market, such as `photo/<MediaKey>.jpg`.
  * Whether the asker may have it is for the caller to know.
  * @returns undefined when the path is none of the market's, or its listing or rooms are gone
  */
 export async function drawFile(path: string, source: MediaSource): Promise<DrawnFile | undefined> {
-  const name = parseMediaPath(path);
-  if (name === undefined) return undefined;
+  const file = parseMediaPath(path);
+  if (file === undefined) return undefined;
+  const { name, isDrawing } = file;
   const listing = await source.listing(name.listing);
   if (listing === undefined) return undefined;
   const seed = hashText(mediaKey(name));
   switch (name.kind) {
-    case 'photo':
-      return svg(drawPhoto(name.scene, seed, listing));
+    case 'photo': {
+      if (isDrawing) return svg(drawPhoto(name.scene, seed, listing));
+      const shape = photoShape(name.listing);
+      return { kind: 'photo', svg: drawPhoto(name.scene, seed, listing, shape), ...shape };
+    }
     case 'tour':
       return svg(drawTour(name.branded, seed, listing));
     case 'video':
       return svg(drawVideo(seed, listing));
     case 'document':
-      return { type: 'application/pdf', body: drawDocument(name.about, listing) };
+      return { kind: 'whole', type: 'application/pdf', body: drawDocument(name.about, listing) };
     case 'plan': {
       if (listing.OriginatingSystemID !== name.system) return undefined;
       const rooms = (await source.rooms(name.listing))
@@ -61,5 +66,5 @@ export async function drawFile(path: string, source: MediaSource): Promise<Drawn
 }
 
 function svg(body: string): DrawnFile {
-  return { type: 'image/svg+xml', body };
+  return { kind: 'whole', type: 'image/svg+xml', body };
 }

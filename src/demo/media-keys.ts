@@ -1,3 +1,5 @@
+import { photoShape } from './photo-shape.ts';
+
 /**
  * Keys of media say what they show and of which listing, so that a file can be drawn from its name:
  * `<ListingKey>-P03-kitchen` (photo), `-T01-branded` (tour), `-V01-walk` (video), `-D01-disclosure` (document);
@@ -49,9 +51,24 @@ export function mediaKey(name: MediaName): string {
   }
 }
 
+type Ending = 'svg' | 'pdf' | 'jpg' | 'webp';
+
+function endingOf(name: MediaName): Ending {
+  switch (name.kind) {
+    case 'photo':
+      return photoShape(name.listing).format === 'jpeg' ? 'jpg' : 'webp';
+    case 'document':
+      return 'pdf';
+    case 'tour':
+    case 'video':
+    case 'plan':
+      return 'svg';
+  }
+}
+
 /** The path of a file below the service's media address. */
 export function mediaPath(name: MediaName): string {
-  return `${name.kind}/${mediaKey(name)}.${name.kind === 'document' ? 'pdf' : 'svg'}`;
+  return `${name.kind}/${mediaKey(name)}.${endingOf(name)}`;
 }
 
 const ITEM = /^(\d{26})-([PTVD])(\d{2,3})-([a-z]+)$/;
@@ -84,9 +101,19 @@ export function parseMediaKey(key: string): MediaName | undefined {
   }
 }
 
-/** Reads a path as `mediaPath` writes it; undefined for any other text. */
-export function parseMediaPath(path: string): MediaName | undefined {
-  const [, key = ''] = /^[a-z]+\/([\w.-]+)\.(?:svg|pdf)$/.exec(path) ?? [];
+/** What a path asks for. */
+export interface MediaFile {
+  readonly name: MediaName;
+  /** Photos of markets that were made before there were others are drawings. */
+  readonly isDrawing: boolean;
+}
+
+/** Reads a path as `mediaPath` writes it, or wrote it; undefined for any other text. */
+export function parseMediaPath(path: string): MediaFile | undefined {
+  const [, key = '', ending] = /^[a-z]+\/([\w.-]+)\.(svg|pdf|jpg|webp)$/.exec(path) ?? [];
   const name = parseMediaKey(key);
-  return name !== undefined && mediaPath(name) === path ? name : undefined;
+  if (name === undefined) return undefined;
+  const isDrawing = ending === 'svg';
+  const drawn = isDrawing && name.kind === 'photo' ? `photo/${mediaKey(name)}.svg` : mediaPath(name);
+  return drawn === path ? { name, isDrawing } : undefined;
 }

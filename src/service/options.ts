@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../store/clock.ts';
+import type { ReadCaller } from '../store/read-caller.ts';
 import type { Store } from '../store/store.ts';
 import type { DamagedRecords } from '../store/whole/damaged-records.ts';
 import type { BudgetLimits } from './access/budget.ts';
@@ -9,12 +10,22 @@ import type { SurfaceName } from './surface.ts';
 
 /** Files that this service serves at `/media/…`, by the path that a record's MediaURL gives. */
 export interface FileSource {
-  open(path: string): Promise<ServedFile | undefined>;
+  open(path: string, wish: FileWish): Promise<ServedFile | undefined>;
+}
+
+/** How a file is asked for. */
+export interface FileWish {
+  /** The width in pixels at which a picture will be shown; a source that has no such rendition gives the whole. */
+  readonly width?: number;
+  /** Who waits for it, where making it costs time. */
+  readonly caller: ReadCaller;
 }
 
 export interface ServedFile {
   readonly type: string;
-  readonly body: Uint8Array | string;
+  /** Names the content, as far as it is known before it is made. */
+  readonly version?: string;
+  readonly body: Uint8Array | string | (() => Promise<Uint8Array>);
 }
 
 export interface RateLimit {

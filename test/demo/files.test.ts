@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { XMLValidator } from 'fast-xml-parser';
-import { drawFile, type MediaSource } from '../../src/demo/files.ts';
+import { type DrawnFile, drawFile, type MediaSource } from '../../src/demo/files.ts';
 import { makeMarket } from '../../src/demo/market.ts';
 import { SCENES } from '../../src/demo/media-keys.ts';
 import { childrenOf, type ImportRecord, textOf } from '../../src/demo/records.ts';
@@ -28,18 +28,22 @@ const paths = listings.flatMap((listing) =>
   childrenOf(listing, 'Media').map(({ MediaURL }) => String(MediaURL)),
 );
 
+/** What is drawn, of a photo its vectors. */
+const drawn = (file: DrawnFile | undefined): string =>
+  file === undefined ? '' : file.kind === 'photo' ? file.svg : file.body;
+
 describe('the files of the market', () => {
   it('are all there and well-formed, each with its type', async () => {
     for (const path of paths) {
       const file = await drawFile(path, source);
       assert.ok(file !== undefined, `${path} is missing`);
-      if (path.endsWith('.pdf')) {
-        assert.equal(file.type, 'application/pdf');
-        continue;
-      }
-      assert.equal(file.type, 'image/svg+xml');
-      assert.equal(XMLValidator.validate(file.body), true, path);
-      assert.doesNotMatch(file.body, /NaN|undefined|Infinity|<script|href="(?!#)|\d\.\d{4}/, path);
+      const svg = drawn(file);
+      if (file.kind === 'whole') {
+        assert.equal(file.type, path.endsWith('.pdf') ? 'application/pdf' : 'image/svg+xml');
+        if (path.endsWith('.pdf')) continue;
+      } else assert.ok(path.endsWith(file.format === 'jpeg' ? '.jpg' : '.webp'), path);
+      assert.equal(XMLValidator.validate(svg), true, path);
+      assert.doesNotMatch(svg, /NaN|undefined|Infinity|<script|href="(?!#)|\d\.\d{4}/, path);
     }
   });
 
@@ -47,9 +51,10 @@ describe('the files of the market', () => {
     for (const path of paths.slice(0, 800)) {
       const file = await drawFile(path, source);
       if (file === undefined || path.endsWith('.pdf')) continue;
-      const ids = [...file.body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+      const svg = drawn(file);
+      const ids = [...svg.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
       assert.equal(new Set(ids).size, ids.length, path);
-      for (const [, id] of file.body.matchAll(/(?:url\(#|href="#)([^)"]+)/g))
+      for (const [, id] of svg.matchAll(/(?:url\(#|href="#)([^)"]+)/g))
         assert.ok(ids.includes(id), `${path} lacks ${id}`);
     }
   });
@@ -57,9 +62,9 @@ describe('the files of the market', () => {
   it('are photos of moderate size, of every scene', async () => {
     const scenes = new Set<string>();
     for (const path of paths.filter((each) => each.startsWith('photo/'))) {
-      scenes.add(path.replace(/^.*-(\w+)\.svg$/, '$1'));
+      scenes.add(path.replace(/^.*-(\w+)\.(jpg|webp)$/, '$1'));
       const file = await drawFile(path, source);
-      const size = file?.body.length ?? 0;
+      const size = drawn(file).length;
       assert.ok(size > 1200 && size < 11_000, `${path} has ${size} bytes`);
     }
     assert.deepEqual([...scenes].sort(), [...SCENES].sort());
@@ -79,16 +84,22 @@ describe('the files of the market', () => {
     };
     assert.deepEqual(await drawFile(path, sold), first);
     const fronts = await Promise.all(
-      paths.filter((each) => each.endsWith('-P01-front.svg')).map((each) => drawFile(each, source)),
+      paths.filter((each) => /-P01-front\.(jpg|webp)$/.test(each)).map((each) => drawFile(each, source)),
     );
-    assert.equal(new Set(fronts.map((file) => file?.body)).size, fronts.length);
+    assert.equal(new Set(fronts.map(drawn)).size, fronts.length);
+  });
+
+  it('are vectors where a record of an older market names them so', async () => {
+    const [path = ''] = paths;
+    const file = await drawFile(path.replace(/\w+$/, 'svg'), source);
+    assert.ok(file?.kind === 'whole' && file.body.startsWith('<svg '));
   });
 
   it('are one-page PDF documents whose table of objects is right', async () => {
     const documents = paths.filter((path) => path.startsWith('document/'));
     assert.ok(documents.length > 20);
     for (const path of documents) {
-      const body = (await drawFile(path, source))?.body ?? '';
+      const body = drawn(await drawFile(path, source));
       assert.match(body, /^%PDF-1\.4\n/);
       assert.match(body, /%%EOF\n$/);
       const table = Number(/startxref\n(\d+)\n/.exec(body)?.[1]);
@@ -113,9 +124,9 @@ describe('the files of the market', () => {
     const tours = paths.filter((path) => path.startsWith('tour/'));
     const branded = tours.find((path) => path.endsWith('-branded.svg')) ?? '';
     const plain = tours.find((path) => path.endsWith('-unbranded.svg')) ?? '';
-    assert.match((await drawFile(branded, named))?.body ?? '', /Presented by Harbor &#38; Key Realty</);
-    assert.match((await drawFile(branded, source))?.body ?? '', /Presented by the listing office</);
-    assert.doesNotMatch((await drawFile(plain, named))?.body ?? '', /Presented by/);
+    assert.match(drawn(await drawFile(branded, named)), /Presented by Harbor &#38; Key Realty</);
+    assert.match(drawn(await drawFile(branded, source)), /Presented by the listing office</);
+    assert.doesNotMatch(drawn(await drawFile(plain, named)), /Presented by/);
   });
 
   it('show nothing of where a listing is or who owns it', async () => {
@@ -124,18 +135,23 @@ describe('the files of the market', () => {
       const listing = listings.find((each) => path.includes(textOf(each, 'ListingKey') ?? 'none'));
       for (const field of ['StreetName', 'City', 'PostalCode', 'OwnerName', 'ParcelNumber']) {
         const value = listing && textOf(listing, field);
-        assert.ok(value === undefined || !file?.body.includes(value), `${path} shows ${field}`);
+        assert.ok(value === undefined || !drawn(file).includes(value), `${path} shows ${field}`);
       }
     }
   });
 
   it('are none for a path, listing or plan that is not there', async () => {
     const plan = paths.find((path) => path.startsWith('plan/')) ?? '';
+    const [photo = ''] = paths;
     const land = listings.find((listing) => listing.PropertyType === 'Land');
     const landPlan = `plan/2001.${land?.OriginatingSystemID}.${land?.ListingKey}.svg`;
     for (const path of [
       'photo/../secret.svg',
       'photo/20260101000000000000000000-P01-front.svg',
+      'photo/20260101000000000000000000-P01-front.jpg',
+      ...['jpg', 'webp', 'png']
+        .filter((ending) => !photo.endsWith(ending))
+        .map((ending) => photo.replace(/\w+$/, ending)),
       plan.replace(/M\d+/, 'M00000999'),
       landPlan,
     ]) {

@@ -15,6 +15,7 @@ import { makeLog } from '../log.ts';
 import { marketFiles } from '../market-files.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import { Rasterizer } from '../photos/rasterizer.ts';
 import { replicaFreshness } from '../replica-freshness.ts';
 import { onShutdown } from '../shutdown.ts';
 import { writeLines } from '../terminal.ts';
@@ -69,7 +70,8 @@ export async function serveStore(
   config: ConfigFile,
 ): Promise<Service> {
   const log = makeLog(settings.logLevel);
-  const files: FileSource[] = [marketFiles(store)];
+  const rasterizer = new Rasterizer();
+  const files: FileSource[] = [marketFiles(store, rasterizer)];
   const scrub = new Scrub(store, {
     limits: { ...SCRUB_DEFAULTS, ...config.scrub },
     sleep: systemClock.sleep,
@@ -101,6 +103,7 @@ export async function serveStore(
     close: async () => {
       await scrub.close();
       await service.close();
+      await rasterizer.close();
     },
   };
 }

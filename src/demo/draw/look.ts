@@ -37,18 +37,26 @@ const SKIES: Readonly<Record<Season, readonly Pair[]>> = {
   spring: [
     ['#7fb8e6', '#e4f2fb'],
     ['#93c3e0', '#f5f3e4'],
+    ['#b4c3ce', '#e6ebee'],
+    ['#8d9fd0', '#fbd9c4'],
   ],
   summer: [
     ['#5fa6e2', '#dcf0fb'],
     ['#74b3e8', '#fdf3dd'],
+    ['#4f93d8', '#c9e6f7'],
+    ['#7d86c4', '#ffd2a6'],
   ],
   autumn: [
     ['#8fb4d6', '#fbeedb'],
     ['#9dbbd2', '#f4e7d8'],
+    ['#a7b0b8', '#e5e2dc'],
+    ['#6f7fb0', '#f9c79a'],
   ],
   winter: [
     ['#a9c3d9', '#eef3f7'],
     ['#9fb6cc', '#f6ece6'],
+    ['#b9c2c9', '#e3e7ea'],
+    ['#8b9cc4', '#f5d5cc'],
   ],
 };
 const GRASS: Readonly<Record<Season, Pair>> = {
@@ -84,12 +92,19 @@ const SIDINGS: readonly Pair[] = [
   ['#e9dcc3', '#d2c2a3'],
   ['#a9b3b6', '#8f9a9e'],
   ['#f5f3ee', '#dddad2'],
+  ['#b5694f', '#9a553e'],
+  ['#8c3f38', '#74322c'],
+  ['#6f8296', '#5b6d80'],
+  ['#e6c98f', '#cfb078'],
+  ['#5f6f5c', '#4d5c4b'],
 ];
 const ROOFS: readonly Pair[] = [
   ['#5c5f66', '#44474e'],
   ['#6e5d52', '#54463d'],
   ['#4d5a63', '#38434b'],
   ['#7a6a60', '#5f5149'],
+  ['#8a4b3c', '#6c382c'],
+  ['#3f4a44', '#2e3833'],
 ];
 const FLOORS: readonly Pair[] = [
   ['#c99a66', '#a87a49'],
@@ -102,6 +117,11 @@ const WALLS: readonly Pair[] = [
   ['#eef1ef', '#dbe1dd'],
   ['#f0ede6', '#ddd7cb'],
   ['#e9eef2', '#d5dde4'],
+  ['#e3e8da', '#ccd3c0'],
+  ['#f3e2d3', '#e0cbb8'],
+  ['#dbe4ea', '#c2cfd8'],
+  ['#efe6c9', '#dcd0ab'],
+  ['#e8dce2', '#d3c4cc'],
 ];
 const CABINETS: readonly Pair[] = [
   ['#fbfaf7', '#dedbd3'],
@@ -112,6 +132,18 @@ const CABINETS: readonly Pair[] = [
 const COUNTERS = ['#e9e6e0', '#4a4a4d', '#c9beb0', '#d9dbdc'];
 const DOORS = ['#8e2f2a', '#22405c', '#2f5d4a', '#c58a2b', '#3b3b40', '#7a4b2c'];
 const ACCENTS = ['#c76b4a', '#2f6f7e', '#d2a24c', '#7d8f69', '#8c5a7a', '#4a6fa5'];
+
+/** The look of one room: bedrooms and baths of a house are painted and furnished differently. */
+export function roomLook(look: Look, random: Random): Look {
+  const [accent, second] = random.chance(0.5) ? [look.accent, look.second] : [look.second, look.accent];
+  return {
+    ...look,
+    wall: random.pick(WALLS),
+    floor: random.pick([look.floor, random.pick(FLOORS)]),
+    accent,
+    second,
+  };
+}
 
 /** Listings are photographed when they are entered; the key begins with year and month. */
 function seasonOf(key: string): Season {

@@ -59,7 +59,8 @@ export function polygon(points: readonly number[], more: Attributes = {}): strin
   return `<polygon${attributes({ points: points.join(' '), ...more })}/>`;
 }
 
-/** A whole drawing. */
-export function document(width: number, height: number, content: readonly string[]): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">${content.join('')}</svg>`;
+/** A whole drawing. @param left what is cut off at the left; as much as is cut off at the right */
+export function document(width: number, height: number, content: readonly string[], left = 0): string {
+  const shown = round(width - 2 * left);
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${round(left)} 0 ${shown} ${height}" width="${shown}" height="${height}">${content.join('')}</svg>`;
 }

@@ -1,6 +1,7 @@
 import type { FieldValues } from '../../dictionary/index.ts';
 import { timestampText } from '../dates.ts';
 import { type MediaName, mediaKey, mediaPath, type Scene } from '../media-keys.ts';
+import { photoShape } from '../photo-shape.ts';
 import type { Random } from '../random.ts';
 import { type Fields, filled } from '../records.ts';
 import type { Premises } from './premises.ts';
@@ -40,7 +41,8 @@ function sceneOrder({ kind }: Premises, rooms: readonly Room[]): Scene[] {
   return ['front', ...inside, ...outside, ...work, 'living', 'bath', 'kitchen', 'garden', 'bedroom', 'front'];
 }
 
-const PICTURE: Fields = { MediaType: 'svg', ImageWidth: 1200, ImageHeight: 800 };
+/** A drawing, as a film is one. */
+const DRAWING: Fields = { MediaType: 'svg', ImageWidth: 1200, ImageHeight: 800 };
 
 /** Who may see one photo: mostly all who see the listing. */
 function drawPermission(order: number, random: Random): string[] | undefined {
@@ -68,11 +70,14 @@ function mediaRecord(name: MediaName, fields: Fields): FieldValues {
 export function photoRecord(listing: string, order: number, scene: Scene, random: Random): FieldValues {
   const [imageOf, captions] = SHOWN[scene];
   const caption = random.pick(captions);
+  const { format, width, height } = photoShape(listing);
   return mediaRecord(
     { kind: 'photo', listing, order: order + 1, scene },
     {
       MediaCategory: 'Photo',
-      ...PICTURE,
+      MediaType: format,
+      ImageWidth: width,
+      ImageHeight: height,
       ImageOf: imageOf,
       Order: order,
       PreferredPhotoYN: order === 0,
@@ -145,7 +150,7 @@ export function drawMedia(of: MediaOf, premises: Premises, rooms: readonly Room[
   if (videos > 0) {
     add(
       { kind: 'video', listing, order: 1 },
-      { MediaCategory: 'Video', ...PICTURE, ShortDescription: 'A walk through' },
+      { MediaCategory: 'Video', ...DRAWING, ShortDescription: 'A walk through' },
     );
   }
   const documents = random.weighted([

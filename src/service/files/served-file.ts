@@ -4,7 +4,7 @@ import { fileSignature } from '../../store/file-signature.ts';
 import type { Store } from '../../store/store.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
-import type { FileSource } from '../options.ts';
+import type { FileSource, ServedFile } from '../options.ts';
 
 /** What served files are looked up with. */
 export interface FileContext {
@@ -36,18 +36,30 @@ export async function servedFile(
   const right = fileSignature(context.store.secret, role, Number(expires), file);
   if (!isEqual(given, right) || Number(expires) * 1000 <= now) throw missing;
   if (!(await context.store.showsFile(file, role))) throw missing;
+  const wish = { ...widthIn(exchange.query), caller: exchange.account };
   for (const source of context.files) {
-    const found = await source.open(file);
+    const found = await source.open(file, wish);
     if (found === undefined) continue;
-    const etag = weakTag(found.body);
+    // What names the content before it is made spares making it for a client that has it.
+    const etag = weakTag(found.version ?? (await bodyOf(found)));
     const headers = {
       etag,
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     };
     if (hasTag(exchange.headers['if-none-match'], etag)) return { status: 304, headers, body: [] };
-    return { status: 200, headers: { ...headers, 'content-type': found.type }, body: [found.body] };
+    const type = { 'content-type': found.type };
+    return { status: 200, headers: { ...headers, ...type }, body: [await bodyOf(found)] };
   }
   throw missing;
+}
+
+const bodyOf = async ({ body }: ServedFile): Promise<Uint8Array | string> =>
+  typeof body === 'function' ? await body() : body;
+
+/** The width at which a picture will be shown; any other text is none. */
+function widthIn(query: string): { readonly width?: number } {
+  const text = new URLSearchParams(query).get('width') ?? '';
+  return /^[1-9]\d{0,3}$/.test(text) ? { width: Number(text) } : {};
 }
 
 function decodePath(path: string): string | undefined {

@@ -5,7 +5,13 @@
  */
 import { NATIVE_PART_OF, type NativePartExpansion } from '../read.ts';
 import { label } from '../text/encode.ts';
-import { type NativePart, PHOTO_END, PHOTO_URIS } from '../text/native-parts.ts';
+import {
+  type NativePart,
+  PHOTO_END,
+  PHOTO_URIS,
+  renditionQuery,
+  SERVED_PHOTO_END,
+} from '../text/native-parts.ts';
 import { URL_MARK } from '../text/served-files.ts';
 import { ELEMENTS, HTML_CHARACTERS, UNNAMED_VIDEO, VIDEO_FORMS } from '../text/video-html.ts';
 import { childOf } from './collection.ts';
@@ -76,7 +82,7 @@ function wholePart(source: PartSource, { part, primary, namesListing = false }: 
   const { alias } = source;
   switch (part) {
     case 'photos':
-      return sql`concat(${photoText(source, primary)}, replace(${bind(PHOTO_END)}, ${bind(URL_MARK)}, ${addressJson(source)}))`;
+      return sql`concat(${photoText(source, primary)}, ${photoEnd(source)})`;
     case 'floorplans':
       return withFileAddresses(source, column(alias, 'native_plan_text'));
     case 'videos':
@@ -100,8 +106,28 @@ const stored = ({ layout, alias }: PartSource, field: string): Sql =>
 const addressOf = (source: PartSource): Sql =>
   sql`coalesce(${source.files(column(source.alias, '_file'))}, ${stored(source, 'MediaURL')})`;
 
-/** A photo has one address, which is the same for all its renditions. */
 const addressJson = (source: PartSource): Sql => source.context.dialect.json('string', addressOf(source));
+
+/** Whether this service gives a photo in several widths: not a floor plan, which is drawn as large as it is shown. */
+const hasRenditions = ({ alias }: PartSource): Sql =>
+  sql`${column(alias, '_file')} IS NOT NULL AND ${column(alias, '_kind')} = 'photo'`;
+
+/** A photo elsewhere has one address, which is the same for all its renditions; one of this service has one for each. */
+function photoEnd(source: PartSource): Sql {
+  const json = addressJson(source);
+  const bare = sql`substr(${json}, 2, length(${json}) - 2)`;
+  const put = (end: string, address: Sql): Sql => sql`replace(${bind(end)}, ${bind(URL_MARK)}, ${address})`;
+  return sql`CASE WHEN ${hasRenditions(source)} THEN ${put(SERVED_PHOTO_END, bare)} ELSE ${put(PHOTO_END, json)} END`;
+}
+
+/** The address of one rendition. */
+function renditionJson(source: PartSource, member: string): Sql {
+  const query = renditionQuery(member);
+  if (query === '') return addressJson(source);
+  const served = concat([source.files(column(source.alias, '_file')), constantText(query)]);
+  const address = sql`CASE WHEN ${hasRenditions(source)} THEN ${served} ELSE ${addressOf(source)} END`;
+  return source.context.dialect.json('string', address);
+}
 
 /** A member of a text that plat wrote: as it stands here it never stands inside a JSON string, which escapes quotes. */
 const IS_PRIMARY = constantText('"Primary":true');
@@ -210,7 +236,7 @@ function selectedPart(source: PartSource, given: GivenPart, members: readonly st
   const named = [...IDENTITY, ...members.filter((member) => !IDENTITY.some((each) => each === member))];
   const texts = named.flatMap((member, index) => [
     constantText(`${index === 0 ? '{' : ','}${label(member)}`),
-    isAddress(member) ? addressJson(source) : dialect.member(sql`s.t`, member),
+    isAddress(member) ? renditionJson(source, member) : dialect.member(sql`s.t`, member),
   ]);
   return sql`(SELECT ${concat([...texts, constantText('}')])} FROM (SELECT ${whole} AS t) s)`;
 }

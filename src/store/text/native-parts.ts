@@ -132,21 +132,35 @@ export const PART_FORMS: ReadonlyMap<string, PartForm> = new Map<string, PartFor
   ],
 ]);
 
-/** All renditions of a photo are the photo itself: their address is put in when the photo is read. */
-export const PHOTO_URIS: readonly string[] = [
-  'UriThumb',
-  'Uri300',
-  'Uri640',
-  'Uri800',
-  'Uri1024',
-  'Uri1280',
-  'Uri1600',
-  'Uri2048',
-  'UriLarge',
-];
+/**
+ * The renditions of a photo, and the width at which each is shown. An address elsewhere is that of all of them; a file of
+ * this service is asked for with the width (`service/files/served-file.ts`). The largest is the photo itself.
+ */
+const PHOTO_WIDTHS: Readonly<Record<string, number | undefined>> = {
+  UriThumb: 150,
+  Uri300: 300,
+  Uri640: 640,
+  Uri800: 800,
+  Uri1024: 1024,
+  Uri1280: 1280,
+  Uri1600: 1600,
+  Uri2048: 2048,
+  UriLarge: undefined,
+};
+
+export const PHOTO_URIS: readonly string[] = Object.keys(PHOTO_WIDTHS);
+
+/** What is asked for behind the address of a served photo, so that it comes as wide as the rendition. */
+export function renditionQuery(name: string): string {
+  const width = PHOTO_WIDTHS[name];
+  return width === undefined ? '' : `?width=${width}`;
+}
 
 /** Members that a photo's text lacks, and its end; the mark stands for the address as JSON text. */
 export const PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":${URL_MARK}`).join('')}}`;
+
+/** The same of a served photo; the mark stands for the address as JSON text without its quotes. */
+export const SERVED_PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":"${URL_MARK}${renditionQuery(name)}"`).join('')}}`;
 
 /** The end of a part's stored text: that of a photo is put in when it is read. */
 export const endOf = ({ part }: PartForm): string => (part === 'photos' ? '' : '}');

@@ -1,5 +1,6 @@
 /** The demonstration's market in a store, with its own fields, and its files. */
 import { marketFiles } from '../../../src/cli/market-files.ts';
+import { Rasterizer } from '../../../src/cli/photos/rasterizer.ts';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket, marketRecords } from '../../../src/demo/index.ts';
 import type { TestServiceOptions } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
@@ -12,7 +13,7 @@ export function demoMarket(listings: number): TestServiceOptions {
       declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS },
       market: { seed: SEED, listings },
     },
-    service: (store) => ({ files: [marketFiles(store)] }),
+    service: (store) => ({ files: [marketFiles(store, new Rasterizer())] }),
     fill: async ({ write, clock }) => {
       for (const [resource, records] of Map.groupBy(
         marketRecords({ seed: SEED, listings }),

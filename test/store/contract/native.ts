@@ -18,6 +18,7 @@ const uris = (address: string | null) => Object.fromEntries(SIZES.map((size) => 
 /** One of each part, and what the interface makes of it. */
 const MEDIA = [
   photo('P2', {
+    MediaURL: 'photos/P 2.jpg',
     Order: 2,
     ShortDescription: 'Second',
     LongDescription: 'The second',
@@ -70,6 +71,14 @@ const MEDIA = [
 
 const file = (path: string): string => `${FILES.base}/media/${'SIGNATURE'}/${encodeURI(path)}`;
 
+/** A photo of this service comes as wide as each name says. */
+const renditions = (address: string) => ({
+  ...Object.fromEntries(
+    SIZES.map((size) => [`Uri${size}`, `${address}?width=${size === 'Thumb' ? 150 : size}`]),
+  ),
+  UriLarge: address,
+});
+
 const video = (Id: string): Json => ({
   Id,
   Name: null,
@@ -88,7 +97,7 @@ const PARTS: Readonly<Record<NativePart, readonly Json[]>> = {
       Name: 'Second',
       Caption: 'The second',
       Primary: true,
-      ...uris('https://images.example/P2.jpg'),
+      ...renditions(file('photos/P 2.jpg')),
     },
     { Id: 'F1', Name: 'Main floor', Caption: 'Floor Plan', Primary: false, ...uris(file('plans/F1.svg')) },
   ],
@@ -255,7 +264,7 @@ function unsigned(world: World, value: unknown): unknown {
   const text = JSON.stringify(value) ?? 'null';
   const signed = (path: string) => fileSignature(world.store.secret, FILES.role, FILES.expires, path);
   return JSON.parse(
-    ['plans/F1.svg', 'docs/a b.pdf', 'films/a&b.MP4'].reduce(
+    ['plans/F1.svg', 'docs/a b.pdf', 'films/a&b.MP4', 'photos/P 2.jpg'].reduce(
       (found, path) => found.replaceAll(signed(path), 'SIGNATURE'),
       text,
     ),

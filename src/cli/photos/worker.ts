@@ -1,0 +1,20 @@
+/** The thread of a rasterizer: one picture after the other. */
+import { parentPort } from 'node:worker_threads';
+import { type Drawing, rasterize } from '../../demo/draw/rasterize.ts';
+
+export interface RasterRequest extends Drawing {
+  readonly id: number;
+}
+
+export type RasterReply =
+  | { readonly id: number; readonly body: Uint8Array<ArrayBuffer> }
+  | { readonly id: number; readonly error: string };
+
+parentPort?.on('message', async ({ id, ...drawing }: RasterRequest) => {
+  try {
+    const body = await rasterize(drawing);
+    parentPort?.postMessage({ id, body } satisfies RasterReply, [body.buffer]);
+  } catch (error) {
+    parentPort?.postMessage({ id, error: String(error) } satisfies RasterReply);
+  }
+});

@@ -1,0 +1,76 @@
+/** The drawn photos of a market, as they are served: formats, renditions, tags, and who pays for making them. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { marketFiles } from '../../../src/cli/market-files.ts';
+import { Rasterizer } from '../../../src/cli/photos/rasterizer.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket } from '../../../src/demo/index.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { startTestService } from '../../support/service.ts';
+import { nativeAsker } from './asker.ts';
+
+const MARKET = { seed: 7, listings: 3 };
+const [first, second] = [0, 1].map((serial) => makeMarket(MARKET).listing(serial));
+const rasterizer = new Rasterizer();
+after(() => rasterizer.close());
+
+const service = await startTestService(
+  { after },
+  {
+    settings: { declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS }, market: MARKET },
+    service: (store) => ({
+      files: [marketFiles(store, rasterizer)],
+      // No more than one photo, of whatever size.
+      budget: { ...SERVICE_DEFAULTS.budget, searchSeconds: 0.001, windowSeconds: 60 },
+    }),
+    fill: async ({ write }) => {
+      await write('Property', { ...first }, { ...second });
+    },
+  },
+);
+const feed = nativeAsker(service, 'replication', await service.key('replication', { role: 'private' }));
+const KEY = String(first?.ListingKey);
+const open = (url: unknown, headers = {}) => service.get('replication', String(url), { headers });
+
+test('a photo has an address for each rendition, the largest is the photo itself', async () => {
+  const [photo] = (await feed.page(`listings/${KEY}/photos`)).rows;
+  assert.ok(photo !== undefined);
+  const { UriThumb, UriLarge } = photo;
+  assert.match(String(UriLarge), /\/media\/private\.\d+\.[0-9a-f]{32}\/photo\/\d+-P01-\w+\.(jpg|webp)$/);
+  assert.deepEqual(
+    ['UriThumb', 'Uri300', 'Uri640', 'Uri800', 'Uri1024', 'Uri1280', 'Uri1600', 'Uri2048'].map((name) =>
+      String(photo[name]).replace(String(UriLarge), ''),
+    ),
+    [150, 300, 640, 800, 1024, 1280, 1600, 2048].map((width) => `?width=${width}`),
+  );
+  const selected = (await feed.page(`listings/${KEY}/photos?_select=Uri640,UriLarge`)).rows[0];
+  assert.deepEqual([selected?.Uri640, selected?.UriLarge], [photo.Uri640, UriLarge]);
+
+  // This one uses up what a minute allows.
+  const thumbnail = await open(UriThumb);
+  const type = String(UriLarge).endsWith('.jpg') ? 'image/jpeg' : 'image/webp';
+  assert.deepEqual([thumbnail.status, thumbnail.headers['content-type']], [200, type]);
+  const magic = type === 'image/jpeg' ? [0xff, 0xd8, 0xff] : [...Buffer.from('RIFF')];
+  assert.deepEqual([...thumbnail.bytes.subarray(0, magic.length)], magic);
+
+  // What is kept, or was seen, costs nothing; a width between two renditions is the next one.
+  const again = await open(`${UriLarge}?width=149`);
+  assert.ok(again.bytes.equals(thumbnail.bytes));
+  const { etag = '' } = thumbnail.headers;
+  const known = await open(UriThumb, { 'if-none-match': etag });
+  assert.deepEqual([known.status, known.bytes.length], [304, 0]);
+
+  const refused = await open(photo.Uri300);
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [429, '60']);
+  const document = await open(UriLarge, { 'if-none-match': etag });
+  assert.equal(document.status, 429, 'the tag of one rendition is not that of another');
+});
+
+test('a width that is none asks for the photo itself', async () => {
+  const [photo] = (await feed.page(`listings/${second?.ListingKey}/photos`)).rows;
+  for (const width of ['', '0', '99999', '1e3', '-5', '300px'])
+    assert.equal(
+      (await open(`${photo?.UriLarge}?width=${width}`)).status,
+      429,
+      'the whole photo, which is dear',
+    );
+});
