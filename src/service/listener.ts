@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { platError } from '../errors/index.ts';
 import type { Budgets, RequestAccount } from './access/budget.ts';
 import type { Connection, Connections } from './access/connections.ts';
@@ -14,6 +12,17 @@ import { notAllowed } from './http/methods.ts';
 import type { Pace } from './http/pace.ts';
 import { isOfHttp, refuse, type Unread, whatIsWrong } from './http/refuse.ts';
 import { type Common, send } from './http/send.ts';
+import {
+  breakOff,
+  type Carrier,
+  carrierOf,
+  endRequest,
+  type HttpRequest,
+  type HttpResponse,
+  type HttpServer,
+  headersOf,
+  makeServer,
+} from './http/server.ts';
 import type { Metrics } from './metrics.ts';
 import { type Responder, refusal, respond } from './respond.ts';
 import { SURFACE, type SurfaceName } from './surface.ts';
@@ -36,111 +45,86 @@ export interface ListenerOptions {
   readonly where: (surface: SurfaceName) => Listener;
 }
 
-/** Room for a URL of 16 KB and the headers beside it; Node's own limit would answer without an envelope. */
-const LARGEST_HEAD = 64 * 1024;
 /** Requests that a connection sends before the first of them is answered. */
 const MOST_AHEAD = 250;
-/** Milliseconds for a silent connection. */
-const SOCKET_PATIENCE = 120_000;
 
 /** A server that hands every request to the responder and writes what it answers. */
-export function makeListener(options: ListenerOptions): FastifyInstance {
+export function makeListener(options: ListenerOptions): HttpServer {
   const { tls, connections } = options;
   const { log, options: settings } = options.responder;
   const { requestSeconds, idleSeconds } = settings.connections;
-  const requestPatience = Math.ceil(requestSeconds * 1000);
-  const bounds = {
-    maxHeaderSize: LARGEST_HEAD,
-    requireHostHeader: false, // Node would answer without an envelope
-    headersTimeout: requestPatience,
-    requestTimeout: requestPatience,
-    connectionsCheckingInterval: Math.ceil(requestPatience / 4),
-  };
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    reply.hijack();
-    const { socket } = request.raw;
-    if (inTurn.waiting(socket) >= MOST_AHEAD) {
-      // Nothing but the end of the connection keeps a client from sending more.
-      if (!socket.destroyed) log.warn({ requests: MOST_AHEAD }, 'a client that sends too far ahead is cut');
-      socket.destroy();
-      return;
-    }
-    const ended = at.of(socket)?.begin();
-    let key: string | undefined;
-    // One page at a time is held for a connection, however many requests it sends at once.
-    await inTurn.enter(socket, async () => {
-      if (!socket.destroyed) key = await handle(options, request.raw, reply.raw, request.id);
-    });
-    ended?.(key);
-  };
   const inTurn = makeTurns();
   const at = connectionsOf(connections);
+  const answer = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
+    const carrier = carrierOf(request, response);
+    if (inTurn.waiting(carrier.connection) >= MOST_AHEAD) {
+      // Nothing but the end of the connection keeps a client from sending more.
+      if (!carrier.isGone()) log.warn({ requests: MOST_AHEAD }, 'a client that sends too far ahead is cut');
+      carrier.cut();
+      return;
+    }
+    const ended = at.of(carrier.socket)?.begin();
+    let key: string | undefined;
+    await inTurn.enter(carrier, async () => {
+      if (!carrier.isGone()) key = await handle(options, request, response, carrier);
+    });
+    endRequest(request, response);
+    ended?.(key);
+  };
   const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
     const common = await commonOf(options.responder, randomUUID());
-    await inTurn.enter(socket, () => Promise.resolve(refuse(unread, socket, common)));
+    const carrier = { connection: socket, isMultiplexed: false };
+    await inTurn.enter(carrier, () => Promise.resolve(refuse(unread, socket, common)));
   };
-  const server = fastify({
-    ...(tls === undefined
-      ? { http: bounds }
-      : { https: { ...bounds, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: requestPatience } }),
-    logger: false,
-    requestTimeout: requestPatience,
-    connectionTimeout: SOCKET_PATIENCE,
-    keepAliveTimeout: Math.ceil(idleSeconds * 1000),
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    exposeHeadRoutes: false,
-    genReqId: requestId,
-    routerOptions: { maxParamLength: LARGEST_HEAD, ignoreTrailingSlash: false },
-    frameworkErrors: (_error, request, reply) => void answer(request, reply),
-    clientErrorHandler: (error, socket) => {
-      // On a connection that was lost, or has no TLS yet, nobody can be told anything.
-      if (isOfHttp(error)) void refuseNext(whatIsWrong(error), socket);
-      else socket.destroy();
+  return makeServer(
+    {
+      tls,
+      requestPatience: Math.ceil(requestSeconds * 1000),
+      idlePatience: Math.ceil(idleSeconds * 1000),
     },
-  });
-  server.server.on('connection', at.open);
-  server.server.on('connect', (request, socket) => {
-    const told = notAllowed(String(request.method));
-    void refuseNext({ told, path: '' }, socket);
-  });
-  // What a client expects beyond HTTP is no reason to refuse it (RFC 9110, 10.1.1).
-  server.server.on('checkExpectation', (request, response) => {
-    server.server.emit('request', request, response);
-  });
-  server.removeAllContentTypeParsers();
-  // A body is read only once it is known who asks, and dropped where none is wanted.
-  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  server.all('*', answer);
-  // Requests that the framework itself would refuse: methods that its router does not know, bodies without a type.
-  server.setNotFoundHandler(answer);
-  server.setErrorHandler((_error, request, reply) => answer(request, reply));
-  return server;
+    {
+      request: (request, response) => void answer(request, response),
+      connection: at.open,
+      fault: (error, socket) => {
+        // On a connection that was lost, or has no TLS yet, nobody can be told anything.
+        if (isOfHttp(error)) void refuseNext(whatIsWrong(error), socket);
+        else socket.destroy();
+      },
+      connect: (request, socket) =>
+        void refuseNext({ told: notAllowed(String(request.method)), path: '' }, socket),
+    },
+  );
 }
 
-/** The requests of each connection, one after the other, so that no answer comes before its turn. */
+/**
+ * The requests of each connection. Those of HTTP/1.1 are answered one after the other, so that no answer comes before its
+ * turn, and one page at a time is held for a connection, however many requests it sends at once.
+ */
 function makeTurns() {
   /** The end of the latest of each connection: it ends after all before it. */
-  const latest = new WeakMap<Duplex, Promise<void>>();
-  const counts = new WeakMap<Duplex, number>();
-  const waiting = (socket: Duplex): number => counts.get(socket) ?? 0;
+  const latest = new WeakMap<object, Promise<void>>();
+  const counts = new WeakMap<object, number>();
+  const waiting = (connection: object): number => counts.get(connection) ?? 0;
   return {
     /** How many of a connection have not ended. */
     waiting,
-    async enter(socket: Duplex, work: () => Promise<void>): Promise<void> {
-      const ahead = waiting(socket);
-      counts.set(socket, ahead + 1);
-      const before = latest.get(socket) ?? Promise.resolve();
+    async enter(
+      { connection, isMultiplexed }: Pick<Carrier, 'connection' | 'isMultiplexed'>,
+      work: () => Promise<void>,
+    ): Promise<void> {
+      const ahead = waiting(connection);
+      counts.set(connection, ahead + 1);
+      const before = isMultiplexed ? Promise.resolve() : (latest.get(connection) ?? Promise.resolve());
       // What else has arrived comes between two of one connection.
       const done = ahead === 0 ? work() : before.then(() => setImmediate()).then(work);
       latest.set(
-        socket,
+        connection,
         done.catch(() => undefined),
       );
       try {
         await done;
       } finally {
-        counts.set(socket, waiting(socket) - 1);
+        counts.set(connection, waiting(connection) - 1);
       }
     },
   };
@@ -165,16 +149,16 @@ function connectionsOf(connections: Connections) {
         if (open.get(ends) === connection) open.delete(ends);
       });
     },
-    of: (socket: Socket): Connection | undefined => open.get(endsOf(socket)),
+    of: (socket: Socket | undefined): Connection | undefined =>
+      socket === undefined ? undefined : open.get(endsOf(socket)),
   };
 }
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
 /** A client's own id of a request, if it is a harmless one. */
-function requestId(request: { headers: IncomingMessage['headers'] }): string {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+function requestId(given: string | undefined): string {
+  return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 /**
@@ -183,46 +167,51 @@ function requestId(request: { headers: IncomingMessage['headers'] }): string {
  */
 async function handle(
   options: ListenerOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-  id: string,
+  request: HttpRequest,
+  response: HttpResponse,
+  carrier: Carrier,
 ): Promise<string | undefined> {
-  const { socket } = request;
-  const account = options.budgets.open(
-    socket.remoteAddress ?? '',
-    () => socket.destroyed || !socket.writable,
-  );
+  const headers = headersOf(request);
+  const id = requestId(headers['x-request-id']);
+  const account = options.budgets.open(carrier.socket?.remoteAddress ?? '', () => carrier.isGone());
   try {
-    await answerRequest(options, account, request, response, id);
+    await answerRequest(options, { account, request, response, carrier, headers, id });
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
-    // A part of an answer is not to be taken for the whole: the connection breaks off.
-    response.destroy();
+    // A part of an answer is not to be taken for the whole.
+    breakOff(response);
   } finally {
     account.close();
   }
   return account.key;
 }
 
+/** A request with what carries it. */
+interface Begun {
+  readonly account: RequestAccount;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly carrier: Carrier;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly id: string;
+}
+
 async function answerRequest(
   { responder, metrics, dispatch, where, pace, cut }: ListenerOptions,
-  account: RequestAccount,
-  request: IncomingMessage,
-  response: ServerResponse,
-  id: string,
+  { account, request, response, carrier, headers, id }: Begun,
 ): Promise<void> {
   const started = performance.now();
   const { log, options } = responder;
-  const { headers } = request;
   const dispatched = dispatch(headers.host);
   const name = dispatched ?? 'api';
-  const arrival = request.socket.localAddress;
+  const arrival = carrier.socket?.localAddress;
   const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, { arrival, headers });
   using own = new DisposableStack();
   // The operator must be able to look when all else is refused.
   if (name === 'admin') account.exempt();
   const exchange = makeExchange(request, {
     id,
+    headers,
     surface: name,
     base,
     arrival,
@@ -234,7 +223,7 @@ async function answerRequest(
     cut(name);
     const facts = { requestId: id, surface: name, caller: account.name };
     log.warn(facts, 'a client that takes its answer too slowly is cut');
-    response.destroy();
+    breakOff(response);
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
   const common = { ...(await commonOf(responder, id)), serverTiming: exchange.timings.header() };
@@ -273,13 +262,20 @@ async function replyTo(
   responder: Responder,
   exchange: Exchange,
   isOfSurface: boolean,
-  { httpVersion, headers, rawHeaders }: IncomingMessage,
+  { httpVersion, rawHeaders, headers }: HttpRequest,
 ): Promise<Reply> {
-  if (headers.host === undefined && httpVersion === '1.1') {
+  if (exchange.headers.host === undefined && httpVersion !== '1.0') {
     return refusal(exchange, platError('requestMalformed', { reason: 'it has no Host header' }));
   }
   if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) {
     return refusal(exchange, platError('requestMalformed', { reason: 'it has two Host headers' }));
+  }
+  const authority = headers[':authority'];
+  if (authority !== undefined && exchange.headers.host !== authority) {
+    return refusal(
+      exchange,
+      platError('requestMalformed', { reason: 'its Host header is not its authority' }),
+    );
   }
   return respond(responder, exchange, isOfSurface);
 }
@@ -293,23 +289,18 @@ async function commonOf({ told, options }: Responder, requestId: string): Promis
   }
 }
 
-interface Given extends Pick<Exchange, 'id' | 'base' | 'arrival' | 'account' | 'body'> {
+interface Given extends Pick<Exchange, 'id' | 'base' | 'arrival' | 'account' | 'body' | 'headers'> {
   readonly surface: SurfaceName;
 }
 
-function makeExchange(request: IncomingMessage, { surface, ...given }: Given): Exchange {
+function makeExchange(request: HttpRequest, { surface, ...given }: Given): Exchange {
   const url = originForm(request.url ?? '/');
   const mark = url.indexOf('?');
-  const headers: Record<string, string | undefined> = {};
-  for (const [header, value] of Object.entries(request.headers)) {
-    headers[header] = Array.isArray(value) ? value.join(', ') : value;
-  }
   return {
     ...given,
     method: request.method ?? 'GET',
     path: mark < 0 ? url : url.slice(0, mark),
     query: mark < 0 ? '' : url.slice(mark + 1),
-    headers,
     surface: SURFACE[surface],
     timings: makeTimings(),
     taken: new DisposableStack(),

@@ -157,7 +157,7 @@ export async function startService(
     const idle = setInterval(() => {
       for (const each of [connections, ofOperators]) each.closeIdle();
     }, CLOSING_INTERVAL);
-    await Promise.all(listeners.map(({ server }) => closeListener(server, patience)));
+    await Promise.all(listeners.map(({ server }) => server.close(patience)));
     clearInterval(idle);
     clearInterval(sweeping);
     pace.close();
@@ -166,9 +166,7 @@ export async function startService(
   };
   try {
     for (const { server, surfaces, port, host, secure } of listeners) {
-      await server.listen({ port, host });
-      const bound = server.server.address();
-      const actual = bound !== null && typeof bound === 'object' ? bound.port : port;
+      const actual = await server.listen(host, port);
       for (const surface of surfaces) {
         places.set(surface, { host, port: actual, secure, name: listen.hosts?.[surface] });
       }
@@ -268,15 +266,6 @@ function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
     const reason = 'The TLS certificate and key cannot be used: they are no PEM, or do not belong together.';
     throw platError('usage', { reason }, { cause });
   }
-}
-
-async function closeListener(server: ReturnType<typeof makeListener>, milliseconds: number): Promise<void> {
-  // A connection whose request was running when the closing began is idle only later.
-  const idle = setInterval(() => server.server.closeIdleConnections(), CLOSING_INTERVAL);
-  const patience = setTimeout(() => server.server.closeAllConnections(), milliseconds);
-  await server.close();
-  clearInterval(idle);
-  clearTimeout(patience);
 }
 
 function listenError(error: unknown): unknown {

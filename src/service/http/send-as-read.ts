@@ -1,5 +1,4 @@
-import type { ServerResponse } from 'node:http';
-import { finished } from 'node:stream';
+import { finished, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Rest } from '../../store/read.ts';
 import { isRest, type Part } from '../exchange.ts';
@@ -32,7 +31,7 @@ export const SLICE = 128 * 1024;
  * @throws what reading fails with
  */
 export async function sendAsRead(
-  response: ServerResponse,
+  response: Writable,
   parts: readonly Part[],
   compressed: { readonly encoding: Encoding; readonly size: number } | undefined,
   by: Taking,
@@ -70,13 +69,13 @@ async function* announced(rest: Rest): AsyncGenerator<Uint8Array> {
 }
 
 /** How a client takes what is written to it. */
-function takingBy(response: ServerResponse, by: Taking) {
+function takingBy(response: Writable, by: Taking) {
   let gone = false;
   let patience = PATIENCE;
   let bytes = 0;
   let waiting = 0;
   const end = new Promise<void>((resolve) => {
-    finished(response, () => {
+    finished(response, { readable: false }, () => {
       gone = true;
       waiting = 0;
       by.holds(0);

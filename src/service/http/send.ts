@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http';
-import { finished } from 'node:stream';
+import { finished, type Writable } from 'node:stream';
 import { bytesOf, isRest, type Part, type Reply } from '../exchange.ts';
 import { chooseEncoding } from './accept.ts';
 import { compressBody } from './compress.ts';
 import type { Sender } from './pace.ts';
-import { queueOf } from './queue.ts';
 import { SLICE, sendAsRead, type Taking } from './send-as-read.ts';
+import { bodyOf, type HttpResponse, waitingIn, writeHead } from './server.ts';
 
 /** Headers that every response has. */
 export interface Common {
@@ -48,7 +47,7 @@ interface Asked {
  * @throws what a part that still comes from the store fails with: then the response has begun, and cannot be ended well
  */
 export async function send(
-  response: ServerResponse,
+  response: HttpResponse,
   reply: Reply,
   common: Common,
   request: Asked,
@@ -68,8 +67,7 @@ export async function send(
   // Of what is compressed on its way, nobody knows the length.
   const length = body === undefined ? (encoded ? undefined : size) : sizeOf(body);
   const empty = reply.status === 204 || reply.status === 304;
-  response.sendDate = false;
-  response.writeHead(reply.status, {
+  writeHead(response, reply.status, {
     ...commonHeaders(common),
     ...(encoded && encoding !== undefined ? { 'content-encoding': encoding } : {}),
     ...(empty || length === undefined ? {} : { 'content-length': String(length) }),
@@ -78,7 +76,7 @@ export async function send(
   const sends = request.method !== 'HEAD' && !empty;
   if (sends && body === undefined) {
     return sendAsRead(
-      response,
+      bodyOf(response),
       reply.body,
       encoding === undefined ? undefined : { encoding, size },
       request.taking,
@@ -101,23 +99,24 @@ const sizeOf = (body: readonly Uint8Array[]): number => body.reduce((sum, part) 
 
 /** Writes a body that is there: at once, where it can be seen how much of it still waits; else slice by slice. */
 async function sendWhole(
-  response: ServerResponse,
+  response: HttpResponse,
   body: readonly Uint8Array[],
   { holds, sender }: Taking,
 ): Promise<number> {
   const length = sizeOf(body);
   holds(length);
-  const written = whenWritten(response);
-  const left = queueOf(response.socket);
+  const out = bodyOf(response);
+  const written = whenWritten(out);
+  const left = waitingIn(response);
   if (length <= SLICE || left !== undefined) {
-    response.cork();
-    for (const part of body) response.write(part);
-    response.end();
-    response.uncork();
+    out.cork();
+    for (const part of body) out.write(part);
+    out.end();
+    out.uncork();
     sender.waits(left);
   } else {
     sender.waits();
-    await sendInSlices(response, body, sender, written);
+    await sendInSlices(out, body, sender, written);
   }
   await written;
   return length;
@@ -125,7 +124,7 @@ async function sendWhole(
 
 /** Writes a slice when the client has taken the one before. */
 async function sendInSlices(
-  response: ServerResponse,
+  response: Writable,
   body: readonly Uint8Array[],
   sender: Sender,
   written: Promise<void>,
@@ -147,8 +146,8 @@ async function sendInSlices(
 }
 
 /** Resolves when the response has been handed to the system, or never will be. */
-function whenWritten(response: ServerResponse): Promise<void> {
+function whenWritten(response: Writable): Promise<void> {
   return new Promise((resolve) => {
-    finished(response, () => resolve());
+    finished(response, { readable: false }, () => resolve());
   });
 }

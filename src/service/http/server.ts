@@ -1,0 +1,239 @@
+/**
+ * The servers of Node that take connections: HTTP/1.1, and over TLS also HTTP/2. What differs between the two is here: who
+ * carries a request, how its answer is written and broken off, and when a connection without work ends. It must not know
+ * what is answered.
+ */
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Duplex, Writable } from 'node:stream';
+import { type Queue, queueOf } from './queue.ts';
+
+export type HttpRequest = IncomingMessage | Http2ServerRequest;
+export type HttpResponse = ServerResponse | Http2ServerResponse;
+
+/** Room for a URL of 16 KB and the headers beside it; Node's own limit would answer without an envelope. */
+const LARGEST_HEAD = 64 * 1024;
+/** Milliseconds for a silent connection. */
+const SOCKET_PATIENCE = 120_000;
+/** Requests that an HTTP/2 connection has open at once. */
+const MOST_STREAMS = 100;
+/** Megabytes that the protocol itself may hold for an HTTP/2 connection. */
+const SESSION_MEMORY = 10;
+/** Streams that a client may give up: so many at once, and so many a second; beyond that its connection ends. */
+const RESETS = { streamResetBurst: 200, streamResetRate: 33 } as const;
+/** Milliseconds for what is under way on a connection that is told to end. */
+const ENDING = 5000;
+
+export interface ServerBounds {
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  /** Milliseconds for a request to arrive whole, and for a connection to be silent between two. */
+  readonly requestPatience: number;
+  readonly idlePatience: number;
+}
+
+export interface Taken {
+  request(request: HttpRequest, response: HttpResponse): void;
+  connection(socket: Socket): void;
+  /** A connection of HTTP/1.1 that cannot go on. */
+  fault(error: Error, socket: Duplex): void;
+  /** `CONNECT`, which no answer follows. */
+  connect(request: IncomingMessage, socket: Duplex): void;
+}
+
+export interface HttpServer {
+  /** @returns the port */
+  listen(host: string, port: number): Promise<number>;
+  /**
+   * Takes nothing new, and ends when all connections have: whoever counts them ends those without work.
+   * @param patience milliseconds, then the rest is cut
+   */
+  close(patience: number): Promise<void>;
+}
+
+export function makeServer({ tls, requestPatience, idlePatience }: ServerBounds, taken: Taken): HttpServer {
+  const bounds = {
+    maxHeaderSize: LARGEST_HEAD,
+    requireHostHeader: false, // Node would answer without an envelope
+    headersTimeout: requestPatience,
+    requestTimeout: requestPatience,
+    connectionsCheckingInterval: Math.ceil(requestPatience / 4),
+    keepAliveTimeout: idlePatience,
+  };
+  const server = tls === undefined ? createServer(bounds) : secureServer();
+  function secureServer(): Http2SecureServer {
+    const made = createSecureServer({
+      ...bounds,
+      ...tls,
+      ...RESETS,
+      allowHTTP1: true,
+      http1Options: bounds,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: requestPatience,
+      maxSessionMemory: SESSION_MEMORY,
+      settings: { maxConcurrentStreams: MOST_STREAMS, maxHeaderListSize: LARGEST_HEAD, enablePush: false },
+    });
+    made.on('session', (session) => endIdle(session, requestPatience, idlePatience));
+    return made;
+  }
+  const sockets = new Set<Socket>();
+  server.setTimeout(SOCKET_PATIENCE);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    taken.connection(socket);
+  });
+  server.on('request', taken.request);
+  // What a client expects beyond HTTP is no reason to refuse it (RFC 9110, 10.1.1).
+  server.on('checkExpectation', taken.request);
+  server.on('clientError', taken.fault);
+  server.on('connect', (request: HttpRequest, carrier: Duplex | Http2ServerResponse) => {
+    if (carrier instanceof Http2ServerResponse) taken.request(request, carrier);
+    else if (!(request instanceof Http2ServerRequest)) taken.connect(request, carrier);
+  });
+  return {
+    listen: (host, port) => listen(server, host, port),
+    close: (patience) => close(server, sockets, patience),
+  };
+}
+
+function listen(server: Server | Http2SecureServer, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      const bound = server.address();
+      resolve(bound !== null && typeof bound === 'object' ? bound.port : port);
+    });
+  });
+}
+
+async function close(
+  server: Server | Http2SecureServer,
+  sockets: ReadonlySet<Socket>,
+  patience: number,
+): Promise<void> {
+  if (!server.listening) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // Sessions of HTTP/2 are told that nothing more is taken, and end after what is under way.
+  server.close(() => resolve());
+  const cut = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, patience);
+  await promise;
+  clearTimeout(cut);
+}
+
+/**
+ * Ends a session on which no request is under way for too long, whatever else comes on it: its first request must come as
+ * soon as one of HTTP/1.1, and frames that ask nothing keep no connection.
+ */
+function endIdle(session: ServerHttp2Session, first: number, between: number): void {
+  let streams = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (milliseconds: number): void => {
+    timer = setTimeout(() => {
+      if (session.destroyed) return;
+      session.close();
+      timer = setTimeout(() => session.destroy(), ENDING).unref();
+    }, milliseconds).unref();
+  };
+  wait(first);
+  session.on('stream', (stream) => {
+    streams++;
+    clearTimeout(timer);
+    stream.once('close', () => {
+      streams--;
+      if (streams === 0 && !session.destroyed) wait(between);
+    });
+  });
+  session.once('close', () => clearTimeout(timer));
+  session.on('error', () => undefined); // its client is gone, or no client of HTTP/2
+}
+
+/** The connection that carries a request. */
+export interface Carrier {
+  /** What stands for it: one object for all its requests. */
+  readonly connection: object;
+  /** Undefined once it has ended. */
+  readonly socket: Socket | undefined;
+  /** Whether its requests are answered side by side, rather than one after the other. */
+  readonly isMultiplexed: boolean;
+  /** Whether nobody waits for the answer any more. */
+  isGone(): boolean;
+  /** Ends it, with all its requests. */
+  cut(): void;
+}
+
+export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier {
+  if (response instanceof Http2ServerResponse) {
+    const { stream } = response;
+    const { session } = stream;
+    return {
+      connection: session ?? stream,
+      socket: session?.destroyed === false ? session.socket : undefined,
+      isMultiplexed: true,
+      isGone: () => stream.destroyed,
+      cut: () => session?.destroy(),
+    };
+  }
+  const { socket } = request;
+  return {
+    connection: socket,
+    socket,
+    isMultiplexed: false,
+    isGone: () => socket.destroyed || !socket.writable,
+    cut: () => void socket.destroy(),
+  };
+}
+
+/** The headers of a request by their names, without those that only HTTP/2 knows. */
+export function headersOf({ headers }: HttpRequest): Record<string, string | undefined> {
+  const plain: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (!name.startsWith(':')) plain[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  const authority = headers[':authority'];
+  if (plain.host === undefined && typeof authority === 'string') plain.host = authority;
+  return plain;
+}
+
+export function writeHead(
+  response: HttpResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): void {
+  response.sendDate = false;
+  if (response instanceof Http2ServerResponse) response.writeHead(status, headers);
+  else response.writeHead(status, headers);
+}
+
+/** What the body of an answer is written to. */
+export const bodyOf = (response: HttpResponse): Writable =>
+  response instanceof Http2ServerResponse ? response.stream : response;
+
+/** How much of what was written waits; undefined where it cannot be seen. */
+export const waitingIn = (response: HttpResponse): Queue | undefined =>
+  response instanceof ServerResponse ? queueOf(response.socket) : undefined;
+
+/** Breaks an answer off, so that its client does not take a part for the whole. */
+export function breakOff(response: HttpResponse): void {
+  if (response instanceof Http2ServerResponse)
+    response.stream.destroy(new Error('The answer was broken off'));
+  else response.destroy();
+}
+
+/** Ends what is left of a request that was answered before all of it had come. */
+export function endRequest(request: HttpRequest, response: HttpResponse): void {
+  if (!(response instanceof Http2ServerResponse)) return;
+  const { stream } = response;
+  if (stream.destroyed || stream.endAfterHeaders || request.readableEnded) return;
+  stream.close(constants.NGHTTP2_NO_ERROR);
+}
