@@ -1,4 +1,4 @@
-import type { Dictionary, Field, Navigation, Resource, ScalarType } from '../types.ts';
+import type { Field, Navigation, Resource, ScalarType } from '../types.ts';
 import type {
   Annotation,
   CsdlDocument,
@@ -36,14 +36,12 @@ export interface CsdlSource {
   readonly version: CsdlVersion;
   /** At least one: a container is not empty (CSDL 13). */
   readonly resources: readonly CsdlResource[];
-  /** The lookups that have values or were declared; a field with another one is plain text to a client. */
-  readonly lookups: Dictionary['lookups'];
 }
 
 /** What the `$metadata` document of a source says (OData CSDL 4.01; RESO Web API Core 2.0, 2.5.1). */
-export function csdlDocument({ version, resources, lookups }: CsdlSource): CsdlDocument {
+export function csdlDocument({ version, resources }: CsdlSource): CsdlDocument {
   const keys = new Map(resources.map(({ resource }) => [resource.name, resource.key]));
-  const entityTypes = resources.map((entry) => entityType(entry, keys, lookups));
+  const entityTypes = resources.map((entry) => entityType(entry, keys));
   return {
     version,
     references: REFERENCES,
@@ -62,27 +60,26 @@ export function csdlDocument({ version, resources, lookups }: CsdlSource): CsdlD
 function entityType(
   { resource, fields, navigations }: CsdlResource,
   keys: ReadonlyMap<string, string>,
-  lookups: CsdlSource['lookups'],
 ): EntityType {
   const shown = new Set(fields.map((field) => field.name));
   return {
     name: resource.name,
     key: resource.key,
-    properties: fields.map((field) => property(field, field.name === resource.key, lookups)),
+    properties: fields.map((field) => property(field, field.name === resource.key)),
     navigationProperties: navigations
       .filter(({ target }) => keys.has(target))
       .map((navigation) => navigationProperty(navigation, keys.get(navigation.target), shown)),
   };
 }
 
-function property(field: Field, isKey: boolean, lookups: CsdlSource['lookups']): Property {
+function property(field: Field, isKey: boolean): Property {
   const { name, type, collection } = field;
   return {
     name,
     collection,
     nullable: !isKey && !collection,
     ...edmType(type),
-    annotations: [...annotations(field, lookups)],
+    annotations: [...annotations(field)],
   };
 }
 
@@ -106,11 +103,8 @@ function edmType(type: ScalarType): Pick<Property, 'type' | 'maxLength' | 'preci
   }
 }
 
-function* annotations(
-  { lookup, custom, joined }: Field,
-  lookups: CsdlSource['lookups'],
-): Generator<Annotation> {
-  if (lookup !== undefined && lookups.has(lookup)) yield lookupName(lookup);
+function* annotations({ lookup, custom, joined }: Field): Generator<Annotation> {
+  if (lookup !== undefined) yield lookupName(lookup);
   if (custom !== undefined) yield localName(custom.group, custom.label);
   if (joined !== undefined) yield COMPUTED;
 }

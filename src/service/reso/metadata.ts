@@ -59,7 +59,6 @@ function documentOf({ view, model }: ResoRequest['session'], version: CsdlVersio
         view.publishes(model.resource(target)),
       ),
     })),
-    lookups: model.dictionary.lookups,
   });
   const text = format === 'application/json' ? csdlJson(document) : csdlXml(document);
   return written.put(id, { text, etag: weakTag(text) }, bytesOfText(text));

@@ -4,16 +4,20 @@
  */
 import type { FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { isOneTable, type ResourceLayout } from '../layout/index.ts';
+import { isOneTable, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { storedHash } from '../record/content-hash.ts';
 import { isStamp } from '../record/stamps.ts';
 import { name, render, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
-import { PUBLISHED } from '../sql/visibility.ts';
 import type { BatchWriter } from '../write/batches.ts';
 import { WRITE_LIMITS } from '../write/in-time.ts';
-import { publishedEntries, publishedHash } from '../write/publish-dictionary.ts';
+import {
+  entryOfValue,
+  type PublishedEntry,
+  publishedEntries,
+  publishedHash,
+} from '../write/publish-dictionary.ts';
 import type { RowToPut, StoredRow, WriteTransaction } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
 import { hashOf, keyInTexts, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
@@ -174,7 +178,7 @@ function mendRow<T>(
     broken,
   };
   const published = PUBLISHED.has(resource.name)
-    ? publishedEntries(model, resource.name).get(key)
+    ? (publishedEntries(model, resource.name).get(key) ?? usedEntry(read.values, raw))
     : undefined;
   const content =
     published === undefined
@@ -207,6 +211,13 @@ function mendRow<T>(
   };
   const audience = published === undefined ? {} : { audience: published.audience };
   return { row: { ...bare, ...audience, system, hash, stored }, isSure: hash !== NO_HASH };
+}
+
+/** The entry of a value in use, as far as its row tells; from the counters of values all are published anew after a repair. */
+function usedEntry<T>(values: FieldValues, raw: RawRow<T>): PublishedEntry | undefined {
+  const [lookup, value] = [textOf(values.LookupName), textOf(values.LookupValue)];
+  if (lookup === null || value === null) return undefined;
+  return entryOfValue({ lookup, value, audience: Number(raw._audience) });
 }
 
 /** The parent that the values of a row name. */

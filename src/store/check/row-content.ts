@@ -3,10 +3,9 @@
  * the three the one that two others contradict is the wrong one. It knows nothing of engines.
  */
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { ownColumn, type ResourceLayout } from '../layout/index.ts';
+import { ownColumn, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { contentHash, storedHash } from '../record/content-hash.ts';
-import { PUBLISHED } from '../sql/visibility.ts';
 import { URL_MARK } from '../text/served-files.ts';
 
 /** A stored row as a check reads it; `T` is a value as the driver gives it. */

@@ -4,12 +4,12 @@
  * would make of them is compared with what is there. It knows nothing of where a record came from.
  */
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { isOneTable, ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
+import { isOneTable, ownColumn, PUBLISHED, type ResourceLayout, typedFields } from '../layout/index.ts';
 import { dormantFields, type StoreModel } from '../model.ts';
 import { mediaKind } from '../record/media.ts';
 import { all, bind, column, integer, join, name, render, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
-import { PUBLISHED, parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
+import { parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
 import { placeOf, textColumns } from '../text/text-columns.ts';
 import type { RowToPut } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';

@@ -2,11 +2,11 @@
  * Whether a row is sound, as far as the engine can tell by itself: then `row-faults.ts` finds nothing either, and the row
  * need not be read. A row that the engine does not find sound may still be; it is for `row-faults.ts` to judge.
  */
-import { isOneTable, type ResourceLayout } from '../layout/index.ts';
+import { isOneTable, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
 import { dormantFields, type StoreModel } from '../model.ts';
 import { all, column, compact, constantText, integer, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
-import { PUBLISHED, parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
+import { parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
 import {
   type CheckedRow,
   columnNamed,

@@ -3,11 +3,11 @@
  * tombstones, the texts of listings, the words for searches. Each fault has a statement that finds it and one that mends
  * it from the rows.
  */
-import { isOneTable, type ResourceLayout } from '../layout/index.ts';
+import { isOneTable, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
 import { bind, integer, name, render, type Sql, sql } from '../sql/fragment.ts';
 import type { Planner } from '../sql/page-plan.ts';
 import type { PlannedStatement } from '../sql/plan.ts';
-import { PUBLISHED } from '../sql/visibility.ts';
+import { valueCounts } from '../sql/value-counts.ts';
 import type { Asker } from './asker.ts';
 import type { RowFaults } from './row-faults.ts';
 
@@ -29,6 +29,9 @@ const SEQUENCE = '(numbers)';
 
 /** Lists of records have 32 bits for each. */
 const LAST_NUMBER = 2 ** 32 - 2;
+
+/** The same of the counters of values that are in use. */
+const VALUES = '(values)';
 
 /** The same of its view. */
 const VIEW = '(view)';
@@ -103,7 +106,18 @@ function numbers(layout: ResourceLayout): TableCheck {
   };
 }
 
-function tableChecks({ dialect }: Planner, layout: ResourceLayout): TableCheck[] {
+/** What the values in use are listed from. */
+function values(planner: Planner): TableCheck {
+  const { find, mend } = valueCounts(planner);
+  return {
+    what: 'counts of values in use are not the rows',
+    find: sql`SELECT ${bind(VALUES)} AS key WHERE ${find}`,
+    mend,
+  };
+}
+
+function tableChecks(planner: Planner, layout: ResourceLayout): TableCheck[] {
+  const { dialect } = planner;
   const { textsTable } = layout;
   const records = name(layout.columnsTable);
   const resource = bind(layout.resource.name);
@@ -134,6 +148,7 @@ function tableChecks({ dialect }: Planner, layout: ResourceLayout): TableCheck[]
     tombstones,
     counters,
     numbers(layout),
+    ...(layout.resource.name === 'Lookup' ? [values(planner)] : []),
     ...(words === undefined ? [] : [{ what: 'its words are not in the index', ...words }]),
   ];
 }

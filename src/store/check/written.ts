@@ -4,14 +4,13 @@
  * null, or fails; it never says what the writer would not have written.
  */
 import type { Field } from '../../dictionary/index.ts';
-import { ownColumn, type ResourceLayout } from '../layout/index.ts';
+import { ownColumn, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../record/content-hash.ts';
 import { KIND_OF_CATEGORY, MEDIA_KINDS } from '../record/media.ts';
 import { stampsAsOwn } from '../settings.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { all, bind, column, concat, constantText, integer, join, type Sql, sql } from '../sql/fragment.ts';
-import { PUBLISHED } from '../sql/visibility.ts';
 import { absentText, type NamedField } from '../text/encode.ts';
 import {
   endOf,

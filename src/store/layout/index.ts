@@ -13,6 +13,9 @@ export { snakeCase } from './names.ts';
 export { type OwnColumn, ownColumn } from './own-column.ts';
 export type { Naming, Piece } from './pieces.ts';
 
+/** What the store publishes of itself, for the roles that it names row by row. */
+export const PUBLISHED: ReadonlySet<string> = new Set(['Field', 'Lookup']);
+
 /** Where a record's originating system comes from; rows without one are not filtered by it. */
 export type SystemSource = 'own' | 'parent' | 'none';
 

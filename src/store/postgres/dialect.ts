@@ -268,6 +268,7 @@ export const postgresDialect: Dialect = {
   joined: (text) => sql`string_agg(${text}, ',')`,
   answer: answerSql,
   page: (rows, follows) => ({ page: pageSql(rows, follows) }),
+  lateral: sql`LATERAL `,
   members: (collection, alias) =>
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
   list: (values, alias) =>

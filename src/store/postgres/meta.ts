@@ -30,6 +30,8 @@ export interface Meta extends StoredLayout {
   readonly restamping: boolean;
   /** The last look at the clock (clock-jump.ts). */
   readonly clockReading: string | undefined;
+  /** The rules by which values in use were counted (values-in-use.ts); absent: they never were. */
+  readonly countingRules: string | undefined;
   /** By what the large tables are laid apart; absent where they are whole. */
   readonly partitions: PartitionField | undefined;
 }
@@ -50,6 +52,7 @@ const NAMES = {
   settled: 'settled',
   restamping: 'restamping',
   clockReading: 'clock_reading',
+  countingRules: 'counting_rules',
   partitions: 'partitions',
 } as const satisfies Readonly<Record<keyof Meta, string>>;
 
@@ -80,6 +83,7 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     settled: storedNumber(values.get(NAMES.settled) ?? '0', 'the moment up to which it is settled'),
     restamping: values.get(NAMES.restamping) === 'true',
     clockReading: values.get(NAMES.clockReading),
+    countingRules: values.get(NAMES.countingRules),
     partitions: values.has(NAMES.partitions) ? 'OriginatingSystemID' : undefined,
   };
 }

@@ -60,6 +60,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const writing = ended(connectPool(address, { most: 1, pipeline: false, statement, connect }));
     await prepare(address, options, clock);
     const writer = new Writer(writing, clock, options.limits);
+    // What cannot be counted now, since the clock or the tables are not as they should be, is when the store is opened next.
+    await writer.countValues().catch(() => undefined);
     const { moment } = await withSession(writing, ({ rows }) => readState(rows, clock));
     const model = await modelOfToday(await writer.readModel(), moment, (wait) => writer.startDay(wait));
     const { secret, partitions } = await withSession(writing, readMeta);

@@ -25,7 +25,7 @@ import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
 import type { Shared } from '../shared.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import { planShowsFile } from '../sql/page-plan.ts';
+import { type Planner, planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStatus } from '../store.ts';
 import { watched } from '../watched.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
@@ -318,6 +318,12 @@ export class PostgresStore implements Store {
   async mend(readWhole?: string): Promise<void> {
     const model = await this.model();
     const planner = { dialect: this.#opened.dialect, model };
+    await this.#mendTables(model, planner, readWhole);
+    const { writer } = this.#opened;
+    await this.#turns.next(() => writer.locked((session) => writer.publish(session, model)));
+  }
+
+  async #mendTables(model: StoreModel, planner: Planner, readWhole: string | undefined): Promise<void> {
     for (const { name } of model.dictionary.resources.values()) {
       if (!model.stores(name)) continue;
       const layout = model.layout(name);

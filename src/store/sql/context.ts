@@ -3,6 +3,7 @@ import type { Field } from '../../dictionary/index.ts';
 import type { Scope } from '../../query/tree.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
+import { ANY_SYSTEM, VALUES } from '../values-in-use.ts';
 import type { DamagedRecords } from '../whole/damaged-records.ts';
 import type { Dialect } from './dialect.ts';
 import { all, bind, column, integer, join, type Sql, sql } from './fragment.ts';
@@ -86,11 +87,22 @@ export function visibleRows(
     const systems = join(rows.systems.map(bind), ', ');
     conditions.push(sql`${column(alias, '_system')} IN (${systems})`);
   }
+  if (rows.systems !== undefined && layout.resource.name === 'Lookup') {
+    conditions.push(ofSystems(rows, rows.systems, alias));
+  }
   if (rows.onlyFloorPlans && layout.resource.name === 'Media') {
     conditions.push(sql`${column(alias, '_kind')} = 'plan'`);
     conditions.push(sql`${column(alias, '_parent_resource')} = 'Property'`);
   }
   return conditions;
+}
+
+/** Of the values that are in use, and in no list, a key that is restricted to systems sees those of their rows. */
+function ofSystems({ bit }: RowScope, systems: readonly string[], alias: string): Sql {
+  const counter = sql`concat(${bind(VALUES)}, ${column(alias, 'LookupName')}, ${bind('\n')}, ${column(alias, 'LookupValue')})`;
+  const counted = sql`SELECT 1 FROM plat_counters c WHERE c.resource = ${counter} AND c.rows > 0`;
+  const owners = join([...systems, ANY_SYSTEM].map(bind), ', ');
+  return sql`(NOT EXISTS (${counted}) OR EXISTS (${counted} AND (c.visible & ${integer(bit)}) <> 0 AND c.system IN (${owners})))`;
 }
 
 /** The bits of `_shown` without which a field reads as null for this request; 0 when it is never withheld. */

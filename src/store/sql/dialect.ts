@@ -36,6 +36,8 @@ export interface Dialect {
    * of its own may have to tell.
    */
   readonly page: (rows: Sql, follows: (last: Sql) => Sql) => { readonly page: Sql; readonly more?: Sql };
+  /** Needed before a table of members that stands beside the rows whose members they are. */
+  readonly lateral: Sql;
   /** A table `alias(value)` of the members of a multi-valued column. */
   readonly members: (collection: Sql, alias: string) => Sql;
   /** A table `alias(value, position)` of a bound JSON list. */

@@ -241,6 +241,7 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
   const { bit, systems, onlyFloorPlans } = view.scope;
   const narrower = [filter, search, under, part, among, after].some((each) => each !== undefined);
   if (narrower || (onlyFloorPlans && resource.name === 'Media')) return undefined;
+  if (systems !== undefined && resource.name === 'Lookup') return undefined;
   if (!isJudged(model) && movesWithDay(model, resource.name)) return undefined;
   const conditions = [sql`resource = ${bind(resource.name)}`, sql`(visible & ${integer(bit)}) <> 0`];
   if (systems !== undefined && model.layout(resource.name).systemSource !== 'none') {

@@ -1,5 +1,5 @@
 import type { RowScope } from '../../access/index.ts';
-import type { ResourceLayout } from '../layout/index.ts';
+import { PUBLISHED, type ResourceLayout } from '../layout/index.ts';
 import { condition } from './condition.ts';
 import { besideRow, type Context, makeContext, sameRow, type TodaysRules, visibleRows } from './context.ts';
 import { all, bind, chain, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
@@ -15,9 +15,6 @@ function contextOf({ dialect, model }: Planner, layout: ResourceLayout, alias: s
 
 /** The first moment of a UTC day. */
 export const startOf = (day: string): string => `${day}T00:00:00Z`;
-
-/** What the store publishes of itself, for the roles that it names row by row. */
-export const PUBLISHED: ReadonlySet<string> = new Set(['Field', 'Lookup']);
 
 /** The bits of the roles whose own rule lets them see a row of `alias`. */
 export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {

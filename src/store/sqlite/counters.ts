@@ -1,3 +1,4 @@
+import { AFTER_VALUES, VALUES, type ValueInUse, valuesOf } from '../values-in-use.ts';
 import { PendingCounts } from '../write/pending-counts.ts';
 import type { Connection } from './connection.ts';
 
@@ -6,9 +7,13 @@ import type { Connection } from './connection.ts';
  * them, so that a count need not look at the rows.
  */
 export interface Counters {
-  add(resource: string, visible: number, system: string | null, rows: 1 | -1): void;
+  add(resource: string, visible: number, system: string | null, rows: number): void;
   /** Writes what was added since the last time. */
   flush(): void;
+  /** The values whose counters were written since the last time. */
+  valuesChanged(): ValueInUse[];
+  /** All values that are in use. */
+  valuesInUse(): ValueInUse[];
 }
 
 export function counters(connection: Connection): Counters {
@@ -23,5 +28,22 @@ export function counters(connection: Connection): Counters {
         put.run(resource, visible, system, rows);
       }
     },
+    valuesChanged() {
+      const changed = pending.takeValues();
+      if (changed.length === 0) return [];
+      const among = 'resource IN (SELECT value FROM json_each(?))';
+      const list = JSON.stringify(changed);
+      connection.prepare(`DELETE FROM plat_counters WHERE rows = 0 AND ${among}`).run(list);
+      const rows = connection.prepare(`SELECT resource, visible FROM plat_counters WHERE ${among}`).all(list);
+      return valuesOf(rows, changed);
+    },
+    valuesInUse: () =>
+      valuesOf(
+        connection
+          .prepare(
+            'SELECT resource, visible FROM plat_counters WHERE resource > ? AND resource < ? AND rows <> 0',
+          )
+          .all(VALUES, AFTER_VALUES),
+      ),
   };
 }

@@ -8,10 +8,11 @@ import { makeModel } from '../model.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import { checkTimeZone } from '../text/local-time.ts';
+import { countingRules } from '../values-in-use.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
-import { writeMeta, writeProfile } from './meta.ts';
+import { writeCountingRules, writeMeta, writeProfile } from './meta.ts';
 import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
 import { storeClock } from './store-clock.ts';
 import { OWN_TABLES } from './tables.ts';
@@ -97,6 +98,7 @@ export async function createStore(
   database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
   writeProfile(database, profile);
   await new Writer(connection, storeClock(clock, undefined, {})).applyModel(model);
+  writeCountingRules(database, countingRules(model));
   markStore(database);
   transaction.commit();
 }

@@ -240,6 +240,7 @@ export const sqliteDialect: Dialect = {
     page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows}) q`,
     more: follows(slot('last-key')),
   }),
+  lateral: sql``,
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
   list: (values, alias) => sql`(SELECT value, key AS position FROM json_each(${values})) ${name(alias)}`,
   noLimit: sql` LIMIT -1`,

@@ -2,9 +2,11 @@ import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { bind, column, name, render, type Sql, sql } from '../sql/fragment.ts';
 import { ruleColumn, ruleFields, ruleValue } from '../sql/rule-fields.ts';
+import { countedColumns } from '../sql/value-counts.ts';
 import { ownVisibleBits, shownBits, visibleBits } from '../sql/visibility.ts';
+import { countMoved } from '../values-in-use.ts';
 import type { RowToPut } from '../write/transaction.ts';
-import { encode } from './codec.ts';
+import { decode, encode } from './codec.ts';
 import { bindings, type Connection } from './connection.ts';
 import type { Counters } from './counters.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -99,7 +101,7 @@ export function rejudge(
   const judged = sql`SELECT r._key AS key, ${child ? column('r', '_parent') : sql`NULL`} AS parent,
     r._visible AS was_visible, r._shown AS was_shown, r._system AS was_system,
     ${visibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown,
-    ${system ?? sql`r._system`} AS system FROM ${name(layout.columnsTable)} r WHERE ${where}`;
+    ${system ?? sql`r._system`} AS system${countedColumns(model, layout)} FROM ${name(layout.columnsTable)} r WHERE ${where}`;
   const statement = render(
     sql`SELECT * FROM (${judged}) WHERE visible <> was_visible OR shown <> was_shown OR system IS NOT was_system`,
     sqliteDialect.placeholder,
@@ -123,6 +125,7 @@ export function rejudge(
   for (const row of changed) {
     counters.add(layout.resource.name, Number(row.was_visible), textOf(row.was_system), -1);
     counters.add(layout.resource.name, Number(row.visible), textOf(row.system), 1);
+    countMoved(model, layout, row, decode, counters);
   }
   return changed.map((row) => String(row.key));
 }

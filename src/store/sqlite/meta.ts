@@ -123,6 +123,13 @@ export const readClockReading = (connection: Connection): ClockReading | undefin
 export const writeClockReading = (database: DatabaseSync, reading: string): void =>
   putText(database, 'clock_reading', reading);
 
+/** The rules by which values in use were counted (values-in-use.ts); absent: they never were. */
+export const readCountingRules = (database: DatabaseSync): string | undefined =>
+  findText(database, 'counting_rules');
+
+export const writeCountingRules = (database: DatabaseSync, rules: string): void =>
+  putText(database, 'counting_rules', rules);
+
 function putText(database: DatabaseSync, name: string, value: string): void {
   database
     .prepare('INSERT INTO plat_meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value')

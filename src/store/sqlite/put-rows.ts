@@ -1,25 +1,22 @@
+import type { Field } from '../../dictionary/index.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../layout/index.ts';
 import { render } from '../sql/fragment.ts';
 import { placeOf, textColumns } from '../text/text-columns.ts';
+import { type CountedRow, countedFields, countValues, type Standing } from '../values-in-use.ts';
 import { NOTHING_TORN, type Settled, settle, textsInTheWay } from '../write/settle-rows.ts';
 import type { RowToPut, StoredRow } from '../write/transaction.ts';
-import { encode } from './codec.ts';
+import { decode, encode } from './codec.ts';
 import { anyRows, bindings } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { type Bits, type Court, judgeChildren, rowJudge } from './judge.ts';
 import type { Tombstones } from './tombstones.ts';
 import { wordWriter } from './word-index.ts';
 
-/** How a row is counted. */
-interface Standing {
-  readonly visible: number;
-  readonly system: string | null;
-}
-
 /** Puts rows of one resource in, and takes them out. */
 export interface RowPutter {
   put(rows: readonly RowToPut[]): void;
-  take(rows: readonly StoredRow[]): ReadonlyMap<string, Standing>;
+  /** @returns the visibility and system that each was counted under */
+  take(rows: readonly StoredRow[]): ReadonlyMap<string, Pick<Standing, 'visible' | 'system'>>;
 }
 
 /** The columns by which a row is found. The parent is part of a child's primary key. */
@@ -33,8 +30,9 @@ export const placeInTable = (
 ): (string | null)[] => (resource.parent === undefined ? [key] : [parent, key]);
 
 export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombstones): RowPutter {
-  const { connection, counters } = court;
+  const { connection, counters, model } = court;
   const { columnsTable, textsTable, resource } = layout;
+  const listed = countedFields(model, layout).map(({ field }) => `, "${field.name}"`);
   const one = isOneTable(layout);
   const child = resource.parent !== undefined;
   const typed = typedFields(layout);
@@ -54,7 +52,10 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
         const before = stored === undefined ? undefined : standingOf(stored);
         if (stored !== undefined && child && stored.parent !== row.parent) deleteRow(stored);
         if (stored === undefined) graves.unbury(row.key);
-        const { visible } = putRow(row, idOf(row) ?? ids.next());
+        const { visible, shown } = putRow(row, idOf(row) ?? ids.next());
+        if (before !== undefined) countValues(model, layout, before, counters, -1);
+        const read = ({ name }: Field) => row.values[name];
+        countValues(model, layout, { visible, shown, system: row.system, read }, counters, 1);
         if (before?.visible === visible && before.system === row.system) continue;
         seenOtherwise.push(row.key);
         if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
@@ -65,7 +66,13 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
     },
     take(rows) {
       settleTorn(rows);
-      const standing = new Map(rows.map((row) => [row.key, standingOf(row) ?? row]));
+      const standing = new Map(
+        rows.map((row) => {
+          const found = standingOf(row);
+          if (found !== undefined) countValues(model, layout, found, counters, -1);
+          return [row.key, found ?? row];
+        }),
+      );
       rows.forEach(deleteRow);
       return standing;
     },
@@ -83,13 +90,20 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
   }
 
   /** How a stored row is counted now: a change of its parent may have moved it since it was found. */
-  function standingOf(row: StoredRow): Standing | undefined {
+  function standingOf(row: StoredRow): CountedRow | undefined {
     const found = connection
-      .prepare(`SELECT _visible, _system FROM "${columnsTable}" WHERE ${isThisRow(layout)}`)
+      .prepare(
+        `SELECT _visible, _shown, _system${listed.join('')} FROM "${columnsTable}" WHERE ${isThisRow(layout)}`,
+      )
       .get(...placeInTable(layout, row));
-    return found === undefined
-      ? undefined
-      : { visible: Number(found._visible), system: textOf(found._system) };
+    if (found === undefined) return undefined;
+    const { _visible: visible, _shown: shown, _system: system } = found;
+    return {
+      visible: Number(visible),
+      shown: Number(shown),
+      system: textOf(system),
+      read: (field) => decode(field, found[field.name]),
+    };
   }
 
   function deleteRow(row: StoredRow): void {

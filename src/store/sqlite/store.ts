@@ -26,7 +26,7 @@ import type {
 import type { Lane } from '../read-caller.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
-import { planShowsFile } from '../sql/page-plan.ts';
+import { type Planner, planShowsFile } from '../sql/page-plan.ts';
 import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
 import { watched } from '../watched.ts';
 import { WholeBodies } from '../whole/whole-bodies.ts';
@@ -215,6 +215,8 @@ class SqliteStore implements Store {
   async beginDay(): Promise<void> {
     const startDay = (patience: number) => this.#writer.startDay(patience);
     this.#model = await modelOfToday(this.#model, this.#clock.now(), startDay);
+    // What cannot be counted now, since the clock or the file is not as it should be, is when the store is opened next.
+    await this.#writer.countValues().catch(() => undefined);
   }
 
   #startDay(): Promise<void> {
@@ -390,6 +392,11 @@ class SqliteStore implements Store {
   async mend(readWhole?: string): Promise<void> {
     const model = await this.model();
     const planner = { dialect: sqliteDialect, model };
+    await this.#mendTables(model, planner, readWhole);
+    await this.#exclusively(() => this.#writer.locked(() => this.#writer.publish(model)));
+  }
+
+  async #mendTables(model: StoreModel, planner: Planner, readWhole: string | undefined): Promise<void> {
     for (const { name } of model.dictionary.resources.values()) {
       if (!model.stores(name)) continue;
       const statements = mendStatements(planner, model.layout(name), readWhole);

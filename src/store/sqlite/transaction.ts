@@ -5,13 +5,16 @@ import type { WriteTransaction } from '../write/transaction.ts';
 import { askerOf } from './asker.ts';
 import type { Connection } from './connection.ts';
 import { counters } from './counters.ts';
+import { judgeAll } from './judge.ts';
 import { sqliteLedgerWriter } from './ledger.ts';
 import { type TableWriter, tableWriter } from './table-writer.ts';
 import { restampTombstones, tombstonesAfter } from './tombstones.ts';
 
 /** A transaction that can also write the texts of a resource's records anew. */
-interface SqliteTransaction extends WriteTransaction {
+export interface SqliteTransaction extends WriteTransaction {
   renew(resource: string): Promise<void>;
+  /** Evaluates the visibility of the rows of some resources anew. */
+  judge(concerns: (resource: string) => boolean): void;
 }
 
 /** A write transaction on a connection that holds the write lock. */
@@ -59,6 +62,12 @@ export function sqliteTransaction(
     tombstonesAfter: async (moment, limit) => tombstonesAfter(connection, moment, limit),
     restampTombstones: async (moved) => restampTombstones(connection, moved),
     remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
+    valuesChanged: async () => court.counters.valuesChanged(),
+    valuesInUse: async () => court.counters.valuesInUse(),
     renew: async (resource) => table(resource).renew(),
+    judge(concerns) {
+      judgeAll(court, concerns);
+      court.counters.flush();
+    },
   };
 }

@@ -4,24 +4,28 @@ import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../epoch.ts
 import { makeModel, type StoreModel } from '../model.ts';
 import { extendProfile, type Profile } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
+import { render } from '../sql/fragment.ts';
+import { valueCounts } from '../sql/value-counts.ts';
+import { countingRules } from '../values-in-use.ts';
 import type { Attempt } from '../write/batches.ts';
 import type { StampState } from '../write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../write/change-settings.ts';
 import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../write/in-time.ts';
 import { nextStamp } from '../write/next-stamp.ts';
-import { publishDictionary } from '../write/publish-dictionary.ts';
+import { publishDictionary, publishing, publishValues } from '../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
-import type { Connection } from './connection.ts';
-import { counters } from './counters.ts';
+import { bindings, type Connection } from './connection.ts';
+import { sqliteDialect } from './dialect.ts';
 import { refusalIn } from './errors.ts';
-import { judgeAll } from './judge.ts';
 import { underLock } from './lock.ts';
 import {
+  readCountingRules,
   readMeta,
   readModel,
   readProfile,
   readTimes,
   writeClockReading,
+  writeCountingRules,
   writeLastStamp,
   writeMeta,
   writeProfile,
@@ -72,7 +76,7 @@ export class Writer {
       if (readMeta(database).generation !== model.generation) return { kind: 'outdated' };
       const stamp = this.#nextStamp(allowed.ahead);
       const transaction = sqliteTransaction(this.#connection, model, stamp, source);
-      const outcome = await inTime(transaction, work, this.#clock, this.limits, allowed, started);
+      const outcome = await inTime(transaction, publishing(work), this.#clock, this.limits, allowed, started);
       if (outcome.kind === 'done') this.#keep(stamp);
       else database.exec('ROLLBACK');
       return outcome;
@@ -129,8 +133,9 @@ export class Writer {
       const renewed = sqliteTransaction(this.#connection, model, this.#nextStamp(), null);
       for (const resource of outdatedTexts(current, model)) await renewed.renew(resource);
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
-        this.#judge(model, () => true);
-      } else if (day !== current.day) this.#judgeForDay(model);
+        await this.#judge(model, () => true);
+      } else if (day !== current.day) await this.#judgeForDay(model);
+      await this.#countValues(model);
       return model;
     });
   }
@@ -184,19 +189,50 @@ export class Writer {
     const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
     for (const layout of layouts) extendTables(database, layout);
     for (const layout of layouts) recreateView(database, model, layout);
+    await this.publish(model);
+  }
+
+  #judgeForDay(model: StoreModel): Promise<void> {
+    return this.#judge(model, (resource) => model.rules.movesWithDay.has(resource));
+  }
+
+  async #judge(model: StoreModel, concerns: (resource: string) => boolean): Promise<void> {
+    const { database } = this.#connection;
+    const { lastStamp } = readTimes(this.#connection);
+    const transaction = sqliteTransaction(this.#connection, model, lastStamp, null);
+    transaction.judge(concerns);
+    const changed = await transaction.valuesChanged();
+    if (changed.length === 0) return;
+    // A timestamp is taken only where something is published: the clock may be one that none can be taken of.
     const stamp = this.#nextStamp();
-    await publishDictionary(sqliteTransaction(this.#connection, model, stamp, null));
+    await publishValues(sqliteTransaction(this.#connection, model, stamp, null), changed);
     writeLastStamp(database, stamp);
   }
 
-  #judgeForDay(model: StoreModel): void {
-    this.#judge(model, (resource) => model.rules.movesWithDay.has(resource));
+  /** Counts the values in use of a store that knows none yet, or counted them by other rules. */
+  async countValues(): Promise<void> {
+    const { database } = this.#connection;
+    if (readCountingRules(database) === countingRules(readModel(database))) return;
+    await this.locked(() => this.#countValues(readModel(database)));
   }
 
-  #judge(model: StoreModel, concerns: (resource: string) => boolean): void {
-    const tally = counters(this.#connection);
-    judgeAll({ connection: this.#connection, model, counters: tally, source: null }, concerns);
-    tally.flush();
+  async #countValues(model: StoreModel): Promise<void> {
+    const { database } = this.#connection;
+    const rules = countingRules(model);
+    if (readCountingRules(database) === rules) return;
+    for (const counting of valueCounts({ dialect: sqliteDialect, model }).mend) {
+      const { text, values } = render(counting, sqliteDialect.placeholder);
+      this.#connection.prepare(text).run(...bindings({ text, values }));
+    }
+    await this.publish(model);
+    writeCountingRules(database, rules);
+  }
+
+  /** Inside a transaction: the published dictionary as the model and the counters of values have it. */
+  async publish(model: StoreModel): Promise<void> {
+    const stamp = this.#nextStamp();
+    await publishDictionary(sqliteTransaction(this.#connection, model, stamp, null));
+    writeLastStamp(this.#connection.database, stamp);
   }
 
   /**
@@ -205,7 +241,7 @@ export class Writer {
    */
   startDay(patience: number): Promise<StoreModel> {
     const { database } = this.#connection;
-    return this.locked(() => {
+    return this.locked(async () => {
       const { generation, epoch, settings, day } = readMeta(database);
       this.#clock.inEpoch(readTimes(this.#connection).epoch);
       const today = dayFrom(this.#clock.now());
@@ -213,7 +249,7 @@ export class Writer {
       if (day >= today) return makeModel({ generation, epoch, settings, profile, day });
       const model = makeModel({ generation: generation + 1, epoch, settings, profile, day: today });
       writeMeta(database, { generation: model.generation, day: today });
-      this.#judgeForDay(model);
+      await this.#judgeForDay(model);
       return model;
     }, patience);
   }

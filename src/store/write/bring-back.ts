@@ -4,14 +4,15 @@
  * get timestamps of now, as if they had been changed, in transactions like those of any other write. The store is read
  * and written meanwhile. One that was broken off is taken up by the next.
  */
+
 import { type Field, type FieldValues, REPLICA_STAMP, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { spanText } from '../clock-jump.ts';
 import type { NewEpoch } from '../epoch.ts';
+import { PUBLISHED } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { isStamp } from '../record/stamps.ts';
 import { stampsAsOwn } from '../settings.ts';
-import { PUBLISHED } from '../sql/visibility.ts';
 import type { BatchWriter } from './batches.ts';
 import { mustNotHaveJumped } from './next-stamp.ts';
 import type { Tombstone, WriteTransaction } from './transaction.ts';

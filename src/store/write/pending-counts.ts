@@ -1,3 +1,5 @@
+import { isOfValue } from '../values-in-use.ts';
+
 /** Rows that came and went, of one visibility and originating system of a resource. */
 export interface Count {
   readonly resource: string;
@@ -10,6 +12,7 @@ export interface Count {
 /** Counts that are not written yet. */
 export class PendingCounts {
   readonly #counts = new Map<string, Count>();
+  readonly #values = new Set<string>();
 
   add(resource: string, visible: number, system: string | null, rows: number): void {
     const count = { resource, visible, system: system ?? '', rows };
@@ -22,6 +25,14 @@ export class PendingCounts {
   take(): readonly Count[] {
     const changed = [...this.#counts.values()].filter(({ rows }) => rows !== 0);
     this.#counts.clear();
+    for (const { resource } of changed) if (isOfValue(resource)) this.#values.add(resource);
+    return changed;
+  }
+
+  /** The counters of values that were written since the last time. */
+  takeValues(): readonly string[] {
+    const changed = [...this.#values];
+    this.#values.clear();
     return changed;
   }
 }

@@ -3,7 +3,8 @@ import type { Field, FieldValues, Lookup } from '../../dictionary/index.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
 import type { StoreModel } from '../model.ts';
 import { contentHash } from '../record/content-hash.ts';
-import type { WriteTransaction } from './transaction.ts';
+import type { ValueInUse } from '../values-in-use.ts';
+import type { StoredRow, WriteTransaction } from './transaction.ts';
 
 /** What the store publishes of one field, or of one value of a lookup. */
 export interface PublishedEntry {
@@ -25,8 +26,46 @@ export async function publishDictionary(transaction: WriteTransaction): Promise<
     'Field',
     fields.map(({ entry }) => entry),
   );
-  await publish(transaction, 'Lookup', lookupEntries(model, fields));
+  const used = (await transaction.valuesInUse()).map(entryOfValue);
+  await publish(transaction, 'Lookup', [...lookupEntries(model, fields), ...used]);
 }
+
+/** The entry of a value that stands in no list, and is in use. */
+export function entryOfValue({ lookup, value, audience }: ValueInUse): PublishedEntry {
+  const key = `${lookup}.${value}`;
+  return { key, values: { LookupKey: key, LookupName: lookup, LookupValue: value }, audience };
+}
+
+/** Brings the Lookup resource in line with the values that came into use, or are no longer, for a role. */
+export async function publishValues(
+  transaction: WriteTransaction,
+  values: readonly ValueInUse[],
+): Promise<void> {
+  const changed = values.map(entryOfValue);
+  if (changed.length === 0) return;
+  const stored = await transaction.find(
+    'Lookup',
+    changed.map(({ key }) => key),
+  );
+  const [used, unused] = [
+    changed.filter(({ audience }) => audience !== 0),
+    changed.filter(({ audience }) => audience === 0),
+  ];
+  await transaction.remove(
+    'Lookup',
+    unused.flatMap(({ key }) => stored.get(key) ?? []),
+  );
+  await putEntries(transaction, 'Lookup', used, stored);
+}
+
+/** Work of a transaction, with what is published by it. */
+export const publishing =
+  <T>(work: (transaction: WriteTransaction) => Promise<T>) =>
+  async (transaction: WriteTransaction): Promise<T> => {
+    const result = await work(transaction);
+    await publishValues(transaction, await transaction.valuesChanged());
+    return result;
+  };
 
 function audienceOf(model: StoreModel, field: Field): number {
   const sees = (role: Role): boolean => role.readsResource(field.resource) && role.seesField(field);
@@ -96,17 +135,29 @@ async function publish(
   resource: string,
   entries: readonly PublishedEntry[],
 ): Promise<void> {
-  const { model, stamp } = transaction;
   const stored = new Map((await transaction.all(resource)).map((row) => [row.key, row]));
+  const keys = new Set(entries.map(({ key }) => key));
+  await transaction.remove(
+    resource,
+    [...stored.values()].filter(({ key }) => !keys.has(key)),
+  );
+  await putEntries(transaction, resource, entries, stored);
+}
+
+async function putEntries(
+  transaction: WriteTransaction,
+  resource: string,
+  entries: readonly PublishedEntry[],
+  stored: ReadonlyMap<string, StoredRow>,
+): Promise<void> {
+  const { model, stamp } = transaction;
   const changed = entries.flatMap(({ key, values, audience }) => {
     const hash = publishedHash(model, resource, { key, values, audience });
     const before = stored.get(key);
-    stored.delete(key);
     if (before?.hash === hash) return [];
     const stamped = { ...values, ModificationTimestamp: stamp };
     const place = { parent: null, parentResource: null, system: null, kind: null };
     return [{ ...place, key, stored: before, hash, values: stamped, audience }];
   });
-  await transaction.remove(resource, [...stored.values()]);
   await transaction.put(resource, changed);
 }

@@ -2,6 +2,7 @@ import type { FieldValues } from '../../dictionary/index.ts';
 import type { LedgerWriter } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import type { MediaKind } from '../record/media.ts';
+import type { ValueInUse } from '../values-in-use.ts';
 
 /** What a write needs to know of a stored record. */
 export interface StoredRow {
@@ -89,6 +90,10 @@ export interface WriteTransaction {
   /** Tombstones of later deletions, in their order; within the same second one more may be among them. */
   tombstonesAfter(moment: string, limit: number): Promise<readonly Tombstone[]>;
   restampTombstones(tombstones: readonly Tombstone[]): Promise<void>;
+  /** The values whose counts have changed since this was asked, and for whom they are in use now. */
+  valuesChanged(): Promise<readonly ValueInUse[]>;
+  /** All values that are in use and in no list (values-in-use.ts). */
+  valuesInUse(): Promise<readonly ValueInUse[]>;
   /** Deletes, leaving a tombstone each. */
   remove(resource: string, rows: readonly StoredRow[]): Promise<void>;
 }

@@ -109,12 +109,10 @@ describe('a document of the dictionary', () => {
     );
   });
 
-  it('names the lookup of a field exactly where its values are known', () => {
+  it('names the lookup of every field that has one, also of those that are in no list', () => {
     const expected = [...declared.resources.values()].flatMap(({ name, fields }) =>
       [...fields.values()].flatMap((field) =>
-        field.lookup !== undefined && declared.lookups.has(field.lookup)
-          ? [[`${name}.${field.name}`, field.lookup]]
-          : [],
+        field.lookup !== undefined ? [[`${name}.${field.name}`, field.lookup]] : [],
       ),
     );
     const actual = annotated('RESO.OData.Metadata.LookupName');
@@ -122,7 +120,9 @@ describe('a document of the dictionary', () => {
     const byField = new Map(actual);
     assert.equal(byField.get('Property.StandardStatus'), 'StandardStatus');
     assert.equal(byField.get('Member.Listed'), 'Bed & <Breakfast>');
-    assert.equal(byField.has('Property.City'), false);
+    assert.equal(byField.get('Property.City'), 'City');
+    assert.equal(byField.get('Property.MLSAreaMajor'), 'MLSAreaMajor');
+    assert.equal(byField.has('Property.PublicRemarks'), false);
   });
 
   it('gives the local name of each custom field, and of nothing else', () => {

@@ -6,7 +6,6 @@ import {
   type Dictionary,
   declare,
   type Field,
-  makeLookup,
   type Resource,
   standardDictionary,
 } from '../../../src/dictionary/index.ts';
@@ -23,7 +22,7 @@ export function wholeDictionary(
   dictionary: Dictionary = standard,
   version: CsdlVersion = '4.01',
 ): CsdlSource {
-  return { version, lookups: dictionary.lookups, resources: [...dictionary.resources.values()].map(whole) };
+  return { version, resources: [...dictionary.resources.values()].map(whole) };
 }
 
 const rules = resolveAccess(BUILT_IN_ACCESS, standard, '2024-05-31');
@@ -46,7 +45,6 @@ export function sourceOf(view: View): CsdlSource {
   const resources = [...standard.resources.values()].filter(view.publishes);
   return {
     version: '4.01',
-    lookups: standard.lookups,
     resources: resources.map((resource) => ({ ...whole(resource), fields: view.fieldsOf(resource) })),
   };
 }
@@ -102,8 +100,7 @@ export function excerpt(wanted: Readonly<Record<string, readonly string[]>>): Cs
     const fields = members.filter((member) => !ways.has(member)).map((member) => fieldNamed(name, member));
     return { resource, fields, navigations };
   });
-  const lookups = new Map([['StandardStatus', makeLookup('StandardStatus', true, [{ value: 'Active' }])]]);
-  return { version: '4.01', resources, lookups };
+  return { version: '4.01', resources };
 }
 
 /** One property of every type, one of every annotation, and navigations that stay and that go. */

@@ -30,6 +30,7 @@ import { soundRowsContract } from './sound-rows.ts';
 import { stampContract } from './stamps.ts';
 import { storedSettingsContract } from './stored-settings.ts';
 import { systemContract } from './systems.ts';
+import { valuesInUseContract } from './values-in-use.ts';
 import { withheldContract } from './withheld.ts';
 
 /** What every engine promises of what is stored. */
@@ -45,6 +46,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: a clock that was wrong`, () => restampContract(engine));
   suite(`${engine.name}: parents`, () => parentContract(engine));
   suite(`${engine.name}: fields in use`, () => fieldsInUseContract(engine));
+  suite(`${engine.name}: values in use`, () => valuesInUseContract(engine));
   suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
   suite(`${engine.name}: keys`, () => keyContract(engine));
   suite(`${engine.name}: configuration`, () => configureContract(engine));

@@ -23,6 +23,7 @@ test('threads find what the calling thread finds, also in fields that came into 
     `UPDATE property_records SET "City" = x'00' WHERE _key = 'A'`,
   );
   const expected = [
+    ['Lookup', '(values)', 'counts of values in use are not the rows'],
     ['Media', 'pB', '_kind'],
     ['Property', 'A', 'address_values', 'address_nulls', '_hash'],
     ['Property', 'D', 'idx_values', '_hash'],

@@ -8,6 +8,7 @@ import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../
 import type { StoreSettings } from '../../settings.ts';
 import type { PartitionField } from '../../store.ts';
 import { checkTimeZone } from '../../text/local-time.ts';
+import { countingRules } from '../../values-in-use.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { readServer, type Server } from '../connection/server.ts';
 import { type Session, withSession } from '../connection/session.ts';
@@ -162,4 +163,5 @@ async function makeTables(
   await makeFunctions(session, server);
   await writeProfile(session, profile);
   await applyModel(session, model, createdAt);
+  await writeMeta(session, { countingRules: countingRules(model) });
 }

@@ -1,3 +1,4 @@
+import { AFTER_VALUES, VALUES, type ValueInUse, valuesOf } from '../../values-in-use.ts';
 import { PendingCounts } from '../../write/pending-counts.ts';
 import type { Session } from '../connection/session.ts';
 
@@ -9,6 +10,10 @@ export interface Counters {
   add(resource: string, visible: number, system: string | null, rows: number): void;
   /** Writes what was added since the last time. */
   flush(): Promise<void>;
+  /** The values whose counters were written since the last time. */
+  valuesChanged(): Promise<ValueInUse[]>;
+  /** All values that are in use. */
+  valuesInUse(): Promise<ValueInUse[]>;
 }
 
 export function counters(session: Session): Counters {
@@ -24,6 +29,23 @@ export function counters(session: Session): Counters {
          ON CONFLICT (resource, visible, system) DO UPDATE SET rows = plat_counters.rows + excluded.rows`,
         [JSON.stringify(changed)],
       );
+    },
+    async valuesChanged() {
+      const changed = pending.takeValues();
+      if (changed.length === 0) return [];
+      const among = 'resource = ANY($1::text[])';
+      await session.run(`DELETE FROM plat_counters WHERE rows = 0 AND ${among}`, [changed]);
+      const rows = await session.rows(`SELECT resource, visible FROM plat_counters WHERE ${among}`, [
+        changed,
+      ]);
+      return valuesOf(rows, changed);
+    },
+    async valuesInUse() {
+      const rows = await session.rows(
+        'SELECT resource, visible FROM plat_counters WHERE resource > $1 AND resource < $2 AND rows <> 0',
+        [VALUES, AFTER_VALUES],
+      );
+      return valuesOf(rows);
     },
   };
 }

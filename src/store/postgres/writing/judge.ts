@@ -2,9 +2,11 @@ import { isOneTable, type ResourceLayout } from '../../layout/index.ts';
 import type { StoreModel } from '../../model.ts';
 import { bind, join, name, render, type Sql, sql } from '../../sql/fragment.ts';
 import { ruleColumn, ruleFields, ruleValue } from '../../sql/rule-fields.ts';
+import { countedColumns } from '../../sql/value-counts.ts';
 import { ownVisibleBits, shownBits, visibleBits } from '../../sql/visibility.ts';
+import { countMoved } from '../../values-in-use.ts';
 import type { RowToPut } from '../../write/transaction.ts';
-import { columnType, encode } from '../codec.ts';
+import { columnType, decode, encode } from '../codec.ts';
 import { bindings, type Session } from '../connection/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import type { Counters } from './counters.ts';
@@ -120,7 +122,7 @@ async function rejudge(
   const planner = { dialect: postgresDialect, model };
   const judged = sql`SELECT r._key AS key, r._visible AS was_visible, r._shown AS was_shown, r._system AS was_system,
     ${visibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown,
-    ${system ?? sql`r._system`} AS system FROM ${name(layout.columnsTable)} r WHERE ${where}`;
+    ${system ?? sql`r._system`} AS system${countedColumns(model, layout)} FROM ${name(layout.columnsTable)} r WHERE ${where}`;
   const changed = sql`SELECT * FROM judged WHERE visible <> was_visible OR shown <> was_shown OR system IS DISTINCT FROM was_system`;
   const tables = isOneTable(layout) ? [layout.columnsTable] : [layout.columnsTable, layout.textsTable];
   const updates = tables.map(
@@ -135,6 +137,7 @@ async function rejudge(
   for (const row of rows) {
     counters.add(layout.resource.name, Number(row.was_visible), textOf(row.was_system), -1);
     counters.add(layout.resource.name, Number(row.visible), textOf(row.system), 1);
+    countMoved(model, layout, row, decode, counters);
   }
   return rows.map((row) => String(row.key));
 }

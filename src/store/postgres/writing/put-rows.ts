@@ -1,10 +1,12 @@
+import type { Field } from '../../../dictionary/index.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../layout/index.ts';
 import { dormantFields } from '../../model.ts';
 import { render } from '../../sql/fragment.ts';
 import { placeOf, textColumns } from '../../text/text-columns.ts';
+import { type CountedRow, countedFields, countValues } from '../../values-in-use.ts';
 import { NOTHING_TORN, type Settled, settle, textsInTheWay } from '../../write/settle-rows.ts';
 import type { RowToPut, StoredRow } from '../../write/transaction.ts';
-import { encode } from '../codec.ts';
+import { decode, encode } from '../codec.ts';
 import { bindings } from '../connection/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { type Cell, cellOf, copyIn } from './copy-in.ts';
@@ -12,9 +14,7 @@ import { type Bits, type Court, judgeChildren, rowsJudge } from './judge.ts';
 import type { Tombstones } from './tombstones.ts';
 
 /** What a row that is taken out leaves behind. */
-interface Taken {
-  readonly visible: number;
-  readonly system: string | null;
+interface Taken extends CountedRow {
   /** Values of columns that belong to no declared field. */
   readonly dormant: readonly Cell[];
 }
@@ -62,6 +62,11 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
     const seenOtherwise = placed.filter(
       ({ row, bits, before }) => before?.visible !== bits.visible || before.system !== row.system,
     );
+    for (const { row, bits, before } of placed) {
+      if (before !== undefined) countValues(model, layout, before, counters, -1);
+      const read = ({ name }: Field) => row.values[name];
+      countValues(model, layout, { ...bits, system: row.system, read }, counters, 1);
+    }
     for (const { row, bits, before } of seenOtherwise) {
       if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
       counters.add(resource.name, bits.visible, row.system, 1);
@@ -123,7 +128,9 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
 
   async function take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Taken>> {
     await settleTorn(rows);
-    return takeRows(rows.map(({ key }) => key));
+    const taken = await takeRows(rows.map(({ key }) => key));
+    for (const row of taken.values()) countValues(model, layout, row, counters, -1);
+    return taken;
   }
 
   /** Makes way for torn rows. */
@@ -138,7 +145,10 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
 
   async function takeRows(keys: readonly string[]): Promise<ReadonlyMap<string, Taken>> {
     if (keys.length === 0) return new Map();
-    const own = ['_key', '_visible', '_system', ...dormant].map((column) => `"${column}"`).join(', ');
+    const listed = countedFields(model, layout).map(({ field }) => field.name);
+    const own = ['_key', '_visible', '_shown', '_system', ...dormant, ...listed]
+      .map((column) => `"${column}"`)
+      .join(', ');
     const rows = await session.rows(
       `DELETE FROM "${columnsTable}" WHERE _key = ANY($1::text[]) RETURNING ${own}`,
       [keys],
@@ -146,7 +156,9 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
     if (!one) await takeTexts(keys);
     const taken = (row: (typeof rows)[number]): Taken => ({
       visible: Number(row._visible),
+      shown: Number(row._shown),
       system: textOf(row._system),
+      read: (field) => decode(field, row[field.name]),
       dormant: dormant.map((name) => cellOf(row[name])),
     });
     return new Map(rows.map((row) => [String(row._key), taken(row)]));

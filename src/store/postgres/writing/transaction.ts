@@ -8,12 +8,15 @@ import { postgresDialect } from '../dialect.ts';
 import { postgresLedgerWriter } from '../ledger-writer.ts';
 import type { Placing } from '../making/partitions.ts';
 import { counters } from './counters.ts';
+import { judgeAll } from './judge.ts';
 import { type TableWriter, tableWriter } from './table-writer.ts';
 import { restampTombstones, tombstonesAfter } from './tombstones.ts';
 
 /** A transaction that can also write the texts of a resource's records anew. */
 interface PostgresTransaction extends WriteTransaction {
   renew(resource: string): Promise<void>;
+  /** Evaluates the visibility of the rows of some resources anew. */
+  judge(concerns: (resource: string) => boolean): Promise<void>;
 }
 
 /**
@@ -80,6 +83,12 @@ export function postgresTransaction(
     tombstonesAfter: (moment, limit) => tombstonesAfter(session, moment, limit),
     restampTombstones: (moved) => restampTombstones(session, moved),
     remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
+    valuesChanged: () => court.counters.valuesChanged(),
+    valuesInUse: () => court.counters.valuesInUse(),
     renew: (resource) => table(resource).renew(),
+    async judge(concerns) {
+      await judgeAll(court, concerns);
+      await court.counters.flush();
+    },
   };
 }

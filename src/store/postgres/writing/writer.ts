@@ -4,20 +4,23 @@ import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../../epoch
 import { makeModel, type StoreModel } from '../../model.ts';
 import { extendProfile, type Profile } from '../../profile.ts';
 import type { StoreSettings } from '../../settings.ts';
+import { render } from '../../sql/fragment.ts';
+import { valueCounts } from '../../sql/value-counts.ts';
+import { countingRules } from '../../values-in-use.ts';
 import type { Attempt } from '../../write/batches.ts';
 import type { StampState } from '../../write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../write/change-settings.ts';
 import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../../write/in-time.ts';
 import { nextStamp } from '../../write/next-stamp.ts';
+import { publishDictionary, publishing, publishValues } from '../../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../../write/transaction.ts';
 import { PATIENCE } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
-import { allow, type Session, withSession } from '../connection/session.ts';
+import { allow, bindings, type Session, withSession } from '../connection/session.ts';
+import { postgresDialect } from '../dialect.ts';
 import { applyModel } from '../making/apply-model.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
 import { readMeta, readModel, readProfile, readStoredModel, writeMeta, writeProfile } from '../meta.ts';
-import { counters } from './counters.ts';
-import { judgeAll } from './judge.ts';
 import { Undo, underLock } from './lock.ts';
 import { readState, type StampClock } from './stamp-clock.ts';
 import { postgresTransaction } from './transaction.ts';
@@ -90,7 +93,7 @@ export class Writer {
       const stamp = nextStamp(state, allowed.ahead);
       const place = state.isPartitioned ? placing(session) : undefined;
       const transaction = postgresTransaction(session, model, stamp, source, place);
-      const outcome = await inTime(transaction, work, this.#clock, this.limits, allowed, started);
+      const outcome = await inTime(transaction, publishing(work), this.#clock, this.limits, allowed, started);
       if (outcome.kind === 'too-long') return new Undo<Attempt<T>>(outcome);
       const clockReading = this.#clock.toKeep();
       const kept = clockReading === undefined ? {} : { clockReading };
@@ -131,8 +134,9 @@ export class Writer {
       const renewed = postgresTransaction(session, model, stamp, null);
       for (const resource of outdatedTexts(current, model)) await renewed.renew(resource);
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
-        await judge(session, model, () => true);
-      } else if (day !== current.day) await judgeForDay(session, model);
+        await this.#judge(session, model, () => true);
+      } else if (day !== current.day) await this.#judgeForDay(session, model);
+      await this.#countValues(session, model);
       return model;
     });
   }
@@ -181,6 +185,52 @@ export class Writer {
     });
   }
 
+  #judgeForDay(session: Session, model: StoreModel): Promise<void> {
+    return this.#judge(session, model, (resource) => model.rules.movesWithDay.has(resource));
+  }
+
+  async #judge(session: Session, model: StoreModel, concerns: (resource: string) => boolean): Promise<void> {
+    const state = await readState(session.rows, this.#clock);
+    const transaction = postgresTransaction(session, model, state.lastStamp, null);
+    await transaction.judge(concerns);
+    const changed = await transaction.valuesChanged();
+    if (changed.length === 0) return;
+    // A timestamp is taken only where something is published: the clock may be one that none can be taken of.
+    const stamp = nextStamp(state);
+    await publishValues(postgresTransaction(session, model, stamp, null), changed);
+    await writeMeta(session, { lastStamp: stamp });
+  }
+
+  /** Counts the values in use of a store that knows none yet, or counted them by other rules. */
+  async countValues(): Promise<void> {
+    const isCounted = async (session: Session): Promise<boolean> =>
+      (await readMeta(session)).countingRules === countingRules(await readModel(session));
+    if (await withSession(this.#pool, isCounted)) return;
+    await this.locked(async (session) => {
+      await allow(session, PATIENCE.large);
+      await this.#countValues(session, await readModel(session));
+    });
+  }
+
+  async #countValues(session: Session, model: StoreModel): Promise<void> {
+    const rules = countingRules(model);
+    if ((await readMeta(session)).countingRules === rules) return;
+    for (const counting of valueCounts({ dialect: postgresDialect, model }).mend) {
+      const statement = render(counting, postgresDialect.placeholder);
+      await session.run(statement.text, bindings(statement));
+    }
+    await this.publish(session, model);
+    await writeMeta(session, { countingRules: rules });
+  }
+
+  /** Inside a transaction: the published dictionary as the model and the counters of values have it. */
+  async publish(session: Session, model: StoreModel): Promise<void> {
+    const state = await readState(session.rows, this.#clock);
+    const stamp = nextStamp(state);
+    await publishDictionary(postgresTransaction(session, model, stamp, null));
+    await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
+  }
+
   /**
    * Judges all rows by the rules of a new UTC day. Another process may have done it already.
    * @param patience how long the lock is waited for, in milliseconds
@@ -194,7 +244,7 @@ export class Writer {
       if (day >= today) return makeModel({ generation, epoch, settings, profile, day });
       const model = makeModel({ generation: generation + 1, epoch, settings, profile, day: today });
       await writeMeta(session, { generation: model.generation, day: today, changes: changes + 1 });
-      await judgeForDay(session, model);
+      await this.#judgeForDay(session, model);
       return model;
     };
     return underLock(this.#pool, judgeToday, { patience });
@@ -206,17 +256,4 @@ async function holdings(session: Session): Promise<Holdings> {
     "SELECT DISTINCT resource FROM plat_counters WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup')",
   );
   return { records: rows.length > 0, listings: rows.some(({ resource }) => resource === 'Property') };
-}
-
-const judgeForDay = (session: Session, model: StoreModel): Promise<void> =>
-  judge(session, model, (resource) => model.rules.movesWithDay.has(resource));
-
-async function judge(
-  session: Session,
-  model: StoreModel,
-  concerns: (resource: string) => boolean,
-): Promise<void> {
-  const tally = counters(session);
-  await judgeAll({ session, model, counters: tally, source: null }, concerns);
-  await tally.flush();
 }
