@@ -1,6 +1,7 @@
 import type { Field, Navigation } from '../../dictionary/index.ts';
 import type { NativeName, NativeNames } from '../../query/native/index.ts';
 import type { ResourceSchema, Schema } from '../../query/schema.ts';
+import type { Expression, FieldReference, Literal } from '../../query/tree.ts';
 
 /** The two kinds of accounts. */
 export const USER_TYPES = ['Member', 'Office'] as const;
@@ -10,6 +11,8 @@ export type UserType = (typeof USER_TYPES)[number];
 type Source =
   | { readonly kind: 'fields'; readonly names: readonly string[] }
   | { readonly kind: 'office'; readonly name: string }
+  /** A field of the office as it is now; without an office that the key sees, the record's own of the same name. */
+  | { readonly kind: 'office-else-own'; readonly name: string }
   | { readonly kind: 'constant'; readonly text: string };
 
 const field = (name: string): Source => ({ kind: 'fields', names: [name] });
@@ -24,7 +27,7 @@ export const ACCOUNT: Readonly<Record<UserType, Readonly<Record<string, Source>>
     LastName: field('MemberLastName'),
     UserType: { kind: 'constant', text: 'Member' },
     Status: field('MemberStatus'),
-    Office: field('OfficeName'),
+    Office: { kind: 'office-else-own', name: 'OfficeName' },
     OfficeId: field('OfficeKey'),
     Company: { kind: 'office', name: 'FranchiseAffiliation' },
     CompanyId: { kind: 'office', name: 'MainOfficeKey' },
@@ -86,6 +89,10 @@ export interface AccountField {
   readonly via: readonly Navigation[];
 }
 
+/** What the store is to call the value: an office has fields of the same names as its members. */
+export const valueName = (name: string, of: 'record' | 'office'): string =>
+  of === 'office' ? `Office/${name}` : name;
+
 /** Names come from requests: what every object inherits is no part of an account. */
 const sourceOf = (type: UserType, name: string): Source | undefined =>
   Object.hasOwn(ACCOUNT[type], name) ? ACCOUNT[type][name] : undefined;
@@ -93,17 +100,27 @@ const sourceOf = (type: UserType, name: string): Source | undefined =>
 /** The visible fields that a part of an account is made of. */
 export function accountFields(schema: Schema, type: UserType, name: string): AccountField[] {
   const source = sourceOf(type, name);
-  if (source === undefined || source.kind === 'constant') return [];
   const own = schema.of(type);
-  if (source.kind === 'office') {
-    const office = own.resource.navigations.get('Office');
-    const found = schema.of('Office').findField(source.name);
-    return office !== undefined && found.kind === 'visible' ? [{ field: found.field, via: [office] }] : [];
-  }
-  return source.names.flatMap((each) => {
+  const ownField = (each: string): AccountField[] => {
     const found = own.findField(each);
     return found.kind === 'visible' ? [{ field: found.field, via: [] }] : [];
-  });
+  };
+  const ofOffice = (each: string): AccountField[] => {
+    const office = own.resource.navigations.get('Office');
+    const found = schema.find('Office')?.findField(each);
+    return office !== undefined && found?.kind === 'visible' ? [{ field: found.field, via: [office] }] : [];
+  };
+  switch (source?.kind) {
+    case 'fields':
+      return source.names.flatMap(ownField);
+    case 'office':
+      return ofOffice(source.name);
+    case 'office-else-own':
+      return [...ofOffice(source.name), ...ownField(source.name)];
+    case 'constant':
+    case undefined:
+      return [];
+  }
 }
 
 /** Names of accounts, as one of the two resources understands them. */
@@ -135,10 +152,32 @@ function findName(schema: Schema, type: UserType, name: string): NativeName {
   if (source.kind === 'constant') return { kind: 'constant', text: source.text };
   const found = accountFields(schema, type, name);
   if (COMPOSITE.has(name)) return { kind: 'composite', fields: found.map((each) => each.field) };
-  const [first] = found;
+  const [first, second] = found;
+  if (first !== undefined && second !== undefined) {
+    return { kind: 'computed', expression: firstOf([first, second].map(reference)) };
+  }
   if (first !== undefined) return { kind: 'field', ...first };
   const hidden = hiddenField(schema.of(type), source);
   return hidden === undefined ? { kind: 'unknown' } : { kind: 'hidden', field: hidden };
+}
+
+const reference = ({ field, via }: AccountField): FieldReference => ({
+  kind: 'field',
+  type: 'string',
+  scope: 0,
+  via,
+  field,
+});
+
+const NULL: Literal = { kind: 'literal', type: 'null', value: null };
+
+/** The first of some texts that is there. */
+function firstOf(texts: readonly FieldReference[]): Expression {
+  const branches = texts.map((then) => {
+    const when = { kind: 'compare', operator: 'ne', left: then, right: NULL } as const;
+    return { when, then };
+  });
+  return { kind: 'case', type: 'string', branches };
 }
 
 function hiddenField(own: ResourceSchema, source: Source): Field | undefined {

@@ -1,4 +1,4 @@
-import { ACCOUNT, type UserType } from './account-names.ts';
+import { ACCOUNT, type UserType, valueName } from './account-names.ts';
 
 /** An account as the store gives it: fields by their RESO names, and its pictures. */
 export interface FlatAccount {
@@ -66,14 +66,24 @@ function member(record: FlatAccount, type: UserType, name: string): unknown {
 
 function namesOf(type: UserType, name: string): readonly string[] {
   const source = ACCOUNT[type][name];
-  if (source === undefined || source.kind === 'constant') return [];
-  return source.kind === 'office' ? [source.name] : source.names;
+  switch (source?.kind) {
+    case 'fields':
+      return source.names;
+    case 'office':
+      return [valueName(source.name, 'office')];
+    case 'office-else-own':
+      return [valueName(source.name, 'office'), source.name];
+    case 'constant':
+    case undefined:
+      return [];
+  }
 }
 
 function one(record: FlatAccount, type: UserType, name: string): unknown {
   const source = ACCOUNT[type][name];
   if (source?.kind === 'constant') return source.text === '' ? null : source.text;
-  return record[namesOf(type, name)[0] ?? ''] ?? null;
+  const found = namesOf(type, name).find((each) => (record[each] ?? null) !== null);
+  return found === undefined ? null : record[found];
 }
 
 /** The fields of a list that have a value, each value once. */

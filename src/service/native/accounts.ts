@@ -5,7 +5,14 @@ import type { MergedSource, RecordQuery } from '../../store/read.ts';
 import { asking, signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { findIds } from '../paging/find.ts';
-import { ACCOUNT, accountFields, accountNames, USER_TYPES, type UserType } from './account-names.ts';
+import {
+  ACCOUNT,
+  accountFields,
+  accountNames,
+  USER_TYPES,
+  type UserType,
+  valueName,
+} from './account-names.ts';
 import { accountText, type FlatAccount } from './account-text.ts';
 import { pagination, success } from './envelope.ts';
 import { offsetOf, taggedResult } from './listings.ts';
@@ -153,7 +160,11 @@ async function narrow(request: NativeExchange, { type, asked }: Understood): Pro
 function sourceOf({ session }: NativeExchange, type: UserType, query: RecordQuery): MergedSource {
   const { schema } = session.view;
   const members = Object.keys(ACCOUNT[type]).flatMap((name) =>
-    accountFields(schema, type, name).map(({ field, via }) => ({ name: field.name, field, via })),
+    accountFields(schema, type, name).map(({ field, via }) => ({
+      name: valueName(field.name, via.length > 0 ? 'office' : 'record'),
+      field,
+      via,
+    })),
   );
   const images = schema.of(type).findNavigation('Media');
   const unique = new Map(members.map((member) => [member.name, member]));

@@ -62,6 +62,13 @@ async function compareResource(
     );
   const [members, offices] = [await seen('Member'), await seen('Office')];
   const names = plan.interface === 'native' ? await customNames(source, replica) : new Map<string, string>();
+  // An account has the name of its office as that is now, where the key sees it.
+  const officeNames =
+    resource === 'Member'
+      ? await operations(source, clock)
+          .rows('Office', '', { viewer: { role } })
+          .then((found) => new Map(found.map(({ OfficeKey, OfficeName }) => [OfficeKey, OfficeName])))
+      : new Map<unknown, unknown>();
   const expected = (row: Json): Json => {
     const kept = Object.entries(row).filter(([name]) => {
       if (!JOINED.test(name)) return true;
@@ -70,9 +77,10 @@ async function compareResource(
       return (kind === 'Agent' ? members : offices).has(String(row[`${link}Key`]));
     });
     const named = Object.fromEntries(kept.map(([name, value]) => [names.get(name) ?? name, value]));
-    return plan.interface === 'native' && Array.isArray(named.Media)
-      ? { ...named, Media: withPrimary(rows(named.Media)) }
-      : named;
+    if (plan.interface !== 'native') return named;
+    if (resource === 'Member')
+      return { ...named, OfficeName: officeNames.get(named.OfficeKey) ?? named.OfficeName };
+    return Array.isArray(named.Media) ? { ...named, Media: withPrimary(rows(named.Media)) } : named;
   };
   const ignored = (name: string): boolean => {
     if (name === OWN) return true;

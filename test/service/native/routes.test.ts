@@ -2,11 +2,21 @@
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from '../../../src/demo/index.ts';
-import { openHouse } from '../../support/builders.ts';
+import { office, openHouse } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { pick } from '../../support/world.ts';
 import { nativeAsker } from './asker.ts';
-import { FIRST, fillMarket, HIDDEN_KEYS, KEYS, marketListing, SECOND, SYSTEM, THIRD } from './market.ts';
+import {
+  FIRST,
+  fillMarket,
+  HIDDEN_KEYS,
+  KEYS,
+  marketListing,
+  OFFICES,
+  SECOND,
+  SYSTEM,
+  THIRD,
+} from './market.ts';
 
 /** Degrees of latitude north of the point that is asked for; 0.01 are 0.69 miles. */
 const PLACES: Readonly<Record<string, number>> = {
@@ -156,6 +166,38 @@ describe('/v1/accounts/by/office/<key>', () => {
     }
     assert.equal((await idx.fault('accounts/by/agent/O1'))[0], 404);
   });
+});
+
+test('the office of an agent has its new name at the next request, in accounts, their filter, order and tag', async () => {
+  const of = async (key: string): Promise<unknown> => (await idx.one(`accounts/${key}`)).Office;
+  const { etag = '' } = (await idx.get('accounts/K1')).headers;
+  // One agent says the name of the office, the other its key alone.
+  assert.deepEqual([await of('K1'), await of('B2')], ['Lake Homes', 'Lake Homes']);
+  await service.write('Office', office('O1', { ...OFFICES[0], OfficeName: 'Aspen Homes' }));
+  assert.deepEqual([await of('K1'), await of('B2')], ['Aspen Homes', 'Aspen Homes']);
+  assert.equal((await idx.get('accounts/K1', { headers: { 'if-none-match': etag } })).status, 200);
+  assert.deepEqual(
+    (await idx.page('accounts?_select=Office')).rows.map(({ Id, Office }) => [Id, Office]),
+    [
+      ['B2', 'Aspen Homes'],
+      ['K1', 'Aspen Homes'],
+      ['K1', 'Kay One'],
+      ['O1', 'Aspen Homes'],
+    ],
+  );
+  assert.deepEqual(await idx.keys("accounts?_filter=Office Eq 'Aspen*' And UserType Eq 'Member'"), [
+    'B2',
+    'K1',
+  ]);
+  assert.deepEqual(await idx.keys("accounts?_filter=Office Eq 'Lake Homes'"), []);
+  assert.deepEqual(await idx.keys('accounts?_orderby=-Office&_limit=1'), ['K1']);
+  // An office that the key does not see is none: what the agent's record says stays.
+  await service.write(
+    'Office',
+    office('O1', { ...OFFICES[0], OfficeName: 'Aspen Homes', OfficeStatus: 'Inactive' }),
+  );
+  assert.deepEqual([await of('K1'), await of('B2')], ['Lake Homes', null]);
+  await service.write('Office', ...OFFICES.slice(0, 1));
 });
 
 describe('/v1/openhouses', () => {
