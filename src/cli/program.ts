@@ -1,5 +1,6 @@
 import { Command, CommanderError, Help } from 'commander';
 import { readFlags } from './flags.ts';
+import { describe } from './help.ts';
 import { EXIT, fail } from './output.ts';
 import { reportText, writeText } from './terminal.ts';
 import { version } from './version.ts';
@@ -12,8 +13,8 @@ interface Listed {
   readonly takes?: readonly (readonly [argument: string, what: string])[];
   /** Whether it has commands of its own in place of options. */
   readonly isGroup?: true;
-  /** Loads what gives the command its options, or its own commands, and what it does. */
-  readonly load: () => Promise<(command: Command) => void>;
+  /** Loads what gives the command its options, or its own commands, and what it does; some do it with all commands. */
+  readonly load: () => Promise<(command: Command, every: () => Promise<readonly Command[]>) => void>;
 }
 
 const COMMANDS: readonly Listed[] = [
@@ -103,6 +104,11 @@ const COMMANDS: readonly Listed[] = [
     does: 'the floor plan records of one listing or of a whole system, as NDJSON; --out also gets the images',
     load: async () => (await import('./commands/floorplans.ts')).defineFloorplans,
   },
+  {
+    name: 'completion',
+    does: 'print what completes the words of plat in a shell',
+    load: async () => (await import('./commands/completion.ts')).defineCompletion,
+  },
 ];
 
 /** Lists a command with its options also where they are not loaded. */
@@ -134,7 +140,8 @@ function makeProgram(): Command {
 async function load(command: Command): Promise<void> {
   const listed = COMMANDS.find(({ name }) => name === command.name());
   const define = await listed?.load();
-  define?.(command);
+  define?.(command, async () => [...everyCommand(await loadProgram())]);
+  describe(command);
 }
 
 /** The program with everything that its commands take. */

@@ -219,6 +219,8 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.equal(await seen(['quarantine', 'list', ...STORE]), 'The quarantine is empty.\n'),
   'quarantine retry': async ({ seen }) =>
     assert.match(await seen(['quarantine', 'retry', ...STORE]), /^0 stored, 0 gone at the source, /),
+  completion: async ({ seen }) =>
+    assert.match(await seen(['completion', 'bash']), /^complete -F _plat plat$/m),
   floorplans: async (w) => {
     const args = ['floorplans', ...w.from.slice(0, 2), '--token', 'secret', '--system', 'M1'];
     await answering(w, { headers: { 'content-type': 'application/json' }, body: '{"value":[]}' }, async () =>

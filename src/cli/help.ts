@@ -1,0 +1,203 @@
+/**
+ * What `--help` says of a command beside its options: two examples that work, what it cannot do without, and which
+ * options belong together. It knows the names of commands and options, and nothing of what they do.
+ */
+import { type Command, Help, Option } from 'commander';
+import { isRequired } from './options.ts';
+
+/** A line as it is typed, and what it does. */
+export type Example = readonly [line: string, does: string];
+
+/** Of each command, by its name and that of its group. */
+export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Example[]]>> = {
+  demo: [
+    ['plat demo', 'a market of 2,000 listings in ./plat-demo.db'],
+    ['plat demo --store live.db --live --changes-per-minute 60', 'one that goes on changing'],
+  ],
+  serve: [
+    ['plat serve --store market.db', 'on this machine alone'],
+    [
+      'plat serve --store market.db --host 0.0.0.0 --public-url api=https://api.example.com,replication=https://feed.example.com --trust-proxy',
+      'behind a proxy',
+    ],
+  ],
+  import: [
+    ['plat import --store market.db listings.ndjson', 'listings'],
+    ['gunzip -c agents.json.gz | plat import --store market.db --resource Member -', 'agents, from a pipe'],
+  ],
+  delete: [
+    ['plat delete --store market.db --resource Property 20240531-1', 'a listing with its photos and rooms'],
+    ['plat delete --store market.db --resource Member A1 A2 --json', 'two agents'],
+  ],
+  export: [
+    ['plat export --store market.db --resource Property > listings.ndjson', 'to stdout'],
+    [
+      'plat export --store market.db --resource Member --out agents.ndjson',
+      'to a file, which is there when it is whole',
+    ],
+  ],
+  backup: [
+    ['plat backup --store market.db market-backup.db', 'a copy, checked'],
+    ['PLAT_STORE=market.db plat backup "$(date +%F).db"', 'the store from the environment'],
+  ],
+  check: [
+    ['plat check --store market.db', 'list what is wrong'],
+    ['plat check --store postgres://plat@db.example.com/plat --repair', 'mend what can be mended'],
+  ],
+  restore: [
+    ['plat restore --store market.db market-backup.db', 'bring a backup back'],
+    [
+      'plat restore --store postgres://plat@db.example.com/plat --new-epoch',
+      'after the server brought it back',
+    ],
+  ],
+  copy: [
+    ['plat copy --from market.db --to postgres://plat@db.example.com/plat', 'from a file to a server'],
+    ['plat copy --from postgres://plat@db.example.com/plat --to market.db', 'and back'],
+  ],
+  'key create': [
+    ['plat key create --store market.db --name "A broker"', 'to replicate, with the role idx'],
+    [
+      'plat key create --store market.db --name Plans --kind floorplans --role private --system M00000412',
+      'floor plans of one system',
+    ],
+  ],
+  'key list': [
+    ['plat key list --store market.db', 'a table'],
+    ['plat key list --store market.db --json', 'for programs'],
+  ],
+  'key revoke': [
+    ['plat key revoke --store market.db 5bJ2kq', 'by the id that "plat key list" shows'],
+    ['PLAT_STORE=market.db plat key revoke 5bJ2kq', 'the store from the environment'],
+  ],
+  'key rotate': [
+    ['plat key rotate --store market.db 5bJ2kq', 'both work for a day'],
+    ['plat key rotate --store market.db 5bJ2kq --overlap 2h', 'both work for two hours'],
+  ],
+  restamp: [
+    ['plat restamp --store market.db', 'bring them back'],
+    ['plat restamp --store market.db --json', 'the report for programs'],
+  ],
+  status: [
+    ['plat status --store market.db', 'tables'],
+    ['plat status --store replica.db --json', 'for programs'],
+  ],
+  replicate: [
+    [
+      'plat replicate --from https://feed.example.com/Reso/OData --interface reso --token "$TOKEN" --store replica.db --watch',
+      'copy a feed and keep it current',
+    ],
+    [
+      'plat replicate --from http://127.0.0.1:8081/v1 --interface native --token "$TOKEN" --store replica.db --once',
+      'do what is due, from a service on this machine',
+    ],
+  ],
+  verify: [
+    [
+      'plat verify --from https://feed.example.com/Reso/OData --interface reso --token "$TOKEN" --store replica.db',
+      'all of it',
+    ],
+    [
+      'plat verify --from https://feed.example.com/Reso/OData --interface reso --token "$TOKEN" --store replica.db --sample 500',
+      'all keys, and the content of 500 records of each resource',
+    ],
+  ],
+  'quarantine list': [
+    ['plat quarantine list --store replica.db', 'of every source'],
+    ['plat quarantine list --store replica.db --source feed.example.com --json', 'of one, for programs'],
+  ],
+  'quarantine retry': [
+    ['plat quarantine retry --store replica.db', 'with what is stored here'],
+    [
+      'plat quarantine retry --store replica.db --from https://feed.example.com/Reso/OData --interface reso --token "$TOKEN"',
+      'with what the source gives now',
+    ],
+  ],
+  floorplans: [
+    [
+      'plat floorplans --from http://127.0.0.1:8082/Reso --token "$TOKEN" --system M00000412 > plans.ndjson',
+      'the records of a system',
+    ],
+    [
+      'plat floorplans --from http://127.0.0.1:8082/Reso --token "$TOKEN" --system M00000412 --listing 20240531-1 --out plans',
+      'of one listing, and the images',
+    ],
+  ],
+  completion: [
+    ['source <(plat completion bash)', 'in ~/.bashrc'],
+    ['plat completion fish > ~/.config/fish/completions/plat.fish', 'once'],
+  ],
+};
+
+const REQUIRED = 'Required (each also from the environment or plat.config.json):';
+const OTHERS = 'Options:';
+
+/** Options that belong together, by their attributes. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Source:': ['source', 'resources', 'customFields', 'pageSize', 'windowField', 'alsoWindow'],
+  'What to do, and when:': [
+    ...['once', 'watch', 'step', 'refresh', 'updateEvery', 'purgeEvery', 'accountsEvery', 'purgeShare'],
+    ...['force', 'drift'],
+  ],
+  'Media:': ['media', 'mediaFolder', 'mediaPrivateHosts'],
+  'What the source allows:': [
+    ...['requestsPerSecond', 'requestsPerHour', 'requestsPerDay', 'bytesPerHour', 'bytesPerDay'],
+  ],
+  'Market:': ['listings', 'live', 'changesPerMinute'],
+  'Addresses:': [
+    ...['host', 'apiPort', 'replicationPort', 'floorplansPort', 'adminPort', 'adminHost'],
+    ...['publicUrl', 'trustProxy', 'tlsCert', 'tlsKey'],
+  ],
+  'Store:': ['store', 'create', 'allowClockJump'],
+  'General:': ['config', 'json', 'logLevel', 'help'],
+};
+
+const groupOf = (option: Option): string => {
+  if (isRequired(option)) return REQUIRED;
+  const found = Object.entries(GROUPS).find(([, names]) => names.includes(option.attributeName()));
+  return found?.[0] ?? OTHERS;
+};
+
+/** The words of a command behind `plat`. */
+export function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
+}
+
+/** Gives a command that has its options the help that a person needs. */
+export function describe(command: Command): void {
+  if (command.commands.length > 0) {
+    for (const each of command.commands) describe(each);
+    return;
+  }
+  const usual = new Help();
+  const order = [REQUIRED, OTHERS, ...Object.keys(GROUPS)];
+  const needed = command.options.filter(isRequired);
+  for (const option of command.options) option.helpGroup(groupOf(option));
+  const rank = (option: Option): number => order.indexOf(groupOf(option));
+  command
+    .usage(
+      [...needed.map(({ flags }) => flags), '[options]', ...command.registeredArguments.map(written)].join(
+        ' ',
+      ),
+    )
+    .addHelpOption(new Option('-h, --help', 'show this').helpGroup('General:'))
+    .configureHelp({
+      ...command.configureHelp(),
+      visibleOptions: (shown) =>
+        usual.visibleOptions(shown).toSorted((one, other) => rank(one) - rank(other)),
+      // In the order in which they are shown.
+      groupItems: (_, visible, groupOfItem) => usual.groupItems(visible, visible, groupOfItem),
+    })
+    .addHelpText('after', () => exampleText(EXAMPLES[nameOf(command)] ?? []));
+}
+
+const written = (argument: Command['registeredArguments'][number]): string => {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+};
+
+const exampleText = (examples: readonly Example[]): string =>
+  examples.length === 0
+    ? ''
+    : ['', 'Examples:', ...examples.flatMap(([line, does]) => [`  # ${does}`, `  ${line}`])].join('\n');

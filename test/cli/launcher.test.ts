@@ -1,0 +1,130 @@
+/** plat started by an older Node, which brings the right one: signals by every path, and what it ends with. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { nodesHere, userPath } from '../support/older-nodes.ts';
+import { CTRL_C, noTerminal, onTerminal, shellLine } from '../support/pseudo-terminal.ts';
+import { environment, PLAT, place } from './run.ts';
+import { ANY_PORT } from './serving.ts';
+
+const isWhole = process.env.PLAT_FULL === '1';
+const TIMES = isWhole ? 20 : 1;
+const SERVE = ['serve', '--store', 's.db', '--log-level', 'silent', ...ANY_PORT];
+
+/** As a shell of a user has it, where no npm says who started what. */
+const env = (): Record<string, string | undefined> => {
+  const kept = Object.entries(environment({ TERM: 'xterm' })).filter(([name]) => !name.startsWith('npm_'));
+  return { ...Object.fromEntries(kept), PATH: userPath() };
+};
+
+const { nodes, lacking } = nodesHere();
+for (const why of lacking) test(why, { skip: why }, () => undefined);
+
+// This process's own is what every other test of a command starts.
+const launchers = isWhole ? nodes : nodes.filter(({ path }) => path !== process.execPath);
+if (launchers.length === 0) {
+  const why = 'there is no other Node in the path here; npm run test:full gets some from npm';
+  test(why, { skip: why }, () => undefined);
+}
+
+for (const { version, path } of launchers) {
+  test(`Node ${version} as the launcher`, { timeout: 280_000 }, async (t) => {
+    const at = place(t);
+    await at.done(['key', 'create', '--store', 's.db', '--name', 'n']);
+    const start = (...args: readonly string[]) => {
+      const child = spawn(path, [PLAT, ...args], { cwd: at.folder, env: env() });
+      t.after(() => void child.kill('SIGKILL'));
+      const until = new Promise<void>((resolve) => {
+        let text = '';
+        for (const stream of [child.stdout, child.stderr])
+          stream.on('data', (part: Buffer) => {
+            text += part;
+            if (/^admin .*\n|is a new store/m.test(text)) resolve();
+          });
+      });
+      const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+      return { child, until, ended };
+    };
+
+    await t.test(
+      `Ctrl-C on a terminal ends a service with 0, ${TIMES} times`,
+      { skip: noTerminal },
+      async () => {
+        const codes: (number | null)[] = [];
+        for (let time = 0; time < TIMES; time++) {
+          const line = `exec ${shellLine([path, PLAT, ...SERVE])}`;
+          const serving = onTerminal(t, line, { folder: at.folder, env: env() });
+          await serving.until(/^admin .*\n/m);
+          serving.type(CTRL_C);
+          codes.push((await serving.ended).code);
+        }
+        assert.deepEqual(
+          codes,
+          Array.from({ length: TIMES }, () => 0),
+        );
+      },
+    );
+
+    const npm = isWhole ? noTerminal : 'starts npm; npm run test:full';
+    await t.test(`so does Ctrl-C where npm passes it on, ${TIMES} times`, { skip: npm }, async () => {
+      // A shell between them would end with 130, whatever plat ends with; plat's own scripts have none either.
+      at.file(
+        'package.json',
+        JSON.stringify({ scripts: { serve: `exec ${shellLine([path, PLAT, ...SERVE])}` } }),
+      );
+      const screens: string[] = [];
+      for (let time = 0; time < TIMES; time++) {
+        const serving = onTerminal(t, 'exec npm run --silent serve', { folder: at.folder, env: env() });
+        await serving.until(/^admin .*\n/m);
+        serving.type(CTRL_C);
+        const { code, screen } = await serving.ended;
+        screens.push(`${code} ${/ended at once/.test(screen) ? screen : ''}`);
+      }
+      assert.deepEqual(
+        screens,
+        Array.from({ length: TIMES }, () => '0 '),
+      );
+    });
+
+    await t.test('what kill sends reaches the program, and says how it ended', async () => {
+      const share = [
+        [SERVE, 'SIGTERM', 0],
+        [['import', '--store', 'i.db', '-'], 'SIGINT', 130],
+      ] as const;
+      const whole = [
+        [SERVE, 'SIGINT', 0],
+        [SERVE, 'SIGHUP', 0],
+        [['import', '--store', 't.db', '-'], 'SIGTERM', 143],
+        [['import', '--store', 'h.db', '-'], 'SIGHUP', 143],
+      ] as const;
+      for (const [args, signal, code] of isWhole ? [...share, ...whole] : share) {
+        const { child, until, ended } = start(...args);
+        await until;
+        child.kill(signal);
+        assert.equal(await ended, code, `${args[0]} ${signal}`);
+      }
+    });
+
+    // One that becomes plat has no child.
+    const isInner = existsSync('/proc/self/task') && version.startsWith('v20.');
+    const inner = !isInner ? 'it is plat itself' : isWhole ? false : 'npm run test:full';
+    await t.test(
+      'a program that is killed ends its launcher with 137, and the other way round',
+      { skip: inner },
+      async () => {
+        const childOf = (pid: number | undefined): number =>
+          Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+        const first = start(...SERVE);
+        await first.until;
+        process.kill(childOf(first.child.pid), 'SIGKILL');
+        assert.equal(await first.ended, 137);
+        const second = start(...SERVE);
+        await second.until;
+        second.child.kill('SIGKILL');
+        // Its output ends when the program has, too.
+        await second.ended;
+      },
+    );
+  });
+}
