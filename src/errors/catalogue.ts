@@ -134,6 +134,11 @@ export const catalogue = {
     native: 1053,
     message: ({ limit }) => `The query in the body is longer than ${limit} bytes.`,
   }),
+  rangeOutside: entry<{ size: number }>({
+    status: 416,
+    native: 1053,
+    message: ({ size }) => `The range begins behind the end of the file, which has ${size} bytes.`,
+  }),
   mediaTypeUnsupported: entry<{ given: string }>({
     status: 415,
     native: 1053,

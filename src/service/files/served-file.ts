@@ -2,8 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import { fileSignature } from '../../store/file-signature.ts';
 import type { Store } from '../../store/store.ts';
+import { resoError } from '../envelope/reso-error.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
+import { rangeOf } from '../http/range.ts';
+import { isCompressible } from '../http/send.ts';
 import type { FileSource, ServedFile } from '../options.ts';
 
 /** What served files are looked up with. */
@@ -41,20 +44,46 @@ export async function servedFile(
     const found = await source.open(file, wish);
     if (found === undefined) continue;
     // What names the content before it is made spares making it for a client that has it.
-    const etag = weakTag(found.version ?? (await bodyOf(found)));
+    const weak = weakTag(found.version ?? (await bodyOf(found)));
+    // What is compressed on its way has other bytes than what is not, under one tag.
+    const etag = isCompressible(found.type) ? weak : weak.slice(2);
     const headers = {
       etag,
+      'accept-ranges': 'bytes',
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     };
     if (hasTag(exchange.headers['if-none-match'], etag)) return { status: 304, headers, body: [] };
-    const type = { 'content-type': found.type };
-    return { status: 200, headers: { ...headers, ...type }, body: [await bodyOf(found)] };
+    return fileReply(exchange, await bodyOf(found), { ...headers, 'content-type': found.type });
   }
   throw missing;
 }
 
-const bodyOf = async ({ body }: ServedFile): Promise<Uint8Array | string> =>
-  typeof body === 'function' ? await body() : body;
+async function bodyOf({ body }: ServedFile): Promise<Uint8Array> {
+  const made = typeof body === 'function' ? await body() : body;
+  return typeof made === 'string' ? Buffer.from(made) : made;
+}
+
+/** The file, or the part of it that is asked for. */
+function fileReply(
+  { method, headers: asked }: Exchange,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>> & { readonly etag: string },
+): Reply {
+  const range = method === 'GET' ? rangeOf(asked, body.length, headers.etag) : ({ kind: 'whole' } as const);
+  switch (range.kind) {
+    case 'whole':
+      return { status: 200, headers, body: [body] };
+    case 'part': {
+      const { first, last } = range;
+      const place = { 'content-range': `bytes ${first}-${last}/${body.length}` };
+      return { status: 206, headers: { ...headers, ...place }, body: [body.subarray(first, last + 1)] };
+    }
+    case 'outside': {
+      const place = { 'accept-ranges': 'bytes', 'content-range': `bytes */${body.length}` };
+      return resoError(platError('rangeOutside', { size: body.length }), place);
+    }
+  }
+}
 
 /** The width at which a picture will be shown; any other text is none. */
 function widthIn(query: string): { readonly width?: number } {

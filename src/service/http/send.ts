@@ -31,6 +31,9 @@ export function commonHeaders({ requestId, now, serverTiming = '' }: Common): Re
 /** Content that is packed already, or too rarely asked for to be worth it. */
 const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 
+/** Whether a body of this type is compressed for clients that take it so. */
+export const isCompressible = (type: string): boolean => COMPRESSIBLE.test(type);
+
 /** What a request says of how its answer is written. */
 interface Asked {
   readonly method: string;
@@ -53,7 +56,9 @@ export async function send(
   request: Asked,
 ): Promise<number> {
   const type = reply.headers['content-type'] ?? '';
-  const encoding = COMPRESSIBLE.test(type) ? chooseEncoding(request.acceptEncoding) : undefined;
+  // A part of a file is one of its bytes as they are.
+  const isPart = reply.headers['content-range'] !== undefined;
+  const encoding = isCompressible(type) && !isPart ? chooseEncoding(request.acceptEncoding) : undefined;
   const size = reply.body.reduce((sum, part) => sum + bytesOf(part), 0);
   const whole = wholeOf(reply.body);
   request.taking.holds(sizeOf(whole ?? []));

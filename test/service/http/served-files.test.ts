@@ -165,3 +165,64 @@ test('a client that has the file already gets 304', async () => {
   assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', headers.etag]);
   assert.equal((await get(url, { 'if-none-match': 'W/"other"' })).status, 200);
 });
+
+test('a part of a file: 206 with its place, 416 behind the end, whole where parts cannot be told apart', async () => {
+  const Media = [photo('P9', { MediaURL: 'docs/a b.pdf' }), photo('S9', { MediaURL: 'plans/F1.svg' })];
+  await service.write('Property', listing('9', { Media }));
+  const media = await mediaOf('9', 'private');
+  const [pdf, svg] = [media.get('P9'), media.get('S9')];
+  const whole = await get(pdf);
+  const size = PDF.length;
+  assert.deepEqual([whole.status, whole.headers['accept-ranges']], [200, 'bytes']);
+  const tag = String(whole.headers.etag);
+  assert.match(tag, /^"[\w-]{22}"$/);
+  const parts = [
+    ['bytes=0-0', 0, 0],
+    ['bytes=1-3', 1, 3],
+    ['BYTES = 2 -', 2, size - 1],
+    ['bytes=4-99999999', 4, size - 1],
+    ['bytes=-2', size - 2, size - 1],
+    ['bytes=-999', 0, size - 1],
+  ] as const;
+  for (const [range, first, last] of parts) {
+    const answer = await get(pdf, { range, 'accept-encoding': 'gzip' });
+    assert.deepEqual(
+      [answer.status, answer.headers['content-range'], answer.headers['content-length']],
+      [206, `bytes ${first}-${last}/${size}`, String(last - first + 1)],
+      range,
+    );
+    assert.deepEqual(answer.bytes, PDF.subarray(first, last + 1));
+    assert.deepEqual([answer.headers.etag, answer.headers['content-type']], [tag, 'application/pdf']);
+  }
+  for (const range of [`bytes=${size}-`, 'bytes=999-1000', 'bytes=-0']) {
+    const answer = await get(pdf, { range });
+    const told = `The range begins behind the end of the file, which has ${size} bytes.`;
+    assert.deepEqual(resoFault(answer), [416, 'rangeOutside', told], range);
+    assert.equal(answer.headers['content-range'], `bytes */${size}`);
+  }
+  for (const range of ['bytes=3-1', 'bytes=-', 'bytes=a-b', 'lines=0-1', 'bytes=0-1,3-4', 'bytes=1', '']) {
+    const answer = await get(pdf, { range });
+    assert.deepEqual([answer.status, answer.bytes], [200, PDF], range);
+  }
+  const conditions = [
+    [tag, 206],
+    [`W/${tag}`, 200],
+    ['"other"', 200],
+    ['Wed, 21 Oct 2015 07:28:00 GMT', 200],
+  ] as const;
+  for (const [condition, status] of conditions) {
+    assert.equal((await get(pdf, { range: 'bytes=0-1', 'if-range': condition })).status, status, condition);
+  }
+  const known = await get(pdf, { range: 'bytes=0-1', 'if-none-match': tag });
+  assert.equal(known.status, 304);
+  const head = await service.get('api', pdf ?? '', { method: 'HEAD', headers: { range: 'bytes=0-1' } });
+  assert.deepEqual([head.status, head.headers['content-length']], [200, String(size)]);
+  // What is compressed on its way has no bytes that a client could go on from.
+  const drawn = await get(svg, { range: 'bytes=0-3', 'accept-encoding': 'gzip' });
+  assert.deepEqual([drawn.status, drawn.text, drawn.headers['content-encoding']], [206, '<svg', undefined]);
+  const weak = String(drawn.headers.etag);
+  assert.match(weak, /^W\//);
+  assert.equal((await get(svg, { range: 'bytes=0-3', 'if-range': weak })).status, 200);
+  const past = await get(`${pdf}x`, { range: 'bytes=0-1' });
+  assert.equal(past.status, 404);
+});

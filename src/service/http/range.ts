@@ -1,0 +1,36 @@
+/** Parts of a file (RFC 9110, 14): one range of bytes; several at once are answered whole, as any server may. */
+
+export type RangeWish =
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'part'; readonly first: number; readonly last: number }
+  /** None of it is in the file. */
+  | { readonly kind: 'outside' };
+
+const RANGE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
+const WHOLE: RangeWish = { kind: 'whole' };
+
+/**
+ * @param size bytes of the file
+ * @param tag of the file
+ */
+export function rangeOf(
+  headers: Readonly<Record<string, string | undefined>>,
+  size: number,
+  tag: string,
+): RangeWish {
+  const { range, 'if-range': condition } = headers;
+  const [, from = '', to = ''] = RANGE.exec(range ?? '') ?? [];
+  if ((from === '' && to === '') || !isSame(condition, tag)) return WHOLE;
+  const [first, last] =
+    from === ''
+      ? [Math.max(0, size - Number(to)), size - 1]
+      : [Number(from), Math.min(size - 1, Number(to || size))];
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return WHOLE; // no range at all
+  return first >= size || (from === '' && Number(to) === 0)
+    ? { kind: 'outside' }
+    : { kind: 'part', first, last };
+}
+
+/** A part is joined to what the client has only if that is the same, byte by byte: a weak tag does not say so. */
+const isSame = (condition: string | undefined, tag: string): boolean =>
+  condition === undefined || (condition.trim() === tag && !tag.startsWith('W/'));
