@@ -23,6 +23,14 @@ export const TOGETHER = {
     'service/specification.test.ts',
     'service/strength.test.ts',
   ],
+  /** Clients of others that run as they are, or are replayed. */
+  clients: [
+    'clients/odata.test.ts',
+    'clients/odata-client.test.ts',
+    'clients/odata-query.test.ts',
+    'clients/replay.test.ts',
+    'clients/ts-odata-client.test.ts',
+  ],
   /** The rooms of the consumer. */
   consumer: [
     'replica/copy',
@@ -128,6 +136,7 @@ const DEAR: readonly string[] = [
   'cli/stores.test.ts',
   'commands.test.ts',
   'stores.test.ts',
+  'clients.test.ts',
   'connections.test.ts',
   'replicas.test.ts',
 ];

@@ -1,0 +1,36 @@
+/** The market that the recorded clients were run against, and that their requests are replayed against. */
+
+import { MARKET, MEMBERS, marketListing, OFFICES, PARTS } from '../service/reso/market.ts';
+import type { World } from '../support/world.ts';
+
+/** A field that one of the clients filters by; it is its feed's own. */
+export const SETTINGS = {
+  declarations: {
+    customFields: [
+      {
+        resource: 'Property',
+        name: 'MlgCanView',
+        section: 'Details',
+        group: 'Feed',
+        label: 'Can View',
+        type: 'boolean',
+      },
+    ],
+  },
+} as const;
+
+/** The market with a name of its system and that field, stored in the same order. */
+export async function fill({ write, clock }: World): Promise<void> {
+  clock.set('2026-06-01T11:59:00Z');
+  await write('Office', ...OFFICES);
+  await write('Member', ...MEMBERS);
+  for (const row of MARKET) {
+    clock.set(row.modified);
+    const parts = row.key === '1001' ? PARTS : {};
+    await write(
+      'Property',
+      marketListing(row, { OriginatingSystemName: 'mred', MlgCanView: true, ...parts }),
+    );
+  }
+  clock.set('2026-06-01T13:00:00Z');
+}
