@@ -1,6 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
-import type { CustomFieldDeclaration, LookupDeclaration, ResourceDeclaration } from '../dictionary/index.ts';
+import type {
+  CustomFieldDeclaration,
+  Declarations,
+  LookupDeclaration,
+  ResourceDeclaration,
+} from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import type { BudgetLimits } from '../service/access/budget.ts';
 import type { ConnectionLimits } from '../service/access/connections.ts';
@@ -8,6 +13,7 @@ import type { PaceLimits } from '../service/http/pace.ts';
 import type { RateLimit } from '../service/options.ts';
 import type { SurfaceName } from '../service/surface.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';
+import { PartialFile } from '../store/partial-file.ts';
 import type { PartitionField } from '../store/store.ts';
 
 /**
@@ -58,6 +64,31 @@ export async function readConfig(file: string | undefined): Promise<ConfigFile> 
   }
   return checked(path, parse(path, text));
 }
+
+/**
+ * Writes declarations into a configuration, beside all that stands in it; makes it where there is none.
+ * @throws PlatError `usage` when what stands there is no configuration
+ */
+export async function writeDictionary(file: string, declarations: Declarations): Promise<void> {
+  const path = existsSync(file) ? realpathSync(file) : file; // a link stays one
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
+  const before: unknown = parse(file, text);
+  const config = await checked(file, before);
+  const indentation = /^\uFEFF?\{\s*\n([ \t]+)/.exec(text)?.[1] ?? '  ';
+  const after = { ...config, dictionary: { ...config.dictionary, ...declarations } };
+  await checked(file, after);
+  const json = `${JSON.stringify(after, undefined, indentation)}\n`;
+  if (!existsSync(path)) {
+    writeFileSync(path, json, { flag: 'wx' });
+    return;
+  }
+  using partial = new PartialFile(path, '.partial');
+  writeFileSync(partial.path, json);
+  partial.takePlace();
+}
+
+/** Where the configuration is that a command reads. */
+export const configPath = (file: string | undefined): string => file ?? DEFAULT_FILE;
 
 function parse(path: string, text: string): unknown {
   try {

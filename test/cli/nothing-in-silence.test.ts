@@ -37,7 +37,7 @@ const line = fc.oneof(
   }),
 );
 
-const STRICT = { resource: 'Property', reading: { isLenient: false, dropsUnknown: false } };
+const STRICT = { resource: 'Property', reading: { isLenient: false, dropsUnknown: false }, remedy: '' };
 
 test('I7 lines in = stored + unchanged + given again + rejected, and each rejected one is in the rejected file', async (t) => {
   const { store, keys } = await makeWorld(sqliteEngine(), t);
@@ -47,7 +47,13 @@ test('I7 lines in = stored + unchanged + given again + rejected, and each reject
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 60 }), async (lines) => {
       writeFileSync(file, lines.map(({ text }) => `${text}\n`).join(''));
       const before = new Set(await keys('Property'));
-      const [report] = await importFile(store, file, STRICT, QUIET, new AbortController().signal);
+      const [report] = await importFile(
+        store,
+        { path: file, name: file },
+        STRICT,
+        QUIET,
+        new AbortController().signal,
+      );
       assert.ok(report !== undefined);
       const bad = lines.flatMap(({ good, text }, index) => (good ? [] : [{ text, line: index + 1 }]));
       const good = lines

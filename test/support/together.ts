@@ -77,6 +77,7 @@ export const TOGETHER = {
     'cli/help.test.ts',
     'cli/import-bad-input.test.ts',
     'cli/import-documents.test.ts',
+    'cli/import-infer.test.ts',
     'cli/import.test.ts',
     'cli/nothing-in-silence.test.ts',
     'cli/open-patiently.test.ts',

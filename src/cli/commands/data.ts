@@ -5,6 +5,7 @@ import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { PartialFile } from '../../store/partial-file.ts';
 import type { Store } from '../../store/store.ts';
+import type { ConfigFile } from '../config.ts';
 import { openStore } from '../open-store.ts';
 import {
   applyConfig,
@@ -18,7 +19,7 @@ import {
 import { print } from '../output.ts';
 import { mustHaveFolder } from '../paths.ts';
 import { withProgress } from '../progress.ts';
-import { reportLines, streamJson, writeLines } from '../terminal.ts';
+import { reportLines, streamJson, writeLines, writeText } from '../terminal.ts';
 
 /** The name of a resource, checked. @throws PlatError `usage` with the nearest name */
 export async function knownResource(store: Store, name: string): Promise<string> {
@@ -84,14 +85,33 @@ export function defineExport(exporting: Command): void {
   exporting
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
-    .addOption(required('--resource <name>', 'what to write'))
+    .addOption(option('--resource <name>', 'what to write; needed, but with --declarations'))
     .addOption(option('--out <file>', 'where to; stdout if not given'))
+    .addOption(
+      option(
+        '--declarations',
+        'write no records, but what is declared of them, as a configuration for the import',
+      ),
+    )
     .action(async (_options, command: Command) => {
       await applyConfig(command);
-      const { store: address, resource, out } = command.opts();
+      const { store: address, resource, out, declarations } = command.opts();
+      if (resource === undefined && declarations !== true) {
+        throw platError('usage', {
+          reason:
+            '--resource <name> is missing, or --declarations; PLAT_RESOURCE in the environment and "resource" in plat.config.json do as well.',
+        });
+      }
       if (out !== undefined) mustHaveFolder(out);
       const store = await openStore(address, { create: false });
       try {
+        if (declarations === true) {
+          const of = resource === undefined ? undefined : await knownResource(store, resource);
+          const text = `${JSON.stringify(await declarationsOf(store, of), undefined, 2)}\n`;
+          if (out === undefined) writeText(text);
+          else await writeFile(out, oneText(text));
+          return;
+        }
         const name = await knownResource(store, resource);
         if (out === undefined) for await (const line of store.export(name)) await streamJson(line);
         else await writeFile(out, linesOf(store.export(name)));
@@ -100,6 +120,50 @@ export function defineExport(exporting: Command): void {
       }
     });
 }
+
+async function* oneText(text: string): AsyncIterable<string> {
+  yield text;
+}
+
+/** What an operator declared of a store, or of one of its resources, as a configuration has it. */
+async function declarationsOf(store: Store, of: string | undefined): Promise<ConfigFile> {
+  const { settings, dictionary } = await store.model();
+  const { declarations } = settings;
+  if (of === undefined) return { dictionary: declarations };
+  const used = new Set(
+    [...(dictionary.resources.get(of)?.fields.values() ?? [])].map(({ lookup }) => lookup),
+  );
+  return {
+    dictionary: {
+      ...section(
+        'resources',
+        declarations.resources?.filter(({ name }) => name === of),
+      ),
+      ...section(
+        'customFields',
+        declarations.customFields?.filter(({ resource }) => resource === of),
+      ),
+      ...section(
+        'lookups',
+        declarations.lookups?.filter(({ lookup }) => used.has(lookup)),
+      ),
+      ...section(
+        'fieldsInUse',
+        declarations.fieldsInUse?.filter((path) => path.startsWith(`${of}.`)),
+      ),
+    },
+  };
+}
+
+/** A part of the configuration, unless there is nothing in it. */
+const section = <Name extends string, T>(
+  name: Name,
+  list: readonly T[] | undefined,
+): Partial<Record<Name, readonly T[]>> => {
+  const part: Partial<Record<Name, readonly T[]>> = {};
+  if (list !== undefined && list.length > 0) part[name] = list;
+  return part;
+};
 
 export function defineBackup(backup: Command): void {
   backup

@@ -4,9 +4,13 @@ import { platError } from '../../errors/index.ts';
 import { LENIENCIES, type Leniency } from '../../store/record/lenient.ts';
 import type { Reading } from '../../store/record/parse-record.ts';
 import type { Store } from '../../store/store.ts';
+import { configPath } from '../config.ts';
+import { type Declared, declareDrafts, studyFile } from '../import/declare-extra.ts';
 import { importFile } from '../import/import-file.ts';
 import type { FileReport, Unwritten } from '../import/importer.ts';
-import { mustBeReadable } from '../import/text-source.ts';
+import { once, rereadable } from '../import/spooled.ts';
+import { Study } from '../import/study.ts';
+import { type InputFile, mustBeReadable } from '../import/text-source.ts';
 import { openStore } from '../open-store.ts';
 import {
   applyConfig,
@@ -17,7 +21,7 @@ import {
   option,
   STORE_OPTION,
 } from '../options.ts';
-import { EXIT, print } from '../output.ts';
+import { EXIT, print, table } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { reportLines } from '../terminal.ts';
@@ -29,6 +33,12 @@ export function defineImport(importing: Command): void {
     .addOption(CONFIG_OPTION())
     .addOption(option('--resource <name>', 'what the records are; else what a file says, else Property'))
     .addOption(
+      option(
+        '--infer',
+        'declare fields that the dictionary does not have in the configuration, and show them',
+      ),
+    )
+    .addOption(
       option('--extra-fields <what>', 'what is done with fields that the dictionary does not have')
         .choices(EXTRA_FIELDS)
         .default('reject'),
@@ -39,20 +49,27 @@ export function defineImport(importing: Command): void {
     .addOption(JSON_OPTION())
     .action(async (files: string[], _options, command: Command) => {
       const config = await applyConfig(command);
-      const { store: address, resource, create, allowClockJump, json } = command.opts();
-      const reading = readingOf(command);
+      const { store: address, resource, create, allowClockJump, json, infer, extraFields } = command.opts();
       for (const file of files) mustBeReadable(file);
       const { signal } = onShutdown();
       const store = await openStore(address, { create, config, allowClockJump });
       try {
         await mustBeAuthority(store);
         const name = resource === undefined ? undefined : await knownResource(store, resource);
-        const reports: FileReport[] = [];
-        for (const file of files) {
-          const ofFile = await withProgress(`Importing ${file}`, sizeOf(file), (progress) =>
-            importFile(store, file, { resource: name, reading }, progress, signal),
+        const learns = infer === true || extraFields === 'keep';
+        // What is looked at first is read twice.
+        using inputs = learns ? await rereadable(files, signal) : once(files);
+        const path = configPath(command.opts().config);
+        const declared = learns
+          ? await declareExtra(store, inputs.files, name, infer === true ? path : undefined, signal)
+          : [];
+        const options = { resource: name, reading: readingOf(command), remedy: learns ? '' : REMEDY };
+        const reports: (FileReport & { declared?: readonly string[] })[] = [];
+        for (const file of inputs.files) {
+          const ofFile = await withProgress(`Importing ${file.name}`, sizeOf(file.path), (progress) =>
+            importFile(store, file, options, progress, signal),
           );
-          reports.push(...ofFile);
+          reports.push(...ofFile.map((report) => (learns ? { ...report, declared } : report)));
           ofFile.forEach(tell);
         }
         print(reports, reports.map(text), json);
@@ -64,7 +81,57 @@ export function defineImport(importing: Command): void {
     });
 }
 
-const EXTRA_FIELDS = ['reject', 'ignore'] as const;
+const EXTRA_FIELDS = ['reject', 'ignore', 'keep'] as const;
+
+const REMEDY =
+  '. Add --infer to declare fields that the dictionary does not have, or --extra-fields ignore to leave them out';
+
+/**
+ * Declares what the files have and the dictionary does not, and shows it.
+ * @param configuration that gets the declarations, too
+ * @returns the names of the fields
+ */
+async function declareExtra(
+  store: Store,
+  files: readonly InputFile[],
+  resource: string | undefined,
+  configuration: string | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { dictionary } = await store.model();
+  const study = new Study(dictionary);
+  for (const file of files) {
+    await withProgress(`Looking at ${file.name}`, sizeOf(file.path), (progress) =>
+      studyFile(study, dictionary, file, resource, progress, signal),
+    );
+  }
+  if (signal.aborted) return [];
+  const { drafts, refused } = await declareDrafts(store, study.drafts(), configuration);
+  const where = configuration ?? store.name;
+  if (drafts.length > 0) {
+    reportLines([
+      `${where}: ${drafts.length} fields are declared now that the dictionary does not have:`,
+      ...table(drafts.map(rowOf)).map((row) => `  ${row}`),
+    ]);
+  }
+  for (const { resource: of, name, reason } of refused) {
+    reportLines(`${of}.${name} is not declared: ${reason}`);
+  }
+  return drafts.map(({ field }) => `${field.resource}.${field.name}`);
+}
+
+/** Values of a lookup that are shown. */
+const SHOWN = 6;
+
+function rowOf({ field, values }: Declared['drafts'][number]): string[] {
+  const shown = values?.slice(0, SHOWN).join(', ');
+  const more = (values?.length ?? 0) > SHOWN ? ` and ${(values?.length ?? 0) - SHOWN} more` : '';
+  return [
+    `${field.resource}.${field.name}`,
+    field.type,
+    shown === undefined ? '' : `lookup: ${shown}${more}`,
+  ];
+}
 
 /** How records are to be read, as the options of the command say. */
 function readingOf(command: Command): Reading {

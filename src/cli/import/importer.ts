@@ -56,9 +56,6 @@ interface Batch {
 
 const emptyBatch = (): Batch => ({ records: new Map(), rejected: [] });
 
-const REMEDY =
-  '. Add --infer to declare fields that the dictionary does not have, or --extra-fields ignore to leave them out';
-
 /** Names that are counted one by one; a file may have made-up ones without end. */
 const COUNTED = 1000;
 /** The name under which all others are counted. */
@@ -77,6 +74,7 @@ export class Importer {
   readonly #store: Store;
   readonly #resource: Resource;
   readonly #reading: Reading;
+  readonly #remedy: string;
   readonly #rejects: RejectedFile;
   readonly #tell: (line: number, reason: string) => void;
   readonly #seen = new KeySet();
@@ -90,11 +88,12 @@ export class Importer {
     store: Store,
     file: string,
     resource: Resource,
-    reading: Reading,
+    options: { readonly reading: Reading; readonly remedy: string },
     rejects: RejectedFile,
     tell: (line: number, reason: string) => void,
   ) {
-    this.#reading = reading;
+    this.#reading = options.reading;
+    this.#remedy = options.remedy;
     this.#tell = tell;
     this.#store = store;
     this.#resource = resource;
@@ -152,7 +151,7 @@ export class Importer {
     const result = parseRecord(this.#model.resource(this.#resource.name), read.value, context);
     if (!result.ok) {
       const { reasons, lacksField } = result.invalid;
-      return refuse(`${reasons.join('; ')}${lacksField ? REMEDY : ''}`);
+      return refuse(`${reasons.join('; ')}${lacksField ? this.#remedy : ''}`);
     }
     const { dropped, lenient } = result.record;
     for (const { name, why } of dropped) count(this.report.ignored, why, name);

@@ -17,6 +17,14 @@ export interface TextSource {
   readonly read: () => number;
 }
 
+/** A file to be read. */
+export interface InputFile {
+  /** Where it is; `-` is stdin. */
+  readonly path: string;
+  /** How messages name it. */
+  readonly name: string;
+}
+
 /** Bytes of a packed file that are unpacked at once; a thousand times as many may come of them. */
 const PACKED = 1 << 16;
 /** Bytes of a file that are read at once. */
@@ -26,11 +34,10 @@ const UNPACKED = 1 << 20;
 
 /**
  * Opens a file that is plain or packed by gzip, as its bytes say, in UTF-8 or UTF-16.
- * @param file a path; `-` is stdin
  * @param signal ends the reading, also of a terminal or a pipe that gives nothing: the next read throws
  * @throws PlatError `usage` for a file of another kind
  */
-export async function openText(file: string, signal: AbortSignal): Promise<TextSource> {
+export async function openText({ path: file, name }: InputFile, signal: AbortSignal): Promise<TextSource> {
   let read = 0;
   const raw = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PLAIN });
   raw.on('data', (chunk: Buffer | string) => {
@@ -41,7 +48,7 @@ export async function openText(file: string, signal: AbortSignal): Promise<TextS
   // A name that says so is believed where the bytes are no text either, so that it is told what is wrong with them.
   const isPacked = isGzip(bytes.beginning) || (file.endsWith('.gz') && !isJson(bytes.beginning));
   const text = isPacked && bytes.beginning.length > 0 ? await peeked(unpacked(bytes.all, file)) : bytes;
-  mustHoldText(nameOf(file), text.beginning);
+  mustHoldText(name, text.beginning);
   const utf16 = utf16Of(text.beginning);
   const chunks = utf16 === undefined ? text.all : decoded(text.all, utf16);
   return { chunks, beginning: text.beginning, read: () => read };
@@ -77,8 +84,6 @@ function beginningOf(file: string): Buffer {
     return Buffer.alloc(0);
   }
 }
-
-export const nameOf = (file: string): string => (file === '-' ? 'stdin' : file);
 
 const isJson = (bytes: Buffer): boolean =>
   /^(?:\xef\xbb\xbf)?\s*[[{]/.test(bytes.toString('latin1', 0, BEGINNING));

@@ -10,7 +10,7 @@ const GROUP = 'Source';
 const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 
 /** Fields of a resource, those of the dictionary included: a table of PostgreSQL has 1600 columns, one of SQLite 2000. */
-const MOST_FIELDS = 1500;
+export const MOST_FIELDS = 1500;
 /** The name under which all further fields of a resource are left out when there is no room for them. */
 export const FURTHER = '*';
 

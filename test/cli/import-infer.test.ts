@@ -1,0 +1,242 @@
+/** Fields that the dictionary does not have: drafted, kept, left out, and taken along by an export. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
+import { openStore } from '../../src/open-store.ts';
+import { parseRecord } from '../../src/store/record/parse-record.ts';
+import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import type { Json } from '../support/world.ts';
+import { linesOf, type Place, place } from './run.ts';
+
+const COLORS = ['Red', 'Green', 'Blue'];
+/** Listings of an MLS with fields of its own, of every kind, at every depth. */
+const LOCAL = Array.from({ length: 12 }, (_, index) => ({
+  ListingKey: `L${index}`,
+  City: 'Here',
+  Local_Color: COLORS[index % 3],
+  Local_Flags: index % 2 === 0 ? ['A', 'B'] : [],
+  Local_YN: index % 2 === 0,
+  Local_Count: index,
+  Local_Amount: index + 0.5,
+  Local_Day: '2024-05-01',
+  Local_Moment: '2024-05-01T10:00:00Z',
+  Local_Text: `text ${index}`,
+  Local_Mixed: index === 3 ? 'many' : index,
+  Local_Nothing: null,
+  Media: [{ MediaKey: `M${index}`, Media_Score: 0.25, Nested_Deep: { a: 1 } }],
+}));
+
+const config = (at: Place): Json => JSON.parse(readFileSync(at.path('plat.config.json'), 'utf8'));
+const field = (name: string, type: string, more: object = {}, resource = 'Property') => ({
+  resource,
+  name,
+  group: 'Local',
+  label: name,
+  type,
+  ...more,
+});
+const DRAFTED = [
+  field('Local_Color', 'string', { lookup: 'Local_Color' }),
+  field('Local_Flags', 'string[]', { lookup: 'Local_Flags' }),
+  field('Local_YN', 'boolean'),
+  field('Local_Count', 'integer'),
+  field('Local_Amount', 'decimal(14,2)'),
+  field('Local_Day', 'date'),
+  field('Local_Moment', 'timestamp'),
+  field('Local_Text', 'string'),
+  field('Local_Mixed', 'string'),
+  field('Local_Nothing', 'string'),
+  field('Media_Score', 'decimal(14,2)', {}, 'Media'),
+];
+const LOOKUPS = [
+  { lookup: 'Local_Color', values: ['Blue', 'Green', 'Red'] },
+  { lookup: 'Local_Flags', values: ['A', 'B'] },
+];
+
+test('--infer drafts the fields that the dictionary does not have into the configuration, shows and uses them', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', LOCAL);
+  const { code, out, err } = await at.run([
+    ...['import', '--store', 'm.db', '--infer', '--extra-fields', 'ignore', '--json', 'a.ndjson'],
+  ]);
+  const [{ inserted, children, declared, ignored, warnings }] = JSON.parse(out);
+  assert.deepEqual([code, inserted, children], [0, 12, 12], err);
+  assert.deepEqual(
+    declared,
+    DRAFTED.map(({ resource, name }) => `${resource}.${name}`),
+  );
+  assert.deepEqual(
+    [ignored, warnings],
+    [{ unknown: { Nested_Deep: 12 } }, { textAsNumber: { 'Property.Local_Mixed': 11 } }],
+  );
+  assert.deepEqual(config(at), { dictionary: { customFields: DRAFTED, lookups: LOOKUPS } });
+  const shown = err.split('\n');
+  assert.equal(shown[1], 'plat.config.json: 11 fields are declared now that the dictionary does not have:');
+  assert.match(shown[2] ?? '', /^ {2}Property\.Local_Color {2,}string {2,}lookup: Blue, Green, Red$/);
+  assert.equal(
+    shown[13],
+    'Media.Nested_Deep is not declared: its values are objects, or lists of something else than texts',
+  );
+  const stored = await at.exported('m.db', 'Property');
+  for (const record of LOCAL) {
+    const { Media: _, Local_Nothing: __, Local_Mixed, ...rest } = record;
+    const found = stored.find(({ ListingKey }) => ListingKey === record.ListingKey);
+    const expected = {
+      ...rest,
+      Local_Mixed: String(Local_Mixed),
+      Local_Flags: rest.Local_Flags.length === 0 ? undefined : rest.Local_Flags,
+    };
+    for (const [name, value] of Object.entries(expected)) assert.deepEqual(found?.[name], value, name);
+  }
+  assert.deepEqual(
+    (await at.exported('m.db', 'Media')).map(({ Media_Score }) => Media_Score),
+    Array(12).fill(0.25),
+  );
+});
+
+test('a second run adds to what stands in the configuration, which keeps all else; without it nothing is written', async (t) => {
+  const at = place(t);
+  const before = {
+    host: '0.0.0.0',
+    dictionary: {
+      fieldsInUse: ['Property.City'],
+      lookups: [{ lookup: 'Local_Flags', values: ['Z'] }],
+      customFields: [field('Local_Count', 'decimal(10,1)', { class: 'idx' })],
+    },
+    roles: [],
+  };
+  at.file('own.json', `\uFEFF${JSON.stringify(before, undefined, '\t')}`);
+  at.file(
+    'a.ndjson',
+    LOCAL.map(({ ListingKey, Local_Count, Local_Flags }) => ({ ListingKey, Local_Count, Local_Flags })),
+  );
+  at.file('b.ndjson', linesOf(LOCAL).replaceAll(/,"Nested_Deep":\{"a":1\}/g, ''));
+  const args = ['import', '--store', 'm.db', '--config', 'own.json', '--infer'];
+  await at.done([...args, 'a.ndjson']);
+  const first: Json = JSON.parse(readFileSync(at.path('own.json'), 'utf8'));
+  const [counted] = before.dictionary.customFields;
+  const flags = field('Local_Flags', 'string[]', { lookup: 'PropertyLocal_Flags' });
+  const made = { lookup: 'PropertyLocal_Flags', values: ['A', 'B'] };
+  assert.deepEqual(first, {
+    ...before,
+    dictionary: {
+      ...before.dictionary,
+      customFields: [counted, flags],
+      lookups: [...before.dictionary.lookups, made],
+    },
+  });
+  assert.ok(readFileSync(at.path('own.json'), 'utf8').startsWith('{\n\t"host"'));
+  // From stdin, which can be read only once.
+  const out = await at.done([...args, '-'], { input: readFileSync(at.path('b.ndjson'), 'utf8') });
+  assert.match(out, /^stdin: Property 0 new, 12 changed, .* 0 rejected$/m);
+  const { dictionary }: { dictionary: { customFields: Json[] } } = JSON.parse(
+    readFileSync(at.path('own.json'), 'utf8'),
+  );
+  assert.deepEqual(dictionary.customFields.slice(0, 2), [counted, flags]);
+  assert.deepEqual(
+    dictionary.customFields.map(({ name }) => name).toSorted(),
+    DRAFTED.map(({ name }) => name).toSorted(),
+  );
+  const text = readFileSync(at.path('own.json'), 'utf8');
+  const again = await at.run([...args, 'b.ndjson']);
+  assert.doesNotMatch(again.err, /declared/);
+  assert.equal(readFileSync(at.path('own.json'), 'utf8'), text);
+});
+
+test('--extra-fields keep declares in the store alone; a name that no field can have is told with its remedy', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [
+    { ListingKey: '1', Local: 'x' },
+    { ListingKey: '2', 'MLS #': 7, city: 'a' },
+  ]);
+  const { code, out, err } = await at.run([
+    'import',
+    '--store',
+    'm.db',
+    '--extra-fields',
+    'keep',
+    'a.ndjson',
+  ]);
+  assert.equal(code, 1);
+  assert.match(out, /Property 1 new, .* 1 rejected$/m);
+  assert.deepEqual(err.split('\n').slice(1, 6), [
+    'm.db: 1 fields are declared now that the dictionary does not have:',
+    '  Property.Local  string',
+    'Property.MLS # is not declared: no field can have this name; --map "MLS #=AName" gives it another one',
+    'Property.city is not declared: The custom field Property.city: the name is taken.',
+    'a.ndjson:2: Property has no field MLS #; Property has no field city (did you mean City?)',
+  ]);
+  assert.deepEqual(
+    (await at.exported('m.db', 'Property')).map(({ Local }) => Local),
+    ['x'],
+  );
+  assert.equal((await at.run(['import', '--store', 'm.db', 'a.ndjson'])).code, 1, 'the first is as it was');
+});
+
+/** A store as `plat demo` makes it, of a small market. */
+async function demo(path: string): Promise<void> {
+  const store = await openStore(path, {
+    create: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } },
+  });
+  try {
+    for (const [resource, list] of Map.groupBy(
+      marketRecords({ seed: 7, listings: 25 }),
+      (each) => each.resource,
+    )) {
+      const model = await store.model();
+      const records = list.map(({ record }) => {
+        const parsed = parseRecord(model.resource(resource), record, model);
+        assert.ok(parsed.ok);
+        return parsed.record;
+      });
+      await store.write(resource, records);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+const STAMP = /^(?:ModificationTimestamp|.*ChangeTimestamp)$/;
+const plain = (records: readonly Json[]): Json[] =>
+  records.map((record) => Object.fromEntries(Object.entries(record).filter(([name]) => !STAMP.test(name))));
+
+test('what is exported with its declarations makes the same store: every record of every resource, children and custom fields', async (t) => {
+  const at = place(t);
+  await demo(at.path('demo.db'));
+  const status = JSON.parse(await at.done(['status', '--store', 'demo.db', '--json']));
+  const resources = status.resources
+    .filter(({ rows }: { rows: number }) => rows > 0)
+    .map(({ resource }: { resource: string }) => resource)
+    .filter((name: string) => name !== 'Lookup' && name !== 'Field');
+  assert.ok(resources.length >= 7, resources.join());
+  await at.done(['export', '--store', 'demo.db', '--declarations', '--out', 'plat.config.json']);
+  assert.deepEqual(config(at), { dictionary: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } });
+  for (const resource of resources) {
+    const file = `${resource}.ndjson`;
+    await at.done(['export', '--store', 'demo.db', '--resource', resource, '--out', file]);
+    const args = ['import', '--store', 'new.db', '--strict', '--json', '--resource', resource, file];
+    const [{ rejected, orphans, warnings }] = JSON.parse(await at.done(args));
+    assert.deepEqual([rejected, orphans, warnings], [0, 0, {}], resource);
+  }
+  for (const resource of resources) {
+    const [before, after] = [await at.exported('demo.db', resource), await at.exported('new.db', resource)];
+    assert.ok(before.length > 0);
+    assert.deepEqual(plain(after), plain(before), resource);
+  }
+  // Of one resource, on stdout; without the declarations the same file is inferred.
+  const media = JSON.parse(
+    await at.done(['export', '--store', 'demo.db', '--declarations', '--resource', 'Media']),
+  );
+  assert.ok(CUSTOM_FIELDS.every(({ resource }) => resource === 'Property'));
+  assert.deepEqual(media, { dictionary: { lookups: [{ lookup: 'MediaType', values: ['svg'] }] } });
+  const args = ['import', '--store', 'own.db', '--config', 'own.json', '--infer', 'Property.ndjson'];
+  at.file('own.json', '{}');
+  assert.match(await at.done(args), / 0 rejected$/m);
+  assert.deepEqual(
+    plain(await at.exported('own.db', 'Property')),
+    plain(await at.exported('demo.db', 'Property')),
+  );
+  const none = await at.run(['export', '--store', 'demo.db']);
+  assert.match(none.err, /^plat: --resource <name> is missing, or --declarations;/);
+});
