@@ -3,13 +3,14 @@ import { Book } from '../copy/book.ts';
 import type { Copy } from '../copy/copy.ts';
 import { declareFields } from '../copy/drift.ts';
 import { PageSize } from '../copy/page-size.ts';
-import { ANOTHER_SOURCE } from '../copy/states.ts';
+import { ANOTHER_SOURCE, type StateShapes } from '../copy/states.ts';
 import { RECORD } from '../copy/wanted.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { sharedAllowance } from '../http/allowance.ts';
 import { USUAL_BACKOFF } from '../http/backoff.ts';
 import { SourceClient } from '../http/client.ts';
+import { RequestFailure } from '../http/failure.ts';
 import { isOwnHost } from '../http/reach.ts';
 import { MediaFolder } from '../media/folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
@@ -18,6 +19,7 @@ import type { Source } from '../source/source.ts';
 import { compareFingerprint, confirmClock } from './cycle.ts';
 import { describe } from './describe.ts';
 import { type Hold, type Holder, holdSource } from './hold.ts';
+import { missingRoot } from './near-roots.ts';
 import { DEFAULT_RESOURCES, MAY_LACK, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 
 /** Bytes of an answer's content; what is larger is asked for in smaller pages. */
@@ -109,7 +111,7 @@ export async function discover(options: SessionOptions, client: SourceClient): P
 export async function openCopy(options: SessionOptions, { name, lease }: Hold): Promise<Copy> {
   const { store, environment, signal, onEvent: tell, force = false } = options;
   const book = await Book.open({ store, source: name, lease });
-  await checkIdentity(book, options);
+  const identity = await checkedIdentity(book, options);
   const pageSizes = new Map<string, PageSize>();
   const sizeOf = (collection: string): PageSize => {
     const known = pageSizes.get(collection);
@@ -118,7 +120,9 @@ export async function openCopy(options: SessionOptions, { name, lease }: Hold): 
     pageSizes.set(collection, made);
     return made;
   };
-  const feed = await discover(options, clientOf(options));
+  const feed = await (identity === undefined ? discover(options, clientOf(options)) : meet(options));
+  // A name stands for a source that has answered, and for none that was only meant.
+  if (identity !== undefined) await book.commit({ state: identity });
   const files =
     options.mediaFolder === undefined ? undefined : await MediaFolder.open(options.mediaFolder, name);
   const { drift = 'evolve', alsoWindow = [], purgeShare = PURGE_SHARE } = options;
@@ -170,19 +174,49 @@ async function wantSubData(copy: Copy): Promise<void> {
   }
 }
 
-/** The copy of one source is never mixed with another: the name stands for an interface at an address. */
-async function checkIdentity(book: Book, options: SessionOptions): Promise<void> {
+/** Finds out what a source can do that was never asked before; its address may be wrong. */
+async function meet(options: SessionOptions): Promise<Source> {
+  const client = clientOf(options);
+  try {
+    return await discover(options, client);
+  } catch (error) {
+    if (!(error instanceof RequestFailure) || error.status !== 404) throw error;
+    throw await missingRoot(error, rootOf(options.from), options.interface, client);
+  }
+}
+
+/**
+ * The copy of one source is never mixed with another: the name stands for an interface at an address, as soon as
+ * something came from there.
+ * @returns what is to be kept of an address that is another one than before
+ * @throws PlatError `usage` when the copy is of another source
+ */
+async function checkedIdentity(
+  book: Book,
+  options: SessionOptions,
+): Promise<{ readonly [N in 'identity' | 'fingerprint']?: StateShapes[N] } | undefined> {
   const { host, pathname } = rootOf(options.from);
   const identity = `${options.interface} ${host}${pathname}`;
   const before = book.get('identity');
-  if (before === identity) return;
-  if (before !== undefined && options.force !== true) {
+  if (before === identity) return undefined;
+  if (before === undefined) return { identity };
+  if (options.force !== true && (await holdsAnything(book, options))) {
     throw platError('usage', {
       reason: `${sourceName(options)} was replicated from ${before}, not from ${identity}. Give the new source a name of its own (--source), or take the copy over with --force.`,
     });
   }
   // Cursors of another address mean nothing: everything is read again.
-  await book.commit({
-    state: { identity, ...(before === undefined ? {} : { fingerprint: ANOTHER_SOURCE }) },
-  });
+  return { identity, fingerprint: ANOTHER_SOURCE };
+}
+
+/** Whether anything of a source is stored, or lies in quarantine. */
+async function holdsAnything(book: Book, options: SessionOptions): Promise<boolean> {
+  if (book.quarantined(() => true).length > 0) return true;
+  const { store } = options;
+  const { dictionary } = await store.model();
+  for (const resource of dictionary.resources.keys()) {
+    const keys = await store.ledger.storedKeys(sourceName(options), resource, '', 1);
+    if (keys.length > 0) return true;
+  }
+  return false;
 }

@@ -7,6 +7,7 @@ import { place } from '../../cli/run.ts';
 import { testClock } from '../../support/clock.ts';
 import type { Json } from '../../support/world.ts';
 import { keyOf, keysUpTo, listings, take } from '../support/feed.ts';
+import { json } from '../support/loopback.ts';
 import { metadataOf, odataServer } from '../support/odata-server.ts';
 
 /** Commands go by the real clock. */
@@ -231,4 +232,61 @@ test('an authority is no replica, and a name stands for one source', async (t) =
     elsewhere.err,
     /feed was replicated from reso 127\.0\.0\.1:\d+\/odata\/, not from reso 127\.0\.0\.1:\d+\/another\/odata\/\. Give the new source a name of its own \(--source\), or take the copy over with --force\./,
   );
+});
+
+test('an address without a service is told what it should end in, and leaves the name free', async (t) => {
+  const clock = now();
+  const server = await odataServer(t, clock, { Property: listings(2, clock) });
+  const elsewhere = await odataServer(t, clock, { Property: listings(2, clock) });
+  const at = place(t);
+  // What is asked on the way may lead elsewhere; the token does not go there.
+  server.intercept = ({ path }) =>
+    path.startsWith('/Reso/OData/') ? { status: 302, headers: { location: elsewhere.root } } : undefined;
+  const wrong = await Promise.all(
+    ['', '/api', '/odata/v2'].map((path) =>
+      at.run(['replicate', ...options(`${server.origin}${path}`)]),
+    ),
+  );
+  for (const { code, err } of wrong) {
+    assert.equal(code, 2, err);
+    assert.match(
+      err,
+      /^plat: .* is no root of a service \(404\); --from http:\/\/127\.0\.0\.1:\d+\/odata\/ is one\.$/m,
+    );
+  }
+  const other = await at.run(['replicate', ...options(server.root), '--interface', 'native']);
+  assert.equal(other.code, 2);
+  assert.match(other.err, /--from \S+\/odata\/ is one of the reso interface \(--interface reso\)\.$/m);
+  assert.equal(elsewhere.seen.length, 0);
+
+  server.intercept = () => json({ error: { message: 'Nothing' } }, { status: 404 });
+  const nowhere = await at.run(['replicate', ...options(`${server.origin}/`)]);
+  assert.equal(nowhere.code, 1);
+  assert.match(
+    nowhere.err,
+    /^plat: 404: Nothing; there is no service of the reso interface at \S+\/: its root usually ends in \/Reso\/OData or \/odata, and none of \S+\/Reso\/OData\/, \S+\/odata\/, \S+\/OData\/, \S+\/reso\/odata\/ answers$/m,
+  );
+
+  server.intercept = () => undefined;
+  await at.done(['replicate', ...options(server.root)]);
+  assert.equal((await at.exported('replica.db', 'Property')).length, 2);
+  // A source that is known is not looked for when it answers otherwise for a while.
+  const known = server.seen.length;
+  server.intercept = () => json({ error: { message: 'Gone' } }, { status: 404 });
+  const gone = await at.run(['replicate', ...options(server.root)]);
+  assert.match(gone.err, /^plat: 404: Gone$/m);
+  assert.ok(server.seen.slice(known).every(({ path }) => path.startsWith('/odata/')));
+});
+
+test('a source of which nothing was stored gives its name to the next', async (t) => {
+  const clock = now();
+  const empty = await odataServer(t, clock, { Property: [] });
+  const full = await odataServer(t, clock, { Property: listings(2, clock) });
+  const at = place(t);
+  await at.done(['replicate', ...options(empty.root)]);
+  await at.done(['replicate', ...options(full.root)]);
+  assert.equal((await at.exported('replica.db', 'Property')).length, 2);
+  const back = await at.run(['replicate', ...options(empty.root)]);
+  assert.equal(back.code, 2);
+  assert.match(back.err, /feed was replicated from /);
 });
