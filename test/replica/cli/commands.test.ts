@@ -243,9 +243,7 @@ test('an address without a service is told what it should end in, and leaves the
   server.intercept = ({ path }) =>
     path.startsWith('/Reso/OData/') ? { status: 302, headers: { location: elsewhere.root } } : undefined;
   const wrong = await Promise.all(
-    ['', '/api', '/odata/v2'].map((path) =>
-      at.run(['replicate', ...options(`${server.origin}${path}`)]),
-    ),
+    ['', '/api', '/odata/v2'].map((path) => at.run(['replicate', ...options(`${server.origin}${path}`)])),
   );
   for (const { code, err } of wrong) {
     assert.equal(code, 2, err);
