@@ -23,8 +23,8 @@ export function canonicalDate(text: string): string | undefined {
 }
 
 /**
- * An ISO 8601 timestamp with `Z` or an offset, as UTC with `Z`; milliseconds only when they are not zero, finer
- * digits are cut. Undefined for anything else, also for a time without zone or outside the years 1 to 9999.
+ * An ISO 8601 timestamp with `Z` or an offset, as UTC with `Z`; its fraction as `fractionText` has it. Undefined for
+ * anything else, also for a time without zone or outside the years 1 to 9999.
  */
 export function canonicalTimestamp(text: string): string | undefined {
   const match = TIMESTAMP.exec(text);
@@ -37,10 +37,34 @@ export function canonicalTimestamp(text: string): string | undefined {
   if (Number(offsetHour ?? 0) > 14 || Number(offsetMinute ?? 0) > 59) return undefined;
   const offset = (Number(offsetHour ?? 0) * 60 + Number(offsetMinute ?? 0)) * (sign === '-' ? -1 : 1);
   const local = `${year}-${month}-${day}T${hour}:${minute}:${second.padStart(2, '0')}Z`;
-  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));
-  const utc = Date.parse(local) - offset * 60_000 + milliseconds;
+  const utc = Date.parse(local) - offset * 60_000;
   const inRange = utc >= FIRST && utc <= LAST;
-  return inRange ? timestampFrom(utc) : undefined;
+  return inRange ? `${new Date(utc).toISOString().slice(0, 19)}${fractionText(fraction)}Z` : undefined;
+}
+
+/**
+ * A fraction of a second in the one form that plat gives: nothing where it is zero, else milliseconds, else as many of six
+ * digits as it takes. Finer ones are cut. With its point.
+ * @param digits as they were written
+ */
+export function fractionText(digits: string): string {
+  const fine = digits.slice(0, 6).replace(/0+$/, '');
+  return fine === '' ? '' : `.${fine.padEnd(3, '0')}`;
+}
+
+/** Microseconds since 1970 of a canonical timestamp. */
+export function microsecondsOf(timestamp: string): number {
+  const finer = /\.\d{3}(\d{1,3})/.exec(timestamp)?.[1] ?? '';
+  return Date.parse(timestamp) * 1000 + Number(finer.padEnd(3, '0'));
+}
+
+/** @param microseconds since 1970 */
+export function timestampFromMicroseconds(microseconds: number): string {
+  const milliseconds = Math.floor(microseconds / 1000);
+  const finer = microseconds - milliseconds * 1000;
+  if (finer === 0) return timestampFrom(milliseconds);
+  const digits = String(finer).padStart(3, '0').replace(/0+$/, '');
+  return `${new Date(milliseconds).toISOString().slice(0, -1)}${digits}Z`;
 }
 
 const FIRST = Date.parse('0001-01-01T00:00:00Z');

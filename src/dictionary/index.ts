@@ -1,4 +1,12 @@
-export { canonicalDate, canonicalTimestamp, dayFrom, timestampFrom } from './canonical-time.ts';
+export {
+  canonicalDate,
+  canonicalTimestamp,
+  dayFrom,
+  fractionText,
+  microsecondsOf,
+  timestampFrom,
+  timestampFromMicroseconds,
+} from './canonical-time.ts';
 export {
   type CustomFieldDeclaration,
   type Declarations,

@@ -114,7 +114,7 @@ export async function startService(
   const responder: Responder = {
     options,
     context,
-    told: new ToldMoment(store),
+    told: new ToldMoment(store, clock),
     files: { store, files: options.files },
     admin: { store, metrics, usage, readiness },
     limiter,

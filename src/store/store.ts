@@ -20,6 +20,7 @@ import type { ParsedRecord } from './record/parsed-record.ts';
 import type { StoreSettings } from './settings.ts';
 import type { Shared } from './shared.ts';
 import type { DamagedRecords } from './whole/damaged-records.ts';
+import type { Span } from './write/allot-timestamps.ts';
 import type { Ahead, RestampReport } from './write/bring-back.ts';
 import type { WriteReport } from './write/report.ts';
 
@@ -29,6 +30,18 @@ export interface Horizon {
   readonly now: number;
   /** No record will ever get a stamp before this moment any more (I2). */
   readonly settled: number;
+  /** Nor before this one, once the clock is there: whoever reads may be told moments up to it without asking again. */
+  readonly standsUntil: number;
+}
+
+/** What may be wished for records that are written. */
+export interface WriteOptions {
+  /**
+   * A span of the past over which their timestamps are to lie, evenly, in the order of the records, and so those of their
+   * children: for records that are older than their import. It moves no promise and no order: timestamps lie after all
+   * that the resource has and all that a reader was told, and never ahead of the clock, whatever is wished.
+   */
+  readonly over?: Span;
 }
 
 /** By what the large tables of a store on a server may be laid apart. */
@@ -134,7 +147,7 @@ export interface Store extends Checks {
   restamp(): Promise<RestampReport>;
 
   /** Stores records of one resource; no key twice. */
-  write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport>;
+  write(resource: string, records: readonly ParsedRecord[], options?: WriteOptions): Promise<WriteReport>;
   remove(resource: string, keys: readonly string[]): Promise<WriteReport>;
   configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel>;
 

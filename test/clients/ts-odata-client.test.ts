@@ -114,7 +114,7 @@ test('conditions of every kind that the client writes', async () => {
     await found(query().filter((each) => each.StandardStatus.$in(['Pending', 'Closed']))),
     keysWhere(({ status }) => status === 'Pending' || status === 'Closed'),
   );
-  const moment = '2026-06-01T12:20:00Z';
+  const moment = '2026-06-01T12:20:00.900Z';
   assert.deepEqual(
     await found(query().filter((each) => each.ModificationTimestamp.$greaterThan(new Date(moment)))),
     keysWhere(({ modified }) => modified > moment),

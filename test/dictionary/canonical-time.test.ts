@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { canonicalDate, canonicalTimestamp, dayFrom, timestampFrom } from '../../src/dictionary/index.ts';
+import {
+  canonicalDate,
+  canonicalTimestamp,
+  dayFrom,
+  microsecondsOf,
+  timestampFrom,
+  timestampFromMicroseconds,
+} from '../../src/dictionary/index.ts';
 
 const FIRST = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -58,8 +65,11 @@ describe('canonicalTimestamp', () => {
     '2024-05-31T10:20Z': '2024-05-31T10:20:00Z',
     '2024-05-31T10:20:30.5Z': '2024-05-31T10:20:30.500Z',
     '2024-05-31T10:20:30.000Z': '2024-05-31T10:20:30Z',
-    '2024-05-31T10:20:30.0004Z': '2024-05-31T10:20:30Z',
-    '2024-05-31T10:20:30.123999999999Z': '2024-05-31T10:20:30.123Z',
+    '2024-05-31T10:20:30.0004Z': '2024-05-31T10:20:30.0004Z',
+    '2024-05-31T10:20:30.1200Z': '2024-05-31T10:20:30.120Z',
+    '2024-05-31T10:20:30.0000009Z': '2024-05-31T10:20:30Z',
+    '2024-05-31T12:20:30.123456+02:00': '2024-05-31T10:20:30.123456Z',
+    '2024-05-31T10:20:30.123999999999Z': '2024-05-31T10:20:30.123999Z',
     '2024-05-31T10:20:30+02:00': '2024-05-31T08:20:30Z',
     '2024-12-31T23:20:30-05:30': '2025-01-01T04:50:30Z',
     '2024-05-31T10:20:30-00:00': '2024-05-31T10:20:30Z',
@@ -101,7 +111,9 @@ describe('canonicalTimestamp', () => {
         const size = Math.abs(offset);
         const zone = `${sign}${digits(Math.floor(size / 60), 2)}:${digits(size % 60, 2)}`;
         const text = new Date(local).toISOString().replace('Z', `${rest}${zone}`);
-        assert.equal(canonicalTimestamp(text), timestampFrom(moment));
+        const microseconds = moment * 1000 + Number(rest.slice(0, 3).padEnd(3, '0'));
+        fc.pre(Number.isSafeInteger(microseconds));
+        assert.equal(canonicalTimestamp(text), timestampFromMicroseconds(microseconds));
       }),
       { seed: 12, numRuns: 3000 },
     );
@@ -146,6 +158,22 @@ describe('timestampFrom and dayFrom', () => {
         assert.ok(sortable(moment) < sortable(moment + later));
       }),
       { seed: 15, numRuns: 2000 },
+    );
+  });
+
+  it('write microseconds with as many digits as they have, and read them back', () => {
+    assert.equal(timestampFromMicroseconds(0), '1970-01-01T00:00:00Z');
+    assert.equal(timestampFromMicroseconds(1), '1970-01-01T00:00:00.000001Z');
+    assert.equal(timestampFromMicroseconds(1_120_000), '1970-01-01T00:00:01.120Z');
+    assert.equal(timestampFromMicroseconds(1_120_300), '1970-01-01T00:00:01.1203Z');
+    const recent = fc.integer({ min: 0, max: Date.UTC(2200) * 1000 });
+    fc.assert(
+      fc.property(recent, fc.integer({ min: 1, max: 5000 }), (moment, later) => {
+        const sortable = (at: number): string => timestampFromMicroseconds(at).slice(0, -1);
+        assert.equal(microsecondsOf(timestampFromMicroseconds(moment)), moment);
+        assert.ok(sortable(moment) < sortable(moment + later));
+      }),
+      { seed: 17, numRuns: 2000 },
     );
   });
 

@@ -22,7 +22,7 @@ interface Bad {
 
 /** A server of twelve listings in pages of four, and a replica of it. */
 async function bad(scope: Scope, count = 12): Promise<Bad> {
-  const clock = testClock();
+  const clock = testClock('2026-06-01T12:00:00Z');
   const server = await odataServer(scope, clock, { Property: listings(count, clock) }, { page: 4 });
   const resources = ['Property'];
   const replica = await makeReplica(scope, { from: server.root, interface: 'reso', clock, resources });

@@ -72,7 +72,7 @@ test('INCIDENT gt on truncated milliseconds skipped records: stamps keep theirs,
 });
 
 test('INCIDENT rate windows forgotten at restart: the next run goes on counting', async (t) => {
-  const clock = testClock();
+  const clock = testClock('2026-06-01T12:00:00Z');
   const server = await odataServer(t, clock, { Property: listings(3, clock) });
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
   const limits = { requestsPerHour: 30 };

@@ -439,7 +439,7 @@ describe("TRAP 8: a change of a Member or an Office does not move the listing's 
           'ListOfficeName',
           'ModificationTimestamp',
         );
-      const stamp = '2026-06-01T12:00:00Z';
+      const stamp = '2026-06-01T12:00:00.500Z';
       assert.deepEqual(await shown(), {
         ListAgentPreferredPhone: '111',
         ListOfficeName: 'Old',

@@ -44,40 +44,110 @@ test('what is stored after a Date was told is not stamped before it, though the 
   }
 });
 
-test('a Date that is told while somebody else writes is kept with the first answer afterwards', async (t) => {
+test('a Date lags behind the clock while somebody else writes and no promise stands, and is kept afterwards', async (t) => {
   const { clock, hold, told, stamped } = await place(t);
   await told();
+  const promised = clock.now();
   clock.advance(MINUTE);
   const release = await hold();
-  await told();
+  const lagging = await told();
+  assert.equal(
+    lagging,
+    Math.floor((promised + SECOND) / SECOND) * SECOND,
+    'it is the end of the last promise',
+  );
+  assert.ok(clock.now() < promised + MINUTE + 3 * SECOND, 'no answer waits for long');
   await release();
   const date = await told();
+  assert.ok(date >= promised + MINUTE - SECOND);
   clock.advance(-MINUTE);
   assert.ok((await stamped()) >= date);
 });
 
-test('a moment is told while the store cannot keep it, and kept at once in a new epoch', async () => {
-  const state = { now: 1_000_000, asked: 0, isBroken: true };
-  const moment = new ToldMoment({
+test('no moment is told beyond a promise that stands; one that lags by seconds keeps no answer waiting', async () => {
+  const state = { now: 1_000_000, kept: 0, asked: 0, slept: 0, isBroken: true, isFree: true };
+  const store = {
     now: async () => state.now,
     horizon: async () => {
       state.asked++;
       if (state.isBroken) throw new Error('The disk is full');
-      return { now: state.now, settled: state.now };
+      if (state.isFree) state.kept = state.now;
+      return { now: state.now, settled: state.now, standsUntil: state.kept + SECOND };
     },
-  });
-  const tell = async (): Promise<number> => {
-    assert.equal(await moment.now(), state.now);
-    await new Promise(setImmediate);
-    return state.asked;
   };
-  assert.deepEqual([await tell(), await tell()], [1, 2]);
+  const clock = {
+    sleep: async (milliseconds: number) => {
+      state.slept += milliseconds;
+    },
+  };
+  const moment = new ToldMoment(store, clock);
+  const tell = async (): Promise<readonly [told: number, asked: number, slept: number]> => {
+    const { asked, slept } = state;
+    const told = await moment.now();
+    await new Promise(setImmediate);
+    return [told - state.now, state.asked - asked, state.slept - slept];
+  };
+  assert.deepEqual(
+    [await tell(), await tell()],
+    [
+      [0, 1, 0],
+      [0, 1, 0],
+    ],
+    'what cannot be kept is told',
+  );
   state.isBroken = false;
-  assert.deepEqual([await tell(), await tell()], [3, 3]);
-  state.now += 1999;
-  assert.equal(await tell(), 3);
+  assert.deepEqual(
+    [await tell(), await tell()],
+    [
+      [0, 1, 0],
+      [0, 0, 0],
+    ],
+  );
+  state.now += 500;
+  assert.deepEqual(await tell(), [0, 0, 0]);
   state.now += 1;
-  assert.equal(await tell(), 4);
+  assert.deepEqual(
+    [await tell(), await tell()],
+    [
+      [0, 1, 0],
+      [0, 0, 0],
+    ],
+    'the next promise is made in time',
+  );
+  state.isFree = false;
+  state.now += 1001;
+  assert.deepEqual(
+    [await tell(), await tell()],
+    [
+      [-1, 1, 0],
+      [-1, 1, 0],
+    ],
+  );
+  state.now += 5000;
+  assert.deepEqual(await tell(), [-5001, 401, 2000], 'one that lags by more waits for a while');
+  state.isFree = true;
+  assert.deepEqual(await tell(), [0, 1, 0]);
   state.now -= MINUTE;
-  assert.deepEqual([await tell(), await tell()], [5, 5]);
+  assert.deepEqual(
+    [await tell(), await tell()],
+    [
+      [0, 1, 0],
+      [0, 0, 0],
+    ],
+    'it is kept anew in a new epoch',
+  );
+});
+
+test('the first answers of a store that never made a promise wait for one', async () => {
+  const state = { now: 1_000_000_000, slept: 0 };
+  const horizon = async () => {
+    const isFree = state.slept >= 10 * SECOND;
+    return { now: state.now, settled: 0, standsUntil: (isFree ? state.now : 0) + SECOND };
+  };
+  const sleep = async (milliseconds: number) => {
+    state.slept += milliseconds;
+    state.now += milliseconds;
+  };
+  const moment = new ToldMoment({ now: async () => state.now, horizon }, { sleep });
+  assert.equal(await moment.now(), 1_000_000_000 + 10 * SECOND);
 });

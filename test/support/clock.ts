@@ -13,7 +13,7 @@ export const SECOND = 1000;
 export const DAY = 86_400 * SECOND;
 
 /** A sleep on this clock takes no time, but moves the clock. */
-export function testClock(moment = '2026-06-01T12:00:00Z'): TestClock {
+export function testClock(moment = '2026-06-01T12:00:00.500Z'): TestClock {
   let now = Date.parse(moment);
   return {
     now: () => now,

@@ -99,7 +99,7 @@ function edmType(type: ScalarType): Pick<Property, 'type' | 'maxLength' | 'preci
     case 'date':
       return { type: 'Edm.Date' };
     case 'timestamp':
-      return { type: 'Edm.DateTimeOffset', precision: 3 };
+      return { type: 'Edm.DateTimeOffset', precision: 6 };
   }
 }
 

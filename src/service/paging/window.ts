@@ -1,3 +1,4 @@
+import { microsecondsOf } from '../../dictionary/index.ts';
 import type { Comparison, ComparisonOperator, Expression } from '../../query/tree.ts';
 
 /** The bounds on ModificationTimestamp that every record of a filter must keep (specification 4.4, rule 3). */
@@ -29,12 +30,15 @@ function narrower(left: Window | undefined, right: Window | undefined): Window |
 
 function later(left: string | undefined, right: string | undefined): string | undefined {
   if (left === undefined || right === undefined) return left ?? right;
-  return Date.parse(left) >= Date.parse(right) ? left : right;
+  return microsecondsOf(left) >= microsecondsOf(right) ? left : right;
 }
 
-/** The first millisecond that is no longer in the window. */
-export const endOf = ({ to, includesTo }: Window): number =>
-  to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to) + (includesTo ? 1 : 0);
+/** The first millisecond of which no part is in the window. */
+export function endOf({ to, includesTo }: Window): number {
+  if (to === undefined) return Number.POSITIVE_INFINITY;
+  const end = microsecondsOf(to) + (includesTo ? 1 : 0);
+  return Math.ceil(end / 1000);
+}
 
 const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
   eq: 'eq',

@@ -34,6 +34,9 @@ import {
 /** Rows that one transaction writes anew at the most. */
 const AT_ONCE = 200;
 
+/** The timestamp of a record that gets one. */
+type StampOf = (key: string) => string;
+
 /** What rows are written with, and everything that follows from them. */
 interface Rewriting {
   put(rows: readonly RowToPut[]): Promise<void> | void;
@@ -42,14 +45,14 @@ interface Rewriting {
 
 /**
  * Writes the rows of some keys anew, inside a write transaction.
- * @param stamp of the transaction
+ * @param stampOf timestamps of this transaction, by key
  * @returns the keys of those whose content is not known for sure: they have to come from their source again
  */
 export async function rewriteRows<T>(
   asker: Asker<T>,
   layout: ResourceLayout,
   keys: readonly string[],
-  stamp: string,
+  stampOf: StampOf,
   { put, remove }: Rewriting,
 ): Promise<string[]> {
   const { planner } = asker;
@@ -72,7 +75,7 @@ export async function rewriteRows<T>(
     ...whole.map(({ raw, told }) => {
       const isOther = told !== undefined && told !== raw._key && !taken.has(told);
       // Two rows may tell the same key: the first has it.
-      const result = mendUnder(asker, layout, raw, isOther ? told : undefined, stamp);
+      const result = mendUnder(asker, layout, raw, isOther ? told : undefined, stampOf);
       taken.add(result.row.key);
       return result;
     }),
@@ -126,12 +129,12 @@ function mendUnder<T>(
   layout: ResourceLayout,
   raw: RawRow<T>,
   other: string | undefined,
-  stamp: string,
+  stampOf: StampOf,
 ): Mended {
-  const own = mendRow(asker, layout, raw, stamp);
+  const own = mendRow(asker, layout, raw, stampOf);
   const isStored = ({ row }: Mended): boolean => row.hash === raw._hash;
   if (isStored(own) || other === undefined) return own;
-  const renamed = mendRow(asker, layout, raw, stamp, other);
+  const renamed = mendRow(asker, layout, raw, stampOf, other);
   return isStored(renamed) ? { ...renamed, renamed: own.row.stored } : own;
 }
 
@@ -168,7 +171,7 @@ function mendRow<T>(
   { planner: { model }, decode }: Asker<T>,
   layout: ResourceLayout,
   raw: RawRow<T>,
-  stamp: string,
+  stampOf: StampOf,
   key = String(raw._key),
 ): Mended {
   const { resource } = layout;
@@ -184,11 +187,16 @@ function mendRow<T>(
     published === undefined
       ? contentOf(model, layout, raw, read)
       : {
-          values: { ModificationTimestamp: read.values.ModificationTimestamp ?? stamp, ...published.values },
+          values: {
+            ModificationTimestamp: read.values.ModificationTimestamp ?? stampOf(key),
+            ...published.values,
+          },
           hash: publishedHash(model, resource.name, published),
         };
   const { hash } = content;
-  const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, read.values), stamp);
+  const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, read.values), () =>
+    stampOf(key),
+  );
   const found = { ...rowOf(layout, raw, values), key };
   const bare = { ...found, ...parentIn(resource, values) };
   const isMoved = bare.parent !== found.parent || bare.parentResource !== found.parentResource;
@@ -242,10 +250,11 @@ function withSureStamps(
   { fields }: ResourceLayout,
   values: FieldValues,
   told: FieldValues | undefined,
-  stamp: string,
+  newStamp: () => string,
 ): FieldValues {
   const unsure = fields.filter((field) => isStamp(field) && values[field.name] !== told?.[field.name]);
   if (told === undefined || unsure.length === 0) return values;
+  const stamp = newStamp();
   return { ...values, ...Object.fromEntries(unsure.map(({ name }) => [name, stamp])) };
 }
 

@@ -6,6 +6,7 @@ import { type Profile, profileOf } from '../profile.ts';
 import { readable, readSettings, type StoreSettings } from '../settings.ts';
 import type { PartitionField } from '../store.ts';
 import { storedDay, storedNumber, storedStamp } from '../stored-meta.ts';
+import type { CommitTimestamps } from '../write/commit-timestamps.ts';
 import { type Session, withSession } from './connection/session.ts';
 import { mustKnow, type StoredLayout } from './making/layout-version.ts';
 
@@ -22,6 +23,8 @@ export interface Meta extends StoredLayout {
   readonly createdAt: string;
   /** The youngest stamp that was ever committed; stamps never run backwards (I2). */
   readonly lastStamp: string;
+  /** The last timestamp of each resource (write/commit-timestamps.ts). */
+  readonly given: string | undefined;
   /** How many transactions have changed records or settings: what counts as many, shows the same. */
   readonly changes: number;
   /** Before this moment no stamp may fall any more, since a reader was told so; milliseconds since 1970. */
@@ -48,6 +51,7 @@ const NAMES = {
   secret: 'secret',
   createdAt: 'created_at',
   lastStamp: 'last_stamp',
+  given: 'last_stamps',
   changes: 'changes',
   settled: 'settled',
   restamping: 'restamping',
@@ -79,6 +83,7 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
     secret: text('secret'),
     createdAt: storedStamp(text('createdAt'), 'the timestamp of its creation'),
     lastStamp: storedStamp(text('lastStamp'), 'its last timestamp'),
+    given: values.get(NAMES.given),
     changes: storedNumber(values.get(NAMES.changes) ?? '0', 'the count of its changes'),
     settled: storedNumber(values.get(NAMES.settled) ?? '0', 'the moment up to which it is settled'),
     restamping: values.get(NAMES.restamping) === 'true',
@@ -100,6 +105,20 @@ export async function writeMeta(session: Session, values: Partial<Meta>): Promis
     [rows.map(([name]) => name), rows.map(([, value]) => value)],
   );
 }
+
+export async function readGiven(session: Session): Promise<string | undefined> {
+  const [row] = await session.rows('SELECT value FROM plat_meta WHERE name = $1', [NAMES.given]);
+  return typeof row?.value === 'string' ? row.value : undefined;
+}
+
+/** What the store keeps of the timestamps of a commit. */
+export const givenIn = ({
+  lastStamp,
+  kept,
+}: Pick<CommitTimestamps, 'lastStamp' | 'kept'>): Pick<Meta, 'lastStamp' | 'given'> => ({
+  lastStamp,
+  given: kept,
+});
 
 export async function readProfile(session: Session): Promise<Profile> {
   return profileOf(await session.rows('SELECT resource, field, since FROM plat_profile'));

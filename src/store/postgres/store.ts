@@ -26,7 +26,15 @@ import { changeSettings, type StoreSettings } from '../settings.ts';
 import type { Shared } from '../shared.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { type Planner, planShowsFile } from '../sql/page-plan.ts';
-import type { ContentKey, Horizon, ReadOptions, ReadStoreState, Store, StoreStatus } from '../store.ts';
+import type {
+  ContentKey,
+  Horizon,
+  ReadOptions,
+  ReadStoreState,
+  Store,
+  StoreStatus,
+  WriteOptions,
+} from '../store.ts';
 import { watched } from '../watched.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
 import { type Ahead, aheadOf, bringBack, type RestampReport } from '../write/bring-back.ts';
@@ -203,8 +211,12 @@ export class PostgresStore implements Store {
     });
   }
 
-  write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport> {
-    return this.#write((writer, model) => writeInBatches(writer, model, resource, records));
+  write(
+    resource: string,
+    records: readonly ParsedRecord[],
+    { over }: WriteOptions = {},
+  ): Promise<WriteReport> {
+    return this.#write((writer, model) => writeInBatches(writer, model, resource, records, { over }));
   }
 
   #commit(source: string, change: LedgerChange): Promise<WriteReport> {

@@ -9,10 +9,11 @@ import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../
 import type { StoreSettings } from '../settings.ts';
 import { checkTimeZone } from '../text/local-time.ts';
 import { countingRules } from '../values-in-use.ts';
+import { nothingGiven } from '../write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
-import { writeCountingRules, writeMeta, writeProfile } from './meta.ts';
+import { writeCountingRules, writeGiven, writeMeta, writeProfile } from './meta.ts';
 import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
 import { storeClock } from './store-clock.ts';
 import { OWN_TABLES } from './tables.ts';
@@ -96,6 +97,7 @@ export async function createStore(
   const createdAt = timestampFrom(now);
   writeMeta(database, { ...first, settings, day, secret: newSecret(), createdAt });
   database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
+  writeGiven(database, nothingGiven(createdAt));
   writeProfile(database, profile);
   await new Writer(connection, storeClock(clock, undefined, {})).applyModel(model);
   writeCountingRules(database, countingRules(model));

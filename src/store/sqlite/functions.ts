@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { RE2JS } from 're2js';
-import { canonicalDate, canonicalTimestamp } from '../../dictionary/index.ts';
+import { canonicalDate, canonicalTimestamp, fractionText } from '../../dictionary/index.ts';
 import { BoundedCache } from '../bounded-cache.ts';
 import { fileSignature } from '../file-signature.ts';
 import { sideBySide, wordsOf } from '../text/words.ts';
@@ -132,23 +132,39 @@ function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
 }
 
 /** Columns hold timestamps without the Z, so that shorter ones sort before longer ones. */
-const instant = (text: string): number => Date.parse(text.length > 10 ? `${text}Z` : `${text}T00:00:00Z`);
+const wholeSeconds = (text: string): number =>
+  Date.parse(text.length > 10 ? `${text.slice(0, 19)}Z` : `${text}T00:00:00Z`) / 1000;
 
-export function storedTimestamp(milliseconds: number): string | null {
+/** Microseconds beyond the whole second. */
+const microseconds = (text: string): number => Number(text.slice(20).padEnd(6, '0'));
+
+function storedTimestamp(seconds: number, finer: number): string | null {
+  const milliseconds = seconds * 1000;
   if (!Number.isFinite(milliseconds) || Math.abs(milliseconds) > 8.64e15) return null;
   const text = new Date(milliseconds).toISOString();
-  return text.length === 24 ? text.replace('.000Z', 'Z').slice(0, -1) : null;
+  return text.length === 24 ? `${text.slice(0, 19)}${fractionText(String(finer).padStart(6, '0'))}` : null;
 }
 
+/** To the microsecond, as in PostgreSQL. */
 function shift(moment: Value, seconds: Value): Value {
   if (typeof moment !== 'string' || seconds === null) return null;
-  const shifted = storedTimestamp(instant(moment) + Math.round(Number(seconds) * 1000));
+  const whole = Math.floor(Number(seconds));
+  const finer = microseconds(moment) + Math.floor((Number(seconds) - whole) * 1e6 + 0.5);
+  const carried = Math.floor(finer / 1e6);
+  const shifted = storedTimestamp(wholeSeconds(moment) + whole + carried, finer - carried * 1e6);
   return moment.length > 10 || shifted === null ? shifted : shifted.slice(0, 10);
 }
 
 function secondsBetween(later: Value, earlier: Value): Value {
   if (typeof later !== 'string' || typeof earlier !== 'string') return null;
-  return (instant(later) - instant(earlier)) / 1000;
+  const seconds = wholeSeconds(later) - wholeSeconds(earlier);
+  const finer = microseconds(later) - microseconds(earlier);
+  if (finer === 0) return seconds;
+  // As a text, since a sum of both would be rounded twice.
+  const [whole, rest] = seconds > 0 && finer < 0 ? [seconds - 1, finer + 1e6] : [seconds, finer];
+  const [positive, negative] = whole < 0 && rest > 0 ? [whole + 1, rest - 1e6] : [whole, rest];
+  const sign = positive < 0 || negative < 0 ? '-' : '';
+  return Number(`${sign}${Math.abs(positive)}.${String(Math.abs(negative)).padStart(6, '0')}`);
 }
 
 /** A number as JSON writes it. */

@@ -1,12 +1,13 @@
 import type { Horizon } from '../store.ts';
+import { PROMISE_STANDS } from '../write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
-import { readTimes, writeClockReading, writeSettled } from './meta.ts';
+import { readTimes, type StoredTimes, writeClockReading, writeSettled } from './meta.ts';
 import type { StoreClock } from './store-clock.ts';
 
-/** Milliseconds between two promises that are kept; less than the 5 s that a window waits (I2). */
-const PROMISE_EVERY = 1000;
+/** Milliseconds after which another promise is kept, while the one before still stands. */
+const PROMISE_EVERY = PROMISE_STANDS / 2;
 
 /** Tells up to where the store is settled, by a try to get the write lock. */
 export class HorizonProbe {
@@ -14,7 +15,6 @@ export class HorizonProbe {
   readonly #read: Connection;
   readonly #clock: StoreClock;
   readonly #isLost: () => boolean;
-  #promised = 0;
 
   /** @param isLost whether nothing may be written to the file any more */
   constructor(path: string, read: Connection, clock: StoreClock, isLost: () => boolean) {
@@ -30,26 +30,29 @@ export class HorizonProbe {
 
   /** The clock that stamps; never before the last stamp. */
   now(): number {
-    const { newest, epoch } = readTimes(this.#read);
-    this.#clock.inEpoch(epoch);
-    return Math.max(this.#clock.now(), newest);
+    return this.#times().now;
   }
 
   horizon(): Horizon {
     const { database } = this.#probe;
-    if (this.#isLost()) return { now: this.now(), settled: readTimes(this.#read).newest };
+    if (this.#isLost()) return whileOthersWrite(this.#times());
     try {
       using transaction = begin(database, 'write');
       // Under the lock, or it might be of an epoch that has ended meanwhile.
-      const now = this.now();
-      this.#promise(now);
+      const { now, settled } = this.#times();
+      const kept = this.#promise(now, settled);
       transaction.commit();
-      return { now, settled: now };
+      return { now, settled: now, standsUntil: kept + PROMISE_STANDS };
     } catch (error) {
       if (!isBusy(error)) throw error;
-      // The writer at work stamps with its own clock, but never before what is committed.
-      return { now: this.now(), settled: readTimes(this.#read).newest };
+      return whileOthersWrite(this.#times());
     }
+  }
+
+  #times(): StoredTimes & { readonly now: number } {
+    const times = readTimes(this.#read);
+    this.#clock.inEpoch(times.epoch);
+    return { ...times, now: Math.max(this.#clock.now(), times.newest) };
   }
 
   close(): void {
@@ -59,13 +62,22 @@ export class HorizonProbe {
   /**
    * Keeps, once in a while, up to where windows were called settled, so that no process stamps before it, not even
    * on a clock that was set back meanwhile.
+   * @returns what the store keeps
    */
-  #promise(settled: number): void {
-    // What was promised in an epoch before counts no more.
-    if (settled >= this.#promised && settled < this.#promised + PROMISE_EVERY) return;
-    writeSettled(this.#probe.database, settled);
+  #promise(now: number, kept: number): number {
+    if (now < kept + PROMISE_EVERY) return kept;
+    writeSettled(this.#probe.database, now);
     const reading = this.#clock.toKeep();
     if (reading !== undefined) writeClockReading(this.#probe.database, reading);
-    this.#promised = settled;
+    return now;
   }
+}
+
+/**
+ * The writer at work stamps with its own clock, but never before what is committed while a promise stands; where none
+ * does, as early as the end of the last one (write/commit-timestamps.ts).
+ */
+function whileOthersWrite({ now, newest, settled }: StoredTimes & { readonly now: number }): Horizon {
+  const standsUntil = settled + PROMISE_STANDS;
+  return { now, settled: Math.min(newest, standsUntil), standsUntil };
 }

@@ -6,6 +6,7 @@ import { makeModel, type StoreModel } from '../model.ts';
 import { type Profile, profileOf } from '../profile.ts';
 import { readable, readSettings, type StoreSettings } from '../settings.ts';
 import { storedDay, storedNumber, storedStamp } from '../stored-meta.ts';
+import type { CommitTimestamps } from '../write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 
@@ -139,3 +140,20 @@ function putText(database: DatabaseSync, name: string, value: string): void {
 export function writeLastStamp(database: DatabaseSync, stamp: string): void {
   database.prepare("UPDATE plat_meta SET value = ? WHERE name = 'last_stamp'").run(stamp);
 }
+
+/** The last timestamp of each resource (write/commit-timestamps.ts). */
+export const readGiven = (connection: Connection): string | undefined => {
+  const row = connection.prepare("SELECT value FROM plat_meta WHERE name = 'last_stamps'").get();
+  return typeof row?.value === 'string' ? row.value : undefined;
+};
+
+export function writeTimestamps(
+  database: DatabaseSync,
+  { lastStamp, kept }: Pick<CommitTimestamps, 'lastStamp' | 'kept'>,
+): void {
+  writeLastStamp(database, lastStamp);
+  writeGiven(database, kept);
+}
+
+export const writeGiven = (database: DatabaseSync, text: string): void =>
+  putText(database, 'last_stamps', text);

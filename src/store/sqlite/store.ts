@@ -27,7 +27,7 @@ import type { Lane } from '../read-caller.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { changeSettings, type StoreSettings } from '../settings.ts';
 import { type Planner, planShowsFile } from '../sql/page-plan.ts';
-import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus } from '../store.ts';
+import type { ContentKey, Horizon, ReadOptions, Store, StoreStatus, WriteOptions } from '../store.ts';
 import { watched } from '../watched.ts';
 import { WholeBodies } from '../whole/whole-bodies.ts';
 import { removeInBatches, writeInBatches } from '../write/batches.ts';
@@ -290,9 +290,13 @@ class SqliteStore implements Store {
     });
   }
 
-  write(resource: string, records: readonly ParsedRecord[]): Promise<WriteReport> {
+  write(
+    resource: string,
+    records: readonly ParsedRecord[],
+    { over }: WriteOptions = {},
+  ): Promise<WriteReport> {
     return this.#exclusively(async () => {
-      const report = await writeInBatches(this.#writer, this.#model, resource, records);
+      const report = await writeInBatches(this.#writer, this.#model, resource, records, { over });
       this.#model = report.model;
       return report.report;
     });

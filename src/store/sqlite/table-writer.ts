@@ -8,24 +8,24 @@ import { tombstones } from './tombstones.ts';
 
 /** What a transaction does to the records of one resource. */
 export interface TableWriter extends Omit<StoredRows, 'after'>, Pick<RowPutter, 'put'>, Restamper {
-  remove(rows: readonly StoredRow[]): void;
+  /** @param deletedAt the timestamp of each tombstone, by key */
+  remove(rows: readonly StoredRow[], deletedAt: (key: string) => string): void;
 }
 
-/** @param stamp of the transaction, for tombstones */
-export function tableWriter(court: Court, layout: ResourceLayout, stamp: string): TableWriter {
+export function tableWriter(court: Court, layout: ResourceLayout): TableWriter {
   const { connection, counters } = court;
   const resource = layout.resource.name;
   const stored = storedRows(connection, layout);
-  const graves = tombstones(connection, resource, stamp);
+  const graves = tombstones(connection, resource);
   const putter = rowPutter(court, layout, graves);
   return {
     ...stored,
     put: putter.put,
     ...restamper(connection, layout, stored, putter),
-    remove(rows) {
+    remove(rows, deletedAt) {
       if (rows.length === 0) return;
       for (const [key, { visible, system }] of putter.take(rows)) {
-        graves.bury(key, system);
+        graves.bury(key, system, deletedAt(key));
         counters.add(resource, visible, system, -1);
       }
       counters.flush();

@@ -3,22 +3,21 @@ import type { Connection } from './connection.ts';
 
 /** What is left of the deleted records of one resource. */
 export interface Tombstones {
-  bury(key: string, system: string | null): void;
+  bury(key: string, system: string | null, deletedAt: string): void;
   /** A record that comes again leaves its tombstone. */
   unbury(key: string): void;
 }
 
-/** @param stamp of the transaction */
-export function tombstones(connection: Connection, resource: string, stamp: string): Tombstones {
+export function tombstones(connection: Connection, resource: string): Tombstones {
   let hasSome: boolean | undefined;
   return {
-    bury(key, system) {
+    bury(key, system, deletedAt) {
       hasSome = true;
       connection
         .prepare(
           'INSERT INTO plat_tombstones VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET system = excluded.system, deleted_at = excluded.deleted_at',
         )
-        .run(resource, key, system, stamp);
+        .run(resource, key, system, deletedAt);
     },
     unbury(key) {
       hasSome ??=

@@ -1,7 +1,8 @@
 import { rewriteRows } from '../check/rewrite-rows.ts';
 import { findRowFaults } from '../check/row-faults.ts';
 import type { StoreModel } from '../model.ts';
-import type { WriteTransaction } from '../write/transaction.ts';
+import type { CommitTimestamps } from '../write/commit-timestamps.ts';
+import type { StoredRow, WriteTransaction } from '../write/transaction.ts';
 import { askerOf } from './asker.ts';
 import type { Connection } from './connection.ts';
 import { counters } from './counters.ts';
@@ -21,7 +22,7 @@ export interface SqliteTransaction extends WriteTransaction {
 export function sqliteTransaction(
   connection: Connection,
   model: StoreModel,
-  stamp: string,
+  timestamps: CommitTimestamps,
   source: string | null,
 ): SqliteTransaction {
   const court = { connection, model, counters: counters(connection), source };
@@ -29,16 +30,21 @@ export function sqliteTransaction(
   const table = (resource: string): TableWriter => {
     const known = writers.get(resource);
     if (known !== undefined) return known;
-    const made = tableWriter(court, model.layout(resource), stamp);
+    const made = tableWriter(court, model.layout(resource));
     writers.set(resource, made);
     return made;
   };
+  const deletedAt = (resource: string, rows: readonly StoredRow[]): ((key: string) => string) =>
+    timestamps.of(
+      resource,
+      rows.map(({ key }) => key),
+    );
   // Of a resource that was never stored there is nothing to find, and there are no tables to look into.
   const stored = <T>(resource: string, found: (records: TableWriter) => T, nothing: T): T =>
     model.stores(resource) ? found(table(resource)) : nothing;
   return {
     model,
-    stamp,
+    timestamps,
     source,
     ledger: sqliteLedgerWriter(connection),
     find: async (resource, keys) => stored(resource, (records) => records.find(keys), new Map()),
@@ -53,7 +59,12 @@ export function sqliteTransaction(
       return new Set(faults.map(({ key }) => key));
     },
     rewrite: async (resource, keys) => {
-      return rewriteRows(askerOf(connection, model), model.layout(resource), keys, stamp, table(resource));
+      const stampOf = (key: string): string => timestamps.of(resource, [...keys, key])(key);
+      const { put, remove } = table(resource);
+      return rewriteRows(askerOf(connection, model), model.layout(resource), keys, stampOf, {
+        put,
+        remove: (rows) => remove(rows, deletedAt(resource, rows)),
+      });
     },
     put: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).put(rows)),
     restamp: async (resource, rows) => table(resource).restamp(rows),
@@ -61,7 +72,8 @@ export function sqliteTransaction(
       stored(resource, (records) => records.stampedAfter(field, moment, limit), []),
     tombstonesAfter: async (moment, limit) => tombstonesAfter(connection, moment, limit),
     restampTombstones: async (moved) => restampTombstones(connection, moved),
-    remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
+    remove: async (resource, rows) =>
+      rows.length === 0 ? undefined : table(resource).remove(rows, deletedAt(resource, rows)),
     valuesChanged: async () => court.counters.valuesChanged(),
     valuesInUse: async () => court.counters.valuesInUse(),
     renew: async (resource) => table(resource).renew(),

@@ -10,8 +10,8 @@ import { countingRules } from '../values-in-use.ts';
 import type { Attempt } from '../write/batches.ts';
 import type { StampState } from '../write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../write/change-settings.ts';
-import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../write/in-time.ts';
-import { nextStamp } from '../write/next-stamp.ts';
+import { CommitTimestamps, type TimeSource, type TimeWish } from '../write/commit-timestamps.ts';
+import { type Allowed, inTime, reach, WRITE_LIMITS, type WriteLimits } from '../write/in-time.ts';
 import { publishDictionary, publishing, publishValues } from '../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import { bindings, type Connection } from './connection.ts';
@@ -20,6 +20,7 @@ import { refusalIn } from './errors.ts';
 import { underLock } from './lock.ts';
 import {
   readCountingRules,
+  readGiven,
   readMeta,
   readModel,
   readProfile,
@@ -31,6 +32,7 @@ import {
   writeProfile,
   writeRestamping,
   writeSettled,
+  writeTimestamps,
 } from './meta.ts';
 import type { StoreClock } from './store-clock.ts';
 import { extendTables } from './tables.ts';
@@ -61,8 +63,8 @@ export class Writer {
   }
 
   /**
-   * Runs `work` under the write lock with the next stamp, and commits. The stamp is taken when the lock is held and
-   * never runs backwards, so stamps are in the order of commits (I2).
+   * Runs `work` under the write lock with the next timestamps, and commits. They are taken when the lock is held, after
+   * all that the resource has and all that a reader was promised, so they are in the order of commits (I2).
    */
   attempt<T>(
     model: StoreModel,
@@ -74,10 +76,10 @@ export class Writer {
     return this.locked<Attempt<T>>(async () => {
       const started = this.limits.elapsed();
       if (readMeta(database).generation !== model.generation) return { kind: 'outdated' };
-      const stamp = this.#nextStamp(allowed.ahead);
-      const transaction = sqliteTransaction(this.#connection, model, stamp, source);
+      const timestamps = this.#timestamps(allowed);
+      const transaction = sqliteTransaction(this.#connection, model, timestamps, source);
       const outcome = await inTime(transaction, publishing(work), this.#clock, this.limits, allowed, started);
-      if (outcome.kind === 'done') this.#keep(stamp);
+      if (outcome.kind === 'done') this.#keep(timestamps);
       else database.exec('ROLLBACK');
       return outcome;
     });
@@ -88,17 +90,25 @@ export class Writer {
     return underLock(this.#connection, this.#clock, work, patience);
   }
 
-  /** @param ahead milliseconds that it lies ahead of the clock */
-  #nextStamp(ahead = 0): string {
-    const { epoch, settled, lastStamp } = readTimes(this.#connection);
-    this.#clock.inEpoch(epoch);
-    const source = { moment: this.#clock.now(), settled, lastStamp, jump: this.#clock.jump() };
-    return nextStamp(source, ahead);
+  #timestamps(wish: TimeWish = {}): CommitTimestamps {
+    return new CommitTimestamps(this.#times(), wish);
   }
 
-  #keep(stamp: string): void {
+  /** For a transaction that stamps nothing, whatever the clock says. */
+  #unstamped(): CommitTimestamps {
+    return new CommitTimestamps({ ...this.#times(), jump: 0 });
+  }
+
+  #times(): TimeSource {
+    const { epoch, settled, lastStamp } = readTimes(this.#connection);
+    this.#clock.inEpoch(epoch);
+    const given = readGiven(this.#connection);
+    return { moment: this.#clock.now(), settled, lastStamp, given, jump: this.#clock.jump() };
+  }
+
+  #keep(timestamps: CommitTimestamps): void {
     const { database } = this.#connection;
-    writeLastStamp(database, stamp);
+    writeTimestamps(database, timestamps);
     const reading = this.#clock.toKeep();
     if (reading !== undefined) writeClockReading(database, reading);
   }
@@ -130,7 +140,7 @@ export class Writer {
       writeMeta(database, { generation: model.generation, settings, day });
       writeProfile(database, profile);
       await this.applyModel(model);
-      const renewed = sqliteTransaction(this.#connection, model, this.#nextStamp(), null);
+      const renewed = sqliteTransaction(this.#connection, model, this.#timestamps(), null);
       for (const resource of outdatedTexts(current, model)) await renewed.renew(resource);
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
         await this.#judge(model, () => true);
@@ -197,16 +207,12 @@ export class Writer {
   }
 
   async #judge(model: StoreModel, concerns: (resource: string) => boolean): Promise<void> {
-    const { database } = this.#connection;
-    const { lastStamp } = readTimes(this.#connection);
-    const transaction = sqliteTransaction(this.#connection, model, lastStamp, null);
+    const transaction = sqliteTransaction(this.#connection, model, this.#unstamped(), null);
     transaction.judge(concerns);
     const changed = await transaction.valuesChanged();
     if (changed.length === 0) return;
     // A timestamp is taken only where something is published: the clock may be one that none can be taken of.
-    const stamp = this.#nextStamp();
-    await publishValues(sqliteTransaction(this.#connection, model, stamp, null), changed);
-    writeLastStamp(database, stamp);
+    await this.#stamped(model, (stamped) => publishValues(stamped, changed));
   }
 
   /** Counts the values in use of a store that knows none yet, or counted them by other rules. */
@@ -230,9 +236,15 @@ export class Writer {
 
   /** Inside a transaction: the published dictionary as the model and the counters of values have it. */
   async publish(model: StoreModel): Promise<void> {
-    const stamp = this.#nextStamp();
-    await publishDictionary(sqliteTransaction(this.#connection, model, stamp, null));
-    writeLastStamp(this.#connection.database, stamp);
+    await this.#stamped(model, publishDictionary);
+  }
+
+  /** Inside a transaction: what is stamped, until the clock has come there. */
+  async #stamped(model: StoreModel, work: (transaction: WriteTransaction) => Promise<void>): Promise<void> {
+    const timestamps = this.#timestamps();
+    await work(sqliteTransaction(this.#connection, model, timestamps, null));
+    writeTimestamps(this.#connection.database, timestamps);
+    await reach(this.#clock, timestamps);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { storedHash } from '../record/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
 import { isAbsent } from '../record/parsed-record.ts';
-import { ownStamps } from './own-stamps.ts';
+import { putStamped, type Unstamped } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { RowToPut, WriteTransaction } from './transaction.ts';
 
@@ -13,7 +13,7 @@ export interface NewParent {
 
 /**
  * Children that are stored under these parents without having been seen under them, by resource, as they are to be
- * stored again: of their parents' originating system, and stamped, since from now on they are seen (I2).
+ * stored again: of their parents' originating system, and to be stamped, since from now on they are seen (I2).
  * @param skips navigations that are dealt with otherwise, since the parent brings its children
  */
 export async function findOrphans(
@@ -21,9 +21,9 @@ export async function findOrphans(
   resource: string,
   parents: readonly NewParent[],
   skips: (navigation: string, parent: string) => boolean,
-): Promise<Map<string, RowToPut[]>> {
+): Promise<Map<string, Unstamped[]>> {
   const { model } = transaction;
-  const orphans = new Map<string, RowToPut[]>();
+  const orphans = new Map<string, Unstamped[]>();
   if (parents.length === 0) return orphans;
   const systems = new Map(parents.map(({ key, system }) => [key, system]));
   for (const { name, target, collection } of model.resource(resource).navigations.values()) {
@@ -32,22 +32,21 @@ export async function findOrphans(
     const rows = [...found].flatMap(([parent, children]) => (skips(name, parent) ? [] : children));
     if (rows.length === 0) continue;
     const contents = await transaction.load(target, rows);
-    const { fields } = model.resource(target);
-    const put = rows.map((row): RowToPut => {
+    const put = rows.map((row): Unstamped => {
       const system = systems.get(row.parent ?? '') ?? null;
       const content = contents.get(row.key) ?? {};
       const isListings = isMediaOfListing(model.resource(target), content);
       const derived = isListings ? systemFieldsOfMedia(undefined, system ?? undefined) : [];
       const absent = Object.fromEntries(derived.filter(([name]) => isAbsent(content[name])));
-      const stamps = ownStamps(transaction, fields, content, undefined, new Set());
-      const values = { ...content, ...absent, ...stamps };
+      const values = { ...content, ...absent };
       // What it says of a system is compared with that of its parent from now on.
       const { settings } = model;
       const hash =
         settings.owner === 'replica' && row.hash !== ''
           ? storedHash(model.resource(target), values, settings, system)
           : row.hash;
-      return { ...row, stored: row, system, hash, values };
+      const placed: RowToPut = { ...row, stored: row, system, hash, values };
+      return { row: placed, before: content, after: undefined };
     });
     orphans.set(target, [...(orphans.get(target) ?? []), ...put]);
   }
@@ -63,7 +62,7 @@ export async function adoptOrphans(
 ): Promise<void> {
   const fresh = stored.filter((row) => row.stored === undefined);
   for (const [target, rows] of await findOrphans(transaction, resource, fresh, () => false)) {
-    await transaction.put(target, rows);
+    await putStamped(transaction, target, rows);
     tally.children.stored += rows.length;
   }
 }

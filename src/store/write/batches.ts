@@ -3,6 +3,7 @@ import { platError } from '../../errors/index.ts';
 import { isStored, type StoreModel } from '../model.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { stampsOfValues } from '../record/stamps.ts';
+import type { Span } from './allot-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
 import { doubting } from './doubting.ts';
 import type { Allowed, Timed, WriteLimits } from './in-time.ts';
@@ -42,8 +43,11 @@ export interface BatchWriter {
 
 /** Records of one transaction at the most; a transaction holds the lock for a fraction of a second. */
 const LARGEST_BATCH = 1000;
-/** Records and children of one transaction at the most, where an engine does not say otherwise. */
-const LARGEST_WEIGHT = 20_000;
+/**
+ * Records and children of one transaction at the most, where an engine does not say otherwise. In a store that is being
+ * read as many as these have timestamps for a second (allot-timestamps.ts), half of the time that a transaction may take.
+ */
+const LARGEST_WEIGHT = 10_000;
 
 /** Times that one record is tried: a machine that stood still for a moment makes no record too heavy. */
 const TRIES = 3;
@@ -59,6 +63,8 @@ export interface Written {
 
 /** What may go with the records. */
 export interface BatchOptions {
+  /** Where their timestamps are to lie, evenly in the order of the records, as far as there is room. */
+  readonly over?: Span | undefined;
   /** The source that they are replicated from. */
   readonly source?: string;
   /** Whether no stored hash is believed. */
@@ -75,11 +81,12 @@ export function writeInBatches(
   current: StoreModel,
   resource: string,
   records: readonly ParsedRecord[],
-  { source, anew = false, begin, finish }: BatchOptions = {},
+  { source, over, anew = false, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
   return inBatches(writer, current, {
     batches: split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
     source: source ?? null,
+    over,
     isSized: true,
     hasEnd: finish !== undefined,
     async ready(model, batch, waiting) {
@@ -118,6 +125,7 @@ export function removeInBatches(
   return inBatches(writer, current, {
     batches,
     source: null,
+    over: undefined,
     isSized: false,
     hasEnd: false,
     ready: async (model) => model,
@@ -137,6 +145,8 @@ export function removeInBatches(
 interface Batches<T> {
   readonly batches: T[][];
   readonly source: string | null;
+  /** The span of all timestamps. */
+  readonly over: Span | undefined;
   /** Whether the weight of a batch tells how long it takes. */
   readonly isSized: boolean;
   /** Whether there is work for the last transaction, which takes place without any thing if it must. */
@@ -161,13 +171,16 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
   let report: WriteReport = emptyTally('');
   let tries = 0;
   let ahead = 0;
+  const total = waiting.reduce((sum, { length }) => sum + length, 0);
+  let done = 0;
   if (waiting.length === 0 && job.hasEnd) waiting.push([]);
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
     model = await job.ready(model, batch, waiting);
     const work = job.work(batch, model, waiting.length === 0 ? report : undefined);
     const longest = batch.length > 1 ? usual : alone + usual;
+    const over = job.over && partOf(job.over, done / total, (done + batch.length) / total);
     const attempt = await writer
-      .attempt(model, work, job.source, { ahead, longest })
+      .attempt(model, work, job.source, { ahead, longest, over })
       .catch((error: unknown): { readonly kind: 'refused'; readonly reason: string } => {
         const reason = writer.refusal(error);
         if (reason === undefined || batch.length === 0) throw error;
@@ -177,6 +190,7 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
     switch (attempt.kind) {
       case 'done':
         report = addReports(report, attempt.result);
+        done += batch.length;
         tries = 0;
         ahead = 0;
         if (job.isSized) speedUp(writer);
@@ -215,12 +229,17 @@ async function inBatches<T>(writer: BatchWriter, current: StoreModel, job: Batch
   return { report, model };
 }
 
+/** @param begin, end shares of the span */
+function partOf({ from, to }: Span, begin: number, end: number): Span {
+  return { from: from + Math.floor((to - from) * begin), to: from + Math.floor((to - from) * end) };
+}
+
 function write(
   transaction: WriteTransaction,
   resource: string,
   batch: readonly PreparedRecord[],
 ): Promise<WriteReport> {
-  if (batch.length === 0) return Promise.resolve(emptyTally(transaction.stamp));
+  if (batch.length === 0) return Promise.resolve(emptyTally(transaction.timestamps.moment));
   const isPart = transaction.model.resource(resource).parent !== undefined;
   return isPart ? writeChildren(transaction, resource, batch) : writeRecords(transaction, resource, batch);
 }

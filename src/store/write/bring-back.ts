@@ -4,8 +4,13 @@
  * get timestamps of now, as if they had been changed, in transactions like those of any other write. The store is read
  * and written meanwhile. One that was broken off is taken up by the next.
  */
-
-import { type Field, type FieldValues, REPLICA_STAMP, timestampFrom } from '../../dictionary/index.ts';
+import {
+  type Field,
+  type FieldValues,
+  microsecondsOf,
+  REPLICA_STAMP,
+  timestampFrom,
+} from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { spanText } from '../clock-jump.ts';
 import type { NewEpoch } from '../epoch.ts';
@@ -84,8 +89,8 @@ const FIRST_MOMENT = '0001-01-01T00:00:00Z';
 
 /** Records of one transaction at the most. */
 const LARGEST_BATCH = 1000;
-/** Different timestamps of one transaction at the most: each gets a millisecond of its own, and the commit waits for it. */
-const MOMENTS = 100;
+/** Different timestamps of one transaction at the most; the commit waits for those that lie ahead of the clock. */
+const MOMENTS = 2000;
 
 export async function bringBack(
   writer: RestampWriter,
@@ -135,7 +140,7 @@ export async function bringBack(
     let moved = 0;
     for (let limit = LARGEST_BATCH; ; ) {
       const attempt = await writer.attempt(model, (transaction) => move(transaction, limit), null, {
-        ahead: MOMENTS,
+        ahead: 0,
         longest: usual,
       });
       switch (attempt.kind) {
@@ -175,22 +180,27 @@ function ownFields({ model }: WriteTransaction, resource: string, field: string)
   return model.settings.owner === 'authority' ? stamps : stamps.filter(({ name }) => name === field);
 }
 
+/**
+ * Each record gets a new timestamp in its field, in the order of those that it and the others had, and what else of it lies
+ * ahead gets earlier ones, in order, that no other record has.
+ */
 async function moveRecords(
   transaction: WriteTransaction,
   resource: string,
   field: string,
   limit: number,
 ): Promise<number> {
+  const { timestamps } = transaction;
   const names = ownFields(transaction, resource, field).map(({ name }) => name);
-  const found = await transaction.stampedAfter(resource, field, transaction.stamp, limit);
-  const ahead = (values: FieldValues): string[] =>
-    names.flatMap((name) => {
-      const value = values[name];
-      return typeof value === 'string' && isLater(value, transaction.stamp) ? [value] : [];
-    });
-  const { taken, moments } = take(found, ({ values }) => ahead(values));
-  const back = inOrder(moments, transaction.stamp);
-  const rows = taken.map((stored) => {
+  const found = await transaction.stampedAfter(resource, field, timestamps.moment, limit);
+  const taken = take(found, ({ values }) => aheadIn(values, names, timestamps.moment));
+  const moments = timestamps.next(
+    resource,
+    taken.reduce((sum, { moments: { length } }) => sum + length, 0),
+  );
+  let given = 0;
+  const rows = taken.map(({ item: stored, moments: own }) => {
+    const back = new Map(own.map((moment) => [moment, moments[given++]]));
     const moved = names.flatMap((name) => {
       const to = back.get(String(stored.values[name]));
       return to === undefined ? [] : [[name, to] as const];
@@ -201,39 +211,48 @@ async function moveRecords(
   return rows.length;
 }
 
+/** The different timestamps of a record after a moment, in order. */
+function aheadIn(values: FieldValues, names: readonly string[], moment: string): string[] {
+  const later = names.flatMap((name) => {
+    const value = values[name];
+    return typeof value === 'string' && isLater(value, moment) ? [value] : [];
+  });
+  return inOrder(new Set(later));
+}
+
 async function moveTombstones(transaction: WriteTransaction, limit: number): Promise<number> {
-  const found = await transaction.tombstonesAfter(transaction.stamp, limit);
-  const later = found.filter(({ deletedAt }) => isLater(deletedAt, transaction.stamp));
-  const { taken, moments } = take(later, ({ deletedAt }) => [deletedAt]);
-  const back = inOrder(moments, transaction.stamp);
-  const moved = taken.map(
-    (each): Tombstone => ({ ...each, deletedAt: back.get(each.deletedAt) ?? transaction.stamp }),
-  );
+  const { timestamps } = transaction;
+  const found = await transaction.tombstonesAfter(timestamps.moment, limit);
+  const later = found.filter(({ deletedAt }) => isLater(deletedAt, timestamps.moment));
+  const taken = later.toSorted((left, right) => order(left.deletedAt, right.deletedAt));
+  const moved = [...Map.groupBy(taken, ({ resource }) => resource)].flatMap(([resource, group]) => {
+    const moments = timestamps.next(resource, group.length);
+    return group.map((each, index): Tombstone => {
+      return { ...each, deletedAt: moments[index] ?? timestamps.moment };
+    });
+  });
   await transaction.restampTombstones(moved);
   return moved.length;
 }
 
-const isLater = (left: string, right: string): boolean => Date.parse(left) > Date.parse(right);
+const order = (left: string, right: string): number => microsecondsOf(left) - microsecondsOf(right);
 
-/** As many of the first as have no more different timestamps than there are milliseconds for. */
+const isLater = (left: string, right: string): boolean => order(left, right) > 0;
+
+const inOrder = (moments: ReadonlySet<string>): string[] => [...moments].toSorted(order);
+
+/** As many of the first as have no more timestamps than one transaction gives. */
 function take<T>(
   found: readonly T[],
-  stampsOf: (item: T) => readonly string[],
-): { readonly taken: readonly T[]; readonly moments: ReadonlySet<string> } {
-  const moments = new Set<string>();
-  const taken: T[] = [];
+  momentsOf: (item: T) => readonly string[],
+): { readonly item: T; readonly moments: readonly string[] }[] {
+  const taken: { item: T; moments: readonly string[] }[] = [];
+  let count = 0;
   for (const item of found) {
-    const stamps = stampsOf(item);
-    if (taken.length > 0 && moments.size + stamps.length > MOMENTS) break;
-    for (const stamp of stamps) moments.add(stamp);
-    taken.push(item);
+    const moments = momentsOf(item);
+    count += moments.length;
+    if (taken.length > 0 && count > MOMENTS) break;
+    taken.push({ item, moments });
   }
-  return { taken, moments };
-}
-
-/** Timestamps up to that of the transaction, which lies ahead by as many milliseconds, for those that lie later. */
-function inOrder(moments: ReadonlySet<string>, stamp: string): ReadonlyMap<string, string> {
-  const sorted = [...moments].toSorted((left, right) => Date.parse(left) - Date.parse(right));
-  const first = Date.parse(stamp) - (sorted.length - 1);
-  return new Map(sorted.map((moment, index) => [moment, timestampFrom(first + index)]));
+  return taken;
 }

@@ -41,8 +41,8 @@ export async function commitChange(
   for (const { resource, records: group } of records.slice(0, -1)) {
     const written = await writeInBatches(writer, model, resource, group, {
       ...shared,
-      finish: ({ ledger, stamp }, { rejected }) =>
-        ledger.apply(source, { quarantine: entriesOf(rejected, group) }, stamp),
+      finish: ({ ledger, timestamps }, { rejected }) =>
+        ledger.apply(source, { quarantine: entriesOf(rejected, group) }, timestamps.moment),
     });
     ({ model } = written);
     report = addReports(report, written.report);
@@ -50,10 +50,10 @@ export async function commitChange(
   const { resource, records: group } = records.at(-1) ?? { resource: '', records: [] };
   const written = await writeInBatches(writer, model, resource, group, {
     ...shared,
-    finish: ({ ledger, stamp }, { rejected }) => {
+    finish: ({ ledger, timestamps }, { rejected }) => {
       const quarantine = [...(account.quarantine ?? []), ...left, ...entriesOf(rejected, group)];
       const release = stored(account.release ?? [], [...quarantine, ...report.rejected]);
-      return ledger.apply(source, { ...account, quarantine, release }, stamp);
+      return ledger.apply(source, { ...account, quarantine, release }, timestamps.moment);
     },
   });
   return { report: addReports(report, written.report), model: written.model };

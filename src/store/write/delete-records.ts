@@ -10,7 +10,7 @@ export async function deleteRecords(
   resource: string,
   keys: readonly string[],
 ): Promise<WriteReport> {
-  const tally = emptyTally(transaction.stamp);
+  const tally = emptyTally(transaction.timestamps.moment);
   const rows = [...(await transaction.find(resource, [...new Set(keys)])).values()];
   const touched = new Map<string, { resource: string; key: string; changes: Set<ChildChange> }>();
   for (const { parent, parentResource, kind } of rows) {
@@ -23,6 +23,7 @@ export async function deleteRecords(
   await removeWithChildren(transaction, resource, rows, tally);
   await restampParents(transaction, [...touched.values()], tally);
   tally.deleted += rows.length;
+  tally.stamp = transaction.timestamps.newest;
   return tally;
 }
 

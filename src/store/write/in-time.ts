@@ -5,6 +5,8 @@
  * there. Either way no reader meets a timestamp that is older than the usual transaction, or one of the future.
  */
 import type { Clock } from '../clock.ts';
+import type { Span } from './allot-timestamps.ts';
+import type { CommitTimestamps } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** The limits of a writer's transactions; a test has smaller ones, and a clock of its own. */
@@ -30,6 +32,8 @@ export const WRITE_LIMITS: WriteLimits = {
 export interface Allowed {
   /** Milliseconds that the timestamp lies ahead of the clock. */
   readonly ahead: number;
+  /** Where timestamps are to lie, as far as there is room. */
+  readonly over?: Span | undefined;
   /** Milliseconds after which the work is broken off: beyond those it is not going to be committed. */
   readonly longest: number;
 }
@@ -65,14 +69,26 @@ export async function inTime<T>(
     if (error instanceof TakesTooLong) return { kind: 'too-long', milliseconds: taken() };
     throw error;
   }
-  if (taken() <= ahead + usual) await reach(clock, Date.parse(transaction.stamp), ahead);
+  const { timestamps } = transaction;
+  // So many records that their timestamps, ten in a millisecond, end too far ahead are too many for one transaction.
+  if (timestamps.ahead > ahead + usual) {
+    return { kind: 'too-long', milliseconds: Math.max(taken(), timestamps.ahead) };
+  }
+  if (taken() <= ahead + usual) await reach(clock, timestamps);
   const milliseconds = taken();
   return milliseconds <= ahead + usual ? { kind: 'done', result } : { kind: 'too-long', milliseconds };
 }
 
-/** Waits until the clock is there, but no longer than it should take: it may have been set back meanwhile. */
-async function reach({ now, sleep }: Clock, moment: number, longest: number): Promise<void> {
-  for (let left = longest; left > 0 && now() < moment; ) {
+/**
+ * Waits until the clock has come to all timestamps of a commit, but no longer than it should take: it may have been set
+ * back meanwhile.
+ */
+export async function reach(
+  { now, sleep }: Clock,
+  { ahead, lastStamp }: Pick<CommitTimestamps, 'ahead' | 'lastStamp'>,
+): Promise<void> {
+  const moment = Date.parse(lastStamp);
+  for (let left = ahead; left > 0 && now() < moment; ) {
     const wait = Math.min(left, moment - now());
     await sleep(wait);
     left -= wait;

@@ -1,14 +1,15 @@
 import { type Field, type FieldValue, type FieldValues, REPLICA_STAMP } from '../../dictionary/index.ts';
 import { type ChildChange, stampsAfter } from '../record/stamps.ts';
 import { stampsAsOwn } from '../settings.ts';
-import type { WriteTransaction } from './transaction.ts';
+import type { RowToPut, WriteTransaction } from './transaction.ts';
 
 /**
  * The stamps that this store sets on a record that it writes: an authority all of them, a replica only its own, since
  * the others are what its source sent.
  */
 export function ownStamps(
-  { model, stamp }: WriteTransaction,
+  { model }: WriteTransaction,
+  stamp: string,
   fields: ReadonlyMap<string, Field>,
   before: FieldValues | undefined,
   after: FieldValues | undefined,
@@ -21,4 +22,33 @@ export function ownStamps(
 /** Values with stamps set. Assigning takes a sixth of the time of spreading objects of so many members. */
 export function withStamps(values: FieldValues, stamps: FieldValues): FieldValues {
   return Object.assign({}, values, stamps);
+}
+
+/** A record that is to be stored, without its stamps. */
+export interface Unstamped {
+  readonly row: RowToPut;
+  /** What is stored, at least its stamps; undefined for a new record. */
+  readonly before: FieldValues | undefined;
+  /** Its new content; undefined when that stays. */
+  readonly after: FieldValues | undefined;
+}
+
+/** Stores records of one resource, each with stamps of its own. */
+export async function putStamped(
+  transaction: WriteTransaction,
+  resource: string,
+  records: readonly Unstamped[],
+): Promise<readonly RowToPut[]> {
+  if (records.length === 0) return [];
+  const { fields } = transaction.model.resource(resource);
+  const stampOf = transaction.timestamps.of(
+    resource,
+    records.map(({ row }) => row.key),
+  );
+  const rows = records.map(({ row, before, after }): RowToPut => {
+    const stamps = ownStamps(transaction, stampOf(row.key), fields, before, after, new Set());
+    return { ...row, values: withStamps(row.values, stamps) };
+  });
+  await transaction.put(resource, rows);
+  return rows;
 }

@@ -150,14 +150,20 @@ async function putEntries(
   entries: readonly PublishedEntry[],
   stored: ReadonlyMap<string, StoredRow>,
 ): Promise<void> {
-  const { model, stamp } = transaction;
+  const { model, timestamps } = transaction;
   const changed = entries.flatMap(({ key, values, audience }) => {
     const hash = publishedHash(model, resource, { key, values, audience });
     const before = stored.get(key);
     if (before?.hash === hash) return [];
-    const stamped = { ...values, ModificationTimestamp: stamp };
     const place = { parent: null, parentResource: null, system: null, kind: null };
-    return [{ ...place, key, stored: before, hash, values: stamped, audience }];
+    return [{ ...place, key, stored: before, hash, values, audience }];
   });
-  await transaction.put(resource, changed);
+  const stampOf = timestamps.of(
+    resource,
+    changed.map(({ key }) => key),
+  );
+  const stamped = changed.map((row) => {
+    return { ...row, values: { ...row.values, ModificationTimestamp: stampOf(row.key) } };
+  });
+  await transaction.put(resource, stamped);
 }

@@ -30,11 +30,12 @@ export async function restampParents(
       resource,
       parents.map(({ key }) => key),
     );
+    const stampOf = transaction.timestamps.of(resource, [...found.keys()]);
     const rows = parents.flatMap(({ key, changes }) => {
       const stored = found.get(key);
       if (stored === undefined) return [];
       above.push(...parentOf(resource, stored));
-      const stamps = ownStamps(transaction, fields, stored.values, undefined, changes);
+      const stamps = ownStamps(transaction, stampOf(key), fields, stored.values, undefined, changes);
       return isStamped(stored, stamps) ? [] : [{ stored, values: { ...stored.values, ...stamps } }];
     });
     await transaction.restamp(resource, rows);

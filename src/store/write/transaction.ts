@@ -3,6 +3,7 @@ import type { LedgerWriter } from '../ledger.ts';
 import type { StoreModel } from '../model.ts';
 import type { MediaKind } from '../record/media.ts';
 import type { ValueInUse } from '../values-in-use.ts';
+import type { CommitTimestamps } from './commit-timestamps.ts';
 
 /** What a write needs to know of a stored record. */
 export interface StoredRow {
@@ -60,8 +61,8 @@ export interface Tombstone {
  */
 export interface WriteTransaction {
   readonly model: StoreModel;
-  /** The modification stamp of everything that this transaction changes (I2), canonical. */
-  readonly stamp: string;
+  /** The modification stamps of what this transaction changes (I2), and its own moment. */
+  readonly timestamps: CommitTimestamps;
   /** The source that the records of this transaction come from; null for an authority's own. */
   readonly source: string | null;
   /** The replica's account of its source, written in the same transaction as the records. */

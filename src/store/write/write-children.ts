@@ -1,12 +1,12 @@
 import type { ChildChange } from '../record/stamps.ts';
 import { adoptOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
-import { ownStamps, withStamps } from './own-stamps.ts';
+import { putStamped, type Unstamped } from './own-stamps.ts';
 import { conflictWith, hashUnder, type ParentName, parentOf, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
 import { restampParents } from './restamp.ts';
-import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
+import type { StoredRow, WriteTransaction } from './transaction.ts';
 
 /**
  * Stores records of a resource that is part of another (media, rooms, …), given by themselves. Their parents move
@@ -18,7 +18,7 @@ export async function writeChildren(
   resource: string,
   batch: readonly PreparedRecord[],
 ): Promise<WriteReport> {
-  const tally = emptyTally(transaction.stamp);
+  const tally = emptyTally(transaction.timestamps.moment);
   const { owner } = transaction.model.settings;
   const found = await transaction.find(
     resource,
@@ -29,7 +29,7 @@ export async function writeChildren(
     transaction,
     placed.map(({ parent }) => parent),
   );
-  const put: RowToPut[] = [];
+  const changed: Unstamped[] = [];
   const touched = new Map<string, { parent: ParentName; changes: Set<ChildChange> }>();
   const touch = (parent: ParentName, change: ChildChange): void => {
     const entry = touched.get(idOf(parent)) ?? { parent, changes: new Set() };
@@ -60,8 +60,7 @@ export async function writeChildren(
       tally.rejected.push({ resource, key, reason: conflict ?? result?.reason ?? '' });
       continue;
     }
-    const stamps = ownStamps(transaction, child.record.resource.fields, stored?.values, values, new Set());
-    put.push({ ...result.row, values: withStamps(result.row.values, stamps) });
+    changed.push({ row: result.row, before: stored?.values, after: values });
     touch(parent, childChange(resource, child.kind));
     if (stored?.parent != null && stored.parentResource != null) {
       touch({ resource: stored.parentResource, key: stored.parent }, childChange(resource, stored.kind));
@@ -69,13 +68,14 @@ export async function writeChildren(
     if (stored === undefined) tally.inserted++;
     else tally.changed++;
   }
-  await transaction.put(resource, put);
+  const put = await putStamped(transaction, resource, changed);
   await adoptOrphans(transaction, resource, put, tally);
   await restampParents(
     transaction,
     [...touched.values()].map(({ parent, changes }) => ({ ...parent, changes })),
     tally,
   );
+  tally.stamp = transaction.timestamps.newest;
   return tally;
 }
 

@@ -3,7 +3,7 @@ import type { ChildChange } from '../record/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import { removeWithChildren } from './delete-records.ts';
-import { ownStamps, withStamps } from './own-stamps.ts';
+import { ownStamps, putStamped, type Unstamped, withStamps } from './own-stamps.ts';
 import { conflictWith, hashUnder, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
@@ -13,7 +13,7 @@ import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
 /** What happens to one child resource in this batch. */
 interface ChildBatch {
   /** By key: of two records that bring the same child, the later one keeps it. */
-  readonly put: Map<string, RowToPut>;
+  readonly put: Map<string, Unstamped>;
   readonly remove: StoredRow[];
 }
 
@@ -34,7 +34,7 @@ export async function writeRecords(
   resource: string,
   batch: readonly PreparedRecord[],
 ): Promise<WriteReport> {
-  const tally = emptyTally(transaction.stamp);
+  const tally = emptyTally(transaction.timestamps.moment);
   const found = await transaction.find(
     resource,
     batch.map(({ record }) => record.key),
@@ -53,6 +53,7 @@ export async function writeRecords(
   await putParents(transaction, resource, outcomes, tally);
   await storeChildren(transaction, children, tally);
   await storeGrandchildren(transaction, outcomes, tally);
+  tally.stamp = transaction.timestamps.newest;
   return tally;
 }
 
@@ -75,9 +76,10 @@ async function addOrphans(
   for (const [target, rows] of found) {
     const batch = batches.get(target) ?? { put: new Map(), remove: [] };
     batches.set(target, batch);
-    for (const row of rows) {
+    for (const orphan of rows) {
+      const { row } = orphan;
       if (batch.put.has(row.key)) continue; // another record of the batch takes it
-      batch.put.set(row.key, row);
+      batch.put.set(row.key, orphan);
       parents.get(row.parent ?? '')?.changes.add(childChange(target, row.kind));
     }
   }
@@ -94,9 +96,8 @@ async function storeChildren(
     const gone = remove.filter(({ key }) => !put.has(key));
     await removeWithChildren(transaction, resource, gone, tally);
     tally.children.deleted += gone.length;
-    const rows = [...put.values()];
+    const rows = await putStamped(transaction, resource, [...put.values()]);
     for (const row of rows) for (const each of leftParent(resource, row)) left.push(each);
-    await transaction.put(resource, rows);
     tally.children.stored += rows.length;
     await adoptOrphans(transaction, resource, rows, tally);
   }
@@ -228,8 +229,8 @@ function compareOne(
       tally.rejected.push({ resource: target.name, key: child.record.key, reason });
       continue;
     }
-    const stamps = ownStamps(transaction, target.fields, previous?.values, child.record.values, new Set());
-    batch.put.set(child.record.key, { ...placed.row, values: withStamps(placed.row.values, stamps) });
+    const unstamped = { row: placed.row, before: previous?.values, after: child.record.values };
+    batch.put.set(child.record.key, unstamped);
     changes.add(childChange(target.name, child.kind));
     if (row !== undefined) changes.add(childChange(target.name, row.kind));
   }
@@ -248,21 +249,30 @@ async function putParents(
 ): Promise<void> {
   const put: RowToPut[] = [];
   const restamp: { stored: StoredRow; values: FieldValues }[] = [];
-  for (const { prepared, stored, changes } of outcomes) {
+  const keepsContent = ({ prepared: { record, hash }, stored }: Outcome): boolean =>
+    record.onlyChildren || (stored?.hash === hash && stored.isTorn !== true);
+  const isChanged = (outcome: Outcome): boolean =>
+    !keepsContent(outcome) || (outcome.stored !== undefined && outcome.changes.size > 0);
+  const stampOf = transaction.timestamps.of(
+    resource,
+    outcomes.filter(isChanged).map(({ prepared }) => prepared.record.key),
+  );
+  for (const outcome of outcomes) {
+    const { prepared, stored, changes } = outcome;
     const { record, hash, kind } = prepared;
     const { fields } = record.resource;
-    if ((stored?.hash === hash && stored.isTorn !== true) || record.onlyChildren) {
-      if (stored === undefined) continue;
-      if (changes.size === 0) {
-        tally.unchanged++;
-        continue;
-      }
-      const stamps = ownStamps(transaction, fields, stored.values, undefined, changes);
+    if (!isChanged(outcome)) {
+      if (stored !== undefined) tally.unchanged++;
+      continue;
+    }
+    const stamp = stampOf(record.key);
+    if (keepsContent(outcome) && stored !== undefined) {
+      const stamps = ownStamps(transaction, stamp, fields, stored.values, undefined, changes);
       restamp.push({ stored, values: withStamps(stored.values, stamps) });
       tally.restamped++;
       continue;
     }
-    const stamps = ownStamps(transaction, fields, stored?.values, record.values, changes);
+    const stamps = ownStamps(transaction, stamp, fields, stored?.values, record.values, changes);
     const system = textOf(record.values.OriginatingSystemID) ?? null;
     const values = withStamps(record.values, stamps);
     put.push({ key: record.key, stored, parent: null, parentResource: null, system, kind, hash, values });

@@ -160,7 +160,7 @@ describe('a document of the dictionary', () => {
       { collection: false, nullable: true, type: 'Edm.Decimal', precision: 10, scale: 2 },
       { collection: false, nullable: true, type: 'Edm.Boolean' },
       { collection: false, nullable: true, type: 'Edm.Date' },
-      { collection: false, nullable: true, type: 'Edm.DateTimeOffset', precision: 3 },
+      { collection: false, nullable: true, type: 'Edm.DateTimeOffset', precision: 6 },
     ]);
   });
 });

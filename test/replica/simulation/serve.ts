@@ -64,7 +64,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
   const responder: Responder = {
     options,
     context,
-    told: new ToldMoment(store),
+    told: new ToldMoment(store, clock),
     files: { store, files: [] },
     admin: { store, metrics: makeMetrics(), usage, readiness: [] },
     limiter: new RateLimiter(),

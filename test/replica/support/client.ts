@@ -23,7 +23,7 @@ export const UNLIMITED: Allowance = { take: async () => 0, note: async () => und
 
 /** Of each wait half is chance, so that every one is known. */
 export function clientOf(scope: Scope, origin: string, options: Partial<ClientOptions> = {}): TestClient {
-  const clock = testClock();
+  const clock = testClock('2026-06-01T12:00:00Z');
   const time = virtualTime(clock);
   const network = networkTransport();
   scope.after(() => network.close());

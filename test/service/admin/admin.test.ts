@@ -93,7 +93,7 @@ test('/status tells what the store holds, as "plat status" does', async () => {
     rows: 4,
     deleted: 0,
     orphans: 0,
-    lastModification: '2026-06-01T12:00:00Z',
+    lastModification: '2026-06-01T12:00:00.5001Z',
   });
   assert.deepEqual(json.danglingLinks, [
     { link: 'CoListAgentKey', keys: 1, listings: 1 },

@@ -26,8 +26,7 @@ export const HIDDEN_KEYS = ['20260101000000000000000002x', '4'] as const;
 
 export const cities = ['Fargo', 'Moorhead', "Land O'Lakes"] as const;
 
-const at = (minute: number): string =>
-  new Date(Date.UTC(2026, 5, 1, 12, minute)).toISOString().replace('.000Z', 'Z');
+const at = (minute: number): string => new Date(Date.UTC(2026, 5, 1, 12, minute, 0, 900)).toISOString();
 
 export const MODIFIED: ReadonlyMap<string, string> = new Map(KEYS.map((key, index) => [key, at(index)]));
 
@@ -123,14 +122,14 @@ export function marketListing(key: string, fields: Json = {}): Json {
 
 /** Stores it all, one listing a minute from 2026-06-01 12:00 on; afterwards the clock stands at 13:00. */
 export async function fillMarket({ write, clock }: World): Promise<void> {
-  clock.set('2026-06-01T12:00:00Z');
+  clock.set('2026-06-01T12:00:00.500Z');
   await write('Office', ...OFFICES);
   await write('Member', ...MEMBERS);
   for (const [key, modified] of MODIFIED) {
     clock.set(modified);
     await write('Property', marketListing(key, key === FIRST ? PARTS : {}));
   }
-  clock.set('2026-06-01T12:30:00Z');
+  clock.set('2026-06-01T12:30:00.900Z');
   const [withdrawn, undisplayed] = HIDDEN_KEYS;
   await write(
     'Property',

@@ -150,7 +150,7 @@ test('4.3 /accounts/<key> gives one account, of a key that both have the Member'
     Mls: null,
     MlsId: 'M00000571',
     LicenseNumber: 'L-1',
-    ModificationTimestamp: '2026-06-01T12:00:00Z',
+    ModificationTimestamp: '2026-06-01T12:00:00.501Z',
     Phones: [{ Id: '1', Type: 'Preferred', Name: 'Preferred', Number: '555-0101', Primary: true }],
     Addresses: [],
     Websites: [],

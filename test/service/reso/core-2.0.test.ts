@@ -192,7 +192,7 @@ suite('dates', () => {
 });
 
 suite('timestamps', () => {
-  const bound = '2026-06-01T12:10:00Z';
+  const bound = '2026-06-01T12:10:00.900Z';
   const field = 'ModificationTimestamp';
   const moment = (tag: string, condition: string, holds: (modified: string) => boolean): void =>
     scenario(tag, field, `${field} ${condition}`, ({ modified }) => holds(modified));

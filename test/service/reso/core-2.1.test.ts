@@ -68,7 +68,7 @@ suite('paging by the server', () => {
     ['lt', 'desc'],
   ] as const) {
     test(`${operator} with an order, maxpagesize and a $top beyond it, over more than ten pages`, async () => {
-      const bound = operator === 'gt' ? '2026-06-01T12:01:00Z' : '2026-06-01T12:28:00Z';
+      const bound = operator === 'gt' ? '2026-06-01T12:01:00.900Z' : '2026-06-01T12:28:00.900Z';
       const path = `Property?$filter=ModificationTimestamp ${operator} ${bound}&$orderby=ModificationTimestamp ${direction}&$select=ListingKey,ModificationTimestamp&$top=25`;
       const rows = MARKET.filter(({ modified }) => (operator === 'gt' ? modified > bound : modified < bound));
       const keys = (direction === 'asc' ? rows : rows.toReversed()).map(({ key }) => key).slice(0, 25);

@@ -62,7 +62,7 @@ test('a Field record names its resource and field', async () => {
   const record = await all.record("Field('Property.PrivateRemarks')");
   assert.deepEqual(record, {
     FieldKey: 'Property.PrivateRemarks',
-    ModificationTimestamp: '2026-06-01T12:00:00Z',
+    ModificationTimestamp: '2026-06-01T12:00:00.500Z',
     FieldName: 'PrivateRemarks',
     ResourceName: 'Property',
   });

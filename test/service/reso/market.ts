@@ -23,8 +23,7 @@ export interface MarketRow {
   readonly modified: string;
 }
 
-const minute = (index: number): string =>
-  new Date(Date.UTC(2026, 5, 1, 12, index)).toISOString().replace('.000Z', 'Z');
+const minute = (index: number): string => new Date(Date.UTC(2026, 5, 1, 12, index, 0, 900)).toISOString();
 
 function marketRow(index: number): MarketRow {
   const own = index < 25;

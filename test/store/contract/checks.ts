@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { floorPlan, listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
 import type { Engine, Scope } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
-import { makeWorld, type World } from '../../support/world.ts';
+import { type Json, makeWorld, type World } from '../../support/world.ts';
 
 async function market(engine: Engine, scope: Scope, keys: readonly string[]): Promise<World> {
   const world = await makeWorld(engine, scope);
@@ -171,6 +171,8 @@ interface Torn {
   readonly statements: readonly string[];
   /** Some of what is found. */
   readonly found: readonly (readonly string[])[];
+  /** Listings whose columns and texts tell different timestamps then, so that they get new ones. */
+  readonly restamped?: readonly string[];
 }
 
 const NUMBER_OF_A = "(SELECT _id FROM property_texts WHERE _key = 'A')";
@@ -229,8 +231,28 @@ const TORN: readonly Torn[] = [
       "UPDATE property_texts SET _key = 'C' WHERE _key = 'T'",
     ],
     found: [['Property', 'B', '_id', 'native_head', 'open_values']],
+    restamped: ['B', 'C'],
   },
 ];
+
+/** Records without what a repair stamps anew, of those that it may stamp: which must be later than before. */
+function withoutNewStamps(
+  rows: readonly Json[],
+  before: readonly Json[],
+  restamped: readonly string[],
+): Json[] {
+  return rows.map((row, index) => {
+    if (!restamped.includes(String(row.ListingKey))) return row;
+    const old = before[index] ?? {};
+    return Object.fromEntries(
+      Object.entries(row).map(([name, value]) => {
+        if (!/(Modification|Change)Timestamp$/.test(name) || value === old[name]) return [name, value];
+        assert.ok(String(value) > String(old[name]), `${name} ${value}`);
+        return [name, old[name]];
+      }),
+    );
+  });
+}
 
 /** A market with what each damage needs: a listing, and somewhere the system that one of them names. */
 async function damageable(engine: Engine, scope: Scope, keyOf: (at: number) => string): Promise<World> {
@@ -324,17 +346,18 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await about('B'), []);
   });
 
-  for (const { name, statements, found } of TORN) {
+  for (const { name, statements, found, restamped = [] } of TORN) {
     test(`${name}: one repair, or the record itself, makes it as it was`, async (t) => {
       const world = await market(engine, t, ['A', 'B', 'C']);
-      const all = async (): Promise<unknown> => [await world.exported('Property'), await world.rows('Media')];
+      const all = async () => [await world.exported('Property'), await world.rows('Media')] as const;
       const before = await all();
       const shown = await world.rows('Property');
       const words = await world.keys('Property', '$search=Springfield');
       const same = async (): Promise<void> => {
         assert.deepEqual(await faultsIn(world.store), []);
-        assert.deepEqual(await all(), before);
-        assert.deepEqual(await world.rows('Property'), shown);
+        const [listings, media] = await all();
+        assert.deepEqual([withoutNewStamps(listings, before[0], restamped), media], before);
+        assert.deepEqual(withoutNewStamps(await world.rows('Property'), shown, restamped), shown);
         assert.deepEqual(await world.keys('Property', '$search=Springfield'), words);
       };
       await world.damage(...statements);

@@ -43,6 +43,10 @@ export function copyContract(engine: Engine): void {
       const records = await world.exported(resource);
       const bare = (record: Json) => ({
         ...record,
+        ModificationTimestamp: 0,
+        ...('MajorChangeTimestamp' in record ? { MajorChangeTimestamp: 0 } : {}),
+        ...('StatusChangeTimestamp' in record ? { StatusChangeTimestamp: 0 } : {}),
+        ...('PriceChangeTimestamp' in record ? { PriceChangeTimestamp: 0 } : {}),
         PhotosChangeTimestamp: 0,
         VideosChangeTimestamp: 0,
         DocumentsChangeTimestamp: 0,
@@ -72,7 +76,8 @@ export function copyContract(engine: Engine): void {
       listing('A', { ListAgentKey: '1', OriginatingSystemID: 'X', Media: [photo('M')], Rooms: [room('R')] }),
     );
     await world.write('Media', photoOf('gone', 'N'));
-    const stamp = { ModificationTimestamp: '2026-06-01T12:00:00Z' };
+    const at = (ModificationTimestamp: string) => ({ ModificationTimestamp });
+    const stamp = at('2026-06-01T12:00:00.500Z');
     assert.deepEqual(await world.exported('PropertyRooms'), [{ RoomKey: 'R', ListingKey: 'A', ...stamp }]);
     const place = { ResourceName: 'Property', MediaCategory: 'Photo', ...stamp };
     assert.deepEqual(await world.exported('Media'), [
@@ -90,6 +95,7 @@ export function copyContract(engine: Engine): void {
         OriginatingSystemResourceRecordKey: 'gone',
         MediaURL: 'https://images.example/N.jpg',
         ...place,
+        ...at('2026-06-01T12:00:00.5001Z'),
       },
     ]);
     const [property] = await world.exported('Property');
@@ -189,14 +195,20 @@ export function copyContract(engine: Engine): void {
     assert.deepEqual(
       status.resources.filter(({ resource }) => ['Property', 'Member', 'Office', 'Media'].includes(resource)),
       [
-        { resource: 'Property', rows: 2, lastModification: '2026-06-01T12:00:01Z', deleted: 1, orphans: 0 },
-        { resource: 'Member', rows: 1, lastModification: '2026-06-01T12:00:00Z', deleted: 0, orphans: 0 },
+        {
+          resource: 'Property',
+          rows: 2,
+          lastModification: '2026-06-01T12:00:01.500Z',
+          deleted: 1,
+          orphans: 0,
+        },
+        { resource: 'Member', rows: 1, lastModification: '2026-06-01T12:00:00.500Z', deleted: 0, orphans: 0 },
         { resource: 'Office', rows: 0, lastModification: null, deleted: 0, orphans: 0 },
-        { resource: 'Media', rows: 2, lastModification: '2026-06-01T12:00:01Z', deleted: 0, orphans: 1 },
+        { resource: 'Media', rows: 2, lastModification: '2026-06-01T12:00:01.500Z', deleted: 0, orphans: 1 },
       ],
     );
     const { owner, lastStamp, generation, layout, bytes } = status;
-    assert.deepEqual([owner, lastStamp, layout], ['authority', '2026-06-01T12:00:01Z', engine.layout]);
+    assert.deepEqual([owner, lastStamp, layout], ['authority', '2026-06-01T12:00:01.5001Z', engine.layout]);
     assert.equal(generation, (await world.store.model()).generation);
     assert.ok(bytes > 0);
   });

@@ -67,8 +67,8 @@ export function deleteContract(engine: Engine): void {
     const report = await world.store.remove('Media', ['M1', 'M2']);
     assert.deepEqual(told(report), { deleted: 2, restamped: 1 });
     assert.deepEqual(await world.rows('Property', '$select=ListingKey,PhotosChangeTimestamp'), [
-      { ListingKey: 'A', PhotosChangeTimestamp: '2026-06-01T12:00:01Z' },
-      { ListingKey: 'B', PhotosChangeTimestamp: '2026-06-01T12:00:00Z' },
+      { ListingKey: 'A', PhotosChangeTimestamp: '2026-06-01T12:00:01.500Z' },
+      { ListingKey: 'B', PhotosChangeTimestamp: '2026-06-01T12:00:00.5001Z' },
     ]);
   });
 

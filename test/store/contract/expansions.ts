@@ -176,7 +176,7 @@ export function expansionContract(engine: Engine): void {
       Media: [
         {
           MediaKey: 'M3',
-          ModificationTimestamp: '2026-06-01T12:00:00Z',
+          ModificationTimestamp: '2026-06-01T12:00:00.5013Z',
           OriginatingSystemResourceRecordKey: 'A',
           ResourceRecordKey: 'A',
           MediaCategory: 'Photo',

@@ -24,7 +24,7 @@ export function mediaContract(engine: Engine): void {
         OriginatingSystemResourceRecordSystemId: 'X',
       },
     ];
-    assert.deepEqual(told(await world.write('Media', ...forms)), { inserted: 4 });
+    assert.deepEqual(told(await world.write('Media', ...forms)), { inserted: 4, restamped: 1 });
     const placed = {
       ResourceName: 'Property',
       ResourceRecordKey: 'A',
@@ -99,7 +99,7 @@ export function mediaContract(engine: Engine): void {
     ]) {
       assert.deepEqual(told(await world.write('Property', nested)), wanted);
     }
-    assert.deepEqual(told(await world.write('Media', alone)), { inserted: 1 });
+    assert.deepEqual(told(await world.write('Media', alone)), { inserted: 1, restamped: 1 });
     const keys = (key: string, system: string) => ({
       ResourceName: 'Property',
       ResourceRecordKey: 'A',

@@ -110,7 +110,7 @@ const PARTS: Readonly<Record<NativePart, readonly Json[]>> = {
       Type: ['2D', 'Color'],
       Caption: 'Floor Plan',
       Uri: file('plans/F1.svg'),
-      ModificationTimestamp: '2026-06-01T12:00:00Z',
+      ModificationTimestamp: '2026-06-01T12:00:00.488Z',
     },
   ],
   videos: [

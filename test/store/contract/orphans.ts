@@ -31,13 +31,13 @@ export function orphanContract(engine: Engine): void {
     const expected = {
       MediaKey: 'M1',
       OriginatingSystemResourceRecordSystemID: 'X',
-      ModificationTimestamp: '2026-06-01T12:01:00Z',
+      ModificationTimestamp: '2026-06-01T12:01:00.500Z',
     };
     assert.deepEqual(await world.rows('Media', `$select=${select}`), [expected]);
     assert.deepEqual(await world.keys('Media', '', { viewer: { role: 'idx', systems: ['X'] } }), ['M1']);
     assert.deepEqual(await world.keys('Media', '', { viewer: { role: 'idx', systems: ['Y'] } }), []);
     assert.deepEqual(await world.rows('Property', '$select=PhotosChangeTimestamp'), [
-      { PhotosChangeTimestamp: '2026-06-01T12:01:00Z' },
+      { PhotosChangeTimestamp: '2026-06-01T12:01:00.500Z' },
     ]);
     const { resources } = await world.store.status();
     assert.equal(resources.find(({ resource }) => resource === 'Media')?.orphans, 0);

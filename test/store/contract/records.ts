@@ -19,10 +19,10 @@ export function recordContract(engine: Engine): void {
     assert.deepEqual(await world.rows('Property', `$select=ListPrice,${stamps}`), [
       {
         ListPrice: 450000,
-        ModificationTimestamp: '2026-06-01T12:00:00Z',
-        StatusChangeTimestamp: '2026-06-01T12:00:00Z',
-        PriceChangeTimestamp: '2026-06-01T12:00:00Z',
-        MajorChangeTimestamp: '2026-06-01T12:00:00Z',
+        ModificationTimestamp: '2026-06-01T12:00:00.500Z',
+        StatusChangeTimestamp: '2026-06-01T12:00:00.500Z',
+        PriceChangeTimestamp: '2026-06-01T12:00:00.500Z',
+        MajorChangeTimestamp: '2026-06-01T12:00:00.500Z',
       },
     ]);
 
@@ -31,10 +31,10 @@ export function recordContract(engine: Engine): void {
     assert.deepEqual(await world.rows('Property', `$select=ListPrice,${stamps}`), [
       {
         ListPrice: 440000,
-        ModificationTimestamp: '2026-06-01T12:01:00Z',
-        StatusChangeTimestamp: '2026-06-01T12:00:00Z',
-        PriceChangeTimestamp: '2026-06-01T12:01:00Z',
-        MajorChangeTimestamp: '2026-06-01T12:01:00Z',
+        ModificationTimestamp: '2026-06-01T12:01:00.500Z',
+        StatusChangeTimestamp: '2026-06-01T12:00:00.500Z',
+        PriceChangeTimestamp: '2026-06-01T12:01:00.500Z',
+        MajorChangeTimestamp: '2026-06-01T12:01:00.500Z',
       },
     ]);
   });
@@ -42,7 +42,7 @@ export function recordContract(engine: Engine): void {
   test('the status of an organization has a timestamp of its own', async (t) => {
     const world = await makeWorld(engine, t);
     const stamps = '$select=ModificationTimestamp,OrganizationStatusChangeTimestamp';
-    const [first, second, third] = ['2026-06-01T12:00:00Z', '2026-06-01T12:01:00Z', '2026-06-01T12:02:00Z'];
+    const [first, second, third] = ['00', '01', '02'].map((at) => `2026-06-01T12:${at}:00.500Z`);
     const told = async (fields: Json): Promise<unknown> => {
       await world.write('OUID', { OrganizationUniqueIdKey: 'O', ...fields });
       world.clock.advance(60 * SECOND);

@@ -22,6 +22,7 @@ export function goldenSuite(dialect: Dialect): void {
   test(`${dialect.name}: statements are exactly these`, async () => {
     const world = await makeWorld(sqliteEngine(), { after });
     await fillListings(world);
+    world.clock.set('2026-06-01T12:00:00Z');
     const found: string[] = [];
     for (const wish of REQUESTS) found.push(await entry(world, dialect, wish));
     const text = found.join('\n\n');

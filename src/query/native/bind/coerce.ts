@@ -28,7 +28,7 @@ export type Coerced =
   | {
       readonly kind: 'literal';
       readonly literal: Literal;
-      /** The value lies a little after the literal, by less than a millisecond. */
+      /** The value lies a little after the literal, by less than a microsecond. */
       readonly beyond: boolean;
     }
   | { readonly kind: 'misfit' }

@@ -1,8 +1,14 @@
 /** Dates and times of the right side, in the canonical form of the tree. */
-import { canonicalDate, canonicalTimestamp, dayFrom, timestampFrom } from '../../../dictionary/index.ts';
+import {
+  canonicalDate,
+  canonicalTimestamp,
+  dayFrom,
+  fractionText,
+  timestampFrom,
+} from '../../../dictionary/index.ts';
 import type { Clock } from '../syntax/nodes.ts';
 
-/** A moment as its canonical text, cut to milliseconds. */
+/** A moment as its canonical text, cut to microseconds. */
 export interface Moment {
   readonly text: string;
   /** Whether finer digits were cut, so that the moment lies a little after its text. */
@@ -12,15 +18,14 @@ export interface Moment {
 const DATETIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(?:(Z)|([+-]\d\d):?(\d\d))?$/;
 const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$/;
 
-const milliseconds = (fraction: string): string => fraction.slice(0, 3).padEnd(3, '0');
-const isBeyond = (fraction: string): boolean => /[1-9]/.test(fraction.slice(3));
+const isBeyond = (fraction: string): boolean => /[1-9]/.test(fraction.slice(6));
 
 /** A timestamp without zone is UTC. Undefined when there is no such moment. */
 export function timestampOf(literal: string): Moment | undefined {
   const [found, day, minutes, seconds = ':00', fraction = '', , hours, rest] = DATETIME.exec(literal) ?? [];
   if (found === undefined) return undefined;
   const zone = hours === undefined ? 'Z' : `${hours}:${rest}`;
-  const text = canonicalTimestamp(`${day}T${minutes}${seconds}.${milliseconds(fraction)}${zone}`);
+  const text = canonicalTimestamp(`${day}T${minutes}${seconds}${fractionText(fraction)}${zone}`);
   return text === undefined ? undefined : { text, beyond: isBeyond(fraction) };
 }
 
@@ -37,8 +42,7 @@ export function timeOf(literal: string): Moment | undefined {
   const [found, hour, minute, second = '00', fraction = ''] = TIME.exec(literal) ?? [];
   if (found === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59)
     return undefined;
-  const fine = milliseconds(fraction);
-  const text = `${hour}:${minute}:${second}${fine === '000' ? '' : `.${fine}`}`;
+  const text = `${hour}:${minute}:${second}${fractionText(fraction)}`;
   return { text, beyond: isBeyond(fraction) };
 }
 

@@ -1,14 +1,9 @@
 /** Dates and times in the canonical text that records hold. The texts have the right form; the calendar is checked here. */
+import { fractionText } from '../../../dictionary/index.ts';
 
 const DAY = 86_400;
 
 const two = (number: number): string => String(number).padStart(2, '0');
-
-/** Milliseconds of a fraction text; digits after the third are cut off. */
-const milliseconds = (fraction = ''): number => Number(fraction.slice(0, 3).padEnd(3, '0'));
-
-const fractionText = (thousandths: number): string =>
-  thousandths === 0 ? '' : `.${String(thousandths).padStart(3, '0')}`;
 
 /** `YYYY-MM-DD`; undefined when the calendar has no such day, or its year has not four digits. */
 export function canonicalDate(text: string): string | undefined {
@@ -23,26 +18,26 @@ export function canonicalDate(text: string): string | undefined {
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/i;
 
 /**
- * `YYYY-MM-DDTHH:MM:SS[.fff]Z`, moved to UTC, milliseconds only when there are any. A leap second is the first one
- * of the next minute. Undefined when the calendar has no such day, or UTC puts it outside the years 0 to 9999.
+ * `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, moved to UTC, its fraction as records have it. A leap second is the first one of the
+ * next minute. Undefined when the calendar has no such day, or UTC puts it outside the years 0 to 9999.
  */
 export function canonicalTimestamp(text: string): string | undefined {
   const match = TIMESTAMP.exec(text);
   const date = canonicalDate(match?.[1] ?? '');
   if (!match || date === undefined) return undefined;
-  const [, , hour, minute, second = '0', fraction, sign, offsetHour = '0', offsetMinute = '0'] = match;
+  const [, , hour, minute, second = '0', fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = match;
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -1 : 1);
   const moment = new Date(`${date}T00:00:00Z`);
-  moment.setUTCHours(Number(hour), Number(minute) - offset, Number(second), milliseconds(fraction));
+  moment.setUTCHours(Number(hour), Number(minute) - offset, Number(second));
   const iso = moment.toISOString();
-  return /^\d{4}-/.test(iso) ? iso.replace('.000Z', 'Z') : undefined;
+  return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}${fractionText(fraction)}Z` : undefined;
 }
 
-/** `HH:MM:SS[.fff]`. A leap second is the last one of its minute, so that the time stays within its day. */
+/** `HH:MM:SS[.ffffff]`. A leap second is the last one of its minute, so that the time stays within its day. */
 export function canonicalTime(text: string): string {
   const [hour = '', minute = '', rest = '0'] = text.split(':');
-  const [second = '', fraction] = rest.split('.');
-  return `${hour}:${minute}:${two(Math.min(59, Number(second)))}${fractionText(milliseconds(fraction))}`;
+  const [second = '', fraction = ''] = rest.split('.');
+  return `${hour}:${minute}:${two(Math.min(59, Number(second)))}${fractionText(fraction)}`;
 }
 
 /** Seconds of `[-]PnDTnHnMn.nS`. */

@@ -9,6 +9,7 @@ import type { StoreSettings } from '../../settings.ts';
 import type { PartitionField } from '../../store.ts';
 import { checkTimeZone } from '../../text/local-time.ts';
 import { countingRules } from '../../values-in-use.ts';
+import { CommitTimestamps, nothingGiven } from '../../write/commit-timestamps.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { readServer, type Server } from '../connection/server.ts';
 import { type Session, withSession } from '../connection/session.ts';
@@ -162,6 +163,8 @@ async function makeTables(
   await writeMeta(session, { lastStamp: createdAt, ...(partitions === undefined ? {} : { partitions }) });
   await makeFunctions(session, server);
   await writeProfile(session, profile);
-  await applyModel(session, model, createdAt);
+  const given = nothingGiven(createdAt);
+  const times = { moment: now, settled: 0, lastStamp: createdAt, given, jump: 0 };
+  await applyModel(session, model, new CommitTimestamps(times));
   await writeMeta(session, { countingRules: countingRules(model) });
 }

@@ -1,3 +1,5 @@
+import { PROMISE_STANDS } from '../../write/commit-timestamps.ts';
+
 /**
  * The functions that plat's statements use and PostgreSQL does not have. What they mean is what the functions of
  * the embedded engine mean, which one suite of tests holds both to.
@@ -79,21 +81,23 @@ export const functionTexts = (unicode: string): readonly string[] => [
   codeFunction(
     'plat_shift(moment text, seconds float8) RETURNS text',
     `DECLARE
-      milliseconds float8;
+      whole float8;
       days float8;
       shifted timestamp;
       shown text;
+      fraction text;
     BEGIN
       IF abs(seconds) > 1e12 THEN RETURN NULL; END IF;
-      milliseconds := floor(seconds * 1000 + 0.5);
-      days := floor(milliseconds / 86400000);
+      whole := floor(seconds);
+      days := floor(whole / 86400);
       shifted := plat_moment(moment) + make_interval(days => days::integer)
-        + (milliseconds - days * 86400000) * interval '1 millisecond';
+        + (whole - days * 86400) * interval '1 second' + floor((seconds - whole) * 1e6 + 0.5) * interval '1 microsecond';
       IF shifted < '0001-01-01 BC' OR shifted >= '10000-01-01' THEN RETURN NULL; END IF;
-      shown := to_char(shifted, 'YYYY-MM-DD"T"HH24:MI:SS.MS');
+      shown := to_char(shifted, 'YYYY-MM-DD"T"HH24:MI:SS');
       IF shifted < '0001-01-01' THEN shown := '0000' || substr(shown, 5); END IF;
       IF char_length(moment) = 10 THEN RETURN left(shown, 10); END IF;
-      RETURN CASE WHEN shown LIKE '%.000' THEN left(shown, 19) ELSE shown END;
+      fraction := rtrim(to_char(shifted, 'US'), '0');
+      RETURN CASE WHEN fraction = '' THEN shown ELSE shown || '.' || rpad(fraction, greatest(3, char_length(fraction)), '0') END;
     EXCEPTION WHEN datetime_field_overflow OR numeric_value_out_of_range THEN RETURN NULL;
     END`,
   ),
@@ -131,15 +135,13 @@ export const functionTexts = (unicode: string): readonly string[] => [
     `DECLARE
       part text[] := regexp_match(value, '^([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,12}))?)?([Zz]|([+-])([0-9]{2}):([0-9]{2}))?$');
       minutes integer;
-      milliseconds integer;
       shown text;
     BEGIN
       IF part IS NULL OR part[6] = 'z' OR plat_text_date(part[1]) IS NULL THEN RETURN NULL; END IF;
       IF part[2] > '23' OR part[3] > '59' OR part[4] > '59' OR part[8] > '14' OR part[9] > '59' THEN RETURN NULL; END IF;
       minutes := coalesce(part[8]::integer * 60 + part[9]::integer, 0) * CASE part[7] WHEN '-' THEN -1 ELSE 1 END;
-      milliseconds := rpad(left(coalesce(part[5], ''), 3), 3, '0')::integer;
-      shown := part[1] || 'T' || part[2] || ':' || part[3] || ':' || coalesce(part[4], '00');
-      RETURN plat_shift(shown, milliseconds / 1000.0::float8 - minutes * 60);
+      shown := part[1] || 'T' || part[2] || ':' || part[3] || ':' || coalesce(part[4], '00') || '.' || left(coalesce(part[5], '0'), 6);
+      RETURN plat_shift(shown, -minutes * 60);
     END`,
   ),
   sqlFunction(
@@ -196,36 +198,38 @@ export const functionTexts = (unicode: string): readonly string[] => [
    RETURN base || '/media/' || role || '.' || expires || '.' || left(encode(sha256(convert_to(
      concat_ws(E'\\n', (SELECT value FROM plat_meta WHERE name = 'secret'), role, expires, path,
        (SELECT value FROM plat_meta WHERE name = 'secret')), 'UTF8')), 'hex'), 32) || '/' || plat_encode_uri(path)`,
-  // Up to where the store is settled (I2): see horizon.ts.
-  `CREATE OR REPLACE FUNCTION plat_horizon(given float8, OUT moment float8, OUT settled float8)
+  // Up to where the store is settled (I2), and how long that promise stands (commit-timestamps.ts). While others write
+  // and no promise stands, they may stamp as early as the end of the last one.
+  `CREATE OR REPLACE FUNCTION plat_promise(given float8, OUT moment float8, OUT settled float8, OUT stands float8)
    LANGUAGE plpgsql VOLATILE AS $code$
    DECLARE
      is_free boolean := pg_try_advisory_xact_lock_shared(${LOCK_CLASS}, hashtext(current_schema()));
      promised float8;
    BEGIN
-     SELECT max(value::float8) FILTER (WHERE name = 'settled'),
-       extract(epoch FROM max(value::timestamptz) FILTER (WHERE name = 'last_stamp')) * 1000
+     SELECT coalesce(max(value::float8) FILTER (WHERE name = 'settled'), 0),
+       floor(extract(epoch FROM max(value::timestamptz) FILTER (WHERE name = 'last_stamp')) * 1000)
      INTO promised, settled FROM plat_meta WHERE name IN ('settled', 'last_stamp');
      settled := greatest(promised, settled);
      moment := greatest(coalesce(given, floor(extract(epoch FROM clock_timestamp()) * 1000)), settled);
      IF is_free THEN
        settled := moment;
-       IF moment >= coalesce(promised, 0) + ${PROMISE_EVERY} THEN
+       IF moment >= promised + ${PROMISE_EVERY} THEN
          INSERT INTO plat_meta VALUES ('settled', moment::bigint::text) ON CONFLICT (name) DO UPDATE
          SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text;
+         promised := moment;
        END IF;
+     ELSE
+       settled := least(settled, promised + ${PROMISE_STANDS});
      END IF;
+     stands := promised + ${PROMISE_STANDS};
    END $code$`,
 ];
 
 /** The first of the two numbers of the advisory lock under which a store is written; the schema gives the second. */
 export const LOCK_CLASS = 0x706c6174;
 
-/**
- * Milliseconds between two promises that are kept, so that no process stamps before them, not even on a clock that was
- * set back meanwhile; less than the 5 s that a window waits (I2).
- */
-const PROMISE_EVERY = 1000;
+/** Milliseconds after which another promise is kept, while the one before still stands. */
+const PROMISE_EVERY = PROMISE_STANDS / 2;
 
 /** A function that is an expression, which the planner puts in its place. */
 const sqlFunction = (signature: string, expression: string): string =>

@@ -19,8 +19,8 @@ export interface StateSource {
   readonly startDay: () => Promise<StoreModel>;
 }
 
-const HORIZON = `SELECT moment, settled, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
-  FROM plat_horizon($1::float8)`;
+const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
+  FROM plat_promise($1::float8)`;
 
 /** Unless a writer is just keeping its own: no read waits for one. */
 const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
@@ -129,6 +129,6 @@ export class LiveState {
     if (reading !== undefined) await rows(KEEP_READING, [reading]);
     const now = Number(row?.moment);
     if (String(row?.epoch ?? '') === this.#epoch) this.sawStamp(now);
-    return { now, settled: Number(row?.settled) };
+    return { now, settled: Number(row?.settled), standsUntil: Number(row?.stands) };
   }
 }

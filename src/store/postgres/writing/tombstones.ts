@@ -3,18 +3,20 @@ import type { Session } from '../connection/session.ts';
 
 /** What is left of the deleted records of one resource. */
 export interface Tombstones {
-  bury(rows: readonly { readonly key: string; readonly system: string | null }[]): Promise<void>;
+  bury(
+    rows: readonly { readonly key: string; readonly system: string | null; readonly deletedAt: string }[],
+  ): Promise<void>;
   /** A record that comes again leaves its tombstone. */
   unbury(keys: readonly string[]): Promise<void>;
 }
 
-/** @param stamp of the transaction */
-export const tombstones = (session: Session, resource: string, stamp: string): Tombstones => ({
+export const tombstones = (session: Session, resource: string): Tombstones => ({
   async bury(rows) {
     await session.run(
-      `INSERT INTO plat_tombstones SELECT $1, key, system, $2 FROM json_to_recordset($3) AS v(key text, system text)
+      `INSERT INTO plat_tombstones SELECT $1, key, system, "deletedAt"
+       FROM json_to_recordset($2) AS v(key text, system text, "deletedAt" text)
        ON CONFLICT (resource, key) DO UPDATE SET system = excluded.system, deleted_at = excluded.deleted_at`,
-      [resource, stamp, JSON.stringify(rows.map(({ key, system }) => ({ key, system })))],
+      [resource, JSON.stringify(rows.map(({ key, system, deletedAt }) => ({ key, system, deletedAt })))],
     );
   },
   async unbury(keys) {

@@ -1,7 +1,8 @@
 import { rewriteRows } from '../../check/rewrite-rows.ts';
 import { findRowFaults } from '../../check/row-faults.ts';
 import type { StoreModel } from '../../model.ts';
-import type { WriteTransaction } from '../../write/transaction.ts';
+import type { CommitTimestamps } from '../../write/commit-timestamps.ts';
+import type { StoredRow, WriteTransaction } from '../../write/transaction.ts';
 import { askerOf } from '../asker.ts';
 import type { Session } from '../connection/session.ts';
 import { postgresDialect } from '../dialect.ts';
@@ -26,7 +27,7 @@ interface PostgresTransaction extends WriteTransaction {
 export function postgresTransaction(
   session: Session,
   model: StoreModel,
-  stamp: string,
+  timestamps: CommitTimestamps,
   source: string | null,
   place?: Placing,
 ): PostgresTransaction {
@@ -35,10 +36,15 @@ export function postgresTransaction(
   const table = (resource: string): TableWriter => {
     const known = writers.get(resource);
     if (known !== undefined) return known;
-    const made = tableWriter(court, model.layout(resource), stamp);
+    const made = tableWriter(court, model.layout(resource));
     writers.set(resource, made);
     return made;
   };
+  const deletedAt = (resource: string, rows: readonly StoredRow[]): ((key: string) => string) =>
+    timestamps.of(
+      resource,
+      rows.map(({ key }) => key),
+    );
   // Of a resource that was never stored there is nothing to find, and there are no tables to look into.
   const stored = async <T>(
     resource: string,
@@ -47,7 +53,7 @@ export function postgresTransaction(
   ): Promise<T> => (model.stores(resource) ? found(table(resource)) : nothing);
   return {
     model,
-    stamp,
+    timestamps,
     source,
     ledger: postgresLedgerWriter(session),
     find: (resource, keys) => stored(resource, (records) => records.find(keys), new Map()),
@@ -64,8 +70,9 @@ export function postgresTransaction(
     rewrite: async (resource, keys) => {
       const asker = askerOf(session, { dialect: postgresDialect, model });
       const { put, remove } = table(resource);
-      return rewriteRows(asker, model.layout(resource), keys, stamp, {
-        remove,
+      const stampOf = (key: string): string => timestamps.of(resource, [...keys, key])(key);
+      return rewriteRows(asker, model.layout(resource), keys, stampOf, {
+        remove: (rows) => remove(rows, deletedAt(resource, rows)),
         put: async (rows) => {
           await place?.(rows);
           await put(rows);
@@ -82,7 +89,8 @@ export function postgresTransaction(
       stored(resource, (records) => records.stampedAfter(field, moment, limit), []),
     tombstonesAfter: (moment, limit) => tombstonesAfter(session, moment, limit),
     restampTombstones: (moved) => restampTombstones(session, moved),
-    remove: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).remove(rows)),
+    remove: async (resource, rows) =>
+      rows.length === 0 ? undefined : table(resource).remove(rows, deletedAt(resource, rows)),
     valuesChanged: () => court.counters.valuesChanged(),
     valuesInUse: () => court.counters.valuesInUse(),
     renew: (resource) => table(resource).renew(),

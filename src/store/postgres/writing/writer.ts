@@ -10,8 +10,8 @@ import { countingRules } from '../../values-in-use.ts';
 import type { Attempt } from '../../write/batches.ts';
 import type { StampState } from '../../write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../write/change-settings.ts';
-import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits } from '../../write/in-time.ts';
-import { nextStamp } from '../../write/next-stamp.ts';
+import { CommitTimestamps } from '../../write/commit-timestamps.ts';
+import { type Allowed, inTime, reach, WRITE_LIMITS, type WriteLimits } from '../../write/in-time.ts';
 import { publishDictionary, publishing, publishValues } from '../../write/publish-dictionary.ts';
 import type { WriteTransaction } from '../../write/transaction.ts';
 import { PATIENCE } from '../connection/connect.ts';
@@ -20,7 +20,16 @@ import { allow, bindings, type Session, withSession } from '../connection/sessio
 import { postgresDialect } from '../dialect.ts';
 import { applyModel } from '../making/apply-model.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
-import { readMeta, readModel, readProfile, readStoredModel, writeMeta, writeProfile } from '../meta.ts';
+import {
+  givenIn,
+  readGiven,
+  readMeta,
+  readModel,
+  readProfile,
+  readStoredModel,
+  writeMeta,
+  writeProfile,
+} from '../meta.ts';
 import { Undo, underLock } from './lock.ts';
 import { readState, type StampClock } from './stamp-clock.ts';
 import { postgresTransaction } from './transaction.ts';
@@ -55,8 +64,8 @@ export class Writer {
   }
 
   /**
-   * Runs `work` under the write lock with the next stamp, and commits. The stamp is taken when the lock is held and
-   * never runs backwards, so stamps are in the order of commits (I2). Partitions for new systems are made before, in
+   * Runs `work` under the write lock with the next timestamps, and commits. They are taken when the lock is held, after
+   * all that the resource has and all that a reader was promised, so they are in the order of commits (I2). Partitions for new systems are made before, in
    * transactions of their own, since they may take their time.
    */
   async attempt<T>(
@@ -90,14 +99,14 @@ export class Writer {
       const started = this.limits.elapsed();
       const state = await readState(session.rows, this.#clock);
       if (state.generation !== model.generation) return { kind: 'outdated' };
-      const stamp = nextStamp(state, allowed.ahead);
+      const timestamps = new CommitTimestamps({ ...state, given: await readGiven(session) }, allowed);
       const place = state.isPartitioned ? placing(session) : undefined;
-      const transaction = postgresTransaction(session, model, stamp, source, place);
+      const transaction = postgresTransaction(session, model, timestamps, source, place);
       const outcome = await inTime(transaction, publishing(work), this.#clock, this.limits, allowed, started);
       if (outcome.kind === 'too-long') return new Undo<Attempt<T>>(outcome);
       const clockReading = this.#clock.toKeep();
       const kept = clockReading === undefined ? {} : { clockReading };
-      await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1, ...kept });
+      await writeMeta(session, { ...givenIn(timestamps), changes: state.changes + 1, ...kept });
       return outcome;
     });
   }
@@ -129,9 +138,10 @@ export class Writer {
       checkChange(current, model, await holdings(session));
       await writeMeta(session, { generation: model.generation, settings, day, changes: state.changes + 1 });
       await writeProfile(session, profile);
-      const stamp = nextStamp(state);
-      await applyModel(session, model, stamp);
-      const renewed = postgresTransaction(session, model, stamp, null);
+      const timestamps = new CommitTimestamps({ ...state, given: await readGiven(session) });
+      await applyModel(session, model, timestamps);
+      await reach(this.#clock, timestamps);
+      const renewed = postgresTransaction(session, model, timestamps, null);
       for (const resource of outdatedTexts(current, model)) await renewed.renew(resource);
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
         await this.#judge(session, model, () => true);
@@ -191,14 +201,17 @@ export class Writer {
 
   async #judge(session: Session, model: StoreModel, concerns: (resource: string) => boolean): Promise<void> {
     const state = await readState(session.rows, this.#clock);
-    const transaction = postgresTransaction(session, model, state.lastStamp, null);
+    const given = await readGiven(session);
+    const unstamped = new CommitTimestamps({ ...state, given, jump: 0 });
+    const transaction = postgresTransaction(session, model, unstamped, null);
     await transaction.judge(concerns);
     const changed = await transaction.valuesChanged();
     if (changed.length === 0) return;
     // A timestamp is taken only where something is published: the clock may be one that none can be taken of.
-    const stamp = nextStamp(state);
-    await publishValues(postgresTransaction(session, model, stamp, null), changed);
-    await writeMeta(session, { lastStamp: stamp });
+    const timestamps = new CommitTimestamps({ ...state, given });
+    await publishValues(postgresTransaction(session, model, timestamps, null), changed);
+    await writeMeta(session, givenIn(timestamps));
+    await reach(this.#clock, timestamps);
   }
 
   /** Counts the values in use of a store that knows none yet, or counted them by other rules. */
@@ -226,9 +239,10 @@ export class Writer {
   /** Inside a transaction: the published dictionary as the model and the counters of values have it. */
   async publish(session: Session, model: StoreModel): Promise<void> {
     const state = await readState(session.rows, this.#clock);
-    const stamp = nextStamp(state);
-    await publishDictionary(postgresTransaction(session, model, stamp, null));
-    await writeMeta(session, { lastStamp: stamp, changes: state.changes + 1 });
+    const timestamps = new CommitTimestamps({ ...state, given: await readGiven(session) });
+    await publishDictionary(postgresTransaction(session, model, timestamps, null));
+    await writeMeta(session, { ...givenIn(timestamps), changes: state.changes + 1 });
+    await reach(this.#clock, timestamps);
   }
 
   /**

@@ -101,28 +101,28 @@ table('dates and timestamps', [
 ]);
 
 // Stored times are whole milliseconds, so a finer bound lies between two of them.
-table('times finer than a millisecond', [
+table('times finer than a microsecond', [
   [
-    'ModificationTimestamp Ge 2026-01-31T10:00:00.1234Z',
-    compare('gt', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123Z')),
+    'ModificationTimestamp Ge 2026-01-31T10:00:00.1234567Z',
+    compare('gt', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123456Z')),
   ],
   [
-    'ModificationTimestamp Gt 2026-01-31T10:00:00.1234Z',
-    compare('gt', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123Z')),
+    'ModificationTimestamp Gt 2026-01-31T10:00:00.1234567Z',
+    compare('gt', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123456Z')),
   ],
   [
-    'ModificationTimestamp Lt 2026-01-31T10:00:00.1234Z',
-    compare('le', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123Z')),
+    'ModificationTimestamp Lt 2026-01-31T10:00:00.1234567Z',
+    compare('le', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123456Z')),
   ],
   [
-    'ModificationTimestamp Le 2026-01-31T10:00:00.1234Z',
-    compare('le', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123Z')),
+    'ModificationTimestamp Le 2026-01-31T10:00:00.1234567Z',
+    compare('le', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123456Z')),
   ],
-  ['ModificationTimestamp Eq 2026-01-31T10:00:00.1234Z', boolean(false)],
-  ['ModificationTimestamp Ne 2026-01-31T10:00:00.1234Z', not(boolean(false))],
+  ['ModificationTimestamp Eq 2026-01-31T10:00:00.1234567Z', boolean(false)],
+  ['ModificationTimestamp Ne 2026-01-31T10:00:00.1234567Z', not(boolean(false))],
   [
-    'ModificationTimestamp Lt 2026-01-31T10:00:00.1230000Z',
-    compare('lt', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123Z')),
+    'ModificationTimestamp Lt 2026-01-31T10:00:00.1234560Z',
+    compare('lt', ref('ModificationTimestamp'), timestamp('2026-01-31T10:00:00.123456Z')),
   ],
 ]);
 

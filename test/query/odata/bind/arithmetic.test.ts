@@ -26,7 +26,7 @@ const modified = field('ModificationTimestamp');
 test('literals of time are canonical', () => {
   expectAll({
     '08:30': time('08:30:00'),
-    '08:30:05.120456': time('08:30:05.120'),
+    '08:30:05.1204567': time('08:30:05.120456'),
     '23:59:60': time('23:59:59'),
     "duration'P1DT2H3M4.5S'": seconds(93784.5),
     "duration'-PT1S'": seconds(-1),
