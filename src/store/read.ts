@@ -69,7 +69,12 @@ export interface ResoShape {
   readonly ownOnly?: boolean;
   /** `"Field@Core.Permissions":"None"` in place of each hidden field. */
   readonly annotateHidden: boolean;
-  /** Root of the service, for references (`$ref`); ends with `/`. */
+  /**
+   * The control information that each record tells of itself; absent: none. `before` stands before the names of built-in
+   * types, as a version of OData has it.
+   */
+  readonly control?: { readonly before: '#' | '' } | undefined;
+  /** Root of the service, for references (`$ref`) and control information; ends with `/`. */
   readonly root: string;
 }
 

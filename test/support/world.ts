@@ -32,7 +32,7 @@ export const FILES: FileSigning = { base: 'https://feed.example', role: 'idx', e
 export const ROOT = 'https://feed.example/Reso/OData/';
 
 /** How a page is asked for, beside the OData options. */
-export interface ReadWish {
+export interface ReadWish extends Pick<ResoShape, 'control'> {
   readonly viewer?: Viewer;
   readonly position?: Position;
   /** Absent: all rows. */
@@ -179,6 +179,7 @@ export function resoShape(asked: CollectionQuery, wish: ReadWish = {}): ResoShap
     expansions: asked.expansions,
     omitNulls: wish.omitNulls ?? false,
     annotateHidden: wish.annotateHidden ?? false,
+    control: wish.control,
     root: ROOT,
   };
 }

@@ -19,7 +19,8 @@ import {
 } from './vocabularies.ts';
 
 /** The namespace of all types that RESO's dictionary names. */
-const NAMESPACE = 'org.reso.metadata';
+/** The namespace of the entity types. */
+export const EDM_NAMESPACE = 'org.reso.metadata';
 const CONTAINER = 'RESO';
 
 /** A resource as one reader sees it. */
@@ -45,7 +46,7 @@ export function csdlDocument({ version, resources }: CsdlSource): CsdlDocument {
   return {
     version,
     references: REFERENCES,
-    namespace: NAMESPACE,
+    namespace: EDM_NAMESPACE,
     entityTypes,
     container: {
       name: CONTAINER,
@@ -81,6 +82,12 @@ function property(field: Field, isKey: boolean): Property {
     ...edmType(type),
     annotations: [...annotations(field)],
   };
+}
+
+/** The type of a field's values as payloads name it (OData JSON format 4.01, 4.6.3). */
+export function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>): string {
+  const name = edmType(type).type.replace('Edm.', '');
+  return collection ? `Collection(${name})` : name;
 }
 
 function edmType(type: ScalarType): Pick<Property, 'type' | 'maxLength' | 'precision' | 'scale'> {

@@ -1,4 +1,4 @@
-export { type CsdlResource, type CsdlSource, csdlDocument } from './document.ts';
+export { type CsdlResource, type CsdlSource, csdlDocument, EDM_NAMESPACE, edmName } from './document.ts';
 export { csdlJson } from './json.ts';
 export type { CsdlDocument, CsdlVersion } from './model.ts';
 export { csdlXml } from './xml.ts';

@@ -1,6 +1,7 @@
 interface MediaRange {
   readonly type: string;
   readonly quality: number;
+  readonly parameters: readonly string[];
 }
 
 function parseRanges(header: string): MediaRange[] {
@@ -8,7 +9,7 @@ function parseRanges(header: string): MediaRange[] {
     const [type = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
     const weight = parameters.find((each) => each.startsWith('q='))?.slice(2);
     const quality = weight === undefined ? 1 : Number(weight);
-    return type === '' || Number.isNaN(quality) ? [] : [{ type, quality }];
+    return type === '' || Number.isNaN(quality) ? [] : [{ type, quality, parameters }];
   });
 }
 
@@ -37,6 +38,18 @@ export function chooseType<T extends string>(
     if (quality > (best?.quality ?? 0)) best = { type, quality };
   }
   return best?.type;
+}
+
+/** A parameter of the range by which a client likes a media type best, by one of its names and in small letters. */
+export function parameterOf(
+  header: string | undefined,
+  type: string,
+  names: readonly string[],
+): string | undefined {
+  const own = parseRanges(header ?? '').filter((range) => range.type === type && range.quality > 0);
+  const [best] = own.toSorted((left, right) => right.quality - left.quality);
+  const found = best?.parameters.find((each) => names.some((name) => each.startsWith(`${name}=`)));
+  return found?.slice(found.indexOf('=') + 1).replaceAll('"', '');
 }
 
 /** Content encodings that plat can make, the one it makes fastest first. */

@@ -11,11 +11,13 @@ import { carriedPageSize, nextLink } from './next-link.ts';
 import { pageSize } from './page-size.ts';
 import { resolve } from './resolve.ts';
 import {
+  begun,
   contextFields,
+  contextMember,
   preferenceHeaders,
-  RESO_JSON,
   type ResoRequest,
   requireJson,
+  resoJson,
   shapeOf,
 } from './resource-request.ts';
 
@@ -62,7 +64,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
           maxPageSize: exchange.surface.paging.top === 'total' ? preferred : undefined,
         });
   const head = {
-    '@odata.context': `${request.root}$metadata#${path.resource.resource.name}${contextFields(query)}`,
+    ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}`),
     ...(count === undefined ? {} : { '@odata.count': count }),
   };
   const tail = link === undefined ? ']}' : `],"@odata.nextLink":${JSON.stringify(link)}}`;
@@ -70,11 +72,11 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   return {
     status: 200,
     headers: {
-      'content-type': RESO_JSON,
+      'content-type': resoJson(request),
       ...preferenceHeaders(preferences, size.applied),
       ...indexHeaders(answer),
     },
-    body: [`${JSON.stringify(head).slice(0, -1)},"value":[`, ...partsOf(page), tail],
+    body: [begun(head, '"value":['), ...partsOf(page), tail],
     rows: page.rows,
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(path, query) ? walkStep(query.skipToken, query.skip ?? 0, page) : undefined,

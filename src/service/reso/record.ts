@@ -6,11 +6,13 @@ import type { Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
 import { resolve, type Target, targetQuery } from './resolve.ts';
 import {
+  begun,
   contextFields,
+  contextMember,
   preferenceHeaders,
-  RESO_JSON,
   type ResoRequest,
   requireJson,
+  resoJson,
   shapeOf,
 } from './resource-request.ts';
 
@@ -22,7 +24,7 @@ const NOTHING: Reply = { status: 204, headers: {}, body: [] };
 /** One record (OData 4.01 protocol, 11.2.2). Its tag covers the agent and office data in it. */
 export async function record(request: ResoRequest, path: RecordPath): Promise<Reply> {
   requireJson(request);
-  const { exchange, options, preferences, root, session } = request;
+  const { exchange, options, preferences, session } = request;
   const query = bindSingle(options, path.resource, session.view.schema);
   const found = await resolve(request, path);
   if (found.kind === 'nothing') return NOTHING;
@@ -30,14 +32,17 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   exchange.timings.start('store');
   const text = await readRecord(request, found.target, query);
   exchange.timings.start('encode');
-  const context = `${root}$metadata#${path.resource.resource.name}${contextFields(query)}/$entity`;
   const tag = weakTag(text);
   const headers = { etag: tag, ...preferenceHeaders(preferences) };
   if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
+  const head = {
+    ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}/$entity`),
+    ...(request.level === 'full' ? { '@odata.etag': tag } : {}),
+  };
   return {
     status: 200,
-    headers: { 'content-type': RESO_JSON, ...headers },
-    body: [`{"@odata.context":${JSON.stringify(context)},`, text.subarray(1)],
+    headers: { 'content-type': resoJson(request), ...headers },
+    body: [begun(head, ''), text.subarray(1)],
     rows: 1,
   };
 }
@@ -62,7 +67,7 @@ async function readRecord(
 
 /** One field of one record, as JSON, as bare text, or the number of its values (OData 4.01 protocol, 11.2.4). */
 export async function field(request: ResoRequest, path: FieldPath): Promise<Reply> {
-  const { exchange, options, root, session } = request;
+  const { exchange, options, session } = request;
   if (path.give === 'json') requireJson(request);
   const query = bindField(options, path.resource, session.view.schema);
   const found = await resolve(request, path);
@@ -75,9 +80,9 @@ export async function field(request: ResoRequest, path: FieldPath): Promise<Repl
   if (path.give === 'count') return plainText(String(Array.isArray(value) ? value.length : 0));
   if (value === null || value === undefined) return NOTHING;
   if (path.give === 'text') return plainText(typeof value === 'string' ? value : JSON.stringify(value));
-  const context = `${root}$metadata#${fieldContext(path, found.target, path.field)}`;
-  const body = JSON.stringify({ '@odata.context': context, value });
-  return { status: 200, headers: { 'content-type': RESO_JSON }, body: [body], rows: 1 };
+  const context = contextMember(request, `#${fieldContext(path, found.target, path.field)}`);
+  const body = JSON.stringify({ ...context, value });
+  return { status: 200, headers: { 'content-type': resoJson(request) }, body: [body], rows: 1 };
 }
 
 function fieldContext({ resource }: FieldPath, { key }: Target, { name }: Field): string {

@@ -4,7 +4,8 @@ import type { CollectionQuery } from '../../query/request.ts';
 import type { ResoShape } from '../../store/read.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Exchange, Session } from '../exchange.ts';
-import { chooseType } from '../http/accept.ts';
+import { chooseType, parameterOf } from '../http/accept.ts';
+import { negotiateVersion } from '../http/odata-version.ts';
 import { type Preferences, parsePreferences } from '../http/prefer.ts';
 
 /** A request of the RESO interface with what all its handlers need. */
@@ -16,27 +17,55 @@ export interface ResoRequest {
   readonly preferences: Preferences;
   /** Address of the service root, with a slash at the end. */
   readonly root: string;
+  /** How much control information the client asked for. */
+  readonly level: MetadataLevel;
 }
+
+/** How much of what a client could work out by itself answers say (OData JSON format 4.01, 3.1). */
+export const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
+export type MetadataLevel = (typeof METADATA_LEVELS)[number];
 
 export function resoRequest(context: ServiceContext, exchange: Exchange, session: Session): ResoRequest {
   const options = parseQueryOptions(exchange.query);
   const preferences = parsePreferences(exchange.headers.prefer);
   const root = `${exchange.base}${exchange.surface.resoRoot ?? '/'}`;
-  return { context, exchange, session, options, preferences, root };
+  const level = levelOf(options, exchange);
+  return { context, exchange, session, options, preferences, root, level };
 }
 
-export const RESO_JSON = 'application/json;odata.metadata=minimal;charset=utf-8';
+/** The media type of an answer in JSON. */
+export const resoJson = ({ level }: Pick<ResoRequest, 'level'>): string =>
+  `application/json;odata.metadata=${level};charset=utf-8`;
+
+/** The address that tells what an answer holds, as the beginning of a JSON object. */
+export const contextMember = ({ root, level }: Pick<ResoRequest, 'root' | 'level'>, rest: string) =>
+  level === 'none' ? {} : { '@odata.context': `${root}$metadata${rest}` };
+
+/** A JSON object that begins with some members, and goes on with another. */
+export function begun(head: Readonly<Record<string, unknown>>, next: string): string {
+  const members = JSON.stringify(head).slice(1, -1);
+  return members === '' ? `{${next}` : `{${members},${next}`;
+}
 
 /** @throws PlatError `notAcceptable` when neither `$format` nor Accept leaves room for JSON */
 export function requireJson({ options, exchange }: ResoRequest): void {
   negotiate({ options, exchange }, ['application/json']);
 }
 
-/** The short names of `$format`. */
-const SHORT = new Map([
-  ['json', 'application/json'],
-  ['xml', 'application/xml'],
-]);
+/** The short names of `$format`, which may have parameters behind them. */
+const SHORT = /^(json|xml)(?=\s*(?:;|$))/i;
+
+/** What the client says of the form that it wants. */
+function wantedForm({ options, exchange }: Pick<ResoRequest, 'options' | 'exchange'>): string | undefined {
+  const format = options.system.get('format');
+  return format === undefined ? exchange.headers.accept : format.trim().replace(SHORT, 'application/$1');
+}
+
+function levelOf(options: RawOptions, exchange: Exchange): MetadataLevel {
+  const names = ['odata.metadata', 'metadata'];
+  const given = parameterOf(wantedForm({ options, exchange }), 'application/json', names);
+  return METADATA_LEVELS.find((level) => level === given) ?? 'minimal';
+}
 
 /**
  * The offered type that `$format` names, or else the Accept header likes best (OData 4.01 protocol, 11.2.12).
@@ -47,16 +76,19 @@ export function negotiate<T extends string>(
   offered: readonly T[],
 ): T {
   const format = options.system.get('format');
-  const wanted =
-    format === undefined ? exchange.headers.accept : (SHORT.get(format.trim().toLowerCase()) ?? format);
-  const chosen = chooseType(wanted, offered);
+  const chosen = chooseType(wantedForm({ options, exchange }), offered);
   if (chosen !== undefined) return chosen;
   const by = format === undefined ? 'The Accept header' : '$format';
   throw platError('notAcceptable', { by, offered: offered.join(', ') });
 }
 
 /** How the records of a query are written. */
-export function shapeOf({ preferences, root }: ResoRequest, query: CollectionQuery): ResoShape {
+export function shapeOf(
+  { preferences, root, level, exchange }: ResoRequest,
+  query: CollectionQuery,
+): ResoShape {
+  const { headers } = exchange;
+  const version = negotiateVersion(headers['odata-version'], headers['odata-maxversion']);
   return {
     kind: 'reso',
     selection: query.selection,
@@ -65,6 +97,7 @@ export function shapeOf({ preferences, root }: ResoRequest, query: CollectionQue
     omitNulls: preferences.omitNulls,
     annotateHidden: preferences.annotations,
     root,
+    ...(level === 'full' ? { control: { before: version === '4.0' ? '#' : '' } } : {}),
   };
 }
 

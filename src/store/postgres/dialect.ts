@@ -253,6 +253,15 @@ function ordered(value: Sql): Sql {
   return isConstant ? sql`(SELECT ${value})` : value;
 }
 
+/** Few keys hold what is encoded; in those, byte by byte. */
+function inUrl(text: Sql): Sql {
+  const byte = sql`get_byte(convert_to(t.x, 'UTF8'), n)`;
+  const plain = sql`strpos('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*''()', chr(b)) > 0`;
+  const written = sql`CASE WHEN b < 128 AND ${plain} THEN chr(b) ELSE '%' || upper(lpad(to_hex(b), 2, '0')) END`;
+  const bytes = sql`SELECT n, ${byte} AS b FROM (SELECT ${text} AS x) t, generate_series(0, octet_length(convert_to(t.x, 'UTF8')) - 1) n`;
+  return sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.!~*''()-]' THEN ${text} ELSE (SELECT string_agg(${written}, '' ORDER BY n) FROM (${bytes}) q) END`;
+}
+
 export const postgresDialect: Dialect = {
   name: 'postgres',
   placeholder,
@@ -263,6 +272,7 @@ export const postgresDialect: Dialect = {
   contentHash: (text, length) =>
     sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integerOf(length)})`,
   inPath: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
+  inUrl,
   computed,
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
   joined: (text) => sql`string_agg(${text}, ',')`,

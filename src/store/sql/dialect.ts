@@ -25,6 +25,8 @@ export interface Dialect {
   readonly contentHash: (text: Sql, length: number) => Sql;
   /** A text as it stands in the path of an address; null where the engine cannot tell. */
   readonly inPath: (text: Sql) => Sql;
+  /** A text as `encodeURIComponent` writes it, whatever it holds. */
+  readonly inUrl: (text: Sql) => Sql;
   /** A member of a JSON object, as its text; null where the object has none. */
   readonly member: (object: Sql, name: string) => Sql;
   /** Texts joined by commas, in the order of the rows. */

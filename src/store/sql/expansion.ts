@@ -5,8 +5,9 @@ import { label } from '../text/encode.ts';
 import { childOf } from './collection.ts';
 import { condition } from './condition.ts';
 import { sameRow, visibleRows, withScope } from './context.ts';
+import { addressText, withKey } from './control.ts';
 import { placeOf, valueAt } from './fields.ts';
-import { all, bind, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
+import { all, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
 import { customFields, isWhole, resoText, type TextSource } from './reso-text.ts';
 import { searchCondition } from './search.ts';
 import { value } from './value.ts';
@@ -130,17 +131,9 @@ function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape
 
 function recordText(source: TextSource, shape: ResoShape, give: Expansion['give']): Sql {
   if (give !== 'references') return resoText(source, shape);
-  const { resource } = source.layout;
-  const id = source.context.dialect.json(
-    'string',
-    entityId(shape.root, resource.name, column(source.alias, '_key')),
-  );
-  return sql`concat('{"@odata.id":', ${id}, '}')`;
-}
-
-/** The canonical address of a record: quotes doubled, as in a key of a URL. */
-function entityId(root: string, resource: string, key: Sql): Sql {
-  return sql`concat(${bind(`${root}${resource}('`)}, replace(${key}, '''', ''''''), ''')')`;
+  const { context, layout, alias } = source;
+  const text = `{"@odata.id":"${addressText(shape.root, layout.resource)}"}`;
+  return withKey(text, context.dialect, layout.resource, alias);
 }
 
 /** The link fields stand in the texts, too; other fields need the columns. */

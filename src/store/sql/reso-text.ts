@@ -4,6 +4,7 @@ import type { ResourceLayout } from '../layout/index.ts';
 import type { ResoShape } from '../read.ts';
 import { label } from '../text/encode.ts';
 import type { Context } from './context.ts';
+import { controlMembers } from './control.ts';
 import { damagedMark, linkedMarks } from './damaged-mark.ts';
 import { expansionMembers } from './expansion.ts';
 import { placeOf, valueAt } from './fields.ts';
@@ -51,7 +52,13 @@ export function resoText(source: TextSource, shape: ResoShape): Sql {
     ...computed,
     ...expansionMembers(source, shape),
   ];
-  const text = concat([...marks, constantText('{'), ...parts, constantText('}')]);
+  const text = concat([
+    ...marks,
+    constantText('{'),
+    ...controlMembers(source, shape),
+    ...parts,
+    constantText('}'),
+  ]);
   return isWhole(shape) ? withFileAddresses(source, text) : text;
 }
 

@@ -232,6 +232,7 @@ export const sqliteDialect: Dialect = {
   written,
   contentHash: (text, length) => sql`substr(plat_sha256(${text}), 1, ${integer(length)})`,
   inPath: (text) => sql`plat_in_path(${text})`,
+  inUrl: (text) => sql`plat_in_path(${text})`,
   computed,
   member: (object, member) => sql`(${object} -> ${constantText(member)})`,
   joined: (text) => sql`group_concat(${text}, ',')`,

@@ -166,6 +166,26 @@ export function expansionContract(engine: Engine): void {
     'B',
   );
 
+  test('addresses of records hold their keys as a URL does, in references and as control information', async (t) => {
+    const world = await makeWorld(engine, t);
+    const keys = ["a'b c/d%é日😀", 'plain-1_x.~', '!*()&=?#+"<>\\\u00ff', '0'];
+    await world.write('Property', listing('1', { Media: keys.map((key) => photo(key)) }), listing("o'k é"));
+    const id = (key: string): string => encodeURIComponent(key.replaceAll("'", "''"));
+    const references = await world.record('Property', '1', '$select=ListingKey&$expand=Media/$ref');
+    const addresses = keys.toSorted().map((key) => ({ '@odata.id': `${ROOT}Media('${id(key)}')` }));
+    assert.deepEqual(references, { ListingKey: '1', Media: addresses });
+    const at = `${ROOT}Property('${id("o'k é")}')`;
+    const asked = '$select=ListingKey&$expand=Media($select=MediaKey)';
+    assert.deepEqual(await world.record('Property', "o'k é", asked, { control: { before: '' } }), {
+      '@odata.type': '#org.reso.metadata.Property',
+      '@odata.id': at,
+      '@odata.readLink': at,
+      'Media@odata.navigationLink': `${at}/Media`,
+      ListingKey: "o'k é",
+      Media: [],
+    });
+  });
+
   test('nulls are left out inside of expansions, too, when that is asked for', async (t) => {
     const world = await makeWorld(engine, t);
     await populate(world);
