@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** plat as a library: the store, the service, the consumer, and the dictionary that all follow. */
 export { type Dictionary, declare, standardDictionary } from './dictionary/index.ts';
 export { PlatError } from './errors/index.ts';

@@ -1,12 +1,14 @@
 /** What a new user does: a fresh clone and its two commands; the packed package in an empty folder. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Scope } from '../support/engine.ts';
+import { LINES, nodesHere } from '../support/older-nodes.ts';
 import { temporaryFile } from '../support/temporary.ts';
+import { PLAT } from './run.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const skip = process.env.PLAT_FULL === '1' ? false : 'installs packages; npm run test:full';
@@ -79,7 +81,75 @@ test(
     const plat = join(empty, 'node_modules', '.bin', 'plat');
     assert.match(run(empty, plat, '--version'), /^\d+\.\d+\.\d+\n$/);
     await tryDemo(t, empty, plat, ['demo', '--listings', '100', ...PORTS]);
-    const script = "import('plat').then((plat) => console.log(Object.keys(plat).length > 0))";
-    assert.equal(run(empty, join(empty, 'node_modules', '.bin', 'node'), '-e', script), 'true\n');
+    const own = join(empty, 'node_modules', '.bin', 'node');
+    for (const script of [
+      "import('plat').then((plat) => console.log(Object.keys(plat).includes('openStore')))",
+      "console.log(Object.keys(require('plat')).includes('openStore'))",
+    ])
+      assert.equal(run(empty, own, '-e', script), 'true\n');
+
+    // Whoever compiles against it has what the package brings, and a compiler of their own.
+    writeFileSync(join(empty, 'use.mts'), CONSUMER);
+    for (const compiler of COMPILERS) {
+      const flags = [
+        '--strict',
+        '--noEmit',
+        '--skipLibCheck',
+        'false',
+        '--module',
+        'nodenext',
+        '--types',
+        '',
+      ];
+      run(empty, own, compiler, ...flags, '--target', 'esnext', '--lib', 'esnext', 'use.mts');
+    }
   },
 );
+
+/** The compiler of this checkout, and one of the line before. */
+const COMPILERS = ['typescript', '@odata2ts/odata2ts/node_modules/typescript'].map((name) =>
+  join(ROOT, 'node_modules', name, 'bin', 'tsc'),
+);
+
+const CONSUMER = `
+import { openStore, parseRecord, replicate, SERVICE_DEFAULTS, type Service, startService, type Store, systemClock } from 'plat';
+const store: Store = await openStore('market.db', { create: 'authority', threads: true });
+const parsed = parseRecord((await store.model()).resource('Property'), { ListingKey: '1' }, await store.model());
+if (!parsed.ok) throw new Error(parsed.invalid.reasons.join('; '));
+await store.write('Property', [parsed.record]);
+export const start: (...given: Parameters<typeof startService>) => Promise<Service> = startService;
+export const used = [replicate, SERVICE_DEFAULTS, systemClock.now()];
+// @ts-expect-error There is no such member: the types are read, and not any.
+store.nonsense;
+`;
+
+const LIBRARY = join(ROOT, 'bin', 'library.cjs');
+
+test('the library has the same names as its sources, and its types and its programs need what is installed', async () => {
+  const text = readFileSync(LIBRARY, 'utf8');
+  const lists = [...text.matchAll(/\{\n([\w\s,]+)\}/g)].map(([, names = '']) => names.match(/\w+/g));
+  const names = Object.keys(await import('../../src/index.ts'));
+  assert.deepEqual(lists, [names, names]);
+  const { engines, dependencies } = manifest();
+  assert.equal(engines.node, `>=${LINES[0]}`, 'the oldest that test/cli/launcher.test.ts starts it with');
+  const [needed] = /\d+/.exec(dependencies.node ?? '') ?? [];
+  for (const file of [LIBRARY, PLAT])
+    assert.match(readFileSync(file, 'utf8'), new RegExp(`^const NEEDED = ${needed};$`, 'm'));
+});
+
+test('the library says in one line that a Node is too old for it', () => {
+  for (const { version, path } of nodesHere().nodes) {
+    if (version.startsWith('v26.')) continue;
+    const script = `import(${JSON.stringify(LIBRARY)}).catch((error) => console.log(error.stack))`;
+    const said = execFileSync(path, ['-e', script], { encoding: 'utf8' });
+    const needs = 'Error: plat as a library needs Node 26 or newer, and this is';
+    assert.equal(said, `${needs} ${version.slice(1)}; the program "plat" brings its own.\n`);
+  }
+});
+
+function manifest(): {
+  readonly engines: { readonly node: string };
+  readonly dependencies: Record<string, string>;
+} {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+}

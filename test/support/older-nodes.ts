@@ -13,7 +13,8 @@ export interface OtherNode {
   readonly path: string;
 }
 
-const LINES = [20, 22, 24, 26];
+/** The oldest is what `engines` names. */
+export const LINES = [20, 22, 24, 26] as const;
 
 /** The path of a user: without what npm added to run a test. */
 export const userPath = (): string =>
