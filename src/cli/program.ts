@@ -30,7 +30,7 @@ const COMMANDS: readonly Listed[] = [
   },
   {
     name: 'import',
-    does: 'store records from NDJSON, a JSON array or RESO Common Format, also gzipped',
+    does: 'store records from NDJSON, JSON arrays, OData pages, RESO Common Format, CSV or TSV, also gzipped',
     takes: [['<file...>', 'files; - is stdin']],
     load: async () => (await import('./commands/import.ts')).defineImport,
   },

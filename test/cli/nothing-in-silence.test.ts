@@ -37,7 +37,13 @@ const line = fc.oneof(
   }),
 );
 
-const STRICT = { resource: 'Property', reading: { isLenient: false, dropsUnknown: false }, remedy: '' };
+const STRICT = {
+  resource: 'Property',
+  map: new Map(),
+  takesUnknown: false,
+  reading: { isLenient: false, dropsUnknown: false },
+  remedy: '',
+};
 
 test('I7 lines in = stored + unchanged + given again + rejected, and each rejected one is in the rejected file', async (t) => {
   const { store, keys } = await makeWorld(sqliteEngine(), t);
@@ -49,7 +55,7 @@ test('I7 lines in = stored + unchanged + given again + rejected, and each reject
       const before = new Set(await keys('Property'));
       const [report] = await importFile(
         store,
-        { path: file, name: file },
+        { path: file, name: file, form: 'json' },
         STRICT,
         QUIET,
         new AbortController().signal,

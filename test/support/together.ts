@@ -78,6 +78,7 @@ export const TOGETHER = {
     'cli/import-bad-input.test.ts',
     'cli/import-documents.test.ts',
     'cli/import-infer.test.ts',
+    'cli/import-tables.test.ts',
     'cli/import.test.ts',
     'cli/nothing-in-silence.test.ts',
     'cli/open-patiently.test.ts',

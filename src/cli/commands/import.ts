@@ -6,8 +6,11 @@ import type { Reading } from '../../store/record/parse-record.ts';
 import type { Store } from '../../store/store.ts';
 import { configPath } from '../config.ts';
 import { type Declared, declareDrafts, studyFile } from '../import/declare-extra.ts';
+import { readFieldMap } from '../import/field-map.ts';
+import { FILE_FORMS, formOf } from '../import/file-kind.ts';
 import { importFile } from '../import/import-file.ts';
 import type { FileReport, Unwritten } from '../import/importer.ts';
+import type { ReadOptions } from '../import/placed-records.ts';
 import { once, rereadable } from '../import/spooled.ts';
 import { Study } from '../import/study.ts';
 import { type InputFile, mustBeReadable } from '../import/text-source.ts';
@@ -34,6 +37,18 @@ export function defineImport(importing: Command): void {
     .addOption(option('--resource <name>', 'what the records are; else what a file says, else Property'))
     .addOption(
       option(
+        '--format <form>',
+        'what the files hold; else as their names say (.csv, .tsv), else json',
+      ).choices(FILE_FORMS),
+    )
+    .addOption(
+      option(
+        '--map <source=Field>',
+        'the field that a name in the files means, or a file of such lines or a JSON object; may be repeated',
+      ).argParser(collect),
+    )
+    .addOption(
+      option(
         '--infer',
         'declare fields that the dictionary does not have in the configuration, and show them',
       ),
@@ -49,8 +64,18 @@ export function defineImport(importing: Command): void {
     .addOption(JSON_OPTION())
     .action(async (files: string[], _options, command: Command) => {
       const config = await applyConfig(command);
-      const { store: address, resource, create, allowClockJump, json, infer, extraFields } = command.opts();
-      for (const file of files) mustBeReadable(file);
+      const {
+        store: address,
+        resource,
+        create,
+        allowClockJump,
+        json,
+        infer,
+        extraFields,
+        format,
+      } = command.opts();
+      const map = readFieldMap(command.opts().map);
+      for (const file of files) mustBeReadable(file, formOf(file, format));
       const { signal } = onShutdown();
       const store = await openStore(address, { create, config, allowClockJump });
       try {
@@ -58,12 +83,20 @@ export function defineImport(importing: Command): void {
         const name = resource === undefined ? undefined : await knownResource(store, resource);
         const learns = infer === true || extraFields === 'keep';
         // What is looked at first is read twice.
-        using inputs = learns ? await rereadable(files, signal) : once(files);
+        using inputs = learns ? await rereadable(files, format, signal) : once(files, format);
         const path = configPath(command.opts().config);
         const declared = learns
-          ? await declareExtra(store, inputs.files, name, infer === true ? path : undefined, signal)
+          ? await declareExtra(
+              store,
+              inputs.files,
+              { resource: name, map, takesUnknown: true },
+              infer === true ? path : undefined,
+              signal,
+            )
           : [];
-        const options = { resource: name, reading: readingOf(command), remedy: learns ? '' : REMEDY };
+        const reading = readingOf(command);
+        const remedy = learns ? '' : REMEDY;
+        const options = { resource: name, map, takesUnknown: reading.dropsUnknown, reading, remedy };
         const reports: (FileReport & { declared?: readonly string[] })[] = [];
         for (const file of inputs.files) {
           const ofFile = await withProgress(`Importing ${file.name}`, sizeOf(file.path), (progress) =>
@@ -94,7 +127,7 @@ const REMEDY =
 async function declareExtra(
   store: Store,
   files: readonly InputFile[],
-  resource: string | undefined,
+  options: ReadOptions,
   configuration: string | undefined,
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -102,7 +135,7 @@ async function declareExtra(
   const study = new Study(dictionary);
   for (const file of files) {
     await withProgress(`Looking at ${file.name}`, sizeOf(file.path), (progress) =>
-      studyFile(study, dictionary, file, resource, progress, signal),
+      studyFile(study, dictionary, file, options, progress, signal),
     );
   }
   if (signal.aborted) return [];
@@ -132,6 +165,8 @@ function rowOf({ field, values }: Declared['drafts'][number]): string[] {
     shown === undefined ? '' : `lookup: ${shown}${more}`,
   ];
 }
+
+const collect = (value: string, list: unknown): string[] => [...(Array.isArray(list) ? list : []), value];
 
 /** How records are to be read, as the options of the command say. */
 function readingOf(command: Command): Reading {

@@ -8,7 +8,8 @@ import { MOST_FIELDS } from '../../replica/copy/drift.ts';
 import type { Store } from '../../store/store.ts';
 import { writeDictionary } from '../config.ts';
 import type { Progress } from '../progress.ts';
-import { placedRecords } from './placed-records.ts';
+import { mapped } from './field-map.ts';
+import { placedRecords, type ReadOptions } from './placed-records.ts';
 import { readJson } from './read-json.ts';
 import { type Draft, type Study, withDrafts } from './study.ts';
 import { type InputFile, openText } from './text-source.ts';
@@ -26,16 +27,20 @@ export async function studyFile(
   study: Study,
   dictionary: Dictionary,
   file: InputFile,
-  asked: string | undefined,
+  options: ReadOptions,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
   const source = await openText(file, signal);
   let read = 0;
-  for await (const { resource, raw } of placedRecords(source, dictionary, asked, signal)) {
+  for await (const { resource, raw } of placedRecords(file, source, dictionary, options, signal)) {
     if (raw === undefined || raw.fault !== undefined) continue;
     const json = readJson(raw);
-    if (json.ok) study.see(resource, json.value, false);
+    if (json.ok) {
+      const isRow = raw.isRow === true;
+      const record = isRow ? json : mapped(json.value, options.map);
+      if (typeof record !== 'string') study.see(resource, record.value, isRow);
+    }
     progress.update(source.read(), `${++read} records`, read);
   }
 }

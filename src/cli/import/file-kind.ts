@@ -3,6 +3,7 @@
  * which is called by its name with what to do about it. It knows nothing of records.
  */
 import { platError } from '../../errors/index.ts';
+import { looksLikeTable } from './row-reader.ts';
 
 /** Bytes that tell it. */
 export const BEGINNING = 4096;
@@ -62,12 +63,42 @@ const FOREIGN: readonly (readonly [is: (bytes: Buffer) => boolean, what: string,
 
 const isZip = (bytes: Buffer): boolean => startsWith(bytes, 'PK\x03\x04') || startsWith(bytes, 'PK\x05\x06');
 
-/** @throws PlatError `usage` for a file of a kind that plat does not read */
-export function mustHoldText(name: string, bytes: Buffer): void {
+/** What a file holds, as its name says or the command. */
+export const FILE_FORMS = ['json', 'csv', 'tsv'] as const;
+export type FileForm = (typeof FILE_FORMS)[number];
+
+/** @param asked by the command; undefined: as the name says */
+export function formOf(name: string, asked: FileForm | undefined): FileForm {
+  if (asked !== undefined) return asked;
+  const ending = /\.(csv|tsv|tab)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
+  if (ending === undefined) return 'json';
+  return ending === 'csv' ? 'csv' : 'tsv';
+}
+
+/**
+ * @returns the first bytes in UTF-8
+ * @throws PlatError `usage` for a file of a kind that plat does not read, or of another form than it is read in
+ */
+export function mustHoldText(name: string, form: FileForm, bytes: Buffer): Buffer {
   const found = FOREIGN.find(([is]) => is(bytes));
-  if (found === undefined) return;
-  const [, what, remedy] = found;
-  throw platError('usage', { reason: `${name} is ${what}; ${remedy.replace('FILE', name)}.` });
+  if (found !== undefined) {
+    const [, what, remedy] = found;
+    throw platError('usage', { reason: `${name} is ${what}; ${remedy.replace('FILE', name)}.` });
+  }
+  const utf16 = utf16Of(bytes);
+  const text =
+    utf16 === undefined ? bytes : Buffer.from(new TextDecoder(utf16).decode(bytes, { stream: true }));
+  const isJson = /^(?:\xef\xbb\xbf)?\s*[[{]/.test(text.toString('latin1'));
+  if (form !== 'json' && isJson) {
+    throw platError('usage', { reason: `${name} holds JSON, not a table; --format json reads it.` });
+  }
+  if (form === 'json' && !isJson && looksLikeTable(text)) {
+    const header = /^[^\r\n]{0,60}/.exec(text.toString().replace(/^\uFEFF/, ''))?.[0] ?? '';
+    throw platError('usage', {
+      reason: `${name} looks like a table (${header}…), not like JSON; --format csv or --format tsv reads it, and files that end in .csv or .tsv are read so.`,
+    });
+  }
+  return text;
 }
 
 /** The form of UTF-16 that a text is in, by its mark or by the zeros beside its first character. */

@@ -3,14 +3,12 @@ import type { Reading } from '../../store/record/parse-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../progress.ts';
 import { type FileReport, Importer } from './importer.ts';
-import { placedRecords } from './placed-records.ts';
+import { placedRecords, type ReadOptions } from './placed-records.ts';
 import { rejectedFile } from './rejected-file.ts';
 import { type InputFile, openText } from './text-source.ts';
 
 /** How the records of files are read. */
-export interface ImportOptions {
-  /** Of all records; undefined: what a file says, else Property. */
-  readonly resource: string | undefined;
+export interface ImportOptions extends ReadOptions {
   readonly reading: Reading;
   /** What is said beside the reason of a record with a field that the dictionary does not have. */
   readonly remedy: string;
@@ -43,7 +41,7 @@ export async function importFile(
   };
   const show = (records: number): void => progress.update(source.read(), `${records} records`, records);
   let read = 0;
-  for await (const { resource, raw } of placedRecords(source, dictionary, options.resource, signal)) {
+  for await (const { resource, raw } of placedRecords(file, source, dictionary, options, signal)) {
     const importer = importerOf(resource);
     if (raw === undefined) continue;
     await importer.take(raw);

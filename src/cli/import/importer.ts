@@ -4,6 +4,7 @@ import type { StoreModel } from '../../store/model.ts';
 import { parseRecord, type Reading } from '../../store/record/parse-record.ts';
 import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
+import { type FieldMap, mapped } from './field-map.ts';
 import { KeySet } from './key-set.ts';
 import { readJson } from './read-json.ts';
 import type { RawRecord } from './record-reader.ts';
@@ -74,6 +75,8 @@ export class Importer {
   readonly #store: Store;
   readonly #resource: Resource;
   readonly #reading: Reading;
+  readonly #textReading: Reading;
+  readonly #map: FieldMap;
   readonly #remedy: string;
   readonly #rejects: RejectedFile;
   readonly #tell: (line: number, reason: string) => void;
@@ -88,11 +91,13 @@ export class Importer {
     store: Store,
     file: string,
     resource: Resource,
-    options: { readonly reading: Reading; readonly remedy: string },
+    options: { readonly reading: Reading; readonly map: FieldMap; readonly remedy: string },
     rejects: RejectedFile,
     tell: (line: number, reason: string) => void,
   ) {
     this.#reading = options.reading;
+    this.#textReading = { ...options.reading, isText: true };
+    this.#map = options.map;
     this.#remedy = options.remedy;
     this.#tell = tell;
     this.#store = store;
@@ -147,8 +152,11 @@ export class Importer {
     const read = readJson(raw);
     if (!read.ok) return refuse(read.reason);
     const { dictionary, settings } = this.#model;
-    const context = { dictionary, settings, reading: this.#reading };
-    const result = parseRecord(this.#model.resource(this.#resource.name), read.value, context);
+    const isRow = raw.isRow === true;
+    const named = isRow ? read : mapped(read.value, this.#map);
+    if (typeof named === 'string') return refuse(named);
+    const context = { dictionary, settings, reading: isRow ? this.#textReading : this.#reading };
+    const result = parseRecord(this.#model.resource(this.#resource.name), named.value, context);
     if (!result.ok) {
       const { reasons, lacksField } = result.invalid;
       return refuse(`${reasons.join('; ')}${lacksField ? this.#remedy : ''}`);

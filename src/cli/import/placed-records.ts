@@ -2,8 +2,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Dictionary, Resource } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
+import type { FieldMap } from './field-map.ts';
 import { type Context, type RawRecord, readRecords } from './record-reader.ts';
-import type { TextSource } from './text-source.ts';
+import { readRows } from './row-reader.ts';
+import { columnsOf } from './table-columns.ts';
+import type { InputFile, TextSource } from './text-source.ts';
 
 /** Milliseconds of reading after which signals are let in, and the answers of a server. */
 const TURN = 2;
@@ -14,24 +17,39 @@ export interface Placed {
   readonly raw?: RawRecord;
 }
 
+/** How files are read. */
+export interface ReadOptions {
+  /** The resource of all records; undefined: what the file says, else Property. */
+  readonly resource: string | undefined;
+  readonly map: FieldMap;
+  /** Whether columns may have names that are no field's. */
+  readonly takesUnknown: boolean;
+}
+
 /**
- * @param asked the resource of all records; undefined: what the file says, else Property
  * @throws PlatError `usage` when the file says something else than was asked, or what does not exist
  */
 export async function* placedRecords(
+  { form, name }: InputFile,
   source: TextSource,
   dictionary: Dictionary,
-  asked: string | undefined,
+  { resource: asked, map, takesUnknown }: ReadOptions,
   signal: AbortSignal,
 ): AsyncIterable<Placed> {
   let resource: Resource | undefined;
   const onContext = (context: Context): void => {
     resource = resourceOf(dictionary, asked, context);
   };
+  const rows = (as: 'csv' | 'tsv'): AsyncIterable<RawRecord> => {
+    const of = resourceOf(dictionary, asked, undefined);
+    const columns = (header: readonly string[]) => columnsOf(name, header, of, map, takesUnknown);
+    return readRows(source.chunks, { file: name, beginning: source.beginning, form: as, columns });
+  };
+  const records = form === 'json' ? readRecords(source.chunks, onContext) : rows(form);
   let turn = performance.now() + TURN;
   try {
     let told: Resource | undefined;
-    for await (const raw of readRecords(source.chunks, onContext)) {
+    for await (const raw of records) {
       if (signal.aborted) break;
       resource ??= resourceOf(dictionary, asked, undefined);
       told = resource;

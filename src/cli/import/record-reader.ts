@@ -17,6 +17,8 @@ export interface RawRecord {
   readonly fault?: string;
   /** What was counted in the text, where its end was found. */
   readonly counted?: Counted;
+  /** Whether it is a row of a table: its values are texts, under the names of fields. */
+  readonly isRow?: true;
 }
 
 export interface Counted {

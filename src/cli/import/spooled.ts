@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { type FileForm, formOf } from './file-kind.ts';
 import type { InputFile } from './text-source.ts';
 
 export interface Inputs extends Disposable {
@@ -11,20 +12,25 @@ export interface Inputs extends Disposable {
 
 const nameOf = (path: string): string => (path === '-' ? 'stdin' : path);
 
-export const once = (paths: readonly string[]): Inputs => ({
-  files: paths.map((path) => ({ path, name: nameOf(path) })),
+export const once = (paths: readonly string[], asked: FileForm | undefined): Inputs => ({
+  files: paths.map((path) => ({ path, name: nameOf(path), form: formOf(path, asked) })),
   [Symbol.dispose]: () => undefined,
 });
 
 /** Files as they are, and copies of what is no plain file, for their owner alone, until they are disposed of. */
-export async function rereadable(paths: readonly string[], signal: AbortSignal): Promise<Inputs> {
+export async function rereadable(
+  paths: readonly string[],
+  asked: FileForm | undefined,
+  signal: AbortSignal,
+): Promise<Inputs> {
   let folder: string | undefined;
   using owned = new DisposableStack();
   const files: InputFile[] = [];
   for (const [index, path] of paths.entries()) {
     const name = nameOf(path);
+    const form = formOf(path, asked);
     if (path !== '-' && statSync(path).isFile()) {
-      files.push({ path, name });
+      files.push({ path, name, form });
       continue;
     }
     if (folder === undefined) {
@@ -40,7 +46,7 @@ export async function rereadable(paths: readonly string[], signal: AbortSignal):
       if (!signal.aborted) throw error;
       break; // nothing is read any more
     }
-    files.push({ path: copy, name });
+    files.push({ path: copy, name, form });
   }
   const kept = owned.move();
   return { files, [Symbol.dispose]: () => kept.dispose() };

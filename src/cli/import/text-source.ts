@@ -5,13 +5,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import { platError } from '../../errors/index.ts';
 import { mustBeFile } from '../paths.ts';
-import { BEGINNING, isGzip, mustHoldText, utf16Of } from './file-kind.ts';
+import { BEGINNING, type FileForm, isGzip, mustHoldText, utf16Of } from './file-kind.ts';
 
 /** A file (or stdin), and how much of it was read. */
 export interface TextSource {
   /** Its text in UTF-8, unless it is in something else that cannot be told: the records say so. */
   readonly chunks: AsyncIterable<Buffer>;
-  /** The first bytes of it, unpacked; none: it is empty. */
+  /** The first bytes of it, unpacked and in UTF-8; none: it is empty. */
   readonly beginning: Buffer;
   /** Bytes that were read, as they lie on the disk. */
   readonly read: () => number;
@@ -23,6 +23,7 @@ export interface InputFile {
   readonly path: string;
   /** How messages name it. */
   readonly name: string;
+  readonly form: FileForm;
 }
 
 /** Bytes of a packed file that are unpacked at once; a thousand times as many may come of them. */
@@ -37,7 +38,10 @@ const UNPACKED = 1 << 20;
  * @param signal ends the reading, also of a terminal or a pipe that gives nothing: the next read throws
  * @throws PlatError `usage` for a file of another kind
  */
-export async function openText({ path: file, name }: InputFile, signal: AbortSignal): Promise<TextSource> {
+export async function openText(
+  { path: file, name, form }: InputFile,
+  signal: AbortSignal,
+): Promise<TextSource> {
   let read = 0;
   const raw = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PLAIN });
   raw.on('data', (chunk: Buffer | string) => {
@@ -48,17 +52,17 @@ export async function openText({ path: file, name }: InputFile, signal: AbortSig
   // A name that says so is believed where the bytes are no text either, so that it is told what is wrong with them.
   const isPacked = isGzip(bytes.beginning) || (file.endsWith('.gz') && !isJson(bytes.beginning));
   const text = isPacked && bytes.beginning.length > 0 ? await peeked(unpacked(bytes.all, file)) : bytes;
-  mustHoldText(name, text.beginning);
+  const beginning = mustHoldText(name, form, text.beginning);
   const utf16 = utf16Of(text.beginning);
   const chunks = utf16 === undefined ? text.all : decoded(text.all, utf16);
-  return { chunks, beginning: text.beginning, read: () => read };
+  return { chunks, beginning, read: () => read };
 }
 
 /**
  * Looks at a file before anything is stored; what is no plain file, such as a pipe, is looked at when it is read.
  * @throws PlatError `usage` for a file of a kind that plat does not read
  */
-export function mustBeReadable(file: string): void {
+export function mustBeReadable(file: string, form: FileForm): void {
   if (file === '-') return;
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
     const example = join(file, '*.json');
@@ -66,7 +70,7 @@ export function mustBeReadable(file: string): void {
     throw platError('usage', { reason });
   }
   mustBeFile(file);
-  if (statSync(file).isFile()) mustHoldText(file, beginningOf(file));
+  if (statSync(file).isFile()) mustHoldText(file, form, beginningOf(file));
 }
 
 /** The first bytes of a file, unpacked if it is packed; none where it cannot be read, which is told when it is. */

@@ -35,6 +35,15 @@ export const LENIENCIES: Readonly<Record<Leniency, string>> = {
   decimals: 'a number of more decimals than the dictionary suggests',
 };
 
+/** What a text stands for where there is nothing else. */
+export const TEXT_FORMS: ReadonlySet<Leniency> = new Set([
+  'listAsText',
+  'numberAsText',
+  'booleanAsText',
+  'dateAsTimestamp',
+  'emptyText',
+]);
+
 export interface LenientValue {
   readonly value: FieldValue;
   readonly leniencies: readonly Leniency[];

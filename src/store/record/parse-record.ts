@@ -10,7 +10,7 @@ import {
   SOURCE_STAMP,
 } from '../../dictionary/index.ts';
 import { type StoreSettings, stampsAsOwn } from '../settings.ts';
-import { readLeniently } from './lenient.ts';
+import { readLeniently, TEXT_FORMS } from './lenient.ts';
 import { isTooDeep, TOO_DEEP } from './nesting.ts';
 import {
   type DroppedField,
@@ -43,6 +43,8 @@ export interface ParseContext {
 export interface Reading {
   /** Whether what says the same in another form is taken, and what is larger than the dictionary suggests. */
   readonly isLenient: boolean;
+  /** Whether every value is a text, as in a table: one that says a number is in its own form. */
+  readonly isText?: boolean;
   /** Whether fields that the dictionary does not have are left out, and counted; else they are an error. */
   readonly dropsUnknown: boolean;
 }
@@ -167,13 +169,15 @@ function readField(
     return;
   }
   const isLenient = reading?.isLenient ?? !bounded;
-  const taken = isLenient ? readLeniently(field, given, rules, known) : undefined;
-  if (taken === undefined) {
+  const isText = reading?.isText === true;
+  const taken = isLenient || isText ? readLeniently(field, given, rules, known) : undefined;
+  const leniencies = taken?.leniencies.filter((each) => !isText || !TEXT_FORMS.has(each)) ?? [];
+  if (taken === undefined || (leniencies.length > 0 && !isLenient)) {
     draft.reasons.add(`${draft.path}${field.name} ${result.reason}`);
     return;
   }
   if (!isAbsent(taken.value)) draft.values[field.name] = taken.value;
-  for (const why of taken.leniencies) draft.lenient.push({ resource: field.resource, name: field.name, why });
+  for (const why of leniencies) draft.lenient.push({ resource: field.resource, name: field.name, why });
 }
 
 function readKey({ resource, path, values, reasons }: Draft): string | undefined {

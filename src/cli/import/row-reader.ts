@@ -1,0 +1,276 @@
+/**
+ * Reads the rows of CSV and TSV as records, under the names that a header row gives them: each becomes the JSON of a
+ * record whose values are texts. A row may have line ends in quotes; one that is broken takes no other with it. It knows
+ * nothing of what a record may hold.
+ */
+import { isUtf8 } from 'node:buffer';
+import { CsvError, parse } from 'csv-parse/sync';
+import { platError } from '../../errors/index.ts';
+import { ByteWindow } from './byte-window.ts';
+import type { RawRecord } from './record-reader.ts';
+
+/** A column of the file. */
+export interface Column {
+  /** What stands in the header; nothing: no value may stand below it. */
+  readonly title: string;
+  /** The member that its values become; undefined: they are left out. */
+  readonly name: string | undefined;
+  /** Whether a value that is a list in JSON is one. */
+  readonly isNested: boolean;
+}
+
+export interface RowOptions {
+  /** How messages name the file. */
+  readonly file: string;
+  /** The first bytes of it, which tell what stands between its cells. */
+  readonly beginning: Buffer;
+  /** TSV has tabs; CSV what its header has. */
+  readonly form: 'csv' | 'tsv';
+  /** What the columns of a header become. @throws PlatError `usage` for a header that cannot be */
+  readonly columns: (header: readonly string[]) => readonly Column[];
+}
+
+interface Line {
+  readonly line: number;
+  readonly text: string;
+  readonly isUtf8: boolean;
+}
+
+interface Row {
+  readonly line: number;
+  readonly text: string;
+  readonly fault?: string;
+}
+
+/** The largest row, in bytes, and how many of them are read at once. */
+const LARGEST = 64 << 20;
+const AT_ONCE = 500;
+/** How far a quote is followed that does not end; a field of the dictionary has 4,000 characters. */
+const LONGEST_QUOTE = 1 << 20;
+
+const NO_UTF8 =
+  'The row holds bytes that are no UTF-8; save the file as CSV in UTF-8, or convert it: iconv -f WINDOWS-1252 -t UTF-8';
+
+export async function* readRows(
+  chunks: AsyncIterable<Buffer>,
+  options: RowOptions,
+): AsyncIterable<RawRecord> {
+  const told = separatorLine(options.beginning);
+  const delimiter = told ?? (options.form === 'tsv' ? '\t' : delimiterOf(options.beginning));
+  let columns: readonly Column[] | undefined;
+  let isFirst = told !== undefined;
+  for await (const rows of gathered(inRows(linesOf(chunks), delimiter))) {
+    // Excel says so in a line of its own.
+    const held = isFirst ? rows.slice(1) : rows;
+    isFirst = false;
+    for (const { row, cells, fault } of split(held, delimiter)) {
+      if (columns === undefined) {
+        if (cells === undefined)
+          throw platError('usage', { reason: `${options.file}:${row.line}: ${fault}.` });
+        columns = options.columns(cells.map((cell) => cell.trim()));
+        continue;
+      }
+      if (cells === undefined) yield { line: row.line, text: row.text, fault };
+      else if (cells.some((cell) => cell.trim() !== '')) yield recordOf(row, cells, columns);
+    }
+  }
+}
+
+function recordOf(row: Row, cells: readonly string[], columns: readonly Column[]): RawRecord {
+  const refuse = (fault: string): RawRecord => ({ line: row.line, text: row.text, fault });
+  const isLonger = cells.slice(columns.length).some((cell) => cell !== '');
+  if (isLonger || cells.length < columns.length) {
+    const values = cells.length === 1 ? '1 value' : `${cells.length} values`;
+    return refuse(`The row has ${values} for ${columns.length} columns`);
+  }
+  const nameless = columns.findIndex(({ title }, at) => title === '' && cells[at] !== '');
+  if (nameless >= 0) return refuse(`A value stands in column ${nameless + 1}, which has no name`);
+  const members = columns.flatMap(({ name, isNested }, at) => {
+    const cell = cells[at] ?? '';
+    return name === undefined ? [] : [`${JSON.stringify(name)}:${jsonOfCell(cell, isNested)}`];
+  });
+  return { line: row.line, text: `{${members.join(',')}}`, isRow: true };
+}
+
+/** The JSON of a cell: one that is empty has no value. */
+function jsonOfCell(cell: string, isNested: boolean): string {
+  if (cell === '') return 'null';
+  if (!isNested || !cell.trimStart().startsWith('[')) return JSON.stringify(cell);
+  try {
+    JSON.parse(cell);
+    return cell.replaceAll(/[\r\n]+/g, ' ');
+  } catch {
+    return JSON.stringify(cell);
+  }
+}
+
+interface Cells {
+  readonly row: Row;
+  readonly cells?: readonly string[];
+  readonly fault: string;
+}
+
+/** The cells of rows, all at once where none is broken. */
+function split(rows: readonly Row[], delimiter: string): Cells[] {
+  const sound = rows.filter(({ fault }) => fault === undefined);
+  const all = parsed(sound.map(({ text }) => text).join('\n'), delimiter);
+  if (typeof all !== 'string' && all.length === sound.length) {
+    let at = 0;
+    return rows.map((row) => {
+      if (row.fault !== undefined) return { row, fault: row.fault };
+      const cells = all[at++];
+      return cells === undefined ? { row, fault: 'The row cannot be read' } : { row, cells, fault: '' };
+    });
+  }
+  return rows.map((row) => {
+    if (row.fault !== undefined) return { row, fault: row.fault };
+    const one = parsed(row.text, delimiter);
+    if (typeof one === 'string') return { row, fault: one };
+    const [cells] = one;
+    return cells === undefined || one.length > 1
+      ? { row, fault: 'The row cannot be read' }
+      : { row, cells, fault: '' };
+  });
+}
+
+/** @returns why it cannot be read */
+function parsed(text: string, delimiter: string): readonly (readonly string[])[] | string {
+  if (text === '') return [];
+  try {
+    const rows: string[][] = parse(text, {
+      delimiter,
+      relax_column_count: true,
+      record_delimiter: ['\r\n', '\n'],
+    });
+    return rows;
+  } catch (error) {
+    if (error instanceof CsvError)
+      return `The row is no CSV: ${error.message.replace(/ (?:at|on) line \d+/, '')}`;
+    throw error;
+  }
+}
+
+async function* gathered(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[]> {
+  let held: Row[] = [];
+  for await (const row of rows) {
+    held.push(row);
+    // The header comes first, so that a wrong one is told before all else is read.
+    if (held.length < AT_ONCE && held[0]?.line !== 1) continue;
+    yield held;
+    held = [];
+  }
+  if (held.length > 0) yield held;
+}
+
+/**
+ * Puts lines together to rows: a quote that a line leaves open goes on in the next. Where that makes no row, the first of
+ * them is broken, and the others are read as if it were not there.
+ */
+async function* inRows(lines: AsyncIterable<Line>, delimiter: string): AsyncIterable<Row> {
+  const source = lines[Symbol.asyncIterator]();
+  let waiting: Line[] = [];
+  const next = async (): Promise<Line | undefined> => {
+    const held = waiting.shift();
+    if (held !== undefined) return held;
+    const { done, value } = await source.next();
+    return done === true ? undefined : value;
+  };
+  for (let first = await next(); first !== undefined; first = await next()) {
+    if (first.text.trim() === '') continue;
+    const held = [first];
+    let size = first.text.length;
+    let isOpen = !hasEvenQuotes(first.text);
+    while (isOpen && size <= LONGEST_QUOTE) {
+      const line = await next();
+      if (line === undefined) break;
+      held.push(line);
+      size += line.text.length;
+      if (!hasEvenQuotes(line.text)) isOpen = false;
+    }
+    const row = rowOf(held);
+    const fault = isOpen ? OPEN : held.length > 1 ? faultOf(row.text, delimiter) : undefined;
+    if (fault === undefined) yield row;
+    else {
+      yield { ...rowOf([first]), fault };
+      waiting = [...held.slice(1), ...waiting];
+    }
+  }
+}
+
+const OPEN = 'A quote opens in this row and does not end';
+
+function rowOf(lines: readonly Line[]): Row {
+  const text = lines
+    .map((line) => line.text)
+    .join('\n')
+    .replace(/\r$/, '');
+  const row = { line: lines[0]?.line ?? 0, text };
+  return lines.every((line) => line.isUtf8) ? row : { ...row, fault: NO_UTF8 };
+}
+
+function faultOf(text: string, delimiter: string): string | undefined {
+  const rows = parsed(text, delimiter);
+  if (typeof rows === 'string') return rows;
+  return rows.length === 1 ? undefined : OPEN;
+}
+
+function hasEvenQuotes(text: string): boolean {
+  let isEven = true;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) isEven = !isEven;
+  return isEven;
+}
+
+const LINE_END = 0x0a;
+const MARK = /^\uFEFF/;
+
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Line> {
+  const window = new ByteWindow();
+  let line = 0;
+  const cut = (end: number): Line => {
+    const bytes = window.bytes.subarray(window.begin, end);
+    window.begin = end + 1;
+    line++;
+    const isText = isUtf8(bytes);
+    const text = bytes.toString(isText ? 'utf8' : 'latin1');
+    return { line, text: line === 1 ? text.replace(MARK, '') : text, isUtf8: isText };
+  };
+  for await (const chunk of chunks) {
+    let from = window.size;
+    window.append(chunk);
+    for (;;) {
+      const end = window.bytes.indexOf(LINE_END, window.begin + from);
+      if (end < 0 || end >= window.end) break;
+      yield cut(end);
+      from = 0;
+    }
+    if (window.size > LARGEST) {
+      throw new Error(`line ${line + 1} is larger than ${LARGEST / (1 << 20)} MB`);
+    }
+  }
+  if (window.size > 0) yield cut(window.end);
+}
+
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+/** What stands between the cells of the first line: whichever of the usual ones is there most often, outside of quotes. */
+function delimiterOf(beginning: Buffer): string {
+  const [header = ''] = beginning.toString().split('\n');
+  const bare = header.replaceAll(/"[^"]*"/g, '');
+  const counts = DELIMITERS.map((each) => [each, bare.split(each).length] as const);
+  return counts.reduce((most, each) => (each[1] > most[1] ? each : most))[0];
+}
+
+/** The `sep=;` with which a file for Excel may begin. */
+const separatorLine = (beginning: Buffer): string | undefined =>
+  /^\uFEFF?"?sep=([,;|\t])"?\r?\n/i.exec(beginning.toString('utf8', 0, 20))?.[1];
+
+const NAME = /^"?[A-Za-z_][\w #./()$%&'-]{0,63}"?$/;
+
+/** Whether a text that is to be JSON looks like the header row of a table. */
+export function looksLikeTable(beginning: Buffer): boolean {
+  const text = beginning.toString().replace(MARK, '');
+  if (separatorLine(beginning) !== undefined) return true;
+  const [header = ''] = text.split(/\r?\n/);
+  const cells = header.split(delimiterOf(beginning)).map((cell) => cell.trim());
+  return cells.length > 1 && cells.every((cell) => NAME.test(cell));
+}

@@ -1,0 +1,55 @@
+/** What the columns of a table become: fields under their own names or mapped ones. */
+import { findNavigation, nearestName, type Resource } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { FieldMap } from './field-map.ts';
+import type { Column } from './row-reader.ts';
+
+/** Columns that are named in a message. */
+const SHOWN = 10;
+
+/**
+ * @param takesUnknown whether columns may have names that are no field's
+ * @throws PlatError `usage` for a header with which no row could be stored, with what would help
+ */
+export function columnsOf(
+  file: string,
+  header: readonly string[],
+  resource: Resource,
+  map: FieldMap,
+  takesUnknown: boolean,
+): Column[] {
+  const wrong = (reason: string): never => {
+    throw platError('usage', { reason: `${file}: ${reason}` });
+  };
+  const columns = header.map((title): Column => {
+    const name = map.has(title) ? map.get(title) : title === '' ? undefined : title;
+    return { title, name, isNested: name !== undefined && findNavigation(resource, name) !== undefined };
+  });
+  const names = columns.flatMap(({ name }) =>
+    name === undefined ? [] : [resource.fieldAliases.get(name) ?? name],
+  );
+  const repeated = names.find((name, at) => names.indexOf(name) !== at);
+  if (repeated !== undefined) wrong(`two columns are ${repeated}; --map "COLUMN=" leaves one of them out.`);
+  if (!names.includes(resource.key)) {
+    const shown = header.slice(0, SHOWN).join(', ');
+    wrong(
+      `no column is ${resource.key}, the key of ${resource.name}; --map "COLUMN=${resource.key}" says which of them is (${shown}).`,
+    );
+  }
+  const unknown = columns.flatMap(({ name, isNested }, at) =>
+    name === undefined || isNested || resource.fields.has(name) || resource.fieldAliases.has(name)
+      ? []
+      : [{ title: header[at] ?? name, name }],
+  );
+  if (unknown.length > 0 && !takesUnknown) {
+    const [{ title, name } = { title: '', name: '' }] = unknown;
+    const shown = unknown.slice(0, SHOWN).map((each) => each.name);
+    const more = unknown.length > SHOWN ? ` and ${unknown.length - SHOWN} more` : '';
+    const nearest = nearestName(name, resource.fields.keys());
+    const example = `--map ${JSON.stringify(`${title}=${nearest ?? 'Field'}`)}`;
+    wrong(
+      `${shown.join(', ')}${more} ${unknown.length === 1 ? 'is no field' : 'are no fields'} of ${resource.name}: ${example} says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.`,
+    );
+  }
+  return columns;
+}
