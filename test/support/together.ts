@@ -61,6 +61,7 @@ export const TOGETHER = {
   stores: [
     'store/sql',
     'store/sqlite',
+    'store/allot-timestamps.test.ts',
     'store/bounded-cache.test.ts',
     'store/clock-jump.test.ts',
     'store/clock.test.ts',

@@ -1,13 +1,39 @@
 /** I2: stamps are in the order of commits, whatever the clock does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { timestampFrom } from '../../../src/dictionary/index.ts';
-import { listing, photo } from '../../support/builders.ts';
+import { microsecondsOf, timestampFrom, timestampFromMicroseconds } from '../../../src/dictionary/index.ts';
+import { listing, member, photo } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';
-import { makeWorld, operations } from '../../support/world.ts';
+import { told } from '../../support/reports.ts';
+import { type Json, makeWorld, operations, type World } from '../../support/world.ts';
 
 const STAMPS = '$select=ListingKey,ModificationTimestamp,PhotosChangeTimestamp';
+
+/** As many listings, in the order of their keys, with photos. */
+const many = (prefix: string, count: number, photos = 0, fields: Json = {}): Json[] =>
+  Array.from({ length: count }, (_, at) => {
+    const key = `${prefix}-${1000 + at}`;
+    const Media = Array.from({ length: photos }, (_, photoAt) => photo(`${key}-${photoAt}`));
+    return listing(key, { ...(photos > 0 ? { Media } : {}), ...fields });
+  });
+
+const byTime = (left: string, right: string): number => microsecondsOf(left) - microsecondsOf(right);
+
+/** The timestamps of a resource in the order of its keys. */
+async function momentsOf(
+  { rows }: Pick<World, 'rows'>,
+  resource: string,
+  filter?: string,
+): Promise<string[]> {
+  const where = filter === undefined ? '' : `&$filter=${filter}`;
+  const found = await rows(resource, `$select=ModificationTimestamp${where}`);
+  return found.map(({ ModificationTimestamp }) => String(ModificationTimestamp));
+}
+
+/** So many timestamps from a moment on, ten in each millisecond. */
+const tenInEach = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => timestampFromMicroseconds(from * 1000 + at * 100));
 
 export function stampContract(engine: Engine): void {
   test('each record of a transaction has a timestamp of its own, in a millisecond of its own, the last one of now', async (t) => {
@@ -28,6 +54,112 @@ export function stampContract(engine: Engine): void {
       { MediaKey: 'M1', ModificationTimestamp: '2026-06-01T12:00:00.498Z' },
       { MediaKey: 'M2', ModificationTimestamp: '2026-06-01T12:00:00.499Z' },
     ]);
+  });
+
+  test('an import into an empty resource has a millisecond for each record, over all of its commits', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { clock } = world;
+    const began = clock.now();
+    for (let at = 0; at < 3; at++) await world.write('Property', ...many(`${at}`, 150, 2));
+    assert.equal(clock.now(), began, 'no commit waits for the clock');
+    for (const [resource, count] of [
+      ['Property', 450],
+      ['Media', 900],
+    ] as const) {
+      const moments = await momentsOf(world, resource);
+      assert.equal(moments.length, count);
+      assert.deepEqual(moments, moments.toSorted(byTime), 'in the order of the import');
+      assert.equal(new Set(moments.map((moment) => moment.slice(0, 23))).size, count);
+      assert.ok(moments.every((moment) => /\.(?!000)\d{3}Z$/.test(moment) && Date.parse(moment) <= began));
+    }
+    // Imported again, nothing moves.
+    const before = await world.rows('Property', STAMPS);
+    assert.deepEqual(told(await world.write('Property', ...many('0', 150, 2))), {
+      unchanged: 150,
+      children: { unchanged: 300 },
+    });
+    assert.deepEqual(await world.rows('Property', STAMPS), before);
+    // A single change is of now.
+    assert.equal((await world.write('Property', listing('0-1000', { ListPrice: 1 }))).stamp, clock.text());
+  });
+
+  test('a bulk change of a store that was read a moment ago takes what room there is, ten in a millisecond', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { clock } = world;
+    await world.write('Property', ...many('A', 300));
+    clock.advance(60 * SECOND);
+    const { now, standsUntil } = await world.store.horizon();
+    assert.equal(standsUntil, now + SECOND);
+    await world.write('Property', ...many('A', 300, 0, { ListPrice: 1 }));
+    const crowded = await momentsOf(world, 'Property');
+    assert.deepEqual(crowded, tenInEach(now, 300));
+    assert.equal(clock.now(), now + 29, 'the commit waited for its last timestamp');
+    // What is told stands for a second; after it there is room.
+    clock.advance(2 * SECOND);
+    await world.write('Property', ...many('A', 300, 0, { ListPrice: 2 }));
+    const own = (await momentsOf(world, 'Property')).map((moment) => Date.parse(moment));
+    assert.equal(new Set(own).size, 300);
+    assert.ok((own[0] ?? 0) >= standsUntil && (own.at(-1) ?? 0) <= clock.now());
+    assert.equal(clock.now(), now + 29 + 2 * SECOND, 'and no commit waits');
+  });
+
+  test('timestamps rise and are never the same twice: two processes, a clock that is set back, deletions', async (t) => {
+    const world = await makeWorld(engine, t);
+    const other = operations(await world.again(), world.clock);
+    const seen: string[] = [];
+    const write = async (from: typeof other, prefix: string, count: number, price: number) => {
+      await from.write('Property', ...many(prefix, count, 0, { ListPrice: price }));
+      const moments = await momentsOf(
+        world,
+        'Property',
+        `ListPrice eq ${price} and startswith(ListingKey,'${prefix}')`,
+      );
+      assert.equal(moments.length, count);
+      seen.push(...moments);
+    };
+    await Promise.all([write(world, 'A', 120, 1), write(other, 'B', 120, 2)]);
+    seen.sort(byTime);
+    await write(other, 'A', 120, 3);
+    world.clock.advance(-3600 * SECOND);
+    await write(world, 'B', 120, 4);
+    await world.store.remove('Property', await world.keys('Property', "$filter=startswith(ListingKey,'A')"));
+    await write(world, 'A', 5, 5);
+    await write(other, 'B', 120, 6);
+    assert.equal(new Set(seen).size, seen.length);
+    assert.deepEqual(seen, seen.toSorted(byTime));
+  });
+
+  test('a store of a plat that kept no timestamp of each resource goes on after its last one', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { stamp } = await world.write('Property', listing('A'));
+    await world.damage("DELETE FROM plat_meta WHERE name = 'last_stamps'");
+    await world.write('Member', ...Array.from({ length: 120 }, (_, at) => member(`${at}`)));
+    const members = await momentsOf(world, 'Member');
+    assert.ok(byTime(members[0] ?? '', stamp) > 0, `${members[0]} after ${stamp}`);
+    world.clock.advance(-60 * SECOND);
+    assert.ok(byTime((await world.write('Property', listing('B'))).stamp, stamp) > 0);
+  });
+
+  test('a span that is wished for is kept as far as there is room', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { clock, store } = world;
+    const parse = (resource: string, records: readonly Json[]) =>
+      Promise.all(records.map((record) => world.parse(resource, record)));
+    const to = clock.now() - 86_400 * SECOND;
+    const over = { from: to - 1200 * SECOND, to };
+    await store.write('Property', await parse('Property', many('A', 12, 1)), { over });
+    const moments = await momentsOf(world, 'Property');
+    assert.deepEqual(
+      moments.map((moment) => Date.parse(moment) - over.from),
+      Array.from({ length: 12 }, (_, at) => at * 100 * SECOND),
+    );
+    assert.equal((await momentsOf(world, 'Media')).length, 12);
+    assert.ok((await momentsOf(world, 'Media')).every((moment) => Date.parse(moment) <= to));
+    // What was told to a reader is not taken back.
+    const { now } = await store.horizon();
+    await store.write('Property', await parse('Property', many('B', 3)), { over: { from: to, to: now } });
+    const later = await momentsOf(world, 'Property', "startswith(ListingKey,'B')");
+    assert.ok(later.every((moment) => Date.parse(moment) >= now));
   });
 
   test('a clock that is set back does not take the stamps with it', async (t) => {
