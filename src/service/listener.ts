@@ -8,6 +8,7 @@ import type { Connection, Connections } from './access/connections.ts';
 import { baseAddress, type Listener } from './base-address.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { bodyReader } from './http/body.ts';
+import { forwardedHost } from './http/forwarded.ts';
 import { notAllowed } from './http/methods.ts';
 import type { Pace } from './http/pace.ts';
 import { isOfHttp, refuse, type Unread, whatIsWrong } from './http/refuse.ts';
@@ -83,7 +84,12 @@ export function makeListener(options: ListenerOptions): HttpServer {
       idlePatience: Math.ceil(idleSeconds * 1000),
     },
     {
-      request: (request, response) => void answer(request, response),
+      request: (request, response) => {
+        answer(request, response).catch((error: unknown) => {
+          log.error({ err: error }, 'a request could not be answered');
+          breakOff(response);
+        });
+      },
       connection: at.open,
       fault: (error, socket) => {
         // On a connection that was lost, or has no TLS yet, nobody can be told anything.
@@ -202,7 +208,8 @@ async function answerRequest(
 ): Promise<void> {
   const started = performance.now();
   const { log, options } = responder;
-  const dispatched = dispatch(headers.host);
+  const forwarded = options.trustProxy ? forwardedHost(headers) : undefined;
+  const dispatched = (forwarded === undefined ? undefined : dispatch(forwarded)) ?? dispatch(headers.host);
   const name = dispatched ?? 'api';
   const arrival = carrier.socket?.localAddress;
   const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, { arrival, headers });

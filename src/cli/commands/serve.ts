@@ -118,7 +118,8 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
     admin: `${addresses.admin}/`,
   };
   const lines = SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`);
-  return [...lines, ...linkLinesOf(service, settings, config)];
+  const links = linkLinesOf(service, settings, config);
+  return links.length === 0 ? lines : [...lines, '', ...links];
 }
 
 /** The lines on what links in answers will look like, where nobody says so. */

@@ -27,6 +27,9 @@ export function forwardedOf(headers: IncomingHttpHeaders, secure: boolean): stri
   return `${scheme.toLowerCase()}://${host}${portOf(host, said.port)}`;
 }
 
+/** The host by which clients reach the service, where the proxy says so. */
+export const forwardedHost = (headers: IncomingHttpHeaders): string | undefined => fromHeaders(headers).host;
+
 interface Said {
   readonly host?: string | undefined;
   readonly scheme?: string | undefined;

@@ -284,6 +284,24 @@ test('one listener tells the public surfaces apart by Host', async () => {
   );
 });
 
+test('behind a trusted proxy that has a Host of its own, surfaces are told apart by the host that it forwards', async () => {
+  const hosts = { api: 'api.example', replication: 'replication.example', floorplans: 'plans.example' };
+  const { addresses } = await another({ hosts }, { trustProxy: true });
+  const base = `http://127.0.0.1:${new URL(addresses.api).port}`;
+  const ask = (headers: Record<string, string>): Promise<Answer> =>
+    world.get('api', `${base}/Reso/OData/Property?$top=1`, { token: replication, headers });
+  const ways: readonly Record<string, string>[] = [
+    { 'x-forwarded-host': 'replication.example' },
+    { forwarded: 'host=replication.example' },
+    { 'x-forwarded-host': 'other.example', host: 'replication.example' },
+  ];
+  for (const said of ways) {
+    const { status, text } = await ask({ host: 'upstream', ...said });
+    assert.equal(status, 200, text);
+  }
+  assert.equal((await ask({ host: 'upstream', 'x-forwarded-host': 'other.example' })).status, 404);
+});
+
 test('a surface that hosts do not name has its own listener; api must be named', async () => {
   const { addresses } = await another({ hosts: { api: 'api.example', replication: 'r.example' } });
   assert.match(addresses.floorplans, /^http:\/\/127\.0\.0\.1:\d+$/);
