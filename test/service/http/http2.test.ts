@@ -13,6 +13,7 @@ import {
 } from 'node:http2';
 import { get } from 'node:https';
 import { type TestContext, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
 import type { Page } from '../../../src/store/read.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -336,4 +337,72 @@ test('a service that closes ends what is under way, and does not wait for the re
   const started = performance.now();
   await Promise.all([closed, idleEnded]);
   assert.ok(performance.now() - started < 4000);
+});
+
+/** A frame of HTTP/2 (RFC 9113, 4.1). */
+function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** A request without a path in the table, which is enough for a stream: `GET https:/`. */
+const OPENED = Buffer.from([0x82, 0x87, 0x84]);
+const several = (count: number, make: (at: number) => Buffer): Buffer =>
+  Buffer.concat(Array.from({ length: count }, (_, at) => make(at)));
+
+/** What each flood sends over and over; the number is that of the round. */
+const FLOODS: Readonly<Record<string, (round: number) => Buffer>> = {
+  'headers that never end': (round) =>
+    round === 0
+      ? frame(1, 0, 1, OPENED)
+      : several(20, () =>
+          frame(9, 0, 1, Buffer.concat([Buffer.from([0, 1, 0x78, 0x7f, 0x81, 0x7e]), Buffer.alloc(255, 97)])),
+        ),
+  'pings whose answers are not read': () => several(200, () => frame(6, 0, 0, Buffer.alloc(8))),
+  'settings whose answers are not read': () =>
+    several(200, () => frame(4, 0, 0, Buffer.from([0, 4, 0, 1, 0, 0]))),
+  'streams that the service must reset': (round) =>
+    several(50, (at) => {
+      const stream = 1 + 2 * (50 * round + at);
+      return Buffer.concat([frame(1, 5, stream, OPENED), frame(8, 0, stream, Buffer.alloc(4))]);
+    }),
+  'more streams than there may be': (round) =>
+    several(50, (at) => frame(1, 5, 1 + 2 * (50 * round + at), OPENED)),
+};
+
+test('floods of frames end their own connection, and others are answered', async (t) => {
+  const service = await serve(t);
+  const token = await service.key('api');
+  const on = session(t, service.addresses.api);
+  const { port } = new URL(service.addresses.api);
+  for (const [name, flood] of Object.entries(FLOODS)) {
+    const options = { host: '127.0.0.1', port: Number(port), ca: tls.cert, servername: 'localhost' };
+    const socket = connectTls({ ...options, ALPNProtocols: ['h2'] });
+    t.after(() => socket.destroy());
+    socket.on('error', () => undefined).pause();
+    await once(socket, 'secureConnect');
+    let isOpen = true;
+    const closed = new Promise<void>((resolve) => {
+      socket.once('close', () => {
+        isOpen = false;
+        resolve();
+      });
+    });
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    socket.write(frame(4, 0, 0, Buffer.alloc(0)));
+    let sent = 0;
+    for (let round = 0; isOpen && sent < 8_000_000; round++) {
+      const part = flood(round);
+      sent += part.length;
+      const isTaken = socket.write(part);
+      const drained = new Promise((resolve) => socket.once('drain', resolve));
+      await (isTaken ? new Promise(setImmediate) : Promise.race([drained, closed]));
+    }
+    assert.equal(isOpen, false, `${name}: ${sent} bytes were taken`);
+    assert.equal((await ask(on, PAGE, bearer(token))).status, 200, name);
+  }
 });
