@@ -20,6 +20,8 @@ export interface View {
   readonly role: Role;
   readonly scope: RowScope;
   readonly schema: Schema;
+  /** Whether values of lookups are given as members of enumerations. */
+  readonly enumerations: boolean;
   /** Resources without an originating system of their own are never filtered by it. */
   readonly publishes: (resource: Resource) => boolean;
   /** Fields that stand in a whole record and in the metadata, in the order of the dictionary. */
@@ -35,9 +37,18 @@ export interface ViewSource {
   readonly scope: RowScope;
   readonly inUse: (field: Field) => boolean;
   readonly holdsData: (resource: string) => boolean;
+  /** Whether the key's clients get lookups as enumerations; absent: as strings. */
+  readonly enumerations?: boolean;
 }
 
-export function makeView({ dictionary, role, scope, inUse, holdsData }: ViewSource): View {
+export function makeView({
+  dictionary,
+  role,
+  scope,
+  inUse,
+  holdsData,
+  enumerations = false,
+}: ViewSource): View {
   const publishes = (resource: Resource): boolean => {
     if (scope.onlyFloorPlans) return resource.name === 'Media';
     return role.readsResource(resource) && (resource.always || holdsData(resource.name));
@@ -60,9 +71,11 @@ export function makeView({ dictionary, role, scope, inUse, holdsData }: ViewSour
   return {
     role,
     scope,
+    enumerations,
     schema: makeSchema(dictionary, {
       resource: publishes,
       field: role.seesField,
+      enumerations,
       readable: (resource) => !scope.onlyFloorPlans && role.readsResource(resource),
     }),
     publishes,

@@ -10,7 +10,7 @@ import { platError } from '../errors/index.ts';
 import type { BudgetLimits } from '../service/access/budget.ts';
 import type { ConnectionLimits } from '../service/access/connections.ts';
 import type { PaceLimits } from '../service/http/pace.ts';
-import type { RateLimit } from '../service/options.ts';
+import type { LookupForm, RateLimit } from '../service/options.ts';
 import type { SurfaceName } from '../service/surface.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';
 import { PartialFile } from '../store/partial-file.ts';
@@ -30,6 +30,7 @@ export interface ConfigFile {
   readonly pace?: Partial<PaceLimits>;
   readonly scrub?: Partial<ScrubLimits>;
   readonly querySeconds?: number;
+  readonly lookups?: LookupForm;
   readonly partitions?: PartitionField;
   readonly readStores?: readonly string[];
   readonly readLagSeconds?: number;

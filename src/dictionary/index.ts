@@ -14,6 +14,7 @@ export {
   type LookupDeclaration,
 } from './declare.ts';
 export type { ResourceDeclaration } from './declare-resources.ts';
+export { identifierOf, memberName, textsOfIdentifier } from './enumerations.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { ROOM_LABELS, UNIT_LABELS } from './native-labels.ts';
 export { FIRST_LINE, NATIVE_ALIASES, NATIVE_COLLECTIONS } from './native-names.ts';

@@ -14,6 +14,8 @@ export interface Restriction {
   /** Resources that may be named at all. */
   readonly resource: (resource: Resource) => boolean;
   readonly field: (field: Field) => boolean;
+  /** Whether lookups are enumerations; absent: strings. */
+  readonly enumerations?: boolean;
   /** Resources that may be read, were there records of them; absent: those that may be named. */
   readonly readable?: (resource: Resource) => boolean;
 }
@@ -52,6 +54,7 @@ export function makeSchema(dictionary: Dictionary, restriction: Restriction = NO
     },
     of,
     lookup: (name) => dictionary.lookups.get(name),
+    enumerations: restriction.enumerations ?? false,
     entitySets: () => new Set([...byName.values()].map(({ name }) => name)),
     pathNames: () => byName.keys(),
   };

@@ -32,6 +32,8 @@ export interface Schema {
   /** By resource name; for the targets of navigations. */
   of(resource: Resource | string): ResourceSchema;
   lookup(name: string): Lookup | undefined;
+  /** Whether lookups are enumerations to clients: values are then named as members of those. */
+  readonly enumerations: boolean;
   entitySets(): Iterable<string>;
   /** What paths may begin with: entity sets, and other names of them. */
   pathNames(): Iterable<string>;

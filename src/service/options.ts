@@ -33,6 +33,9 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
+/** How the RESO interface gives values of lookups: as strings that `Lookup` lists, or as members of enumeration types. */
+export type LookupForm = 'strings' | 'enumerations';
+
 /** What a service is made of and bound by. Everything has a usual value but the store. */
 export interface ServiceOptions {
   readonly store: Store;
@@ -59,6 +62,7 @@ export interface ServiceOptions {
   /** How long one read of the store may take, in seconds. */
   readonly querySeconds: number;
   readonly fileHours: number;
+  readonly lookups: LookupForm;
   /** The records that are known to be damaged: no answer holds one. Absent, or undefined: none is known. */
   readonly damaged?: () => DamagedRecords | undefined;
 }
@@ -79,4 +83,5 @@ export const SERVICE_DEFAULTS = {
   filterIndex: { minutes: 10, megabytes: 64 },
   querySeconds: 30,
   fileHours: 24,
+  lookups: 'strings',
 } as const satisfies Omit<ServiceOptions, 'store' | 'clock' | 'log'>;

@@ -120,7 +120,7 @@ export async function startService(
     limiter,
     mainThread,
     usage,
-    views: new Views(),
+    views: new Views(options.lookups),
     damages: new LoggedDamages(),
     log,
   };

@@ -92,6 +92,7 @@ export async function serveStore(
     budget: { ...SERVICE_DEFAULTS.budget, ...config.budget },
     connections: { ...SERVICE_DEFAULTS.connections, ...config.connections },
     pace: { ...SERVICE_DEFAULTS.pace, ...config.pace },
+    lookups: config.lookups ?? SERVICE_DEFAULTS.lookups,
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
     damaged: () => scrub.damaged(),
   };

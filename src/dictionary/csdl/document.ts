@@ -1,3 +1,4 @@
+import { identifierOf } from '../enumerations.ts';
 import type { Field, Navigation, Resource, ScalarType } from '../types.ts';
 import type {
   Annotation,
@@ -5,6 +6,7 @@ import type {
   CsdlVersion,
   EntitySet,
   EntityType,
+  EnumType,
   NavigationProperty,
   Property,
 } from './model.ts';
@@ -14,14 +16,16 @@ import {
   ENTITY_SET_CAPABILITIES,
   localName,
   lookupName,
-  OWN_VOCABULARIES,
+  ownVocabularies,
   REFERENCES,
+  standardName,
 } from './vocabularies.ts';
 
-/** The namespace of all types that RESO's dictionary names. */
 /** The namespace of the entity types. */
 export const EDM_NAMESPACE = 'org.reso.metadata';
 const CONTAINER = 'RESO';
+/** Where RESO has the types of lookups. */
+const ENUM_NAMESPACE = `${EDM_NAMESPACE}.enums`;
 
 /** A resource as one reader sees it. */
 export interface CsdlResource {
@@ -37,23 +41,37 @@ export interface CsdlSource {
   readonly version: CsdlVersion;
   /** At least one: a container is not empty (CSDL 13). */
   readonly resources: readonly CsdlResource[];
+  /**
+   * The values of lookups, where those are enumeration types; a field whose lookup has none here is a string. Absent: all
+   * are strings.
+   */
+  readonly enumerations?: ReadonlyMap<string, readonly LookupMember[]>;
+}
+
+/** A value of a lookup, and its name as a member of the enumeration. */
+export interface LookupMember {
+  readonly name: string;
+  readonly value: string;
 }
 
 /** What the `$metadata` document of a source says (OData CSDL 4.01; RESO Web API Core 2.0, 2.5.1). */
-export function csdlDocument({ version, resources }: CsdlSource): CsdlDocument {
+export function csdlDocument({ version, resources, enumerations }: CsdlSource): CsdlDocument {
+  const types = enumTypes(resources, enumerations);
+
   const keys = new Map(resources.map(({ resource }) => [resource.name, resource.key]));
-  const entityTypes = resources.map((entry) => entityType(entry, keys));
+  const entityTypes = resources.map((entry) => entityType(entry, keys, enumerations));
   return {
     version,
     references: REFERENCES,
     namespace: EDM_NAMESPACE,
     entityTypes,
+    enumerations: { namespace: ENUM_NAMESPACE, types },
     container: {
       name: CONTAINER,
       entitySets: entityTypes.map(entitySet),
       annotations: CONTAINER_CAPABILITIES,
     },
-    vocabularies: OWN_VOCABULARIES,
+    vocabularies: ownVocabularies(types.length > 0),
   };
 }
 
@@ -61,32 +79,58 @@ export function csdlDocument({ version, resources }: CsdlSource): CsdlDocument {
 function entityType(
   { resource, fields, navigations }: CsdlResource,
   keys: ReadonlyMap<string, string>,
+  enumerations: CsdlSource['enumerations'],
 ): EntityType {
   const shown = new Set(fields.map((field) => field.name));
   return {
     name: resource.name,
     key: resource.key,
-    properties: fields.map((field) => property(field, field.name === resource.key)),
+    properties: fields.map((field) => property(field, field.name === resource.key, enumerations)),
     navigationProperties: navigations
       .filter(({ target }) => keys.has(target))
       .map((navigation) => navigationProperty(navigation, keys.get(navigation.target), shown)),
   };
 }
 
-function property(field: Field, isKey: boolean): Property {
+function property(field: Field, isKey: boolean, enumerations: CsdlSource['enumerations']): Property {
   const { name, type, collection } = field;
+  const enumeration = enumerationOf(field, enumerations);
   return {
     name,
     collection,
     nullable: !isKey && !collection,
-    ...edmType(type),
-    annotations: [...annotations(field)],
+    ...(enumeration === undefined ? edmType(type) : { type: { enumeration } }),
+    annotations: [...annotations(field, enumeration !== undefined)],
   };
 }
 
 /** The type of a field's values as payloads name it (OData JSON format 4.01, 4.6.3). */
 export function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>): string {
-  const name = edmType(type).type.replace('Edm.', '');
+  const edm = edmType(type).type;
+  const name = typeof edm === 'string' ? edm.replace('Edm.', '') : edm.enumeration;
+  return collection ? `Collection(${name})` : name;
+}
+
+/** The type of a field whose lookup is an enumeration. */
+function enumerationOf({ lookup }: Field, enumerations: CsdlSource['enumerations']): string | undefined {
+  if (lookup === undefined || (enumerations?.get(lookup)?.length ?? 0) === 0) return undefined;
+  return enumName(lookup, false);
+}
+
+/** The types of the lookups that fields of the document have, in their order. */
+function enumTypes(resources: readonly CsdlResource[], enumerations: CsdlSource['enumerations']): EnumType[] {
+  const used = new Set(resources.flatMap(({ fields }) => fields.flatMap(({ lookup }) => lookup ?? [])));
+  return [...used].toSorted().flatMap((lookup) => {
+    const members = new Map(enumerations?.get(lookup)?.map(({ name, value }) => [name, value]));
+    if (members.size === 0) return [];
+    const named = [...members].map(([name, value]) => ({ name, annotations: [standardName(value)] }));
+    return [{ name: identifierOf(lookup), members: named }];
+  });
+}
+
+/** The same of a lookup that is an enumeration. */
+export function enumName(lookup: string, collection: boolean): string {
+  const name = `${ENUM_NAMESPACE}.${identifierOf(lookup)}`;
   return collection ? `Collection(${name})` : name;
 }
 
@@ -110,8 +154,8 @@ function edmType(type: ScalarType): Pick<Property, 'type' | 'maxLength' | 'preci
   }
 }
 
-function* annotations({ lookup, custom, joined }: Field): Generator<Annotation> {
-  if (lookup !== undefined) yield lookupName(lookup);
+function* annotations({ lookup, custom, joined }: Field, isEnumeration: boolean): Generator<Annotation> {
+  if (lookup !== undefined && !isEnumeration) yield lookupName(lookup);
   if (custom !== undefined) yield localName(custom.group, custom.label);
   if (joined !== undefined) yield COMPUTED;
 }

@@ -1,4 +1,12 @@
-export { type CsdlResource, type CsdlSource, csdlDocument, EDM_NAMESPACE, edmName } from './document.ts';
+export {
+  type CsdlResource,
+  type CsdlSource,
+  csdlDocument,
+  EDM_NAMESPACE,
+  edmName,
+  enumName,
+  type LookupMember,
+} from './document.ts';
 export { csdlJson } from './json.ts';
 export type { CsdlDocument, CsdlVersion } from './model.ts';
 export { csdlXml } from './xml.ts';

@@ -2,9 +2,11 @@ import type {
   Annotation,
   AnnotationValue,
   CsdlDocument,
+  EdmType,
   EntityContainer,
   EntitySet,
   EntityType,
+  EnumType,
   NavigationProperty,
   Property,
   Vocabulary,
@@ -29,6 +31,13 @@ export function csdlJson(document: CsdlDocument): string {
       ...Object.fromEntries(entityTypes.map((type) => [type.name, entityType(type, namespace)])),
       [container.name]: entityContainer(container, namespace),
     },
+    ...(document.enumerations.types.length === 0
+      ? {}
+      : {
+          [document.enumerations.namespace]: Object.fromEntries(
+            document.enumerations.types.map((type) => [type.name, enumType(type)]),
+          ),
+        }),
     ...Object.fromEntries(document.vocabularies.map((entry) => [entry.namespace, vocabulary(entry)])),
   };
   return JSON.stringify(content);
@@ -49,12 +58,27 @@ function entityType({ key, properties, navigationProperties }: EntityType, names
 function property(item: Property): Json {
   return {
     $Collection: item.collection || undefined,
-    $Type: item.type === 'Edm.String' ? undefined : item.type,
+    $Type: typeof item.type === 'string' ? primitive(item.type) : item.type.enumeration,
     $Nullable: item.nullable || undefined,
     $MaxLength: item.maxLength,
     $Precision: item.precision,
     $Scale: item.scale,
     ...annotations(item.annotations),
+  };
+}
+
+const primitive = (type: EdmType): string | undefined => (type === 'Edm.String' ? undefined : type);
+
+/** Annotations of a member stand beside it (CSDL JSON 10.3). */
+function enumType({ members }: EnumType): Json {
+  return {
+    $Kind: 'EnumType',
+    ...Object.fromEntries(
+      members.flatMap(({ name, annotations: given }, value): [string, Json][] => [
+        [name, value],
+        ...Object.entries(annotations(given)).map(([term, text]): [string, Json] => [`${name}${term}`, text]),
+      ]),
+    ),
   };
 }
 
@@ -93,9 +117,9 @@ function entitySet(set: EntitySet, namespace: string): Json {
 
 function vocabulary({ terms }: Vocabulary): Json {
   return Object.fromEntries(
-    terms.map(({ name, description }) => [
+    terms.map(({ name, appliesTo, description }) => [
       name,
-      { $Kind: 'Term', $AppliesTo: ['Property'], '@Core.Description': description },
+      { $Kind: 'Term', $AppliesTo: [appliesTo], '@Core.Description': description },
     ]),
   );
 }

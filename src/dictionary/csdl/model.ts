@@ -23,10 +23,16 @@ export interface Annotation {
   readonly value: AnnotationValue;
 }
 
+/** A type that the document defines itself. */
+export interface EnumerationType {
+  /** With its namespace. */
+  readonly enumeration: string;
+}
+
 /** A structural property (CSDL 7). */
 export interface Property {
   readonly name: string;
-  readonly type: EdmType;
+  readonly type: EdmType | EnumerationType;
   readonly collection: boolean;
   /** For a collection: whether it may hold nulls. */
   readonly nullable: boolean;
@@ -54,6 +60,12 @@ export interface EntityType {
   readonly navigationProperties: readonly NavigationProperty[];
 }
 
+/** CSDL 10. Its members count from 0, as those do that say nothing else. */
+export interface EnumType {
+  readonly name: string;
+  readonly members: readonly { readonly name: string; readonly annotations: readonly Annotation[] }[];
+}
+
 /** CSDL 13.2. */
 export interface EntitySet {
   readonly name: string;
@@ -70,9 +82,10 @@ export interface EntityContainer {
   readonly annotations: readonly Annotation[];
 }
 
-/** The definition of a term whose values are texts on properties (CSDL 14.1). */
+/** The definition of a term whose values are texts (CSDL 14.1). */
 export interface Term {
   readonly name: string;
+  readonly appliesTo: 'Property' | 'Member';
   readonly description: string;
 }
 
@@ -95,6 +108,8 @@ export interface CsdlDocument {
   readonly references: readonly VocabularyReference[];
   readonly namespace: string;
   readonly entityTypes: readonly EntityType[];
+  /** In a namespace of their own; none where lookups are strings. */
+  readonly enumerations: { readonly namespace: string; readonly types: readonly EnumType[] };
   readonly container: EntityContainer;
   readonly vocabularies: readonly Vocabulary[];
 }

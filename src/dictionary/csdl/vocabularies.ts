@@ -1,4 +1,4 @@
-import type { Annotation, Vocabulary, VocabularyReference } from './model.ts';
+import type { Annotation, Term, Vocabulary, VocabularyReference } from './model.ts';
 
 const PUBLISHED = 'https://oasis-tcs.github.io/odata-vocabularies/vocabularies/';
 
@@ -15,15 +15,26 @@ export const REFERENCES: readonly VocabularyReference[] = [
 const RESO_METADATA = 'RESO.OData.Metadata';
 const MLS_METADATA = 'MLS.OData.Metadata';
 
-/** Published nowhere as documents; a term must be defined somewhere for a document to be valid. */
-export const OWN_VOCABULARIES: readonly Vocabulary[] = [
+const STANDARD_NAME: Term = {
+  name: 'StandardName',
+  appliesTo: 'Member',
+  description: 'The value that the member of an enumeration stands for, as the Lookup resource has it.',
+};
+
+/**
+ * Published nowhere as documents; a term must be defined somewhere for a document to be valid.
+ * @param hasMembers whether there are members of enumerations
+ */
+export const ownVocabularies = (hasMembers: boolean): readonly Vocabulary[] => [
   {
     namespace: RESO_METADATA,
     terms: [
       {
         name: 'LookupName',
+        appliesTo: 'Property',
         description: 'The values of this field are those of the Lookup resource with this LookupName.',
       },
+      ...(hasMembers ? [STANDARD_NAME] : []),
     ],
   },
   {
@@ -31,6 +42,7 @@ export const OWN_VOCABULARIES: readonly Vocabulary[] = [
     terms: [
       {
         name: 'LocalName',
+        appliesTo: 'Property',
         description:
           'Group and current name of a custom field. Where it differs from the name of the property, that is an older name.',
       },
@@ -41,6 +53,11 @@ export const OWN_VOCABULARIES: readonly Vocabulary[] = [
 /** Which values the Lookup resource lists for a field (RESO Data Dictionary 2.0, Lookup resource). */
 export function lookupName(lookup: string): Annotation {
   return { term: `${RESO_METADATA}.LookupName`, value: lookup };
+}
+
+/** The value that a member of an enumeration stands for. */
+export function standardName(value: string): Annotation {
+  return { term: `${RESO_METADATA}.${STANDARD_NAME.name}`, value };
 }
 
 /** The current name of a custom field, `GROUP: FIELD` (specification 2.4, rule 2). */

@@ -4,6 +4,7 @@ import type {
   EntityContainer,
   EntitySet,
   EntityType,
+  EnumType,
   NavigationProperty,
   Property,
   Vocabulary,
@@ -22,6 +23,9 @@ export function csdlXml(document: CsdlDocument): string {
       ...entityTypes.map((type) => entityType(type, namespace)),
       entityContainer(container, namespace),
     ]),
+    ...(document.enumerations.types.length === 0
+      ? []
+      : [schema(document.enumerations.namespace, document.enumerations.types.map(enumType))]),
     ...document.vocabularies.map(vocabulary),
   ];
   return writeXml({
@@ -65,17 +69,30 @@ function entityType(
 
 /** In XML a single value is nullable unless it says otherwise (CSDL XML 7.2.1); a collection always says. */
 function property(item: Property): XmlElement {
+  const type = typeof item.type === 'string' ? item.type : item.type.enumeration;
   return {
     name: 'Property',
     attributes: {
       Name: item.name,
-      Type: item.collection ? `Collection(${item.type})` : item.type,
+      Type: item.collection ? `Collection(${type})` : type,
       Nullable: item.nullable && !item.collection ? undefined : item.nullable,
       MaxLength: item.maxLength,
       Precision: item.precision,
       Scale: item.scale,
     },
     children: item.annotations.map(annotation),
+  };
+}
+
+function enumType({ name, members }: EnumType): XmlElement {
+  return {
+    name: 'EnumType',
+    attributes: { Name: name },
+    children: members.map((member) => ({
+      name: 'Member',
+      attributes: { Name: member.name },
+      children: member.annotations.map(annotation),
+    })),
   };
 }
 
@@ -139,9 +156,9 @@ function annotation({ term, value }: Annotation): XmlElement {
 function vocabulary({ namespace, terms }: Vocabulary): XmlElement {
   return schema(
     namespace,
-    terms.map(({ name, description }) => ({
+    terms.map(({ name, appliesTo, description }) => ({
       name: 'Term',
-      attributes: { Name: name, Type: 'Edm.String', Nullable: false, AppliesTo: 'Property' },
+      attributes: { Name: name, Type: 'Edm.String', Nullable: false, AppliesTo: appliesTo },
       children: [annotation({ term: 'Core.Description', value: description })],
     })),
   );

@@ -2,6 +2,7 @@ import { type KeyRecord, makeView, type View } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
 import { BoundedCache } from '../../store/bounded-cache.ts';
 import type { StoreModel } from '../../store/model.ts';
+import type { LookupForm } from '../options.ts';
 
 /** Views that are kept; a service has a handful of kinds of keys. */
 const KEPT = { entries: 200, bytes: 32 * 1024 * 1024 };
@@ -10,8 +11,14 @@ const VIEW = 170_000;
 
 /** The views of keys. Keys of one role, kind and set of systems share theirs. */
 export class Views {
+  readonly #enumerations: boolean;
   #model: StoreModel | undefined;
   readonly #views = new BoundedCache<View>('views', KEPT);
+
+  /** @param lookups how the RESO interface gives values of lookups */
+  constructor(lookups: LookupForm = 'strings') {
+    this.#enumerations = lookups === 'enumerations';
+  }
 
   of(key: KeyRecord, model: StoreModel): View {
     if (this.#model !== model) {
@@ -35,6 +42,7 @@ export class Views {
       },
       inUse: model.inUse,
       holdsData: model.stores,
+      enumerations: this.#enumerations,
     });
     return this.#views.put(id, view, VIEW);
   }

@@ -7,6 +7,7 @@ import { partsOf, type Reply, walkStep } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
 import type { PageAnswer } from '../paging/page-wish.ts';
 import { windowOf, windowText } from '../paging/window.ts';
+import { asConfigured } from './enumerated.ts';
 import { carriedPageSize, nextLink } from './next-link.ts';
 import { pageSize } from './page-size.ts';
 import { resolve } from './resolve.ts';
@@ -67,6 +68,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}`),
     ...(count === undefined ? {} : { '@odata.count': count }),
   };
+  const records = await asConfigured(request, query, partsOf(page));
   const tail = link === undefined ? ']}' : `],"@odata.nextLink":${JSON.stringify(link)}}`;
   const window = windowOf(query.filter);
   return {
@@ -76,7 +78,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
       ...preferenceHeaders(preferences, size.applied),
       ...indexHeaders(answer),
     },
-    body: [begun(head, '"value":['), ...partsOf(page), tail],
+    body: [begun(head, '"value":['), ...records, tail],
     rows: page.rows,
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(path, query) ? walkStep(query.skipToken, query.skip ?? 0, page) : undefined,

@@ -4,6 +4,7 @@ import { bindField, bindSingle, type ResourcePath } from '../../query/odata/inde
 import { signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
+import { recordAsConfigured, valueAsConfigured } from './enumerated.ts';
 import { resolve, type Target, targetQuery } from './resolve.ts';
 import {
   begun,
@@ -30,8 +31,9 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');
   exchange.timings.start('store');
-  const text = await readRecord(request, found.target, query);
+  const stored = await readRecord(request, found.target, query);
   exchange.timings.start('encode');
+  const text = recordAsConfigured(request, query, stored);
   const tag = weakTag(text);
   const headers = { etag: tag, ...preferenceHeaders(preferences) };
   if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
@@ -76,7 +78,7 @@ export async function field(request: ResoRequest, path: FieldPath): Promise<Repl
   exchange.timings.start('store');
   const text = await readRecord(request, found.target, { ...query, selection });
   const values: Record<string, unknown> = JSON.parse(Buffer.from(text).toString());
-  const value = values[path.field.name];
+  const value = valueAsConfigured(request, path.field, values[path.field.name]);
   if (path.give === 'count') return plainText(String(Array.isArray(value) ? value.length : 0));
   if (value === null || value === undefined) return NOTHING;
   if (path.give === 'text') return plainText(typeof value === 'string' ? value : JSON.stringify(value));

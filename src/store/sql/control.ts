@@ -2,7 +2,7 @@
  * Where a record lies and what its values are, for clients that ask for it with each record: the control information of
  * `odata.metadata=full` (OData JSON format 4.01, 3.1.2 and 4.6). It is the same for all records of a kind but for the key.
  */
-import { EDM_NAMESPACE, edmName } from '../../dictionary/csdl/index.ts';
+import { EDM_NAMESPACE, edmName, enumName } from '../../dictionary/csdl/index.ts';
 import type { Field, Resource } from '../../dictionary/index.ts';
 import type { ValueType } from '../../query/tree.ts';
 import type { ResoShape } from '../read.ts';
@@ -48,10 +48,16 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
     .map(({ name }) => `"${name}@odata.navigationLink":"${address}/${name}",`);
   const places = `"@odata.id":"${address}","@odata.readLink":"${address}",${links.join('')}`;
   const types = [
-    ...fieldsOf(source, shape).map((field) => [field.name, edmName(field)] as const),
-    ...shape.computed.map(({ name, expression }) => [name, computedName(typeOf(expression))] as const),
-  ].flatMap(([name, type]) =>
-    type === undefined || isPlain(type) ? [] : [`"${name}@odata.type":"${control.before}${type}",`],
+    ...fieldsOf(source, shape).map((field) =>
+      view.enumerations && field.lookup !== undefined
+        ? ([field.name, enumName(field.lookup, field.collection), '#'] as const)
+        : ([field.name, edmName(field), control.before] as const),
+    ),
+    ...shape.computed.map(
+      ({ name, expression }) => [name, computedName(typeOf(expression)), control.before] as const,
+    ),
+  ].flatMap(([name, type, before]) =>
+    type === undefined || isPlain(type) ? [] : [`"${name}@odata.type":"${before}${type}",`],
   );
   const kind = `"@odata.type":"#${EDM_NAMESPACE}.${resource.name}",`;
   return [

@@ -1,4 +1,4 @@
-import { spellingsOf } from '../../../dictionary/index.ts';
+import { spellingsOf, textsOfIdentifier } from '../../../dictionary/index.ts';
 import type { PlatError } from '../../../errors/index.ts';
 import type { Comparison, ComparisonOperator, Expression, Literal, ValueType } from '../../tree.ts';
 import type { Node } from '../syntax/nodes.ts';
@@ -86,9 +86,11 @@ function incomparable(env: Environment, place: Place, left: BoundValue, right: B
 }
 
 /** A lookup value in every spelling that records may hold for it. */
-function spellings({ lookup }: BoundValue, literal: Literal): readonly Literal[] {
+function spellings({ lookup, isOfLookup }: BoundValue, literal: Literal): readonly Literal[] {
   if (literal.type !== 'string') return [literal];
-  return spellingsOf(lookup, literal.value).map((value) => ({ kind: 'literal', type: 'string', value }));
+  const texts = isOfLookup === true ? textsOfIdentifier(literal.value) : [literal.value];
+  const values = new Set(texts.flatMap((text) => spellingsOf(lookup, text)));
+  return [...values].map((value) => ({ kind: 'literal', type: 'string', value }));
 }
 
 function inAnySpelling(operand: BoundValue, literal: BoundValue): Expression | undefined {

@@ -11,6 +11,8 @@ export interface BoundValue {
   readonly expression: Expression;
   /** The lookup that the value is taken from. */
   readonly lookup?: Lookup;
+  /** Whether it is a member of an enumeration, whose names escape what no name may hold. */
+  readonly isOfLookup?: boolean;
   /** A literal as the request has it, for messages. */
   readonly written?: string;
 }

@@ -141,11 +141,13 @@ function member(env: Environment, record: BoundRecord, segment: Segment & { kind
   if (found.kind === 'visible') {
     const { field } = found;
     const lookup = field.lookup === undefined ? undefined : env.query.schema.lookup(field.lookup);
+    const isEnumeration = field.lookup !== undefined && env.query.schema.enumerations;
     const type = fieldType(field);
     const held = (expression: Expression): BoundValue => ({
       kind: 'value',
       expression,
       ...(lookup && { lookup }),
+      ...(isEnumeration && { isOfLookup: true }),
     });
     if (!field.collection) return held({ kind: 'field', type, scope, via, field });
     const element = (inner: number) => held({ kind: 'variable', type, scope: inner });

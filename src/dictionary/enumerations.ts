@@ -1,0 +1,40 @@
+/**
+ * Lookups as enumeration types of OData (RESO Data Dictionary 2.0, enumerations): a member has the name that the dictionary
+ * gives its value, or else its value. What is no simple identifier (CSDL 17.2) is written as one that tells it again, each
+ * other character as `_x0020_`, so that names need no table.
+ */
+import { createHash } from 'node:crypto';
+import type { Lookup } from './types.ts';
+
+const LONGEST = 128;
+const ESCAPE = /_x([\dA-F]{4})_/g;
+const HAS_ESCAPE = /_x[\dA-F]{4}_/;
+/** An underscore that would be taken for the beginning of an escape, and whatever may not stand in a name. */
+const STRANGE = /_(?=x[\dA-F]{4}_)|[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu;
+const STRANGE_FIRST = /^[^\p{L}\p{Nl}_]/u;
+
+const escaped = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) =>
+    text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0'),
+  )
+    .map((code) => `_x${code}_`)
+    .join('');
+
+/** Any text as a simple identifier. What would be longer than those may be ends in a hash, and is not told again. */
+export function identifierOf(text: string): string {
+  const name = text.replace(STRANGE, escaped).replace(STRANGE_FIRST, escaped);
+  if (name.length <= LONGEST && name !== '') return name;
+  return `${name.slice(0, 90)}_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+}
+
+/** The text that an identifier was made of. */
+export const textOfIdentifier = (name: string): string =>
+  name.replace(ESCAPE, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
+/** What an identifier may have been made of: the identifier itself, and what its escapes stand for. */
+export const textsOfIdentifier = (name: string): readonly string[] =>
+  HAS_ESCAPE.test(name) ? [name, textOfIdentifier(name)] : [name];
+
+/** The name of a value among the members of its enumeration. */
+export const memberName = (lookup: Lookup | undefined, value: string): string =>
+  lookup?.values.get(value)?.legacy ?? identifierOf(value);

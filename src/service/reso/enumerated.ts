@@ -1,0 +1,149 @@
+/**
+ * Values of lookups as members of enumerations: the ready texts of records hold the values, so names are put in where an
+ * answer is written. Only a service that is configured so pays for it.
+ */
+import { type Field, memberName, type Resource } from '../../dictionary/index.ts';
+import type { Expansion } from '../../query/request.ts';
+import { isRest, type Part } from '../exchange.ts';
+import type { ResoRequest } from './resource-request.ts';
+
+/** What stands under a name: values of a lookup, or records of another resource. */
+type Rule =
+  | { readonly kind: 'values'; readonly nameOf: (value: string) => string }
+  | { readonly kind: 'records'; readonly ruleOf: RuleOf };
+
+type RuleOf = (name: string) => Rule | undefined;
+
+/** What a query gives of its records. */
+interface Given {
+  readonly resource: Resource;
+  readonly expansions: readonly Expansion[];
+}
+
+/** The parts of a body of records, as the service writes values. */
+export async function asConfigured(
+  request: Pick<ResoRequest, 'session'>,
+  query: Given,
+  parts: readonly Part[],
+): Promise<readonly Part[]> {
+  if (!request.session.view.enumerations) return parts;
+  const ruleOf = rulesOf(request, query);
+  return [withNames(await wholeText(parts), ruleOf)];
+}
+
+/** The text of one record, as the service writes values. */
+export function recordAsConfigured(
+  request: Pick<ResoRequest, 'session'>,
+  query: Given,
+  text: Uint8Array,
+): Uint8Array {
+  if (!request.session.view.enumerations) return text;
+  return Buffer.from(withNames(Buffer.from(text).toString(), rulesOf(request, query)));
+}
+
+/** The value of one field, as the service writes it. */
+export function valueAsConfigured(
+  { session: { view } }: Pick<ResoRequest, 'session'>,
+  field: Field,
+  value: unknown,
+): unknown {
+  if (!view.enumerations || field.lookup === undefined) return value;
+  const lookup = view.schema.lookup(field.lookup);
+  const nameOf = (each: unknown): unknown => (typeof each === 'string' ? memberName(lookup, each) : each);
+  return Array.isArray(value) ? value.map(nameOf) : nameOf(value);
+}
+
+/** A name may be as long as its value or longer, so the whole is put together before its length is told. */
+export async function wholeText(parts: readonly Part[]): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for (const part of parts) {
+    if (isRest(part)) for await (const piece of part) chunks.push(piece.slice());
+    else chunks.push(typeof part === 'string' ? Buffer.from(part) : part);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function rulesOf(request: Pick<ResoRequest, 'session'>, { resource, expansions }: Given): RuleOf {
+  const { schema } = request.session.view;
+  const inner = new Map(
+    expansions
+      .filter(({ give }) => give === 'records')
+      .map(({ name, query }) => [name, { kind: 'records', ruleOf: rulesOf(request, query) } as const]),
+  );
+  const known = new Map<string, Rule | undefined>();
+  return (name) => {
+    const expansion = inner.get(name);
+    if (expansion !== undefined) return expansion;
+    if (known.has(name)) return known.get(name);
+    const lookup = resource.fields.get(name)?.lookup;
+    const rule: Rule | undefined =
+      lookup === undefined
+        ? undefined
+        : { kind: 'values', nameOf: (value) => memberName(schema.lookup(lookup), value) };
+    known.set(name, rule);
+    return rule;
+  };
+}
+
+/** An object or a list that is being read. */
+type Frame =
+  | {
+      readonly kind: 'object';
+      readonly ruleOf: RuleOf | undefined;
+      rule: Rule | undefined;
+      awaitsName: boolean;
+    }
+  | { readonly kind: 'list'; readonly rule: Rule | undefined };
+
+/** The JSON texts of records, joined by commas, with the values of lookups replaced. */
+function withNames(text: string, ruleOf: RuleOf): string {
+  const out: string[] = [];
+  const frames: Frame[] = [{ kind: 'list', rule: { kind: 'records', ruleOf } }];
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const frame = frames.at(-1);
+    switch (text[at]) {
+      case '{': {
+        const rule = frame?.rule;
+        const inner = rule?.kind === 'records' ? rule.ruleOf : undefined;
+        frames.push({ kind: 'object', ruleOf: inner, rule: undefined, awaitsName: true });
+        break;
+      }
+      case '[':
+        frames.push({ kind: 'list', rule: frame?.rule });
+        break;
+      case '}':
+      case ']':
+        frames.pop();
+        break;
+      case ',':
+        if (frame?.kind === 'object') frame.awaitsName = true;
+        break;
+      case '"': {
+        const end = endOfString(text, at);
+        if (frame?.kind === 'object' && frame.awaitsName) {
+          frame.awaitsName = false;
+          frame.rule = frame.ruleOf?.(text.slice(at + 1, end));
+        } else if (frame?.rule?.kind === 'values') {
+          const value: unknown = JSON.parse(text.slice(at, end + 1));
+          out.push(text.slice(copied, at), JSON.stringify(frame.rule.nameOf(String(value))));
+          copied = end + 1;
+        }
+        at = end;
+        break;
+      }
+    }
+  }
+  out.push(text.slice(copied));
+  return out.join('');
+}
+
+/** The place of the quote that closes a string. */
+function endOfString(text: string, open: number): number {
+  for (let end = text.indexOf('"', open + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}

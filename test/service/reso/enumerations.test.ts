@@ -1,0 +1,205 @@
+/** Lookups as enumeration types, where a service is configured so: what is declared, given and asked for. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { XMLParser } from 'fast-xml-parser';
+import { convert, jsonFaults, xmlFaults } from '../../dictionary/csdl/judges.ts';
+import { listing, member, photo, room } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import type { Json } from '../../support/world.ts';
+import { asker } from './asker.ts';
+
+const service = await startTestService(
+  { after },
+  {
+    service: { lookups: 'enumerations' },
+    fill: async ({ write }) => {
+      await write('Member', member('M', { MemberStatus: 'Active', MemberType: 'Licensed Assistant' }));
+      await write(
+        'Property',
+        listing('A', {
+          StandardStatus: 'Active Under Contract',
+          City: 'Saint Louis',
+          Appliances: ['Dishwasher', 'Range Hood', 'Samovar "S"'],
+          PublicRemarks: 'The "Active Under Contract" \\ of Saint Louis',
+          ListAgentKey: 'M',
+          Media: [photo('P', { ImageSizeDescription: 'Very Large' })],
+          Rooms: [room('R', { RoomType: 'Primary Bedroom' })],
+        }),
+        listing('B', { StandardStatus: 'Active', City: 'Ely', Appliances: ['Dishwasher'] }),
+        listing('C', { StandardStatus: 'Withdrawn', City: 'Nowhere Else', Appliances: [] }),
+      );
+    },
+  },
+);
+const feed = asker(service, 'replication', await service.key('replication'));
+const idx = asker(service, 'replication', await service.key('replication', { role: 'idx' }));
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  isArray: (name) => ['Schema', 'EntityType', 'EnumType', 'Member', 'Property', 'Annotation'].includes(name),
+});
+
+interface Declared {
+  /** By entity type and property. */
+  readonly types: ReadonlyMap<string, string>;
+  /** By qualified name: members, and what they stand for. */
+  readonly enumerations: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+function declared(xml: string): Declared {
+  const schemas: Json[] = Object(parser.parse(xml))['edmx:Edmx']['edmx:DataServices'].Schema;
+  const listOf = (node: unknown, name: string): Json[] => Object(node)[name] ?? [];
+  const types = schemas.flatMap((schema) =>
+    listOf(schema, 'EntityType').flatMap((type) =>
+      listOf(type, 'Property').map(({ Name, Type }): [string, string] => [
+        `${type.Name}.${Name}`,
+        String(Type),
+      ]),
+    ),
+  );
+  const enumerations = schemas.flatMap((schema) =>
+    listOf(schema, 'EnumType').map(({ Name, Member }): [string, Map<string, string>] => [
+      `${schema.Namespace}.${Name}`,
+      new Map(Object(Member).map((each: Json) => [each.Name, listOf(each, 'Annotation')[0]?.String])),
+    ]),
+  );
+  return { types: new Map(types), enumerations: new Map(enumerations) };
+}
+
+test('$metadata has a type for each lookup with values, valid by the OASIS schemas, the same in both formats', async () => {
+  const { text: xml } = await feed.get('$metadata');
+  assert.deepEqual(await xmlFaults(xml), []);
+  const { text: json } = await feed.get('$metadata?$format=json');
+  assert.deepEqual(jsonFaults(json), []);
+  const converted = convert(xml);
+  assert.deepEqual(converted.messages, []);
+  assert.deepEqual(JSON.parse(json), converted.json);
+
+  const { types, enumerations } = declared(xml);
+  assert.equal(types.get('Property.StandardStatus'), 'org.reso.metadata.enums.StandardStatus');
+  assert.equal(types.get('Property.Appliances'), 'Collection(org.reso.metadata.enums.Appliances)');
+  assert.equal(types.get('Property.PublicRemarks'), 'Edm.String');
+  assert.deepEqual(
+    [...(enumerations.get('org.reso.metadata.enums.City') ?? [])],
+    [
+      ['Ely', 'Ely'],
+      ['Nowhere_x0020_Else', 'Nowhere Else'],
+      ['Saint_x0020_Louis', 'Saint Louis'],
+    ],
+  );
+  const status = enumerations.get('org.reso.metadata.enums.StandardStatus');
+  assert.equal(status?.get('ActiveUnderContract'), 'Active Under Contract');
+  assert.equal(
+    enumerations.get('org.reso.metadata.enums.Appliances')?.get('Samovar_x0020__x0022_S_x0022_'),
+    'Samovar "S"',
+  );
+  // A lookup without values is no type, and its field a string.
+  assert.equal(types.get('Media.MediaStatus') ?? 'Edm.String', 'Edm.String');
+  assert.equal(enumerations.has('org.reso.metadata.enums.MediaStatus'), false);
+});
+
+test('I4 a role is told of no member that it may not know, and of each that comes into use', async () => {
+  const cities = async (): Promise<string[]> => [
+    ...(declared((await idx.get('$metadata')).text)
+      .enumerations.get('org.reso.metadata.enums.City')
+      ?.keys() ?? []),
+  ];
+  assert.deepEqual(await cities(), ['Ely', 'Saint_x0020_Louis']);
+  const { headers } = await idx.get('$metadata');
+  await service.write('Property', listing('D', { City: 'Two Harbors' }));
+  assert.deepEqual(await cities(), ['Ely', 'Saint_x0020_Louis', 'Two_x0020_Harbors']);
+  const since = { 'if-none-match': String(headers.etag) };
+  assert.equal((await idx.get('$metadata', { headers: since })).status, 200);
+  await service.store.remove('Property', ['D']);
+  assert.equal((await idx.get('$metadata', { headers: since })).status, 304);
+});
+
+test('every value that is given is a member of the declared type, in pages, records, expansions and fields', async () => {
+  const { types, enumerations } = declared((await feed.get('$metadata')).text);
+  let members = 0;
+  const check = (resource: string, record: Json): void => {
+    for (const [name, value] of Object.entries(record)) {
+      const type = types.get(`${resource}.${name}`);
+      const [, inner = type] = /^Collection\((.+)\)$/.exec(type ?? '') ?? [];
+      const known = enumerations.get(inner ?? '');
+      if (known === undefined || value === null) continue;
+      for (const each of Array.isArray(value) ? value : [value]) {
+        assert.ok(known.has(String(each)), `${resource}.${name}: ${each}`);
+        members++;
+      }
+    }
+  };
+  for (const resource of ['Property', 'Member', 'Media', 'PropertyRooms', 'Lookup', 'Field']) {
+    for (const row of (await feed.page(`${resource}?$top=1000`)).rows) check(resource, row);
+  }
+  const whole = await feed.record("Property('A')?$expand=Media,Rooms,ListAgent");
+  check('Property', whole);
+  check('Media', Object(whole.Media)[0]);
+  check('PropertyRooms', Object(whole.Rooms)[0]);
+  check('Member', Object(whole.ListAgent));
+  assert.ok(members >= 25, `${members}`);
+
+  const expected = {
+    StandardStatus: 'ActiveUnderContract',
+    City: 'Saint_x0020_Louis',
+    Appliances: ['Dishwasher', 'RangeHood', 'Samovar_x0020__x0022_S_x0022_'],
+    PublicRemarks: 'The "Active Under Contract" \\ of Saint Louis',
+  };
+  const select = `$select=${Object.keys(expected).join()}`;
+  assert.deepEqual(await feed.record(`Property('A')?${select}`), expected);
+  assert.deepEqual((await feed.page(`Property?${select}&$top=1`)).rows, [expected]);
+  const full = await feed.get(
+    `Property('A')?$select=City,Appliances&$format=application/json;odata.metadata=full`,
+  );
+  assert.equal(full.json['City@odata.type'], '#org.reso.metadata.enums.City');
+  assert.equal(full.json['Appliances@odata.type'], '#Collection(org.reso.metadata.enums.Appliances)');
+  assert.equal(full.json.City, expected.City);
+  assert.equal(Object(whole.Media)[0].ImageSizeDescription, 'Very_x0020_Large');
+  assert.deepEqual((await feed.get("Property('A')/Appliances")).json.value, expected.Appliances);
+  assert.equal((await feed.get("Property('A')/StandardStatus/$value")).text, 'ActiveUnderContract');
+});
+
+test('filters take members of the types, and values as they are', async () => {
+  const E = 'org.reso.metadata.enums';
+  const found: Record<string, string> = {
+    [`StandardStatus eq ${E}.StandardStatus'ActiveUnderContract'`]: 'A',
+    [`StandardStatus has ${E}.StandardStatus'Active'`]: 'B',
+    [`StandardStatus ne ${E}.StandardStatus'Active'`]: 'A,C',
+    [`StandardStatus in (${E}.StandardStatus'Active','ActiveUnderContract')`]: 'A,B',
+    "StandardStatus eq 'Active Under Contract'": 'A',
+    [`City eq ${E}.City'Saint_x0020_Louis'`]: 'A',
+    "City eq 'Saint_x0020_Louis'": 'A',
+    "City eq 'Saint Louis'": 'A',
+    "City in ('Nowhere_x0020_Else','Ely')": 'B,C',
+    [`Appliances/any(e:e eq ${E}.Appliances'RangeHood')`]: 'A',
+    [`Appliances/any(e:e eq ${E}.Appliances'Samovar_x0020__x0022_S_x0022_')`]: 'A',
+    [`Appliances/all(e:e eq ${E}.Appliances'Dishwasher')`]: 'B,C',
+    [`Appliances has ${E}.Appliances'RangeHood' and Appliances has ${E}.Appliances'Dishwasher'`]: 'A',
+    "Media/any(m:m/ImageSizeDescription eq 'Very_x0020_Large')": 'A',
+    // A text that is no member of a lookup is itself.
+    "contains(PublicRemarks,'Saint_x0020_Louis')": '',
+  };
+  for (const [filter, keys] of Object.entries(found)) {
+    assert.equal((await feed.keys(`Property?$filter=${filter}`)).join(), keys, filter);
+  }
+});
+
+test('the native interface and strings are as they were', async () => {
+  const token = await service.key('replication');
+  const { json } = await service.get('replication', '/v1/listings/A', { token });
+  const { StandardFields } = Object(json).D.Results[0];
+  assert.deepEqual(
+    [StandardFields.StandardStatus, StandardFields.City],
+    ['Active Under Contract', 'Saint Louis'],
+  );
+  const strings = await startTestService({ after });
+  await strings.write(
+    'Property',
+    listing('A', { City: 'Saint Louis' }),
+    listing('B', { City: 'Saint_x0020_Louis' }),
+  );
+  const plain = asker(strings, 'replication', await strings.key('replication'));
+  assert.deepEqual(await plain.keys("Property?$filter=City eq 'Saint_x0020_Louis'"), ['B']);
+  assert.equal((await plain.get('$metadata')).text.includes('EnumType'), false);
+});
