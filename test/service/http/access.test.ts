@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
 import { hashToken, KEY_KINDS, type KeyKind } from '../../../src/access/index.ts';
-import type { SurfaceName } from '../../../src/service/surface.ts';
+import { SURFACES, type SurfaceName } from '../../../src/service/surface.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { nativeFault, resoFault } from './envelopes.ts';
@@ -142,6 +142,18 @@ test('a token is the password of Basic, with any user or none', async () => {
   assert.deepEqual(nativeFault(await ask(`${token}:`)), [401, 1000, UNKNOWN]);
   assert.deepEqual(nativeFault(await ask(`:${token}:`)), [401, 1000, UNKNOWN]);
   assert.equal(nativeFault(await ask(token))[0], 401);
+});
+
+test('Basic is taken on every surface, by keys that may use it alone', async () => {
+  const paths = { api: NATIVE, replication: NATIVE, floorplans: '/Reso/Media', admin: '/status' } as const;
+  for (const kind of SURFACES) {
+    const token = await service.key(kind, { systems: ['M1'] });
+    const authorization = `Basic ${Buffer.from(`me:${token}`).toString('base64')}`;
+    for (const surface of SURFACES) {
+      const { status } = await service.get(surface, paths[surface], { headers: { authorization } });
+      assert.equal(status, kind === surface ? 200 : 403, `${kind} on ${surface}`);
+    }
+  }
 });
 
 test('an expired key: 401, 1020, from the moment on that it names', async () => {

@@ -199,7 +199,7 @@ const validator = new Validator();
 
 test('each surface is described in OpenAPI 3.1, with a token and without', async () => {
   for (const surface of SURFACES) {
-    for (const token of [undefined, TOKENS[surface]]) {
+    for (const token of isFull || surface === 'api' ? [undefined, TOKENS[surface]] : [TOKENS[surface]]) {
       const described = await describe(surface, token);
       const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(described)));
       assert.ok(valid, JSON.stringify(errors));
@@ -335,7 +335,7 @@ test('every path that is described answers, with every parameter that it names',
         const own = { ...values, ...OWN_VALUES.find(([begin]) => path.startsWith(begin))?.[1] };
         // Of digests, collections alone: not every resource has one.
         const compared = path.endsWith('$digests') ? ['$expand'] : [];
-        const isTried = isFull || !/OData\/(?!Property)|Media/.test(path);
+        const isTried = isFull || (surface !== 'replication' && !/OData\/(?!Property)|Media/.test(path));
         const taken = parameters.filter(({ name }) => isTried && !compared.includes(name));
         const give = (names: readonly string[]): string =>
           names.map((name) => `${name}=${own[name] ?? assert.fail(name)}`).join('&');
@@ -370,7 +370,7 @@ test('every path that is described answers, with every parameter that it names',
       }
     }
   }
-  assert.ok(asked > (isFull ? 900 : 400), String(asked));
+  assert.ok(asked > (isFull ? 900 : 350), String(asked));
 });
 
 /** What stands in braces, so that there is something. */
