@@ -90,19 +90,19 @@ test(
 
     // Whoever compiles against it has what the package brings, and a compiler of their own.
     writeFileSync(join(empty, 'use.mts'), CONSUMER);
-    for (const compiler of COMPILERS) {
-      const flags = [
-        '--strict',
-        '--noEmit',
-        '--skipLibCheck',
-        'false',
-        '--module',
-        'nodenext',
-        '--types',
-        '',
-      ];
-      run(empty, own, compiler, ...flags, '--target', 'esnext', '--lib', 'esnext', 'use.mts');
-    }
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      module: 'nodenext',
+      types: [],
+    };
+    const settings = {
+      compilerOptions: { ...compilerOptions, target: 'esnext', lib: ['esnext'] },
+      files: ['use.mts'],
+    };
+    writeFileSync(join(empty, 'tsconfig.json'), JSON.stringify(settings));
+    for (const compiler of COMPILERS) run(empty, own, compiler, '-p', '.');
   },
 );
 

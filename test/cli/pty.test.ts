@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { nameOf } from '../../src/cli/help.ts';
 import { everyCommand, loadProgram } from '../../src/cli/program.ts';
 import { Presses } from '../../src/cli/shutdown.ts';
 import { listings } from '../replica/support/feed.ts';
@@ -132,11 +133,11 @@ const CASES: Readonly<Record<string, Case>> = {
       /^i\.db is a new store: there was none here\nImporting l\.ndjson \[█{24}\] 100 % 3 records \d+\/s 0:00 left\n.*\n.*\nl\.ndjson: Property 3 new, /m,
     );
     const typed = start(['import', '--store', 'i.db', '-']);
-    await typed.until(/Importing -/);
+    await typed.until(/Importing stdin/);
     typed.type(`${JSON.stringify({ ListingKey: 'typed' })}\n${CTRL_D}`);
     assert.match((await typed.ended).screen, /^stdin: Property 1 new, /m);
     const broken = start(['import', '--store', 'i.db', '-']);
-    await cutShort(broken, broken.until(/Importing -/), 130);
+    await cutShort(broken, broken.until(/Importing stdin/), 130);
     assert.equal((await at.exported('i.db', 'Property')).length, 4);
   },
   'key create': async ({ seen }) =>
@@ -231,21 +232,20 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 const isWhole = process.env.PLAT_FULL === '1';
-/** What `npm test` runs, beside `demo` and `check` on terminals of several kinds: each case takes processes of its own. */
-const SHARE: ReadonlySet<string> = new Set(['import', 'replicate']);
-
-test('every command on a terminal', { skip, timeout: 120_000 }, async (t) => {
+test('every command has its case on a terminal', async () => {
   const leaves = [...everyCommand(await loadProgram())].filter(({ commands }) => commands.length === 0);
-  const names = leaves.map((each) =>
-    each.parent?.parent ? `${each.parent.name()} ${each.name()}` : each.name(),
-  );
-  assert.deepEqual(Object.keys(CASES).toSorted(), names.toSorted(), 'every command has its case');
-  const shared = await world(t);
-  for (const [name, run] of Object.entries(CASES)) {
-    const why = isWhole || SHARE.has(name) ? false : 'npm run test:full';
-    await t.test(name, { skip: why }, () => run(shared));
-  }
+  assert.deepEqual(Object.keys(CASES).toSorted(), leaves.map(nameOf).toSorted());
 });
+
+// What `npm test` has on one is below, and in first-hour.test.ts: these take forty processes.
+test(
+  'every command on a terminal',
+  { skip: isWhole ? skip : 'npm run test:full', timeout: 250_000 },
+  async (t) => {
+    const shared = await world(t);
+    for (const [name, run] of Object.entries(CASES)) await t.test(name, () => run(shared));
+  },
+);
 
 test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
   const shared = await world(t);
@@ -261,6 +261,11 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
     at.file('日本日本日本日本日本日本日本日本.ndjson', []);
     const wide = await seen(['import', ...STORE, '日本日本日本日本日本日本日本日本.ndjson'], { columns: 30 });
     assert.match(wide, /^Importing 日本日本日本日本日…$/m);
+  });
+
+  await t.test('Ctrl-C while nothing comes from the terminal ends an import', async () => {
+    const broken = start(['import', '--store', 'i.db', '-']);
+    await cutShort(broken, broken.until(/Importing stdin/), 130);
   });
 
   await t.test('one that cannot write over a line gets none of it', async () => {

@@ -34,7 +34,8 @@ export interface OnTerminal {
   readonly ended: Promise<{ readonly code: number | null; readonly text: string; readonly screen: string }>;
 }
 
-const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+/** A word as it stands, for a shell. */
+export const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Puts words together for a shell, each as it stands. */
 export const shellLine = (words: readonly string[]): string => words.map(quoted).join(' ');
@@ -72,7 +73,9 @@ export function onTerminal(
       new Promise((resolve, reject) => {
         const look = (): void => {
           const since = text.slice(seen).replaceAll('\r\n', '\n');
-          if (device !== '' && pattern.test(since)) resolve(since);
+          if (device === '' || !pattern.test(since)) return;
+          child.stdout.off('data', look);
+          resolve(since);
         };
         child.stdout.on('data', look);
         ended.then(({ code }) => reject(new Error(`ended with ${code} before ${pattern}: ${text}`)));
