@@ -172,6 +172,12 @@ test('--extra-fields keep declares in the store alone; a name that no field can 
     ['x'],
   );
   assert.equal((await at.run(['import', '--store', 'm.db', 'a.ndjson'])).code, 1, 'the first is as it was');
+  at.file('plat.config.json', JSON.stringify({ dictionary: { customFields: [] } }));
+  const kept = await at.run(['import', '--store', 'm.db', '--extra-fields', 'keep', 'a.ndjson']);
+  assert.match(
+    kept.err,
+    /^plat\.config\.json lists customFields, so the next command that reads it leaves these out: --infer writes them there$/m,
+  );
 });
 
 /** A store as `plat demo` makes it, of a small market. */

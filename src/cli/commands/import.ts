@@ -4,7 +4,7 @@ import { platError } from '../../errors/index.ts';
 import { LENIENCIES, type Leniency } from '../../store/record/lenient.ts';
 import type { Reading } from '../../store/record/parse-record.ts';
 import type { Store } from '../../store/store.ts';
-import { configPath } from '../config.ts';
+import { type ConfigFile, configPath } from '../config.ts';
 import { type Declared, declareDrafts, studyFile } from '../import/declare-extra.ts';
 import { readFieldMap } from '../import/field-map.ts';
 import { FILE_FORMS, formOf } from '../import/file-kind.ts';
@@ -96,6 +96,11 @@ export function defineImport(importing: Command): void {
           : [];
         const reading = readingOf(command);
         const remedy = learns ? '' : REMEDY;
+        if (extraFields === 'keep' && infer !== true && declared.length > 0 && hasOwnFields(config)) {
+          reportLines(
+            `${path} lists customFields, so the next command that reads it leaves these out: --infer writes them there`,
+          );
+        }
         const options = { resource: name, map, takesUnknown: reading.dropsUnknown, reading, remedy };
         const reports: (FileReport & { declared?: readonly string[] })[] = [];
         for (const file of inputs.files) {
@@ -113,6 +118,9 @@ export function defineImport(importing: Command): void {
       }
     });
 }
+
+/** Whether a configuration says all custom fields of a store: those that it does not list are none. */
+const hasOwnFields = ({ dictionary }: ConfigFile): boolean => dictionary?.customFields !== undefined;
 
 const EXTRA_FIELDS = ['reject', 'ignore', 'keep'] as const;
 
