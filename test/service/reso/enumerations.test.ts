@@ -203,3 +203,18 @@ test('the native interface and strings are as they were', async () => {
   assert.deepEqual(await plain.keys("Property?$filter=City eq 'Saint_x0020_Louis'"), ['B']);
   assert.equal((await plain.get('$metadata')).text.includes('EnumType'), false);
 });
+
+test('control information calls no enumeration a text', async () => {
+  const headers = { accept: 'application/json;odata.metadata=full' };
+  const found = await feed.get("Property('A')?$select=Appliances,StandardStatus,ModificationTimestamp", {
+    headers,
+  });
+  assert.equal(found.status, 200, found.text);
+  const types = Object.entries(found.json).filter(([name]) => name.endsWith('@odata.type'));
+  assert.deepEqual(types, [
+    ['@odata.type', '#org.reso.metadata.Property'],
+    ['ModificationTimestamp@odata.type', 'DateTimeOffset'],
+  ]);
+  const { Appliances } = (await feed.get("Property('A')?$select=Appliances")).json;
+  assert.deepEqual(found.json.Appliances, Appliances);
+});
