@@ -260,6 +260,12 @@ export const catalogue = {
     message: ({ seconds }) =>
       `Records inside this window are being written at this moment. Ask again in ${seconds} s.`,
   }),
+  windowAhead: entry<{ seconds: number }>({
+    status: 503,
+    native: 1515,
+    message: ({ seconds }) =>
+      `This window ends ${seconds} s ahead of the clock of this service, and records will still enter it. Ask again in ${seconds} s, or end it at the Date of an answer.`,
+  }),
   queryTimedOut: entry<{ seconds: number }>({
     status: 503,
     native: 1516,

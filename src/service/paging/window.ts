@@ -1,5 +1,5 @@
 import { microsecondsOf } from '../../dictionary/index.ts';
-import type { Comparison, ComparisonOperator, Expression } from '../../query/tree.ts';
+import type { Comparison, ComparisonOperator, Expression, FieldReference } from '../../query/tree.ts';
 
 /** The bounds on ModificationTimestamp that every record of a filter must keep (specification 4.4, rule 3). */
 export interface Window {
@@ -7,6 +7,8 @@ export interface Window {
   readonly to?: string;
   /** Whether a record stamped exactly `to` belongs to it. */
   readonly includesTo: boolean;
+  /** The timestamp that `to` is of. */
+  readonly by?: FieldReference;
 }
 
 const STAMPS = new Set(['ModificationTimestamp', 'ReplicaModificationTimestamp']);
@@ -24,8 +26,13 @@ function narrower(left: Window | undefined, right: Window | undefined): Window |
   if (left === undefined || right === undefined) return left ?? right;
   const from = later(left.from, right.from);
   const end = endOf(left) <= endOf(right) ? left : right;
-  const { to, includesTo } = end;
-  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), includesTo };
+  const { to, includesTo, by } = end;
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(by === undefined ? {} : { by }),
+    includesTo,
+  };
 }
 
 function later(left: string | undefined, right: string | undefined): string | undefined {
@@ -60,11 +67,11 @@ function boundOf({ operator, left, right, ...rest }: Comparison): Window | undef
     case 'ge':
       return { from: right.value, includesTo: false };
     case 'lt':
-      return { to: right.value, includesTo: false };
+      return { to: right.value, includesTo: false, by: left };
     case 'le':
-      return { to: right.value, includesTo: true };
+      return { to: right.value, includesTo: true, by: left };
     case 'eq':
-      return { from: right.value, to: right.value, includesTo: true };
+      return { from: right.value, to: right.value, includesTo: true, by: left };
     case 'ne':
       return undefined;
   }

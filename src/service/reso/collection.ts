@@ -7,8 +7,9 @@ import { partsOf, type Reply, walkStep } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
 import type { PageAnswer } from '../paging/page-wish.ts';
 import { windowOf, windowText } from '../paging/window.ts';
+import { before, type Cut, cutAhead } from '../paging/window-ahead.ts';
 import { asConfigured } from './enumerated.ts';
-import { carriedPageSize, nextLink } from './next-link.ts';
+import { carriedPageSize, carriedWindowEnd, type NextPage, nextLink } from './next-link.ts';
 import { pageSize } from './page-size.ts';
 import { resolve } from './resolve.ts';
 import {
@@ -36,12 +37,16 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   const found = await resolve(request, path);
   if (found.kind !== 'collection') throw new Error('A path to a collection leads to one');
   exchange.timings.start('store');
+  // Whoever steps by `$skip` follows no link.
+  const isLinked = (query.skip ?? 0) === 0;
+  const carried = carriedWindowEnd(exchange.query);
+  const cut = isLinked ? await cutAhead(context, query.filter, carried) : undefined;
   const answer = await readPage(context, {
     keyId: session.key.id,
     query: {
       ...asking(session),
       resource: found.resource,
-      filter: query.filter,
+      filter: cut === undefined ? query.filter : before(query.filter, cut),
       search: query.search,
       order: query.order,
       under: found.under,
@@ -57,10 +62,11 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   exchange.timings.start('encode');
   const { page, count, next } = answer;
   const link =
-    next === undefined || size.isAll(page.rows)
+    (next === undefined && cut === undefined) || size.isAll(page.rows)
       ? undefined
       : nextLink(exchange, {
           token: next,
+          ...(cut === undefined ? {} : restOf(cut, next === undefined)),
           top: size.nextTop(page.rows),
           maxPageSize: exchange.surface.paging.top === 'total' ? preferred : undefined,
         });
@@ -77,6 +83,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
       'content-type': resoJson(request),
       ...preferenceHeaders(preferences, size.applied),
       ...indexHeaders(answer),
+      ...(cut === undefined ? {} : { 'x-plat-window': 'partial' }),
     },
     body: [begun(head, '"value":['), ...records, tail],
     rows: page.rows,
@@ -84,6 +91,10 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     walk: isWalk(path, query) ? walkStep(query.skipToken, query.skip ?? 0, page) : undefined,
   };
 }
+
+/** What a link says of a window that is cut: where, or, after the last page up to there, that the rest is asked for. */
+const restOf = ({ until, by }: Cut, isRest: boolean): Pick<NextPage, 'term' | 'windowEnd'> =>
+  isRest ? { term: `${by.field.name} ge ${until}` } : { windowEnd: until };
 
 /** Whether all listings are asked for, as a purge does (specification 4.4, rule 4). */
 function isWalk({ root, steps }: CollectionPath, { filter, search, order }: CollectionQuery): boolean {

@@ -25,7 +25,7 @@ export interface Room {
   readonly promised: number;
   /** The last timestamp of the resource in microseconds; undefined: it never held anything. */
   readonly last: number | undefined;
-  /** Whether what was written of the resource until now came by an import into it while it was empty, which goes on. */
+  /** Whether all of these are new, and an import goes on that began while the resource was empty. */
   readonly isFilling: boolean;
   /** Whether the same commit has got timestamps in bulk already: these go on behind them. */
   readonly isGoingOn: boolean;
@@ -66,9 +66,8 @@ export const isBulk = (count: number): boolean => count >= BULK;
 /** Where records begin for which there is room from `first` on. */
 function beginOf(count: number, first: number, { now, last, isFilling, isGoingOn }: Room): number {
   const latest = lastRun(count, now);
-  if (isGoingOn) return first;
+  if (isGoingOn || (isFilling && last !== undefined)) return first;
   if (!isBulk(count)) return latest;
-  if (isFilling && last !== undefined) return first;
   const span = last === undefined ? COMMITS_INTO_EMPTY * count : BULK_SPAN * count;
   return Math.min(latest, Math.max(first, now - span));
 }

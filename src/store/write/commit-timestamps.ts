@@ -85,12 +85,16 @@ export class CommitTimestamps {
     return Math.floor(this.#newest / 1000) - this.#base;
   }
 
-  /** Rising timestamps of a resource, later than all that it has. */
-  next(resource: string, count: number): readonly string[] {
+  /**
+   * Rising timestamps of a resource, later than all that it has.
+   * @param areNew whether all of the records are: only those belong to an import into an empty resource
+   */
+  next(resource: string, count: number, areNew = false): readonly string[] {
     if (count === 0) return [];
     const before = this.#last.get(resource);
     const last = before?.last ?? this.#lastOfOthers;
     const isFilling =
+      areNew &&
       before?.filledAt !== undefined &&
       this.#now - before.filledAt <= FILLING_ENDS &&
       before.last >= this.#promised * 1000;
@@ -102,17 +106,20 @@ export class CommitTimestamps {
     const newest = moments.at(-1) ?? this.#newest;
     this.#newest = Math.max(this.#newest, newest);
     this.#newestGiven = Math.max(this.#newestGiven ?? newest, newest);
-    const goesOn = isFilling || (last === undefined && isBulk(count));
+    const goesOn = isFilling || (areNew && last === undefined && isBulk(count));
     this.#last.set(resource, { last: newest, ...(goesOn ? { filledAt: this.#now } : {}) });
     return moments.map(timestampFromMicroseconds);
   }
 
-  /** The timestamp of each record: the one that it was given in this commit, or a new one, in the order of the keys. */
-  of(resource: string, keys: readonly string[]): (key: string) => string {
+  /**
+   * The timestamp of each record: the one that it was given in this commit, or a new one, in the order of the keys.
+   * @param areNew as in `next`
+   */
+  of(resource: string, keys: readonly string[], areNew = false): (key: string) => string {
     const given = this.#given.get(resource) ?? new Map<string, string>();
     this.#given.set(resource, given);
     const fresh = [...new Set(keys)].filter((key) => !given.has(key));
-    const stamps = this.next(resource, fresh.length);
+    const stamps = this.next(resource, fresh.length, areNew);
     for (const [index, key] of fresh.entries()) given.set(key, stamps[index] ?? this.moment);
     return (key) => given.get(key) ?? this.moment;
   }

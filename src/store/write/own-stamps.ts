@@ -44,6 +44,7 @@ export async function putStamped(
   const stampOf = transaction.timestamps.of(
     resource,
     records.map(({ row }) => row.key),
+    records.every(({ row }) => row.stored === undefined),
   );
   const rows = records.map(({ row, before, after }): RowToPut => {
     const stamps = ownStamps(transaction, stampOf(row.key), fields, before, after, new Set());

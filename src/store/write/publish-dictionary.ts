@@ -161,6 +161,7 @@ async function putEntries(
   const stampOf = timestamps.of(
     resource,
     changed.map(({ key }) => key),
+    changed.every((row) => row.stored === undefined),
   );
   const stamped = changed.map((row) => {
     return { ...row, values: { ...row.values, ModificationTimestamp: stampOf(row.key) } };

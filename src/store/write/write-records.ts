@@ -253,9 +253,11 @@ async function putParents(
     record.onlyChildren || (stored?.hash === hash && stored.isTorn !== true);
   const isChanged = (outcome: Outcome): boolean =>
     !keepsContent(outcome) || (outcome.stored !== undefined && outcome.changes.size > 0);
+  const changed = outcomes.filter(isChanged);
   const stampOf = transaction.timestamps.of(
     resource,
-    outcomes.filter(isChanged).map(({ prepared }) => prepared.record.key),
+    changed.map(({ prepared }) => prepared.record.key),
+    changed.every(({ stored }) => stored === undefined),
   );
   for (const outcome of outcomes) {
     const { prepared, stored, changes } = outcome;

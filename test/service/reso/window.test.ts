@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { listing } from '../../support/builders.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { nativeAsker } from '../native/asker.ts';
 import { type Asker, asker } from './asker.ts';
 
 interface Place {
@@ -53,17 +54,17 @@ test('4.4.3 windows with both bounds, the upper one of each the lower one of the
 test('a window that ends in the past or now is not marked, one that ends later is marked as open', async () => {
   const { service, feed } = await place();
   const now = service.clock.text();
-  const later = '2026-06-01T12:02:00.501Z';
+  const later = '2026-06-01T12:10:00Z';
   const marks: readonly (readonly [string, string | undefined])[] = [
     [`ModificationTimestamp lt ${now}`, undefined],
-    [`ModificationTimestamp le ${now}`, 'open'],
+    [`ModificationTimestamp le ${now}`, undefined],
     [`ModificationTimestamp lt ${later}`, 'open'],
     [`ModificationTimestamp eq ${later}`, 'open'],
     [`${later} gt ModificationTimestamp`, 'open'],
     [`${now} gt ModificationTimestamp`, undefined],
     ['ModificationTimestamp lt 2026-06-02', 'open'],
     ['ModificationTimestamp lt 2026-06-01', undefined],
-    ['ModificationTimestamp lt 2026-06-01T14:02:00.501+02:00', 'open'],
+    ['ModificationTimestamp lt 2026-06-01T14:10:00+02:00', 'open'],
     [`BedroomsTotal eq 1 and (ListPrice eq null and (ModificationTimestamp lt ${later} and true))`, 'open'],
     [`ModificationTimestamp lt ${later} and ModificationTimestamp lt ${now}`, undefined],
     [`ModificationTimestamp lt ${now} and ModificationTimestamp lt ${later}`, undefined],
@@ -82,10 +83,10 @@ test('a window that ends in the past or now is not marked, one that ends later i
 
 test('a window stays marked as open as long as its list is kept', async () => {
   const { service, feed } = await place();
-  const open = window('2026-06-01T11:59:30Z', '2026-06-01T12:03:00Z');
+  const open = window('2026-06-01T11:59:30Z', '2026-06-01T12:04:00Z');
   const first = await feed.page(`${open}&$top=1`);
   assert.equal(first.answer.headers['x-plat-window'], 'open');
-  service.clock.advance(120_000);
+  service.clock.advance(200_000);
   await service.write('Property', listing('3'));
   const second = await feed.page(first.next ?? '');
   assert.deepEqual(
@@ -173,4 +174,76 @@ test('the Date of every response is read from the clock that stamps', async () =
   service.clock.set('2020-01-01T00:00:00Z');
   const dates = [await feed.get(''), await feed.get('Nothing')].map(({ headers: { date } }) => date);
   assert.deepEqual(dates, ['Mon, 01 Jun 2026 12:02:00 GMT', 'Mon, 01 Jun 2026 12:02:00 GMT']);
+});
+
+/** A client whose clock is ahead by so much, and that takes the end of its window as the beginning of the next. */
+const ahead = ({ clock }: TestService, milliseconds: number): string =>
+  new Date(clock.now() + milliseconds).toISOString();
+
+test('a window that ends up to 5 s ahead of the clock waits for its end, in both interfaces', async () => {
+  const { service, feed } = await place();
+  const native = nativeAsker(service, 'replication', await service.key('replication'));
+  const [to, later] = [ahead(service, 4000), ahead(service, 8000)];
+  const began = service.clock.now();
+  const { rows, answer, next } = await feed.page(window('2026-06-01T12:00:30Z', to));
+  assert.deepEqual([rows, next], [[{ ListingKey: '2' }], undefined]);
+  assert.equal(answer.headers['x-plat-window'], undefined);
+  assert.equal(service.clock.now() - began, 4000);
+  await service.write('Property', listing('3'));
+  assert.ok(Date.parse(String((await feed.record("Property('3')")).ModificationTimestamp)) >= Date.parse(to));
+  const page = await native.page(`listings?_filter=ModificationTimestamp bt ${to},${later}&_limit=10`);
+  assert.deepEqual(page.keys, ['3'], 'the next window has what was written since');
+});
+
+test('a window that ends up to a minute ahead is answered up to now, with a link for what is left', async () => {
+  const { service, feed } = await place();
+  const to = '2026-06-01T12:02:20Z';
+  const asked = `${window('2026-06-01T11:59:30Z', to)}&$top=1`;
+  const seen: unknown[] = [];
+  const waits: number[] = [];
+  const marks: unknown[] = [];
+  let written = 0;
+  for (let url: string | undefined = asked; url !== undefined; ) {
+    const began = service.clock.now();
+    const page: Awaited<ReturnType<Asker['page']>> = await feed.page(url);
+    waits.push(service.clock.now() - began);
+    marks.push(page.answer.headers['x-plat-window']);
+    seen.push(...page.rows.map(({ ListingKey }) => ListingKey));
+    // Somebody writes all the time, under keys that the walk has passed.
+    if (written < 4) await service.write('Property', listing(`0${written++}`));
+    url = page.next;
+  }
+  assert.deepEqual(seen.toSorted(), ['00', '01', '02', '03', '1', '2'], 'each of them once');
+  assert.ok(service.clock.now() >= Date.parse(to), 'it ended when its end had come');
+  assert.equal(waits[0], 0, 'what is there is answered at once');
+  assert.ok(waits.length <= 12 && Math.max(...waits) <= 5000, `${waits}`);
+  assert.deepEqual([marks[0], marks.at(-1)], ['partial', undefined]);
+  // Its own end is where it begins next.
+  await service.write('Property', listing('4'));
+  service.clock.advance(1000);
+  assert.deepEqual(await feed.keys(window(to, service.clock.text())), ['4']);
+});
+
+test('where no link can be given, a window that ends ahead is refused until it is there', async () => {
+  const { service, feed } = await place();
+  const native = nativeAsker(service, 'replication', await service.key('replication'));
+  const to = ahead(service, 20_000);
+  const message =
+    'This window ends 20 s ahead of the clock of this service, and records will still enter it. Ask again in 20 s, or end it at the Date of an answer.';
+  const began = service.clock.now();
+  for (const path of [
+    `${window('2026-06-01T11:59:30Z', to)}&$skip=1`,
+    `Property/$count?$filter=ModificationTimestamp lt ${to}`,
+  ]) {
+    const { status, headers, json } = await feed.get(path);
+    assert.deepEqual(
+      [status, headers['retry-after'], json],
+      [503, '20', { error: { code: 'windowAhead', message } }],
+    );
+  }
+  const refused = await native.get(`listings?_filter=ModificationTimestamp bt 2026-06-01T11:59:30Z,${to}`);
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '21']);
+  assert.equal(service.clock.now(), began, 'at once');
+  service.clock.advance(20_000);
+  assert.deepEqual(await feed.keys(`${window('2026-06-01T11:59:30Z', to)}&$skip=1`), ['2']);
 });
