@@ -93,7 +93,8 @@ describe('media keys', () => {
     fc.assert(
       fc.property(names, (name) => {
         assert.deepEqual(parseMediaKey(mediaKey(name)), name);
-        assert.deepEqual(parseMediaPath(mediaPath(name)), name);
+        const path = mediaPath(name);
+        assert.deepEqual(parseMediaPath(path), { name, isDrawing: path.endsWith('.svg') });
       }),
       { seed: 20260601, numRuns: 300 },
     );

@@ -3,7 +3,7 @@
  * which is called by its name with what to do about it. It knows nothing of records.
  */
 import { platError } from '../../errors/index.ts';
-import { looksLikeTable } from './row-reader.ts';
+import { looksLikeTable } from './table-form.ts';
 
 /** Bytes that tell it. */
 export const BEGINNING = 4096;

@@ -4,7 +4,6 @@ import type { Dictionary, Resource } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
 import type { FieldMap } from './field-map.ts';
 import { type Context, type RawRecord, readRecords } from './record-reader.ts';
-import { readRows } from './row-reader.ts';
 import { columnsOf } from './table-columns.ts';
 import type { InputFile, TextSource } from './text-source.ts';
 
@@ -40,12 +39,13 @@ export async function* placedRecords(
   const onContext = (context: Context): void => {
     resource = resourceOf(dictionary, asked, context);
   };
-  const rows = (as: 'csv' | 'tsv'): AsyncIterable<RawRecord> => {
+  const rows = async (as: 'csv' | 'tsv'): Promise<AsyncIterable<RawRecord>> => {
+    const { readRows } = await import('./row-reader.ts');
     const of = resourceOf(dictionary, asked, undefined);
     const columns = (header: readonly string[]) => columnsOf(name, header, of, map, takesUnknown);
     return readRows(source.chunks, { file: name, beginning: source.beginning, form: as, columns });
   };
-  const records = form === 'json' ? readRecords(source.chunks, onContext) : rows(form);
+  const records = form === 'json' ? readRecords(source.chunks, onContext) : await rows(form);
   let turn = performance.now() + TURN;
   try {
     let told: Resource | undefined;

@@ -8,6 +8,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { platError } from '../../errors/index.ts';
 import { ByteWindow } from './byte-window.ts';
 import type { RawRecord } from './record-reader.ts';
+import { delimiterOf, MARK, separatorLine } from './table-form.ts';
 
 /** A column of the file. */
 export interface Column {
@@ -221,7 +222,6 @@ function hasEvenQuotes(text: string): boolean {
 }
 
 const LINE_END = 0x0a;
-const MARK = /^\uFEFF/;
 
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Line> {
   const window = new ByteWindow();
@@ -248,29 +248,4 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Line> {
     }
   }
   if (window.size > 0) yield cut(window.end);
-}
-
-const DELIMITERS = [',', ';', '\t', '|'] as const;
-
-/** What stands between the cells of the first line: whichever of the usual ones is there most often, outside of quotes. */
-function delimiterOf(beginning: Buffer): string {
-  const [header = ''] = beginning.toString().split('\n');
-  const bare = header.replaceAll(/"[^"]*"/g, '');
-  const counts = DELIMITERS.map((each) => [each, bare.split(each).length] as const);
-  return counts.reduce((most, each) => (each[1] > most[1] ? each : most))[0];
-}
-
-/** The `sep=;` with which a file for Excel may begin. */
-const separatorLine = (beginning: Buffer): string | undefined =>
-  /^\uFEFF?"?sep=([,;|\t])"?\r?\n/i.exec(beginning.toString('utf8', 0, 20))?.[1];
-
-const NAME = /^"?[A-Za-z_][\w #./()$%&'-]{0,63}"?$/;
-
-/** Whether a text that is to be JSON looks like the header row of a table. */
-export function looksLikeTable(beginning: Buffer): boolean {
-  const text = beginning.toString().replace(MARK, '');
-  if (separatorLine(beginning) !== undefined) return true;
-  const [header = ''] = text.split(/\r?\n/);
-  const cells = header.split(delimiterOf(beginning)).map((cell) => cell.trim());
-  return cells.length > 1 && cells.every((cell) => NAME.test(cell));
 }

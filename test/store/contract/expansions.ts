@@ -214,7 +214,7 @@ export function expansionContract(engine: Engine): void {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing("O'Brien", { Rooms: [room('a"b\\c')] }));
     const record = await world.record('Property', "O'Brien", '$select=ListingKey&$expand=Rooms/$ref');
-    assert.deepEqual(record?.Rooms, [{ '@odata.id': `${ROOT}PropertyRooms('a"b\\c')` }]);
+    assert.deepEqual(record?.Rooms, [{ '@odata.id': `${ROOT}PropertyRooms('a%22b%5Cc')` }]);
     const [found] = await world.rows('PropertyRooms', '$select=RoomKey&$expand=Listing/$ref');
     assert.deepEqual(found?.Listing, { '@odata.id': `${ROOT}Property('O''Brien')` });
   });
