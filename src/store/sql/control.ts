@@ -4,6 +4,7 @@
  */
 import { EDM_NAMESPACE, edmName, enumName } from '../../dictionary/csdl/index.ts';
 import type { Field, Resource } from '../../dictionary/index.ts';
+import type { Computed } from '../../query/request.ts';
 import type { ValueType } from '../../query/tree.ts';
 import type { ResoShape } from '../read.ts';
 import type { Dialect } from './dialect.ts';
@@ -47,27 +48,33 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
     )
     .map(({ name }) => `"${name}@odata.navigationLink":"${address}/${name}",`);
   const places = `"@odata.id":"${address}","@odata.readLink":"${address}",${links.join('')}`;
-  const types = [
-    ...fieldsOf(source, shape).map((field) =>
-      view.enumerations && field.lookup !== undefined
-        ? ([field.name, enumName(field.lookup, field.collection), '#'] as const)
-        : ([field.name, edmName(field), control.before] as const),
-    ),
-    ...shape.computed.map(
-      ({ name, expression }) => [name, computedName(typeOf(expression)), control.before] as const,
-    ),
-  ].flatMap(([name, type, before]) =>
-    type === undefined || isPlain(type) ? [] : [`"${name}@odata.type":"${before}${type}",`],
-  );
   const kind = `"@odata.type":"#${EDM_NAMESPACE}.${resource.name}",`;
-  return [
-    constantText(kind),
-    withKey(places, context.dialect, resource, alias),
-    ...(types.length === 0 ? [] : [constantText(types.join(''))]),
-  ];
+  return [constantText(kind), withKey(places, context.dialect, resource, alias)];
 }
 
-function fieldsOf({ view, layout }: TextSource, { selection }: ResoShape): readonly Field[] {
+/**
+ * The type of a field's values, with a comma behind it: right before the field itself, since a widespread client
+ * (Apache Olingo) takes two of them in a row for a value.
+ */
+export function typeOfField({ view }: TextSource, { control }: ResoShape, field: Field): string {
+  if (control === undefined) return '';
+  const { name, lookup, collection } = field;
+  return view.enumerations && lookup !== undefined
+    ? typeMember('#', name, enumName(lookup, collection))
+    : typeMember(control.before, name, edmName(field));
+}
+
+/** The same of a computed property. */
+export function typeOfComputed({ control }: ResoShape, { name, expression }: Computed): string {
+  return control === undefined ? '' : typeMember(control.before, name, computedName(typeOf(expression)));
+}
+
+function typeMember(before: '#' | '', name: string, type: string | undefined): string {
+  return type === undefined || isPlain(type) ? '' : `"${name}@odata.type":"${before}${type}",`;
+}
+
+/** The fields that a record is given with, in their order. */
+export function fieldsOf({ view, layout }: TextSource, { selection }: ResoShape): readonly Field[] {
   if (selection.all) return view.fieldsOf(layout.resource);
   const key = layout.resource.fields.get(layout.resource.key);
   return selection.fields.length > 0 || key === undefined ? selection.fields : [key];

@@ -4,7 +4,7 @@ import type { ResourceLayout } from '../layout/index.ts';
 import type { ResoShape } from '../read.ts';
 import { label } from '../text/encode.ts';
 import type { Context } from './context.ts';
-import { controlMembers } from './control.ts';
+import { controlMembers, fieldsOf, typeOfComputed, typeOfField } from './control.ts';
 import { damagedMark, linkedMarks } from './damaged-mark.ts';
 import { expansionMembers } from './expansion.ts';
 import { placeOf, valueAt } from './fields.ts';
@@ -28,23 +28,33 @@ export interface TextSource {
   readonly files: FileAddress;
 }
 
-/** Whether the whole record is given from its texts; else its members are written from the columns. */
-export const isWhole = (shape: { readonly selection: ResoShape['selection'] }): boolean =>
-  shape.selection.all;
+/**
+ * Whether the whole record is given from its texts; else its members are written from the columns: those that are selected,
+ * or all, where control information stands between them.
+ */
+export const isWhole = ({
+  selection,
+  control,
+}: Pick<ResoShape, 'selection'> & Partial<Pick<ResoShape, 'control'>>): boolean =>
+  selection.all && control === undefined;
 
 /** The JSON text of a record in the RESO interface. */
 export function resoText(source: TextSource, shape: ResoShape): Sql {
   const members = isWhole(shape) ? wholeMembers(source, shape) : selectedMembers(source, shape);
-  const computed = shape.computed.flatMap(({ name, expression }) => {
+  const computed = shape.computed.flatMap((each) => {
+    const { name, expression } = each;
     const compiled = value(source.context, expression);
-    return [constantText(`,${label(name)}`), source.context.dialect.computed(typeOf(expression), compiled)];
+    return [
+      constantText(`,${typeOfComputed(shape, each)}${label(name)}`),
+      source.context.dialect.computed(typeOf(expression), compiled),
+    ];
   });
   const { context, layout, alias } = source;
   const marks = [
     ...damagedMark(context, layout.resource.name, column(alias, '_key')),
     ...(isWhole(shape)
       ? linkedMarks(context, layout, alias, shape.ownOnly === true ? [] : undefined)
-      : linkedMarks(context, layout, alias, shape.selection.fields)),
+      : linkedMarks(context, layout, alias, fieldsOf(source, shape))),
   ];
   const parts = [
     ...members,
@@ -84,28 +94,31 @@ export const customFields = ({ fields }: ResourceLayout): Field[] =>
 function customMembers({ context, view, layout, files, alias }: TextSource, omitNulls: boolean): Sql[] {
   return customFields(layout)
     .filter((field) => view.role.seesField(field))
-    .flatMap((field) => memberText(context, field, ',', omitNulls, { files, alias }));
+    .flatMap((field) => memberText(context, field, `,${label(field.name)}`, omitNulls, { files, alias }));
 }
 
 /** Members from typed columns; the first has no comma before it. */
-function selectedMembers({ context, layout, files, alias }: TextSource, shape: ResoShape): Sql[] {
-  const named = shape.selection.fields;
+function selectedMembers(source: TextSource, shape: ResoShape): Sql[] {
+  const { context, layout, files, alias } = source;
+  const given = fieldsOf(source, shape);
+  // Where nulls are left out the first member must be one that never is.
   const key = layout.resource.fields.get(layout.resource.key);
-  const fields = named.length > 0 || key === undefined ? named : [key];
+  const fields =
+    shape.selection.all && key !== undefined ? [key, ...given.filter((field) => field !== key)] : given;
   return fields.flatMap((field, index) => {
-    const comma = index === 0 ? '' : ',';
-    return memberText(context, field, comma, shape.omitNulls && index > 0, { files, alias });
+    const name = `${index === 0 ? '' : ','}${typeOfField(source, shape, field)}${label(field.name)}`;
+    return memberText(context, field, name, shape.omitNulls && index > 0, { files, alias });
   });
 }
 
 function memberText(
   context: Context,
   field: Field,
-  comma: string,
+  label: string,
   omitNull: boolean,
   place: { readonly files: FileAddress; readonly alias: string },
 ): Sql[] {
-  const name = constantText(`${comma}${label(field.name)}`);
+  const name = constantText(label);
   const text = jsonOf(context, field, place);
   if (!omitNull) return [name, text];
   const found = valueAt(placeOf(context, 0, [], field));
@@ -115,7 +128,7 @@ function memberText(
 /** `"Field@Core.Permissions":"None"` for what the role may not see (OData protocol 4.01, 11.2.6.1). */
 function hiddenAnnotations({ view, layout }: TextSource, shape: ResoShape): Sql[] {
   if (!shape.annotateHidden) return [];
-  const hidden = isWhole(shape) ? view.hiddenOf(layout.resource) : shape.selection.hidden;
+  const hidden = shape.selection.all ? view.hiddenOf(layout.resource) : shape.selection.hidden;
   const text = hidden.map((field) => `,"${field.name}@Core.Permissions":"None"`).join('');
   return text === '' ? [] : [constantText(text)];
 }

@@ -154,6 +154,26 @@ test('full is minimal with control information beside it, on pages and records, 
   }
 });
 
+test('the type of a value stands right before it, in records of every kind', async () => {
+  let types = 0;
+  const check = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const names = Object.keys(value);
+    for (const [index, name] of names.entries()) {
+      const [, of] = /^(.+)@odata\.type$/.exec(name) ?? [];
+      if (of === undefined) continue;
+      assert.equal(names[index + 1], of);
+      types++;
+    }
+    Object.values(value).forEach(check);
+  };
+  for (const prefer of ['', 'omit-values=nulls']) {
+    check(await json('Property?$expand=*', { ...full(), prefer }));
+    check(await json("Property('1')?$select=ListPrice,View&$compute=ListPrice mul 2 as Twice", full()));
+  }
+  assert.ok(types > 40, String(types));
+});
+
 test('every address of a full answer leads to what it says', async () => {
   const { value } = await json('Property?$expand=Media,ListAgent', full());
   const found = new Map<string, unknown>();
