@@ -204,7 +204,7 @@ test('the native interface and strings are as they were', async () => {
   assert.equal((await plain.get('$metadata')).text.includes('EnumType'), false);
 });
 
-test('control information calls no enumeration a text', async () => {
+test('control information names the enumerations', async () => {
   const headers = { accept: 'application/json;odata.metadata=full' };
   const found = await feed.get("Property('A')?$select=Appliances,StandardStatus,ModificationTimestamp", {
     headers,
@@ -213,6 +213,8 @@ test('control information calls no enumeration a text', async () => {
   const types = Object.entries(found.json).filter(([name]) => name.endsWith('@odata.type'));
   assert.deepEqual(types, [
     ['@odata.type', '#org.reso.metadata.Property'],
+    ['Appliances@odata.type', '#Collection(org.reso.metadata.enums.Appliances)'],
+    ['StandardStatus@odata.type', '#org.reso.metadata.enums.StandardStatus'],
     ['ModificationTimestamp@odata.type', 'DateTimeOffset'],
   ]);
   const { Appliances } = (await feed.get("Property('A')?$select=Appliances")).json;
