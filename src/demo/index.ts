@@ -1,4 +1,5 @@
 export { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from './custom-fields.ts';
+export { datedBatches } from './dated.ts';
 export type { Drawing } from './draw/rasterize.ts';
 export { type DrawnFile, drawFile, type MediaSource } from './files.ts';
 export { type Change, LiveMarket, type MarketStore } from './live/live-market.ts';

@@ -1,7 +1,7 @@
 import type { FieldValues } from '../dictionary/index.ts';
 import type { MarketContext } from './context.ts';
 import { serialOf } from './keys.ts';
-import { listingKey, makeFreshListing, makeListing } from './listing/listing.ts';
+import { listingChange, listingKey, makeFreshListing, makeListing } from './listing/listing.ts';
 import { makeFreshMember, makeMember } from './members.ts';
 import { makeOffice } from './offices.ts';
 import { makeOrganizations } from './organizations.ts';
@@ -20,6 +20,8 @@ export const REFERENCE_DATE = new Date('2026-06-01T12:00:00Z');
 
 /** A market whose records are made on demand, each from its serial alone, counted from 0. */
 export interface Market {
+  /** The moment that all dates lead up to, milliseconds since 1970. */
+  readonly now: number;
   readonly listings: number;
   readonly members: number;
   readonly offices: number;
@@ -33,6 +35,8 @@ export interface Market {
   freshMember(serial: number, now: number): FieldValues;
   /** Serials of all listings in the order of their keys, in which a store takes them fastest. */
   serialsByKey(): readonly number[];
+  /** When each listing last changed, the longest ago first. */
+  changes(): readonly { readonly serial: number; readonly moment: number }[];
   /** The Member record of a key of this market as it was at the beginning; undefined for any other key. */
   memberOf(key: string): FieldValues | undefined;
 }
@@ -52,6 +56,7 @@ function sizeOf({ seed, listings, now = REFERENCE_DATE }: MarketOptions): Market
 export function makeMarket(options: MarketOptions): Market {
   const context = sizeOf(options);
   return {
+    now: context.now,
     listings: context.listings,
     members: context.members,
     offices: context.offices,
@@ -65,6 +70,11 @@ export function makeMarket(options: MarketOptions): Market {
       const keys = Array.from({ length: context.listings }, (_, serial) => listingKey(context, serial));
       return [...keys.keys()].sort((left, right) => ((keys[left] ?? '') < (keys[right] ?? '') ? -1 : 1));
     },
+    changes: () =>
+      Array.from({ length: context.listings }, (_, serial) => ({
+        serial,
+        moment: listingChange(context, serial),
+      })).sort((a, b) => a.moment - b.moment || a.serial - b.serial),
     memberOf: (key) => {
       const serial = serialOf('member', key);
       if (serial === undefined || serial >= context.members) return undefined;

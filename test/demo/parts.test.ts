@@ -57,7 +57,10 @@ describe('the parts of a listing', () => {
       childrenOf(listing, 'Media').map(({ MediaURL }) => String(MediaURL)),
     );
     assert.deepEqual(
-      urls.filter((url) => !/^(photo|plan|tour|video|document)\/[\w.-]+\.(svg|pdf)$/.test(url)),
+      urls.filter(
+        (url) =>
+          !/^(photo\/[\w-]+\.(jpg|webp)|(plan|tour|video)\/[\w.-]+\.svg|document\/[\w-]+\.pdf)$/.test(url),
+      ),
       [],
     );
   });

@@ -15,8 +15,8 @@ import { DAY } from '../support/clock.ts';
 import { platFeed } from './support/plat-source.ts';
 
 const full = process.env.PLAT_FULL === '1';
-const OPTIONS = full ? { seed: 5, listings: 300 } : { seed: 5, listings: 16 };
-const [ROUNDS, CHANGES] = full ? [40, 150] : [2, 20];
+const OPTIONS = full ? { seed: 5, listings: 300 } : { seed: 5, listings: 12 };
+const [ROUNDS, CHANGES] = full ? [40, 150] : [1, 24];
 
 for (const kind of full ? (['reso', 'native'] as const) : (['reso'] as const)) {
   test(`${kind}: a replica of the live demonstration ends equal`, async (t) => {
@@ -35,13 +35,11 @@ for (const kind of full ? (['reso', 'native'] as const) : (['reso'] as const)) {
       changes.push(...(await live.change(CHANGES, feed.clock.now())));
       feed.clock.advance(60_000);
       assert.equal(await replica.replicate({ step: 'update' }), 'done');
-      assert.equal(await replica.replicate({ step: 'purge' }), 'done');
+      assert.equal(await replica.replicate({ step: 'purge', purgeShare: 1 }), 'done');
     }
     const kinds = new Set(changes.map(({ kind: what }) => what));
     for (const what of ['status move', 'new listing', 'listing removed'] as const)
       assert.ok(kinds.has(what), what);
-    feed.clock.advance(DAY);
-    assert.equal(await replica.replicate(), 'done');
     const verified = await replica.verify();
     assert.deepEqual(
       verified.flatMap(({ differences }) => differences),

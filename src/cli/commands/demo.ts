@@ -3,18 +3,17 @@ import type { Command } from 'commander';
 import {
   CUSTOM_FIELDS,
   CUSTOM_LOOKUPS,
+  datedBatches,
   LiveMarket,
   type MarketOptions,
   makeMarket,
   makeRandom,
-  marketRecords,
   runLive,
 } from '../../demo/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Service } from '../../service/service.ts';
 import { systemClock } from '../../store/clock.ts';
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { StoreSettings } from '../../store/settings.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import { liveReport } from '../live-report.ts';
@@ -30,7 +29,6 @@ import { addServeOptions, type ServeSettings, serveStore, surfaceLines } from '.
 const SEED = 1;
 const DEMO_KEY = 'demo';
 const DAY = 86_400_000;
-const BATCH = 1000;
 
 /** Keys that a demonstration makes, one of each kind, new at each start. */
 interface DemoTokens {
@@ -138,8 +136,8 @@ async function fillStore(
   }
 }
 
-/** The moment that a new market leads up to: markets that are made on one day are the same. */
-const lastNoon = (now: number): string => new Date(now - ((now + DAY / 2) % DAY)).toISOString();
+/** The moment that a new market leads up to, the noon of two days ago: markets that are made on one day are the same. */
+const lastNoon = (now: number): string => new Date(now - (now % DAY) - (3 * DAY) / 2).toISOString();
 
 function sizeOf(options: MarketOptions): number {
   const market = makeMarket(options);
@@ -158,24 +156,15 @@ async function storeMarket(
   signal: AbortSignal,
 ): Promise<void> {
   let done = 0;
-  let batch: ParsedRecord[] = [];
-  let resource = '';
-  let model = await store.model();
-  const flush = async (): Promise<void> => {
-    if (batch.length > 0) await store.write(resource, batch);
-    done += batch.length;
-    batch = [];
+  for (const { resource, records, over } of datedBatches(options)) {
+    if (signal.aborted) return;
+    const model = await store.model();
+    const parsed = records.map((record) => parseMarketRecord(model, { resource, record }));
+    await store.write(resource, parsed, { over });
+    done += records.length;
     progress.update(done, `${done} records`);
     await setImmediate(); // lets signals in
-    model = await store.model();
-  };
-  for (const record of marketRecords(options)) {
-    if (signal.aborted) return;
-    if (record.resource !== resource || batch.length >= BATCH) await flush();
-    resource = record.resource;
-    batch.push(parseMarketRecord(model, record));
   }
-  await flush();
 }
 
 /** Makes one key of each kind; those of an earlier start stop working. */

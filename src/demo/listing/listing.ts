@@ -16,7 +16,7 @@ import { drawPrices, marketValue } from './price.ts';
 import { writeRemarks } from './remarks.ts';
 import { drawRooms, roomRecords } from './rooms.ts';
 import { displayFields, showingFields } from './showing-fields.ts';
-import { drawTimeline, freshTimeline, type Timeline } from './timeline.ts';
+import { drawTimeline, freshTimeline, lastChange, type Timeline } from './timeline.ts';
 import { drawUnits } from './units.ts';
 
 /** Every fourth listing has a floor plan, so it has rooms. */
@@ -29,6 +29,11 @@ const FIRST_PLAN = 2001;
 /** The key of the listing with this serial, without making the rest of it. */
 export function listingKey({ seed, now }: MarketContext, listing: number): string {
   return makeKey('listing', drawTimeline(now, makeRandom(seed, 'listing', listing)).entered, listing);
+}
+
+/** When the listing with this serial last changed, without making the rest of it. */
+export function listingChange({ seed, now }: MarketContext, listing: number): number {
+  return lastChange(now, drawTimeline(now, makeRandom(seed, 'listing', listing)));
 }
 
 /** The Property record with this serial, with its media, rooms, unit types and open houses. */
@@ -59,7 +64,7 @@ function listingOf(
   const parties = drawParties(market, timeline, random);
   const { system } = parties;
   const key = makeKey('listing', timeline.entered, listing);
-  const rooms = drawRooms(premises, random);
+  const rooms = drawRooms(premises, random, hasPlan(listing));
   const { building, neighborhood } = premises;
   const units = building && drawUnits(key, building, neighborhood.pricePerFoot, random);
   const media = drawMedia(

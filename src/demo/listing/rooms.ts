@@ -26,24 +26,28 @@ const AGREES = 0.6;
 /** Rooms measured and laid out again settle at once or soon. */
 const MOST_ROUNDS = 4;
 
+/** The sides of a room of which no plan is drawn: somewhat longer than wide. */
+function usualSides({ type, area }: PlanRoom): Sides {
+  const width = Math.sqrt(area / (['bath', 'ensuite', 'service'].includes(zoneOf(type)) ? 1.5 : 1.2));
+  return [area / width, width];
+}
+
 /**
- * Draws the rooms of a listing with sides that fit together on a floor: they are measured from a layout,
- * rounded and laid out again until both agree, so that the drawn plan shows the listed sides.
+ * Draws the rooms of a listing. Where a plan is drawn of them (`hasPlan`) their sides fit together on a floor: they are
+ * measured from a layout, rounded and laid out again until both agree, so that the plan shows the listed sides.
  */
-export function drawRooms(premises: Premises, random: Random): Room[] {
+export function drawRooms(premises: Premises, random: Random, hasPlan: boolean): Room[] {
   const { building, kind } = premises;
   if (building === undefined) return [];
   const facts = planFactsOf(kind, building);
   let sized = sizeRooms(drawRoomList(premises, random), building, facts, random);
+  if (!hasPlan) return sized.map((room) => listed(room, usualSides(room)));
   let rooms: Room[] = [];
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const sides = measure(sized, facts);
     const settled = rooms.length > 0 && rooms.every((room, index) => agree(room, sides[index]));
     if (settled) break;
-    rooms = sized.map(({ type, level }, index) => {
-      const [length, width] = sides[index] ?? [0, 0];
-      return { type, level, length: toHalfFoot(length), width: toHalfFoot(width) };
-    });
+    rooms = sized.map((room, index) => listed(room, sides[index]));
     sized = sized.map((room, index) => {
       const { length, width } = rooms[index] ?? { length: 0, width: 0 };
       return { ...room, area: length * width };
@@ -51,6 +55,13 @@ export function drawRooms(premises: Premises, random: Random): Room[] {
   }
   return rooms;
 }
+
+const listed = ({ type, level }: PlanRoom, [length, width]: Sides = [0, 0]): Room => ({
+  type,
+  level,
+  length: toHalfFoot(length),
+  width: toHalfFoot(width),
+});
 
 type Sides = readonly [length: number, width: number];
 

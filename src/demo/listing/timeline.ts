@@ -142,3 +142,14 @@ export function freshTimeline(now: number, random: Random): Timeline {
     days: 0,
   };
 }
+
+/** In the evening of a day, local time, all that happened on it is known. */
+const EVENING = 23 * HOUR;
+
+/** When a listing last changed, as far as its dates tell: a sale that is closed changes no more. */
+export function lastChange(now: number, timeline: Timeline): number {
+  const { status, close, purchase, stopped, backOnMarket, onMarket, entered } = timeline;
+  const begun = status === 'Coming Soon' ? startOfDay(entered) : onMarket;
+  const day = close ?? purchase ?? stopped ?? backOnMarket ?? begun;
+  return Math.min(now, Math.max(entered, day + EVENING));
+}

@@ -72,7 +72,7 @@ describe('a live market', () => {
     const made = new Map((await recordsOf(store, 'Property')).map((each) => [each.ListingKey, each]));
     const changes: Change[] = [];
     const sizes: number[] = [];
-    const rounds = process.env.PLAT_FULL === '1' ? 200 : 14;
+    const rounds = process.env.PLAT_FULL === '1' ? 200 : 10;
     let live = await liveOn(store, 0);
     for (let round = 0; round < rounds; round++) {
       clock.advance(DAY * 0.9);
