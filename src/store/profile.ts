@@ -1,7 +1,9 @@
 import type { Declarations, Dictionary, Field } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { Damage } from './damage.ts';
+import { CHILD_COUNTS, COUNTING } from './record/child-counts.ts';
 import { isStamp } from './record/stamps.ts';
+import type { Owner } from './settings.ts';
 
 /**
  * The fields in use of a store: those that a record has carried a value for, that an operator declared, or
@@ -57,7 +59,20 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   Property: ['StandardStatus'],
 };
 
-/** The first fields of a new store: what always-published resources cannot be without, and what is named. */
+/** The fields of a new store: the initial ones, and the counts that it keeps itself, so that no record lacks them. */
+export function firstFields({
+  dictionary,
+  settings,
+}: {
+  readonly dictionary: Dictionary;
+  readonly settings: { readonly owner: Owner };
+}): Field[] {
+  const counting = settings.owner === 'authority' ? dictionary.resources.get(COUNTING) : undefined;
+  const counts = CHILD_COUNTS.flatMap((name) => counting?.fields.get(name) ?? []);
+  return [...initialFields(dictionary), ...counts];
+}
+
+/** What no store is without: what always-published resources cannot be without, and what is named. */
 export function initialFields(dictionary: Dictionary): Field[] {
   return [...dictionary.resources.values()].flatMap((resource) => {
     if (!resource.always) return [];

@@ -241,9 +241,12 @@ test('what is exported with its declarations makes the same store: every record 
   const args = ['import', '--store', 'own.db', '--config', 'own.json', '--infer', 'Property.ndjson'];
   at.file('own.json', '{}');
   assert.match(await at.done(args), / 0 rejected$/m);
+  // A store without the media counts none.
+  const uncounted = (records: readonly Record<string, unknown>[]): unknown[] =>
+    plain(records).map(({ PhotosCount: _, VideosCount: __, DocumentsCount: ___, ...record }) => record);
   assert.deepEqual(
-    plain(await at.exported('own.db', 'Property')),
-    plain(await at.exported('demo.db', 'Property')),
+    uncounted(await at.exported('own.db', 'Property')),
+    uncounted(await at.exported('demo.db', 'Property')),
   );
   const none = await at.run(['export', '--store', 'demo.db']);
   assert.match(none.err, /^plat: --resource <name> is missing, or --declarations;/);

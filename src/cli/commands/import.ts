@@ -230,6 +230,7 @@ function inNoFile({ path, fault, count, lines }: Unwritten): string {
 
 const REASONS: Readonly<Record<string, string>> = {
   stamp: 'since this store stamps records itself',
+  count: 'since this store counts its records itself',
   joined: 'since they come from Member and Office',
   expansion: 'since they are records of their own',
   unknown: 'since the dictionary does not know them',

@@ -10,6 +10,7 @@ import {
   SOURCE_STAMP,
 } from '../../dictionary/index.ts';
 import { type StoreSettings, stampsAsOwn } from '../settings.ts';
+import { isChildCount } from './child-counts.ts';
 import { readLeniently, TEXT_FORMS } from './lenient.ts';
 import { isTooDeep, TOO_DEEP } from './nesting.ts';
 import {
@@ -152,6 +153,10 @@ function readField(
     void draft.dropped.push({ resource: field.resource, name: field.name, value: given, why });
   if (field.name === REPLICA_STAMP || (settings.owner === 'authority' && isStamp(field))) {
     drop('stamp');
+    return;
+  }
+  if (settings.owner === 'authority' && isChildCount(field)) {
+    drop('count');
     return;
   }
   if (field.joined !== undefined && settings.agentsFrom === 'records') {

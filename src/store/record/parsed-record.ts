@@ -34,7 +34,7 @@ export interface DroppedField {
   readonly resource: string;
   readonly name: string;
   readonly value: unknown;
-  readonly why: 'stamp' | 'joined' | 'expansion' | 'unknown';
+  readonly why: 'stamp' | 'count' | 'joined' | 'expansion' | 'unknown';
 }
 
 export interface LenientField {

@@ -1,5 +1,6 @@
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from '../layout/index.ts';
+import { COUNTED, isChildCount, PERMISSION } from '../record/child-counts.ts';
 import { MEDIA_KINDS, type MediaKind } from '../record/media.ts';
 import { isStamp, STAMPED_FIELDS } from '../record/stamps.ts';
 import type { StoredRow } from '../write/transaction.ts';
@@ -26,7 +27,12 @@ export function storedForm<T>(
   const typed = typedFields(layout);
   // Fields that a write compares, so that it need not read the whole record.
   const watched = typed.filter(
-    (field) => field.class === 'open' || isStamp(field) || STAMPED_FIELDS.includes(field.name),
+    (field) =>
+      field.class === 'open' ||
+      isStamp(field) ||
+      STAMPED_FIELDS.includes(field.name) ||
+      isChildCount(field) ||
+      (resource.name === COUNTED && field.name === PERMISSION),
   );
   const keys = resource.parent === undefined ? ['_key'] : ['_key', '_parent', '_parent_resource'];
   const own = ['_id', '_system', '_kind', '_hash', '_source', '_visible'];

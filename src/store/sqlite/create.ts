@@ -5,7 +5,7 @@ import { platError } from '../../errors/index.ts';
 import type { Clock } from '../clock.ts';
 import { newEpoch } from '../epoch.ts';
 import { makeModel } from '../model.ts';
-import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../profile.ts';
+import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../profile.ts';
 import type { StoreSettings } from '../settings.ts';
 import { checkTimeZone } from '../text/local-time.ts';
 import { countingRules } from '../values-in-use.ts';
@@ -91,7 +91,7 @@ export async function createStore(
   const first = { generation: 1, epoch: newEpoch() };
   const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
   const declared = declaredFields(bare.dictionary, settings.declarations);
-  const profile = extendProfile(EMPTY_PROFILE, [...initialFields(bare.dictionary), ...declared]);
+  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
   const model = makeModel({ ...first, settings, profile, day });
   database.exec(OWN_TABLES);
   const createdAt = timestampFrom(now);

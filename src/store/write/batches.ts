@@ -1,6 +1,8 @@
-import type { Field } from '../../dictionary/index.ts';
+import type { Field, FieldValues } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { isStored, type StoreModel } from '../model.ts';
+import { COUNTED, COUNTING, countOf } from '../record/child-counts.ts';
+import { mediaKind } from '../record/media.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
 import { stampsOfValues } from '../record/stamps.ts';
 import type { Span } from './allot-timestamps.ts';
@@ -269,7 +271,7 @@ function split(records: readonly ParsedRecord[], largestWeight: number): ParsedR
 /** Fields that carry a value here for the first time. */
 function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field[] {
   const found = new Set<Field>();
-  const look = ({ resource, values, children }: ParsedRecord): void => {
+  const look = ({ resource, values, children, dropped }: ParsedRecord): void => {
     const known = model.profile.since.get(resource.name);
     const lookAt = (name: string): void => {
       const field = known?.has(name) ? undefined : resource.fields.get(name);
@@ -278,8 +280,20 @@ function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field
     lookAt('ModificationTimestamp');
     if (model.settings.owner === 'authority') stampsOfValues(values).forEach(lookAt);
     Object.keys(values).forEach(lookAt);
+    if (model.settings.owner === 'authority') lookAtCounts(resource.name, values, dropped);
     for (const records of children.values()) records.forEach(look);
   };
+  const counting = model.dictionary.resources.get(COUNTING);
+  const counts = model.profile.since.get(COUNTING);
+  /** A count comes into use with the first medium that it counts, or where a record tells one. */
+  function lookAtCounts(resource: string, values: FieldValues, dropped: ParsedRecord['dropped']): void {
+    const told = dropped.filter(({ why }) => why === 'count').map(({ name }) => name);
+    const counted = resource === COUNTED ? countOf(mediaKind(values)) : undefined;
+    for (const name of counted === undefined ? told : [counted]) {
+      const field = counts?.has(name) === true ? undefined : counting?.fields.get(name);
+      if (field !== undefined) found.add(field);
+    }
+  }
   batch.forEach(look);
   return [...found];
 }

@@ -1,6 +1,7 @@
 import type { FieldValues } from '../../dictionary/index.ts';
 import type { ChildChange } from '../record/stamps.ts';
 import { childChange } from './child-changes.ts';
+import { movedCounts, putRecounted, type Recounted } from './child-counts.ts';
 import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { StoredRow, WriteTransaction } from './transaction.ts';
@@ -31,15 +32,21 @@ export async function restampParents(
       parents.map(({ key }) => key),
     );
     const stampOf = transaction.timestamps.of(resource, [...found.keys()]);
+    const moved = await movedCounts(transaction, resource, parents, found);
+    const recounted: Recounted[] = [];
     const rows = parents.flatMap(({ key, changes }) => {
       const stored = found.get(key);
       if (stored === undefined) return [];
       above.push(...parentOf(resource, stored));
       const stamps = ownStamps(transaction, stampOf(key), fields, stored.values, undefined, changes);
-      return isStamped(stored, stamps) ? [] : [{ stored, values: { ...stored.values, ...stamps } }];
+      const counts = moved.get(key);
+      if (!isStamped(stored, stamps)) tally.restamped++;
+      if (counts !== undefined) recounted.push({ stored, values: { ...stamps, ...counts } });
+      const stays = counts !== undefined || isStamped(stored, stamps);
+      return stays ? [] : [{ stored, values: { ...stored.values, ...stamps } }];
     });
     await transaction.restamp(resource, rows);
-    tally.restamped += rows.length;
+    await putRecounted(transaction, resource, recounted);
   }
   await restampParents(transaction, merge(above), tally);
 }

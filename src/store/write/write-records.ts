@@ -1,7 +1,16 @@
 import type { FieldValues, Navigation } from '../../dictionary/index.ts';
+import { COUNTED } from '../record/child-counts.ts';
 import type { ChildChange } from '../record/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
+import {
+  type ChildCounts,
+  countsAfter,
+  derivedCounts,
+  putRecounted,
+  type Recounted,
+  withCounts,
+} from './child-counts.ts';
 import { removeWithChildren } from './delete-records.ts';
 import { ownStamps, putStamped, type Unstamped, withStamps } from './own-stamps.ts';
 import { conflictWith, hashUnder, placeChild } from './place-children.ts';
@@ -48,9 +57,14 @@ export async function writeRecords(
     if (conflict === undefined) outcomes.push({ prepared, stored, changes: new Set() });
     else tally.rejected.push({ resource, key, reason: conflict });
   }
-  const children = await compareChildren(transaction, outcomes, tally);
+  const replaced: StoredChildren = new Map();
+  const children = await compareChildren(transaction, outcomes, tally, replaced);
   await addOrphans(transaction, resource, outcomes, children);
-  await putParents(transaction, resource, outcomes, tally);
+  const holders = outcomes.map(({ prepared: { record }, stored }) => {
+    return { key: record.key, isNew: stored === undefined, replaced: replaced.get(record.key) };
+  });
+  const counts = countsAfter(transaction, resource, holders, children.get(COUNTED));
+  await putParents(transaction, resource, outcomes, counts, tally);
   await storeChildren(transaction, children, tally);
   await storeGrandchildren(transaction, outcomes, tally);
   tally.stamp = transaction.timestamps.newest;
@@ -161,11 +175,18 @@ function navigationsOf(outcomes: readonly Outcome[]): Navigation[] {
   return [...navigations.values()];
 }
 
-/** Finds out which children are new, changed, gone or as they were, and notes what that means to their parents. */
+/** Stored media by the keys of the records that bring others in their place. */
+type StoredChildren = Map<string, readonly StoredRow[]>;
+
+/**
+ * Finds out which children are new, changed, gone or as they were, and notes what that means to their parents.
+ * @param replaced gets the stored media of records that bring theirs
+ */
 async function compareChildren(
   transaction: WriteTransaction,
   outcomes: readonly Outcome[],
   tally: Tally,
+  replaced: StoredChildren = new Map(),
 ): Promise<Map<string, ChildBatch>> {
   const batches = new Map<string, ChildBatch>();
   for (const { name, target, resource } of navigationsOf(outcomes)) {
@@ -179,6 +200,8 @@ async function compareChildren(
     const batch: ChildBatch = batches.get(target) ?? { put: new Map(), remove: [] };
     batches.set(target, batch);
     for (const holder of holders) {
+      const { key } = holder.prepared.record;
+      if (target === COUNTED) replaced.set(key, stored.get(key) ?? []);
       compareOne(transaction, holder, name, stored, elsewhere, batch, tally);
     }
   }
@@ -245,44 +268,62 @@ async function putParents(
   transaction: WriteTransaction,
   resource: string,
   outcomes: readonly Outcome[],
+  counts: ReadonlyMap<string, ChildCounts>,
   tally: Tally,
 ): Promise<void> {
   const put: RowToPut[] = [];
   const restamp: { stored: StoredRow; values: FieldValues }[] = [];
-  const keepsContent = ({ prepared: { record, hash }, stored }: Outcome): boolean =>
-    record.onlyChildren || (stored?.hash === hash && stored.isTorn !== true);
-  const isChanged = (outcome: Outcome): boolean =>
-    !keepsContent(outcome) || (outcome.stored !== undefined && outcome.changes.size > 0);
+  const recounted: Recounted[] = [];
+  const { model } = transaction;
+  const counted = derivedCounts(model, resource);
+  const told = new Map(
+    outcomes.map((outcome) => {
+      const { prepared, stored } = outcome;
+      return [
+        outcome,
+        withCounts(model, counted, prepared, stored, counts.get(prepared.record.key)),
+      ] as const;
+    }),
+  );
+  const isChanged = (outcome: Outcome): boolean => {
+    const { stored, changes, prepared } = outcome;
+    const content = told.get(outcome);
+    if (content?.isSame !== true && !prepared.record.onlyChildren) return true;
+    return stored !== undefined && (changes.size > 0 || content?.moved !== undefined);
+  };
   const changed = outcomes.filter(isChanged);
   const stampOf = transaction.timestamps.of(
     resource,
     changed.map(({ prepared }) => prepared.record.key),
     changed.every(({ stored }) => stored === undefined),
   );
-  for (const outcome of outcomes) {
+  for (const [outcome, content] of told) {
     const { prepared, stored, changes } = outcome;
-    const { record, hash, kind } = prepared;
+    const { record, kind } = prepared;
     const { fields } = record.resource;
     if (!isChanged(outcome)) {
       if (stored !== undefined) tally.unchanged++;
       continue;
     }
     const stamp = stampOf(record.key);
-    if (keepsContent(outcome) && stored !== undefined) {
+    if ((content.isSame || record.onlyChildren) && stored !== undefined) {
       const stamps = ownStamps(transaction, stamp, fields, stored.values, undefined, changes);
-      restamp.push({ stored, values: withStamps(stored.values, stamps) });
+      if (content.moved !== undefined) recounted.push({ stored, values: withStamps(content.moved, stamps) });
+      else restamp.push({ stored, values: withStamps(stored.values, stamps) });
       tally.restamped++;
       continue;
     }
+    const { hash } = content;
     const stamps = ownStamps(transaction, stamp, fields, stored?.values, record.values, changes);
     const system = textOf(record.values.OriginatingSystemID) ?? null;
-    const values = withStamps(record.values, stamps);
+    const values = withStamps(content.values, stamps);
     put.push({ key: record.key, stored, parent: null, parentResource: null, system, kind, hash, values });
     if (stored === undefined) tally.inserted++;
     else tally.changed++;
   }
   await transaction.put(resource, put);
   await transaction.restamp(resource, restamp);
+  await putRecounted(transaction, resource, recounted);
 }
 
 /** A child that comes from another record leaves that one changed, too. */

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { listing } from '../../support/builders.ts';
+import { floorPlan, listing, photo } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import { contractRuns, type Engine } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
 import { inScope } from '../../support/scope.ts';
 import type { Viewer } from '../../support/views.ts';
-import { makeWorld, type World } from '../../support/world.ts';
+import { type Json, makeWorld, type World } from '../../support/world.ts';
 import { anyStep, take } from './random-market.ts';
 
 const VIEWERS: readonly Viewer[] = [
@@ -57,7 +57,109 @@ async function assertFamilies(world: World): Promise<void> {
   }
 }
 
+/** A listing counts its media that everyone may see. */
+async function assertMediaCounted(world: World): Promise<void> {
+  const media = await world.exported('Media');
+  for (const { ListingKey, PhotosCount } of await world.exported('Property')) {
+    const photos = media.filter(
+      ({ ResourceName, ResourceRecordKey, Permission }) =>
+        ResourceName === 'Property' &&
+        ResourceRecordKey === ListingKey &&
+        (!Array.isArray(Permission) || Permission.length === 0 || Permission.includes('Public')),
+    );
+    assert.equal(PhotosCount, photos.length, String(ListingKey));
+  }
+}
+
+const ofKind = (key: string, category: string, fields: Json = {}): Json => ({
+  MediaKey: key,
+  MediaCategory: category,
+  ...fields,
+});
+
+/** One of each kind, of which one photo is hidden. */
+const MEDIA: readonly Json[] = [
+  photo('P1', { Permission: ['IDX', 'Public'] }),
+  photo('P2', { Permission: ['Private'] }),
+  photo('P3'),
+  floorPlan('F1'),
+  ofKind('V1', 'Video'),
+  ofKind('T1', 'Branded Virtual Tour'),
+  ofKind('T2', 'Unbranded Virtual Tour'),
+  ofKind('D1', 'Document'),
+  ofKind('X1', 'Agent Photo'),
+];
+
 export function countContract(engine: Engine): void {
+  test('a listing counts its media that everyone may see, whatever the import says, and moves with them', async (t) => {
+    const world = await makeWorld(engine, t);
+    /** Photos, videos and documents of both listings, and which of them moved since the last look. */
+    let last = new Map<unknown, unknown>();
+    const told = async (): Promise<unknown> => {
+      const rows = await world.rows('Property', '$orderby=ListingKey');
+      // The texts say the same as the columns.
+      const columns = await world.rows(
+        'Property',
+        '$orderby=ListingKey&$select=ListingKey,PhotosCount,VideosCount,DocumentsCount,ModificationTimestamp',
+      );
+      const counts = ({ PhotosCount, VideosCount, DocumentsCount }: Json): unknown[] => [
+        PhotosCount,
+        VideosCount,
+        DocumentsCount,
+      ];
+      assert.deepEqual(rows.map(counts), columns.map(counts));
+      const moved = rows.filter((row) => last.get(row.ListingKey) !== row.ModificationTimestamp);
+      last = new Map(rows.map((row) => [row.ListingKey, row.ModificationTimestamp]));
+      world.clock.advance(SECOND);
+      return [...rows.map(counts), moved.map(({ ListingKey }) => ListingKey).join('')];
+    };
+    const alone = (record: Json, of: string): Promise<unknown> =>
+      world.write('Media', { ...record, ResourceRecordKey: of });
+    await alone(photo('P9'), 'B');
+    const input = { PhotosCount: 99, DocumentsCount: null };
+    await world.write('Property', listing('A', { ...input, Media: MEDIA }), listing('B', input));
+    assert.deepEqual(await told(), [[3, 3, 1], [1, 0, 0], 'AB']);
+    assert.deepEqual(await world.keys('Property', '$filter=PhotosCount gt 1 and VideosCount eq 3'), ['A']);
+    // The same again is nothing new, also with another number.
+    await world.write('Property', listing('A', { PhotosCount: 1, Media: MEDIA }), listing('B'));
+    assert.deepEqual(await told(), [[3, 3, 1], [1, 0, 0], '']);
+    await alone(photo('P4'), 'A');
+    assert.deepEqual(await told(), [[4, 3, 1], [1, 0, 0], 'A']);
+    // One that changes its kind, is hidden, or is taken by the other.
+    await alone(ofKind('P4', 'Document'), 'A');
+    assert.deepEqual(await told(), [[3, 3, 2], [1, 0, 0], 'A']);
+    await alone(photo('P3', { Permission: ['VOW'] }), 'A');
+    assert.deepEqual(await told(), [[2, 3, 2], [1, 0, 0], 'A']);
+    await alone(photo('P1'), 'B');
+    assert.deepEqual(await told(), [[1, 3, 2], [2, 0, 0], 'AB']);
+    await world.write(
+      'Property',
+      listing('A', { Media: [photo('P1'), photo('P9')] }),
+      listing('B', { ListPrice: 5 }),
+    );
+    assert.deepEqual(await told(), [[2, 0, 0], [0, 0, 0], 'AB']);
+    // A record without media keeps those that are stored; an empty list does not.
+    await world.write('Property', listing('A', { ListPrice: 7 }));
+    assert.deepEqual(await told(), [[2, 0, 0], [0, 0, 0], 'A']);
+    await world.store.remove('Media', ['P1']);
+    assert.deepEqual(await told(), [[1, 0, 0], [0, 0, 0], 'A']);
+    await world.write('Property', listing('A', { ListPrice: 7, Media: [] }));
+    assert.deepEqual(await told(), [[0, 0, 0], [0, 0, 0], 'A']);
+    assert.deepEqual(await world.keys('Property', '$filter=PhotosCount eq 0'), ['A', 'B']);
+    assert.deepEqual(await faultsIn(world.store), []);
+  });
+
+  test('a replica has the counts that its source sent', async (t) => {
+    const world = await makeWorld(engine, t, { settings: { owner: 'replica' } });
+    const sent = { PhotosCount: 12, Media: [photo('P1')], ModificationTimestamp: '2026-05-01T00:00:00Z' };
+    await world.write('Property', listing('A', sent), listing('B', { Media: [photo('P2')] }));
+    const rows = await world.rows('Property', '$orderby=ListingKey');
+    assert.deepEqual(
+      rows.map(({ PhotosCount }) => PhotosCount),
+      [12, null],
+    );
+  });
+
   test('systems are told apart by their whole names: none, one called null, one without a name', async (t) => {
     const world = await makeWorld(engine, t);
     const of = (key: string, system?: string) =>
@@ -80,6 +182,7 @@ export function countContract(engine: Engine): void {
         }
         await assertCounted(world);
         await assertFamilies(world);
+        await assertMediaCounted(world);
         assert.deepEqual(await faultsIn(world.store), []);
       }),
     );

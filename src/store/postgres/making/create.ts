@@ -4,7 +4,7 @@ import { dayFrom, timestampFrom } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import { newEpoch } from '../../epoch.ts';
 import { makeModel } from '../../model.ts';
-import { declaredFields, EMPTY_PROFILE, extendProfile, initialFields } from '../../profile.ts';
+import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../../profile.ts';
 import type { StoreSettings } from '../../settings.ts';
 import type { PartitionField } from '../../store.ts';
 import { checkTimeZone } from '../../text/local-time.ts';
@@ -153,7 +153,7 @@ async function makeTables(
   const day = dayFrom(now);
   const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
   const declared = declaredFields(bare.dictionary, settings.declarations);
-  const profile = extendProfile(EMPTY_PROFILE, [...initialFields(bare.dictionary), ...declared]);
+  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
   const model = makeModel({ ...first, settings, profile, day });
   await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   for (const text of OWN_TABLES) await session.run(text);
