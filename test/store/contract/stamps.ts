@@ -143,6 +143,26 @@ export function stampContract(engine: Engine): void {
     assert.ok(byTime((await world.write('Property', listing('B'))).stamp, stamp) > 0);
   });
 
+  test('a replica stamps each record itself in the same way, beside what its source sent', async (t) => {
+    for (const onwardTimestamps of ['source', 'own'] as const) {
+      const world = await makeWorld(engine, t, { settings: { owner: 'replica', onwardTimestamps } });
+      const sent = '2026-05-01T00:00:00.1234567Z';
+      for (const prefix of ['A', 'B']) {
+        await world.write('Property', ...many(prefix, 120, 1, { ModificationTimestamp: sent }));
+      }
+      const isOwn = onwardTimestamps === 'own';
+      const [own, source] = isOwn
+        ? ['ModificationTimestamp', 'SourceModificationTimestamp']
+        : ['ReplicaModificationTimestamp', 'ModificationTimestamp'];
+      const rows = await world.rows('Property', `$select=${own},${source}`);
+      const moments = rows.map((row) => String(row[own]));
+      assert.equal(new Set(moments.map((moment) => moment.slice(0, 23))).size, 240);
+      assert.deepEqual(moments, moments.toSorted(byTime));
+      assert.ok(moments.every((moment) => Date.parse(moment) <= world.clock.now()));
+      if (!isOwn) assert.ok(rows.every((row) => row[source] === '2026-05-01T00:00:00.123456Z'));
+    }
+  });
+
   test('a span that is wished for is kept as far as there is room', async (t) => {
     const world = await makeWorld(engine, t);
     const { clock, store } = world;
