@@ -3,7 +3,7 @@
  * changes in it; the deletion of a record has one as well. The store keeps the last one of each resource in a row of its
  * own. Every engine stamps by it; it knows none.
  */
-import { microsecondsOf, timestampFromMicroseconds } from '../../dictionary/index.ts';
+import { fractionText, microsecondsOf, timestampFromMicroseconds } from '../../dictionary/index.ts';
 import { allot, isBulk, type Span } from './allot-timestamps.ts';
 import { nextStamp, type StampSource } from './next-stamp.ts';
 
@@ -108,7 +108,7 @@ export class CommitTimestamps {
     this.#newestGiven = Math.max(this.#newestGiven ?? newest, newest);
     const goesOn = isFilling || (areNew && last === undefined && isBulk(count));
     this.#last.set(resource, { last: newest, ...(goesOn ? { filledAt: this.#now } : {}) });
-    return moments.map(timestampFromMicroseconds);
+    return textsOf(moments);
   }
 
   /**
@@ -137,6 +137,20 @@ export class CommitTimestamps {
       last: Object.fromEntries(last),
     });
   }
+}
+
+/** The canonical texts of rising moments: what is the same in all of one second is written once. */
+function textsOf(moments: readonly number[]): string[] {
+  let second = Number.NaN;
+  let begin = '';
+  return moments.map((moment) => {
+    const own = Math.floor(moment / 1e6);
+    if (own !== second) {
+      second = own;
+      begin = new Date(own * 1000).toISOString().slice(0, 19);
+    }
+    return `${begin}${fractionText(String(moment - own * 1e6).padStart(6, '0'))}Z`;
+  });
 }
 
 /** What a new store keeps, which holds nothing. @param createdAt its first last timestamp */
