@@ -18,7 +18,12 @@ export { identifierOf, memberName, textsOfIdentifier } from './enumerations.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { ROOM_LABELS, UNIT_LABELS } from './native-labels.ts';
 export { FIRST_LINE, NATIVE_ALIASES, NATIVE_COLLECTIONS } from './native-names.ts';
-export { findNavigation } from './navigation-names.ts';
+export {
+  CUSTOM_FIELDS,
+  customFieldsOf,
+  findNavigation,
+  leadsToCustomFields,
+} from './navigation-names.ts';
 export { REPLICA_STAMP, SOURCE_STAMP, withReplicaStamp } from './replica-stamp.ts';
 export { spellingsOf } from './spellings.ts';
 export { nearestName, nearestOfEither } from './suggest.ts';

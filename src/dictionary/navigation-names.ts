@@ -15,3 +15,29 @@ export function findNavigation(resource: Resource, name: string): Navigation | u
   const other = OTHER_NAMES.get(name);
   return resource.name === 'Property' && other !== undefined ? resource.navigations.get(other) : undefined;
 }
+
+/** The expansion that gives the custom fields of a record by themselves. */
+export const CUSTOM_FIELDS = 'CustomFields';
+
+const custom = new WeakMap<Resource, Navigation>();
+
+/** The way from a record to its custom fields: to the record itself, of which nothing else is given. */
+export function customFieldsOf(resource: Resource): Navigation {
+  const known = custom.get(resource);
+  if (known !== undefined) return known;
+  const { name, key } = resource;
+  const made = {
+    resource: name,
+    name: CUSTOM_FIELDS,
+    target: name,
+    collection: false,
+    local: key,
+    remote: key,
+  };
+  custom.set(resource, made);
+  return made;
+}
+
+/** Whether a navigation is that one. */
+export const leadsToCustomFields = ({ name, resource, target, local, remote }: Navigation): boolean =>
+  name === CUSTOM_FIELDS && target === resource && local === remote;

@@ -1,4 +1,6 @@
 import {
+  CUSTOM_FIELDS,
+  customFieldsOf,
   type Dictionary,
   type Field,
   findNavigation,
@@ -89,6 +91,7 @@ function makeResourceSchema(
     },
     findExpansion: (name) => {
       const navigation = findNavigation(resource, name);
+      if (navigation === undefined && name === CUSTOM_FIELDS) return customFieldsOf(resource);
       const isThere = navigation !== undefined && (mayRead(navigation.target) || mayHold(navigation.target));
       return isThere ? navigation : undefined;
     },

@@ -24,6 +24,8 @@ export interface Expansion {
   /** `records` gives the related records, `references` their addresses (`$ref`), `count` only their number. */
   readonly give: 'records' | 'references' | 'count';
   readonly query: CollectionQuery;
+  /** Set where there is nothing that it could lead to. */
+  readonly isBare?: true;
 }
 
 export interface CollectionQuery {

@@ -1,4 +1,5 @@
 import { identifierOf } from '../enumerations.ts';
+import { CUSTOM_FIELDS } from '../navigation-names.ts';
 import type { Field, Navigation, Resource, ScalarType } from '../types.ts';
 import type {
   Annotation,
@@ -64,7 +65,7 @@ export function csdlDocument({ version, resources, enumerations }: CsdlSource): 
     version,
     references: REFERENCES,
     namespace: EDM_NAMESPACE,
-    entityTypes,
+    entityTypes: [...entityTypes, ...resources.flatMap((entry) => customType(entry, enumerations) ?? [])],
     enumerations: { namespace: ENUM_NAMESPACE, types },
     container: {
       name: CONTAINER,
@@ -86,9 +87,38 @@ function entityType(
     name: resource.name,
     key: resource.key,
     properties: fields.map((field) => property(field, field.name === resource.key, enumerations)),
-    navigationProperties: navigations
-      .filter(({ target }) => keys.has(target))
-      .map((navigation) => navigationProperty(navigation, keys.get(navigation.target), shown)),
+    navigationProperties: [
+      ...navigations
+        .filter(({ target }) => keys.has(target))
+        .map((navigation) => navigationProperty(navigation, keys.get(navigation.target), shown)),
+      ...(fields.some(({ custom }) => custom !== undefined)
+        ? [
+            {
+              name: CUSTOM_FIELDS,
+              target: customTypeName(resource),
+              collection: false,
+              contained: true as const,
+            },
+          ]
+        : []),
+    ],
+  };
+}
+
+const customTypeName = ({ name }: Resource): string => `${name}${CUSTOM_FIELDS}`;
+
+/** The custom fields of a resource by themselves, with the key of the record that they are a part of. */
+function customType(
+  { resource, fields }: CsdlResource,
+  enumerations: CsdlSource['enumerations'],
+): EntityType | undefined {
+  const own = fields.filter(({ custom, name }) => custom !== undefined || name === resource.key);
+  if (own.length < 2) return undefined;
+  return {
+    name: customTypeName(resource),
+    key: resource.key,
+    properties: own.map((field) => property(field, field.name === resource.key, enumerations)),
+    navigationProperties: [],
   };
 }
 
@@ -177,6 +207,8 @@ function navigationProperty(
 
 /** One set of each type: clients take the set of a navigation's target from its type. */
 function entitySet({ name, navigationProperties }: EntityType): EntitySet {
-  const bindings = navigationProperties.map((each) => ({ path: each.name, target: each.target }));
+  const bindings = navigationProperties
+    .filter(({ contained }) => contained === undefined)
+    .map((each) => ({ path: each.name, target: each.target }));
   return { name, type: name, bindings, annotations: ENTITY_SET_CAPABILITIES };
 }

@@ -90,6 +90,7 @@ function navigationProperty(item: NavigationProperty, namespace: string): Json {
     $Collection: item.collection || undefined,
     $Nullable: !item.collection || undefined,
     $Type: `${namespace}.${item.target}`,
+    $ContainsTarget: item.contained,
     $ReferentialConstraint:
       constraint === undefined ? undefined : { [constraint.property]: constraint.referencedProperty },
   };

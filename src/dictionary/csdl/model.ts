@@ -48,6 +48,8 @@ export interface NavigationProperty {
   /** Name of the entity type. */
   readonly target: string;
   readonly collection: boolean;
+  /** The target is a part of the record, and in no entity set (CSDL 8.4). */
+  readonly contained?: true;
   /** The property here that holds the key of the other record (CSDL 8.5). */
   readonly constraint?: { readonly property: string; readonly referencedProperty: string };
 }

@@ -101,7 +101,11 @@ function navigationProperty(item: NavigationProperty, namespace: string): XmlEle
   const { constraint } = item;
   return {
     name: 'NavigationProperty',
-    attributes: { Name: item.name, Type: item.collection ? `Collection(${target})` : target },
+    attributes: {
+      Name: item.name,
+      Type: item.collection ? `Collection(${target})` : target,
+      ContainsTarget: item.contained,
+    },
     children:
       constraint === undefined
         ? []

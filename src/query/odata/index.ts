@@ -1,3 +1,4 @@
+export { customSelection } from './bind/custom-fields.ts';
 export { bindCollection, bindCount, bindField, bindSingle, OPTIONS_OF, parseFilter } from './bind/options.ts';
 export {
   type KeyValue,

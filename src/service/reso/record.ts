@@ -1,6 +1,7 @@
-import type { Field } from '../../dictionary/index.ts';
+import { CUSTOM_FIELDS, type Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { bindField, bindSingle, type ResourcePath } from '../../query/odata/index.ts';
+import { bindField, bindSingle, customSelection, type ResourcePath } from '../../query/odata/index.ts';
+import type { CollectionQuery, Selection } from '../../query/request.ts';
 import { signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
@@ -26,7 +27,8 @@ const NOTHING: Reply = { status: 204, headers: {}, body: [] };
 export async function record(request: ResoRequest, path: RecordPath): Promise<Reply> {
   requireJson(request);
   const { exchange, options, preferences, session } = request;
-  const query = bindSingle(options, path.resource, session.view.schema);
+  const whole = bindSingle(options, path.resource, session.view.schema);
+  const query = path.custom === true ? { ...whole, selection: customOf(whole, path) } : whole;
   const found = await resolve(request, path);
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');
@@ -38,7 +40,7 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   const headers = { etag: tag, ...preferenceHeaders(preferences) };
   if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
   const head = {
-    ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}/$entity`),
+    ...contextMember(request, `#${contextOf(path, query)}/$entity`),
     ...(request.level === 'full' ? { '@odata.etag': tag } : {}),
   };
   return {
@@ -47,6 +49,20 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
     body: [begun(head, ''), text.subarray(1)],
     rows: 1,
   };
+}
+
+/** @throws PlatError `optionInvalid` for fields that are no custom ones */
+function customOf({ selection }: CollectionQuery, { resource }: RecordPath): Selection {
+  const chosen = customSelection(selection, resource);
+  if (chosen !== undefined) return chosen;
+  const facts = { name: '$select', value: `fields of ${resource.resource.name}`, expected: 'custom fields' };
+  throw platError('optionInvalid', facts, { target: '$select' });
+}
+
+/** The custom fields of a record are in no entity set, but where it is. */
+function contextOf({ resource, custom }: RecordPath, query: CollectionQuery): string {
+  const { name } = resource.resource;
+  return `${name}${custom === true ? `/${CUSTOM_FIELDS}` : ''}${contextFields(query)}`;
 }
 
 async function readRecord(

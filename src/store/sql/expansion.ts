@@ -1,3 +1,4 @@
+import { leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import type { ResoShape } from '../read.ts';
@@ -15,12 +16,15 @@ import { value } from './value.ts';
 /** The expanded navigations of a record as members, each with a leading comma. */
 export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
   return shape.expansions.flatMap((expansion) => {
-    if (!source.context.model.stores(expansion.navigation.target)) return [bareMember(expansion)];
+    const { isBare = false, navigation } = expansion;
+    if (isBare || !source.context.model.stores(navigation.target)) return [bareMember(expansion)];
     const inner: ResoShape = {
       ...shape,
       selection: expansion.query.selection,
       computed: expansion.query.computed,
       expansions: expansion.query.expansions,
+      // They are a part of the record, which has its own.
+      ...(leadsToCustomFields(navigation) ? { control: undefined } : {}),
     };
     return expansion.navigation.collection
       ? collectionMember(source, expansion, inner)

@@ -60,7 +60,9 @@ function checkRules(document: CsdlDocument): void {
     checkTerms(annotations);
     assert.deepEqual(
       bindings,
-      typeNamed(document, type).navigationProperties.map((way) => ({ path: way.name, target: way.target })),
+      typeNamed(document, type)
+        .navigationProperties.filter(({ contained }) => contained === undefined)
+        .map((way) => ({ path: way.name, target: way.target })),
     );
     for (const { target } of bindings) assert.ok(sets.includes(target));
   }
@@ -77,6 +79,7 @@ describe('a document follows the rules of CSDL', () => {
 
 describe('a document of the dictionary', () => {
   const document = csdlDocument(wholeDictionary(declared));
+  const records = document.entityTypes.filter(({ name }) => declared.resources.has(name));
   const fieldNames = (): string[] =>
     [...declared.resources.values()].flatMap(({ name, fields }) =>
       [...fields.keys()].map((field) => `${name}.${field}`),
@@ -84,7 +87,7 @@ describe('a document of the dictionary', () => {
 
   /** The fields whose annotations have a term, with its value. */
   const annotated = (term: string): [string, unknown][] =>
-    document.entityTypes.flatMap((type) =>
+    records.flatMap((type) =>
       type.properties.flatMap(({ name, annotations }) =>
         annotations
           .filter((entry) => entry.term === term)
@@ -93,19 +96,44 @@ describe('a document of the dictionary', () => {
     );
 
   it('has every field and every navigation, in their order', () => {
-    const properties = document.entityTypes.flatMap(({ name, properties }) =>
+    const properties = records.flatMap(({ name, properties }) =>
       properties.map((property) => `${name}.${property.name}`),
     );
     assert.deepEqual(properties, fieldNames());
     const ways = document.entityTypes.flatMap((type) => type.navigationProperties);
-    assert.equal(ways.length, 143);
+    assert.equal(ways.filter(({ contained }) => contained === undefined).length, 143);
+  });
+
+  it('has the custom fields of a resource once more by themselves, as a part of its records', () => {
+    const parts = document.entityTypes.filter(({ name }) => !declared.resources.has(name));
+    assert.deepEqual(
+      parts.map(({ name, key, properties }) => [name, key, properties.length]),
+      [
+        ['PropertyCustomFields', 'ListingKey', 2],
+        ['MemberCustomFields', 'MemberKey', 10],
+      ],
+    );
+    const [own] = typeNamed(document, 'Member').navigationProperties.filter(
+      ({ contained }) => contained === true,
+    );
+    assert.deepEqual(own, {
+      name: 'CustomFields',
+      target: 'MemberCustomFields',
+      collection: false,
+      contained: true,
+    });
+    const custom = typeNamed(document, 'Member').properties.filter(({ name }) =>
+      /^(Custom_|Listed|MemberKey$)/.test(name),
+    );
+    assert.deepEqual(typeNamed(document, 'MemberCustomFields').properties, custom);
   });
 
   it('has one entity set of each type, of the same name', () => {
     const { entityTypes, container } = document;
+    const own = entityTypes.filter(({ name }) => !name.endsWith('CustomFields'));
     assert.deepEqual(
       container.entitySets.map(({ name, type }) => [name, type]),
-      entityTypes.map(({ name }) => [name, name]),
+      own.map(({ name }) => [name, name]),
     );
   });
 

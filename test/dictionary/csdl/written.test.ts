@@ -53,9 +53,15 @@ describe('a metadata document', () => {
     const parsed = new XMLParser(options).parse(xmlOf(source));
     const [schema] = parsed['edmx:Edmx']['edmx:DataServices'].Schema;
     const localName = `${AWKWARD.group}: ${AWKWARD.label}`;
-    assert.deepEqual(schema.EntityType, {
+    const [listing] = schema.EntityType;
+    assert.deepEqual(listing, {
       Name: 'Property',
       Key: { PropertyRef: { Name: 'ListingKey' } },
+      NavigationProperty: {
+        Name: 'CustomFields',
+        Type: 'org.reso.metadata.PropertyCustomFields',
+        ContainsTarget: 'true',
+      },
       Property: [
         { Name: 'ListingKey', Type: 'Edm.String', Nullable: 'false', MaxLength: '255' },
         {

@@ -1,3 +1,4 @@
+import { CUSTOM_FIELDS, customFieldsOf, leadsToCustomFields } from '../../../dictionary/index.ts';
 import type { Navigation } from '../../../dictionary/types.ts';
 import { type PlatError, platError } from '../../../errors/index.ts';
 import type { Expansion } from '../../request.ts';
@@ -5,6 +6,7 @@ import type { ResourceSchema } from '../../schema.ts';
 import { MAX_EXPANSIONS, MAX_LEVELS } from '../limits.ts';
 import { type ExpandNode, NO_OPTIONS, type OptionNodes, type PathPart } from '../syntax/nodes.ts';
 import { notProvided, type Source, type Sourced, shown, tooLarge, typeMismatch } from '../syntax/source.ts';
+import { customSelection, visibleCustomFields } from './custom-fields.ts';
 import type { Expanded, QueryScope } from './environment.ts';
 import { fieldUnknown } from './field-unknown.ts';
 import { bindQuery } from './query.ts';
@@ -79,6 +81,8 @@ function* navigationsOf({ record: { schema } }: QueryScope): Iterable<Navigation
     const navigation = schema.findNavigation(name);
     if (navigation) yield navigation;
   }
+  const [custom] = visibleCustomFields(schema);
+  if (custom !== undefined) yield customFieldsOf(schema.resource);
 }
 
 /** Refuses what the grammar allows and nothing here has. */
@@ -112,13 +116,38 @@ function bindNamed(context: Context, item: Path): Expansion {
   const [part] = item.path;
   const navigation = schema.findExpansion(part.name);
   if (navigation === undefined) throw noNavigation(schema, source, part);
+  if (leadsToCustomFields(navigation)) return customFields(context, item, navigation);
   const left = levels(source, item) - 1;
   const cyclic = navigation.target === schema.resource.name;
   const options = left > 0 && cyclic ? oneMoreLevel(source, item, left) : item.options;
   return expansion(context, item, navigation, part.name, options);
 }
 
+/** The custom fields of the record itself that the key may see; of the options only `$select` has a meaning there. */
+function customFields(context: Context, item: Path, navigation: Navigation): Expansion {
+  const { query, source } = context;
+  const { schema } = query.record;
+  const { select, ...others } = item.options;
+  const isPlain =
+    item.give === 'records' && Object.values(others).every((each) => each === undefined || isNothing(each));
+  if (!isPlain) throw notProvided(source, item.start, `any option of ${CUSTOM_FIELDS} but $select`);
+  const made = expansion(context, item, navigation, CUSTOM_FIELDS, item.options);
+  const selection = customSelection(made.query.selection, schema);
+  const [any] = visibleCustomFields(schema);
+  if (selection !== undefined) {
+    return { ...made, ...(any === undefined ? { isBare: true } : {}), query: { ...made.query, selection } };
+  }
+  const facts = { name: '$select', value: `fields of ${schema.resource.name}`, expected: 'custom fields' };
+  throw platError('optionInvalid', facts, { target: source.option });
+}
+
+const isNothing = (value: unknown): boolean => value instanceof Map && value.size === 0;
+
 function bindStar(context: Context, item: Star, navigation: Navigation): Expansion {
+  if (leadsToCustomFields(navigation)) {
+    const path: Path['path'] = [{ kind: 'name', name: navigation.name, start: item.start }];
+    return customFields(context, { ...item, kind: 'path', path, options: NO_OPTIONS }, navigation);
+  }
   const left = levels(context.source, item) - 1;
   const value: ExpandNode = { ...item, options: { ...NO_OPTIONS, levels: left } };
   const options =

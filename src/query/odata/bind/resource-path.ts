@@ -1,10 +1,11 @@
-import { nearestName } from '../../../dictionary/index.ts';
+import { CUSTOM_FIELDS, nearestName } from '../../../dictionary/index.ts';
 import type { Field, Navigation } from '../../../dictionary/types.ts';
 import { type PlatError, platError } from '../../../errors/index.ts';
 import type { ResourceSchema, Schema } from '../../schema.ts';
 import { decodePart } from '../syntax/query-string.ts';
 import { type PathSegment, parsePathText } from '../syntax/resource-path.ts';
 import { shown } from '../syntax/source.ts';
+import { visibleCustomFields } from './custom-fields.ts';
 import { type KeyAliases, keyOf, keyOfSegment } from './key.ts';
 
 export type KeyValue = string | number;
@@ -40,6 +41,8 @@ interface Way {
   readonly steps: readonly PathStep[];
   /** The resource of the last record or collection. */
   readonly resource: ResourceSchema;
+  /** Set where the last segment leads to the custom fields of that record alone. */
+  readonly custom?: true;
 }
 
 type State =
@@ -142,7 +145,7 @@ function followRecord(
     if (segment.name === 'count') return undefined;
     throw unsupported(`$${segment.name}`);
   }
-  if (segment.kind === 'text') return undefined;
+  if (segment.kind === 'text' || way.custom === true) return undefined;
   const { name, groups } = segment;
   if (name.includes('.')) throw unsupported(shown(name));
   const found = way.resource.findField(name);
@@ -150,6 +153,10 @@ function followRecord(
     return groups.length === 0 ? { kind: 'field', way, field: found.field, give: 'json' } : undefined;
   }
   const navigation = way.resource.findNavigation(name);
+  const [custom] = visibleCustomFields(way.resource);
+  if (navigation === undefined && name === CUSTOM_FIELDS && groups.length === 0 && custom !== undefined) {
+    return { kind: 'record', way: { ...way, custom: true } };
+  }
   if (navigation === undefined || (groups.length > 0 && !navigation.collection)) return undefined;
   const resource = schema.of(navigation.target);
   const key = keyOf(resource, segment, groups, aliases);

@@ -1,0 +1,128 @@
+/** `$expand=CustomFields`: the custom fields of a record by themselves, beside its own members. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { listing, member } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { asker } from './asker.ts';
+
+const custom = (name: string, type: string, seenBy?: string) => ({
+  resource: 'Property',
+  name,
+  group: 'Lake',
+  label: `Lake ${name}`,
+  type,
+  ...(seenBy === undefined ? {} : { class: seenBy }),
+});
+
+const service = await startTestService(
+  { after },
+  {
+    settings: {
+      declarations: {
+        customFields: [
+          custom('Lake_Dues', 'decimal(10,2)', 'idx'),
+          custom('Lake_Uses', 'string(50)[]', 'idx'),
+          custom('Lake_Key', 'string(50)'),
+        ],
+      },
+    },
+    fill: async ({ write }) => {
+      await write('Member', member('M'));
+      await write(
+        'Property',
+        listing('A', {
+          City: 'Ely',
+          Lake_Dues: 120.5,
+          Lake_Uses: ['Boat'],
+          Lake_Key: '1',
+          ListAgentKey: 'M',
+        }),
+        listing('B'),
+        listing('C', { StandardStatus: 'Withdrawn', Lake_Dues: 7 }),
+      );
+    },
+  },
+);
+const all = asker(service, 'api', await service.key('api'));
+const idx = asker(service, 'api', await service.key('api', { role: 'idx' }));
+
+test('gives the custom fields that the key may see, with the key of the record', async () => {
+  const path = 'Property?$select=ListingKey&$expand=CustomFields';
+  assert.deepEqual((await all.page(path)).rows, [
+    {
+      ListingKey: 'A',
+      CustomFields: { ListingKey: 'A', Lake_Dues: 120.5, Lake_Uses: ['Boat'], Lake_Key: '1' },
+    },
+    { ListingKey: 'B', CustomFields: { ListingKey: 'B', Lake_Dues: null, Lake_Uses: [], Lake_Key: null } },
+    { ListingKey: 'C', CustomFields: { ListingKey: 'C', Lake_Dues: 7, Lake_Uses: [], Lake_Key: null } },
+  ]);
+  assert.deepEqual((await idx.page(path)).rows, [
+    { ListingKey: 'A', CustomFields: { ListingKey: 'A', Lake_Dues: 120.5, Lake_Uses: ['Boat'] } },
+    { ListingKey: 'B', CustomFields: { ListingKey: 'B', Lake_Dues: null, Lake_Uses: [] } },
+  ]);
+  for (const options of ['$orderby=ListPrice', "$filter=City eq 'Ely'", '$skip=0']) {
+    const [first] = (await idx.page(`${path}&$top=1&${options}`)).rows;
+    assert.equal(Object(first?.CustomFields).ListingKey, first?.ListingKey, options);
+  }
+});
+
+test('takes $select, in parentheses and from outside, and stands beside other expansions', async () => {
+  const one = { ListingKey: 'A', Lake_Dues: 120.5 };
+  const ask = (options: string) => idx.record(`Property('A')?${options}`);
+  assert.deepEqual(await ask('$select=City&$expand=CustomFields($select=Lake_Dues)'), {
+    City: 'Ely',
+    CustomFields: one,
+  });
+  assert.deepEqual(await ask('$select=City,CustomFields/Lake_Dues&$expand=CustomFields'), {
+    City: 'Ely',
+    CustomFields: one,
+  });
+  assert.deepEqual(
+    await ask('$select=City&$expand=CustomFields($select=Lake_Dues),ListAgent($select=MemberKey)'),
+    {
+      City: 'Ely',
+      CustomFields: one,
+      ListAgent: { MemberKey: 'M' },
+    },
+  );
+  assert.deepEqual(Object((await ask('$expand=*')).CustomFields).Lake_Uses, ['Boat']);
+  assert.deepEqual(await idx.record("Property('A')/CustomFields?$select=Lake_Dues"), one);
+  assert.deepEqual(await idx.record("Property('A')/CustomFields"), { ...one, Lake_Uses: ['Boat'] });
+  const full = await idx.get("Property('A')?$select=City&$expand=CustomFields($select=Lake_Dues)", {
+    headers: { accept: 'application/json;odata.metadata=full' },
+  });
+  assert.deepEqual(full.json.CustomFields, one);
+});
+
+test('is null where there are none, and refuses what it cannot give', async () => {
+  assert.deepEqual(await idx.record("Member('M')?$select=MemberKey&$expand=CustomFields"), {
+    MemberKey: 'M',
+    CustomFields: null,
+  });
+  const refused: Record<string, readonly [number, string]> = {
+    'Property?$expand=CustomFields($select=City)': [400, 'optionInvalid'],
+    'Property?$expand=CustomFields($select=Lake_Keys)': [400, 'fieldUnknown'],
+    'Property?$expand=CustomFields($expand=Media)': [501, 'notImplemented'],
+    'Property?$expand=CustomFields/$count': [501, 'notImplemented'],
+    "Property('A')/CustomFields?$select=City": [400, 'optionInvalid'],
+    "Property('A')/CustomFields/Lake_Dues": [404, 'pathNotFound'],
+    "Property('C')/CustomFields": [404, 'recordNotFound'],
+    "Member('M')/CustomFields": [404, 'pathNotFound'],
+  };
+  for (const [path, expected] of Object.entries(refused)) {
+    assert.deepEqual((await idx.error(path)).slice(0, 2), expected, path);
+  }
+});
+
+test('$metadata declares it as a part of the record, with the fields that the key may see', async () => {
+  const { text } = await idx.get('$metadata');
+  assert.ok(
+    text.includes(
+      '<NavigationProperty Name="CustomFields" Type="org.reso.metadata.PropertyCustomFields" ContainsTarget="true"/>',
+    ),
+  );
+  const [, type = ''] = /<EntityType Name="PropertyCustomFields">(.*?)<\/EntityType>/s.exec(text) ?? [];
+  const names = [...type.matchAll(/<Property Name="(\w+)"/g)].map(([, name]) => name);
+  assert.deepEqual(names, ['ListingKey', 'Lake_Dues', 'Lake_Uses']);
+  assert.equal(text.includes('EntitySet Name="PropertyCustomFields"'), false);
+});
