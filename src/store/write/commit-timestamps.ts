@@ -118,9 +118,9 @@ export class CommitTimestamps {
   of(resource: string, keys: readonly string[], areNew = false): (key: string) => string {
     const given = this.#given.get(resource) ?? new Map<string, string>();
     this.#given.set(resource, given);
-    const fresh = [...new Set(keys)].filter((key) => !given.has(key));
+    const fresh = keys.filter((key) => !given.has(key) && given.set(key, this.moment));
     const stamps = this.next(resource, fresh.length, areNew);
-    for (const [index, key] of fresh.entries()) given.set(key, stamps[index] ?? this.moment);
+    for (let at = 0; at < fresh.length; at++) given.set(fresh[at] ?? '', stamps[at] ?? this.moment);
     return (key) => given.get(key) ?? this.moment;
   }
 
