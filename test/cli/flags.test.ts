@@ -1,7 +1,10 @@
 /** Flags in the environment, and files as editors write them: what a person means by them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { place } from './run.ts';
+import { ANY_PORT, addressesOf } from './serving.ts';
 
 test('a flag in the environment is on or off as it says, and anything else is wrong use', async (t) => {
   const at = place(t);
@@ -35,4 +38,41 @@ test('a byte order mark at the beginning of the configuration is nothing', async
   at.file('plat.config.json', `\uFEFF${JSON.stringify({ name: 'from the file' })}`);
   const made = JSON.parse(await at.done(['key', 'create', '--store', 'm.db', '--json']));
   assert.equal(made.name, 'from the file');
+});
+
+test('one that says no leaves a guard where it is', async (t) => {
+  const at = place(t);
+  const replica = await openSqliteStore({
+    path: at.path('r.db'),
+    create: { ...DEFAULT_SETTINGS, owner: 'replica' },
+  });
+  await replica.close();
+  const removed = (text: string) =>
+    at.run(['delete', '--store', 'r.db', '--resource', 'Property', 'A'], { env: { PLAT_FORCE: text } });
+  const refused = await removed('0');
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /^plat: This store is a replica; its records are deleted at their source\./m);
+  assert.deepEqual([(await removed('1')).code, (await removed('sure')).code], [1, 2]);
+});
+
+const whole = process.env.PLAT_FULL === '1' ? false : 'starts services; npm run test:full';
+
+test('a service believes no proxy that it is told not to', { skip: whole }, async (t) => {
+  const at = place(t);
+  const token = (await at.done(['key', 'create', '--store', 'm.db', '--name', 'n', '--kind', 'api'])).trim();
+  for (const [text, base] of [
+    ['false', /^http:\/\/127\.0\.0\.1:\d+\//],
+    ['true', /^https:\/\/elsewhere\.example\//],
+  ] as const) {
+    const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT], { env: { PLAT_TRUST_PROXY: text } });
+    const { api } = await addressesOf(service);
+    const headers = { 'x-forwarded-host': 'elsewhere.example', 'x-forwarded-proto': 'https' };
+    const answer = await fetch(`${api}/Reso/OData/`, {
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    });
+    const context: unknown = Object(await answer.json())['@odata.context'];
+    assert.match(String(context), base);
+    service.child.kill('SIGTERM');
+    assert.equal((await service.ended).code, 0);
+  }
 });

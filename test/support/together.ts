@@ -75,6 +75,7 @@ export const TOGETHER = {
     'cli/check.test.ts',
     'cli/clock.test.ts',
     'cli/data.test.ts',
+    'cli/flags.test.ts',
     'cli/help.test.ts',
     'cli/import-bad-input.test.ts',
     'cli/import-documents.test.ts',
