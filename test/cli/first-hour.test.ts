@@ -60,6 +60,14 @@ interface Shell extends OnTerminal {
   run(line: string): Promise<{ readonly code: number; readonly text: string }>;
 }
 
+/** What npm draws on a terminal by itself is no part of what a line says. */
+const QUIET_NPM = {
+  NO_COLOR: '1',
+  npm_config_loglevel: 'error',
+  npm_config_progress: 'false',
+  npm_config_update_notifier: 'false',
+};
+
 const PROMPT = /<<(\d+)>> $/;
 
 /** A shell on a terminal, in which plat is what `npx` finds. @param own whether it is found by npx itself */
@@ -70,7 +78,7 @@ async function shell(t: Scope, at: Place, node: OtherNode, own: boolean): Promis
     ...Object.fromEntries(kept),
     PATH: path,
     ENV: '',
-    npm_config_update_notifier: 'false',
+    ...QUIET_NPM,
   };
   const on = onTerminal(t, 'exec sh -i', { folder: at.folder, env, columns: 400 });
   on.type("PS1='<<$?>> '\n");
