@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // Starts plat with a Node that is new enough: the one that runs this file, or the one that the package brings.
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
 import { constants, homedir } from 'node:os';
@@ -45,14 +44,16 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   }
   // Without a launcher that waits, nothing stands between it and its terminal.
   if (process.channel === undefined) become(node, [...flags, ...rest]);
-  launch(node, [...flags, ...rest]);
+  await launch(node, [...flags, ...rest]);
 }
 
 /**
  * Runs plat with another Node, from one that cannot become it, and ends as that does. A terminal gives a signal to both
  * processes and `kill` to this one alone, so it is told of as a message, and counted there (src/cli/shutdown.ts).
  */
-function launch(node, args) {
+async function launch(node, args) {
+  // Loaded by who needs it: every start takes the time of what stands above.
+  const { spawn } = await import('node:child_process');
   // The channel ends with this process, however it ends, and the other one with the channel.
   const child = spawn(node, args, { env: environment, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
