@@ -91,10 +91,9 @@ function recordText(source: TextSource, shape: Shape): Sql {
     case 'native-part':
       return partText(source, {
         ...shape,
-        primary:
-          shape.listing === undefined
-            ? sql`NULL`
-            : sql`(${primaryPhoto(source.context, bind(shape.listing))})`,
+        ...(shape.listing === undefined
+          ? {}
+          : { primary: sql`(${primaryPhoto(source.context, bind(shape.listing))})` }),
         namesListing: shape.listing === undefined,
       });
   }

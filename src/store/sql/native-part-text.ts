@@ -19,7 +19,7 @@ import { type Context, recordOf, visibleRows } from './context.ts';
 import { damagedMark } from './damaged-mark.ts';
 import type { Dialect } from './dialect.ts';
 import { withFileAddresses } from './file-address.ts';
-import { all, bind, column, concat, constantText, join, name, type Sql, sql } from './fragment.ts';
+import { all, bind, column, concat, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
 import type { TextSource } from './reso-text.ts';
 
 const RESOURCE_OF_PART: Readonly<Record<NativePart, string>> = {
@@ -61,8 +61,8 @@ type PartSource = Pick<TextSource, 'context' | 'layout' | 'alias' | 'files'>;
 /** What is given of a sub-resource. */
 export interface GivenPart {
   readonly part: NativePart;
-  /** The key of the listing's primary photo, as a value of the statement. */
-  readonly primary: Sql;
+  /** The key of the listing's primary photo, as a value of the statement; absent: photos are given as they are marked. */
+  readonly primary?: Sql;
   /** Absent: all. */
   readonly members?: readonly string[] | undefined;
   /** Whether the key of its listing is its last member. */
@@ -134,8 +134,9 @@ const IS_PRIMARY = constantText('"Primary":true');
 const IS_NOT = constantText('"Primary":false');
 
 /** A photo but for its end. One that is not the first of those that are preferred is not the primary one. */
-function photoText(source: PartSource, primary: Sql): Sql {
+function photoText(source: PartSource, primary: Sql | undefined): Sql {
   const text = column(source.alias, 'native_text');
+  if (primary === undefined) return text;
   const isPrimary = sql`${column(source.alias, '_key')} = ${primary}`;
   return sql`CASE WHEN ${isPrimary} THEN replace(${text}, ${IS_NOT}, ${IS_PRIMARY}) WHEN ${stored(source, 'PreferredPhotoYN')} THEN replace(${text}, ${IS_PRIMARY}, ${IS_NOT}) ELSE ${text} END`;
 }
@@ -210,17 +211,19 @@ function derivedHtml(source: PartSource): Sql {
   const { dialect } = source.context;
   const url = addressOf(source);
   const shown = escaped(sql`coalesce(${stored(source, 'ShortDescription')}, ${constantText(UNNAMED_VIDEO)})`);
+  // The address is made once: what has a limit and a condition around it is no part of another statement.
+  const u = sql`v.u`;
   const cases = VIDEO_FORMS.map(({ pattern, player, element }) => {
     const address =
       player === undefined
-        ? url
-        : sql`replace(${url}, ${constantText(player.begins)}, ${constantText(player.instead)})`;
+        ? u
+        : sql`replace(${u}, ${constantText(player.begins)}, ${constantText(player.instead)})`;
     const { before, between } = ELEMENTS[element];
     const rest = element === 'a' ? [shown, constantText(ELEMENTS.a.behind)] : [];
     const text = concat([constantText(before), escaped(address), constantText(between), ...rest]);
-    return sql`WHEN ${dialect.matches(url, pattern, true)} THEN ${text}`;
+    return sql`WHEN ${dialect.matches(u, pattern, true)} THEN ${text}`;
   });
-  return sql`CASE ${join(cases, ' ')} END`;
+  return sql`(SELECT CASE ${join(cases, ' ')} END FROM (SELECT ${url} AS u LIMIT 1) v WHERE ${u} IS NOT NULL)`;
 }
 
 const IDENTITY = ['Id', 'ResourceUri'] as const;
@@ -259,18 +262,41 @@ export function partList(
   const rows = { ...source, layout, alias };
   const where = all(partRows(context, part, alias, listing, owner));
   const table = sql`${name(layout.textsTable)} ${name(alias)}`;
-  const list = (text: Sql, from: Sql, order: readonly Sql[], end: Sql): Sql =>
-    sql`(SELECT ${dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${from} WHERE ${where} ORDER BY ${join(order, ', ')}${end}) q)`;
+  const parts = (text: Sql, beside: Sql, order: readonly Sql[], end: Sql): Sql =>
+    sql`(SELECT ${text} AS x${beside} FROM ${table} WHERE ${where} ORDER BY ${join(order, ', ')}${end}) q`;
+  const joined = dialect.joined(sql`x`);
   if (expansion === 'PrimaryPhoto') {
     const text = partText(rows, { part, members, primary: column(alias, '_key') });
-    return list(text, table, primaryOrder(rows), sql` LIMIT 1`);
+    return sql`(SELECT ${joined} FROM ${parts(text, sql``, primaryOrder(rows), sql` LIMIT 1`)})`;
   }
   const order = partOrder(dialect, part, alias);
-  if (part !== 'photos') {
-    return list(partText(rows, { part, members, primary: sql`NULL` }), table, order, sql``);
-  }
-  const primary = context.alias();
-  const text = partText(rows, { part, members, primary: column(primary, 'k') });
-  const first = sql`(${primaryPhoto(context, listing, owner)}) ${name(primary)}`;
-  return list(text, sql`${first} CROSS JOIN ${table}`, order, sql``);
+  const text = partText(rows, { part, members });
+  const tellsPrimary = part === 'photos' && members?.includes('Primary') !== false;
+  if (!tellsPrimary) return sql`(SELECT ${joined} FROM ${parts(text, sql``, order, sql``)})`;
+  const isMarked = layout.fields.some((field) => field.name === 'PreferredPhotoYN');
+  const preferred = sql`, ${isMarked ? column(alias, 'PreferredPhotoYN') : sql`FALSE`} AS p`;
+  const counted = sql`SELECT ${joined} AS t, count(CASE WHEN p THEN 1 END) AS n FROM ${parts(text, preferred, order, sql``)}`;
+  return sql`(SELECT ${withOnePrimary(dialect, sql`z.t`, sql`z.n`)} FROM (${counted}) z)`;
+}
+
+/**
+ * The joined texts of a listing's photos, of which one is the primary one: the first that is marked so, or else the first.
+ * Most lists have one mark already, and stay as they are.
+ * @param marks how many there are
+ */
+function withOnePrimary(dialect: Dialect, list: Sql, marks: Sql): Sql {
+  const [yes, no] = ['"Primary":true', '"Primary":false'];
+  const before = (mark: Sql): Sql =>
+    sql`CAST(${dialect.call('indexof', [list, mark], ['string', 'string'])} AS integer)`;
+  const none = concat([
+    sql`substr(${list}, 1, ${before(IS_NOT)})`,
+    IS_PRIMARY,
+    sql`substr(${list}, ${before(IS_NOT)} + ${integer(no.length + 1)})`,
+  ]);
+  const several = concat([
+    sql`substr(${list}, 1, ${before(IS_PRIMARY)} + ${integer(yes.length)})`,
+    sql`replace(substr(${list}, ${before(IS_PRIMARY)} + ${integer(yes.length + 1)}), ${IS_PRIMARY}, ${IS_NOT})`,
+  ]);
+  const isOther = (mark: Sql): Sql => sql`${before(mark)} >= 0`;
+  return sql`CASE WHEN ${marks} = 1 OR ${list} IS NULL THEN ${list} WHEN ${marks} = 0 AND ${isOther(IS_NOT)} THEN ${none} WHEN ${marks} > 1 AND ${isOther(IS_PRIMARY)} THEN ${several} ELSE ${list} END`;
 }
