@@ -2,6 +2,7 @@ import type { StoreModel } from '../model.ts';
 import { contentHash } from '../record/content-hash.ts';
 import { type MediaKind, mediaKind } from '../record/media.ts';
 import type { ParsedRecord } from '../record/parsed-record.ts';
+import { derivedCounts } from './child-counts.ts';
 
 /** A record made ready before the write lock is taken. */
 export interface PreparedRecord {
@@ -10,6 +11,9 @@ export interface PreparedRecord {
   readonly kind: MediaKind | null;
   readonly children: ReadonlyMap<string, readonly PreparedRecord[]>;
 }
+
+/** Stands for the hash of a record that has its counts yet to come: they are part of it (child-counts.ts). */
+const UNCOUNTED = '';
 
 export function prepareRecord(record: ParsedRecord, model: StoreModel): PreparedRecord {
   const { resource, values } = record;
@@ -22,7 +26,10 @@ export function prepareRecord(record: ParsedRecord, model: StoreModel): Prepared
   }
   return {
     record,
-    hash: contentHash(resource, values, model.settings.owner),
+    hash:
+      derivedCounts(model, resource.name).length > 0
+        ? UNCOUNTED
+        : contentHash(resource, values, model.settings.owner),
     kind: resource.name === 'Media' ? mediaKind(values) : null,
     children,
   };
