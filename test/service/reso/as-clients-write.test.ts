@@ -57,4 +57,21 @@ test('a token in quotes is refused, rather than taken for a key before all other
     path = typeof next === 'string' ? next.slice(next.indexOf('/Reso')) : undefined;
   }
   assert.deepEqual(keys, ["'B'", 'A', 'C']);
+  // The native interface gives tokens, and refuses quotes, in the same way.
+  const native: string[] = [];
+  for (let after = ''; ; ) {
+    const { json } = await ask(
+      `/v1/listings?_limit=1&_select=ListingKey&_skiptoken=${encodeURIComponent(after)}`,
+    );
+    const { Results, SkipToken } = Object(json).D;
+    if (Results.length === 0) break;
+    native.push(Results[0].Id);
+    after = SkipToken;
+  }
+  assert.deepEqual(native, ["'B'", 'A', 'C']);
+  const refused = await ask("/v1/listings?_skiptoken='A'");
+  assert.deepEqual(
+    [refused.status, Object(refused.json).D.Code, Object(refused.json).D.Message],
+    [400, 1053, `_skiptoken is "'A'", but takes a token as it was given, without quotes.`],
+  );
 });

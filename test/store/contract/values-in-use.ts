@@ -192,6 +192,19 @@ export function valuesInUseContract(engine: Engine): void {
     await none(world);
   });
 
+  test('a store from before values were counted is counted when it is opened, once', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { City: 'Ely' }), listing('B', { City: 'Duluth' }));
+    await world.damage(
+      `DELETE FROM plat_meta WHERE name = 'counting_rules'`,
+      `DELETE FROM plat_counters WHERE resource LIKE '%Duluth'`,
+    );
+    const [store, other] = await Promise.all([world.again(), world.again()]);
+    for (const opened of [store, other]) await none({ store: opened });
+    const reader = { store, ...operations(store, world.clock) };
+    assert.deepEqual(await told(reader, IDX, 'City'), ['City.Duluth', 'City.Ely']);
+  });
+
   test('counts that are not the rows are found and made anew, with what is told by them', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
