@@ -34,6 +34,8 @@ function linesOf(document: string, until?: string): string[] {
 const LASTING: readonly (readonly [line: RegExp, ready: RegExp])[] = [
   [/\bdemo\b/, /\$top=1'\n/],
   [/plat serve\b/, /^admin .*\n/m],
+  // A store without a copy is downloaded first; one that is current has nothing to do yet.
+  [/--watch$/, /resource=Property step=update state=done/],
   [/--watch\b/, /^admin .*\n/m],
 ];
 
