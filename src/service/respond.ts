@@ -61,11 +61,12 @@ type Route =
   | { readonly kind: 'admin' | 'none'; readonly path: string };
 
 function routeOf({ surface, path, headers }: Exchange): Route {
-  const front = frontOf(path, headers.accept);
-  if (front !== undefined) return { kind: 'front', path, front };
-  if (surface.name === 'admin') return { kind: 'admin', path };
-  if (path.startsWith(MEDIA)) return { kind: 'media', path: path.slice(MEDIA.length) };
   const plain = path.replaceAll(/\/{2,}/g, '/');
+  const named = plain === '/' ? plain : plain.replace(/\/$/, '');
+  const front = frontOf(named, headers.accept);
+  if (front !== undefined) return { kind: 'front', path: named, front };
+  if (surface.name === 'admin') return { kind: 'admin', path: named };
+  if (path.startsWith(MEDIA)) return { kind: 'media', path: path.slice(MEDIA.length) };
   for (const [kind, root] of [['reso', surface.resoRoot] as const, ['native', surface.nativeRoot] as const]) {
     if (root === undefined) continue;
     if (plain.startsWith(root)) return { kind, path: plain.slice(root.length) };
@@ -117,12 +118,12 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
 }
 
 /** Whether nobody needs a key: files carry a signature in their address, and probes have none. */
-function isOpen({ path, headers }: Exchange, route: Route): boolean {
+function isOpen({ headers }: Exchange, route: Route): boolean {
   switch (route.kind) {
     case 'media':
       return true;
     case 'admin':
-      return isOpenAdminPath(path);
+      return isOpenAdminPath(route.path);
     case 'front':
       // With a key, an interface is described as the key sees it.
       return route.front.kind !== 'description' || headers.authorization === undefined;
@@ -215,7 +216,7 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       return servedFile(responder.files, exchange, route.path, now);
     case 'admin':
       if (!isOpen(exchange, route)) await sessionOf(responder, exchange, begun, now);
-      return admin(responder.admin, exchange);
+      return admin(responder.admin, route.path);
     case 'reso':
     case 'native': {
       const session = await sessionOf(responder, exchange, begun, now);

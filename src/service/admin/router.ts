@@ -3,7 +3,7 @@ import { spanText } from '../../store/clock-jump.ts';
 import type { Store } from '../../store/store.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
 import type { UsageRecorder } from '../access/usage.ts';
-import { type Exchange, json, type Reply } from '../exchange.ts';
+import { json, type Reply } from '../exchange.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** What the admin port tells. */
@@ -85,7 +85,7 @@ export const ADMIN_ROUTES: ReadonlyMap<string, AdminRoute> = new Map<string, Adm
 
 export const isOpenAdminPath = (path: string): boolean => ADMIN_ROUTES.get(path)?.isOpen ?? false;
 
-export async function admin(context: AdminContext, { path }: Exchange): Promise<Reply> {
+export async function admin(context: AdminContext, path: string): Promise<Reply> {
   const route = ADMIN_ROUTES.get(path);
   if (route === undefined) throw platError('pathNotFound', { path });
   return route.answer(context);

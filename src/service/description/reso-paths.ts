@@ -1,5 +1,5 @@
 /** The paths of a RESO service root, from the entity sets, navigations and options that there are. */
-import type { Field, Navigation, Resource } from '../../dictionary/index.ts';
+import { CUSTOM_FIELDS, type Field, type Navigation, type Resource } from '../../dictionary/index.ts';
 import { OPTIONS_OF, type ResourcePath, type SystemOption } from '../../query/odata/index.ts';
 import { DIGEST_OPTIONS } from '../reso/digests.ts';
 import type { SurfaceName } from '../surface.ts';
@@ -108,6 +108,27 @@ function keyParameter({ resource }: DescribedResource): Json {
   return inPath('key', { type: isText ? 'string' : 'integer' }, `${resource.key}; a quote in it is doubled`);
 }
 
+/** The custom fields of one record by themselves. */
+function customPath(set: DescribedResource, place: Place): Paths {
+  const { name, key } = set.resource;
+  const own = (set.fields ?? []).filter((field) => field.custom !== undefined || field.name === key);
+  return {
+    [`${recordPath(set, place)}/${CUSTOM_FIELDS}`]: {
+      get: operation({
+        tag: place.tag,
+        fault: FAULT,
+        id: idOf('get', name, CUSTOM_FIELDS),
+        summary: `The custom fields of one record of ${name}, with its key`,
+        parameters: [keyParameter(set), ...parametersOf(OPTIONS_OF.record)],
+        answer: content(
+          JSON_NAME,
+          recordSchema(own, key, (field) => field.name),
+        ),
+      }),
+    },
+  };
+}
+
 /** Every kind of path that there is below an entity set. */
 const KINDS: Readonly<Record<Exclude<ResourcePath['kind'], 'service' | 'metadata'> | 'digests', Describe>> = {
   collection: ({ resource }, { root, tag }) => {
@@ -164,7 +185,12 @@ const KINDS: Readonly<Record<Exclude<ResourcePath['kind'], 'service' | 'metadata
       });
       return [`${path}/${navigation}`, { get: described }];
     });
-    return { [path]: { get: one }, ...Object.fromEntries(related) };
+    const custom = (set.fields ?? []).some((field) => field.custom !== undefined);
+    return {
+      [path]: { get: one },
+      ...Object.fromEntries(related),
+      ...(custom ? customPath(set, place) : {}),
+    };
   },
   field: (set, place) => {
     const { name } = set.resource;

@@ -49,12 +49,20 @@ export const listingNames = (request: NativeExchange): NativeNames => {
   return resourceNames('listings', schema.of(listingResource(request)), schema);
 };
 
-/** Understands what is asked of listings. @param taken the parameters that the path has a use for */
-export function bindListings(request: NativeExchange, taken: readonly ParameterName[]): NativeRequest {
+/**
+ * Understands what is asked of listings.
+ * @param taken the parameters that the path has a use for
+ * @param collection as messages call what is asked
+ */
+export function bindListings(
+  request: NativeExchange,
+  taken: readonly ParameterName[],
+  collection = 'listings',
+): NativeRequest {
   const { exchange, session, parameters } = request;
   const { most, default: usual } = exchange.surface.paging.nativeLimit;
   return bindParameters(parameters, {
-    names: listingNames(request),
+    names: { ...listingNames(request), collection },
     parameters: taken,
     ...LISTING_EXPANDED,
     limit: { most, default: usual },

@@ -28,7 +28,7 @@ const USUAL_DISTANCE = 10;
 const GREATEST_DISTANCE = 100;
 
 export async function nearby(request: NativeExchange): Promise<Reply> {
-  const asked = bindListings(request, NEARBY_PARAMETERS);
+  const asked = bindListings(request, NEARBY_PARAMETERS, 'listings/nearby');
   const latitude = coordinate(request, '_lat', 90);
   const longitude = coordinate(request, '_lon', 180);
   const miles = distanceOf(request);

@@ -170,6 +170,17 @@ test('a slash too many, at the end or in the middle, says nothing', async () => 
       assert.equal((await service.get('api', other, { token })).text, text, other);
     }
   }
+  for (const [path, other] of [
+    ['/live', '//live/'],
+    ['/openapi.json', '//openapi.json/'],
+    ['/documents/odata.md', '/documents//odata.md/'],
+  ] as const) {
+    const { status, text } = await service.get('admin', path);
+    assert.equal(status, 200, text);
+    assert.equal((await service.get('admin', other)).text, text, other);
+  }
+  const open = await service.get('admin', '/status/');
+  assert.equal(open.status, 401, open.text);
 });
 
 test('a URL of more than 16 KB: 414', async () => {

@@ -113,6 +113,10 @@ describe('/v1/listings/nearby', () => {
       'The parameter _lon is required.',
     ]);
     for (const [query, told] of [
+      [
+        `${POINT}&_skiptoken=`,
+        '_skiptoken is not for listings/nearby; the parameters there are _lat, _lon, _distance, _filter, _select, _expand, _limit, _skip, _page, _pagination.',
+      ],
       ['_lat=91&_lon=0', '_lat is "91", but takes a number of degrees from -90 to 90.'],
       ['_lat=1&_lon=1e2', '_lon is "1e2", but takes a number of degrees from -180 to 180.'],
       ['_lat=&_lon=0', '_lat is "", but takes a number of degrees from -90 to 90.'],
