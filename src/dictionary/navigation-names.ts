@@ -21,7 +21,10 @@ export const CUSTOM_FIELDS = 'CustomFields';
 
 const custom = new WeakMap<Resource, Navigation>();
 
-/** The way from a record to its custom fields: to the record itself, of which nothing else is given. */
+/**
+ * The way from a record to its custom fields: to the record itself, of which nothing else is given. It is a list of one, as
+ * the clients of other services read it.
+ */
 export function customFieldsOf(resource: Resource): Navigation {
   const known = custom.get(resource);
   if (known !== undefined) return known;
@@ -30,7 +33,7 @@ export function customFieldsOf(resource: Resource): Navigation {
     resource: name,
     name: CUSTOM_FIELDS,
     target: name,
-    collection: false,
+    collection: true,
     local: key,
     remote: key,
   };

@@ -1,4 +1,5 @@
 /** What expansions multiply: about how many related records come with each row, before any is read. */
+import { leadsToCustomFields } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import type { Expansion } from './request.ts';
 
@@ -14,7 +15,8 @@ export const relatedRecords = (expansions: readonly Expansion[]): number =>
 
 function recordsOf({ navigation, give, query }: Expansion): number {
   if (give === 'count') return 1;
-  const records = navigation.collection ? Math.min(query.top ?? IN_COLLECTION, IN_COLLECTION) : 1;
+  const isList = navigation.collection && !leadsToCustomFields(navigation);
+  const records = isList ? Math.min(query.top ?? IN_COLLECTION, IN_COLLECTION) : 1;
   return records * (1 + relatedRecords(query.expansions));
 }
 

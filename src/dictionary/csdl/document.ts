@@ -96,7 +96,7 @@ function entityType(
             {
               name: CUSTOM_FIELDS,
               target: customTypeName(resource),
-              collection: false,
+              collection: true,
               contained: true as const,
             },
           ]

@@ -39,16 +39,16 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   const tag = weakTag(text);
   const headers = { etag: tag, ...preferenceHeaders(preferences) };
   if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
+  const answer = { status: 200, headers: { 'content-type': resoJson(request), ...headers }, rows: 1 };
+  const context = `#${contextOf(path, query)}`;
+  if (path.custom === true) {
+    return { ...answer, body: [begun(contextMember(request, context), '"value":['), text, ']}'] };
+  }
   const head = {
-    ...contextMember(request, `#${contextOf(path, query)}/$entity`),
+    ...contextMember(request, `${context}/$entity`),
     ...(request.level === 'full' ? { '@odata.etag': tag } : {}),
   };
-  return {
-    status: 200,
-    headers: { 'content-type': resoJson(request), ...headers },
-    body: [begun(head, ''), text.subarray(1)],
-    rows: 1,
-  };
+  return { ...answer, body: [begun(head, ''), text.subarray(1)] };
 }
 
 /** @throws PlatError `optionInvalid` for fields that are no custom ones */
@@ -59,7 +59,7 @@ function customOf({ selection }: CollectionQuery, { resource }: RecordPath): Sel
   throw platError('optionInvalid', facts, { target: '$select' });
 }
 
-/** The custom fields of a record are in no entity set, but where it is. */
+/** The custom fields of a record are in no entity set, but where it is; they are a list of one. */
 function contextOf({ resource, custom }: RecordPath, query: CollectionQuery): string {
   const { name } = resource.resource;
   return `${name}${custom === true ? `/${CUSTOM_FIELDS}` : ''}${contextFields(query)}`;

@@ -26,7 +26,8 @@ export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
       // They are a part of the record, which has its own.
       ...(leadsToCustomFields(navigation) ? { control: undefined } : {}),
     };
-    return expansion.navigation.collection
+    if (leadsToCustomFields(navigation)) return customMember(source, expansion, inner);
+    return navigation.collection
       ? collectionMember(source, expansion, inner)
       : singleMember(source, expansion, inner);
   });
@@ -113,13 +114,24 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   return query.count ? [...countMember, ...member] : member;
 }
 
+/** The custom fields of the record itself, as a list of one. */
+function customMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
+  const list = [constantText('['), relatedText(source, expansion, shape), constantText(']')];
+  return [constantText(`,${label(expansion.name)}`), ...list];
+}
+
 function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
+  return [constantText(`,${label(expansion.name)}`), relatedText(source, expansion, shape)];
+}
+
+/** The one record that an expansion leads to; `null` where there is none. */
+function relatedText(source: TextSource, expansion: Expansion, shape: ResoShape): Sql {
   const { context } = source;
   const { navigation, give } = expansion;
   const rows = targetRows(source, expansion, shape);
   const owner = context.model.resource(navigation.resource).fields.get(navigation.local);
   const remote = rows.source.layout.resource.fields.get(navigation.remote);
-  if (owner === undefined || remote === undefined) return [constantText(`,${label(expansion.name)}null`)];
+  if (owner === undefined || remote === undefined) return constantText('null');
   const link = isOwnLink(source, navigation.local)
     ? column(source.alias, navigation.local)
     : valueAt(placeOf(context, 0, [], owner));
@@ -130,7 +142,7 @@ function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape
   const text = recordText(rows.source, shape, give);
   const where = all([sql`${key} = ${link}`, ...rows.conditions]);
   const found = sql`(SELECT ${text} FROM ${rows.from} WHERE ${where} LIMIT 1)`;
-  return [constantText(`,${label(expansion.name)}`), sql`coalesce(${found}, 'null')`];
+  return sql`coalesce(${found}, 'null')`;
 }
 
 function recordText(source: TextSource, shape: ResoShape, give: Expansion['give']): Sql {
@@ -161,7 +173,8 @@ export function needsColumns(source: Pick<TextSource, 'layout'>, shape: ResoShap
     namesCustomFields(source.layout, shape) ||
     shape.expansions.some(
       ({ navigation }) =>
-        !navigation.collection && !source.layout.links.some((link) => link.field === navigation.local),
+        (!navigation.collection || leadsToCustomFields(navigation)) &&
+        !source.layout.links.some((link) => link.field === navigation.local),
     )
   );
 }

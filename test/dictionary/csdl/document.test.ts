@@ -119,7 +119,7 @@ describe('a document of the dictionary', () => {
     assert.deepEqual(own, {
       name: 'CustomFields',
       target: 'MemberCustomFields',
-      collection: false,
+      collection: true,
       contained: true,
     });
     const custom = typeNamed(document, 'Member').properties.filter(({ name }) =>

@@ -59,7 +59,7 @@ describe('a metadata document', () => {
       Key: { PropertyRef: { Name: 'ListingKey' } },
       NavigationProperty: {
         Name: 'CustomFields',
-        Type: 'org.reso.metadata.PropertyCustomFields',
+        Type: 'Collection(org.reso.metadata.PropertyCustomFields)',
         ContainsTarget: 'true',
       },
       Property: [

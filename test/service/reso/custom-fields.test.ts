@@ -51,18 +51,18 @@ test('gives the custom fields that the key may see, with the key of the record',
   assert.deepEqual((await all.page(path)).rows, [
     {
       ListingKey: 'A',
-      CustomFields: { ListingKey: 'A', Lake_Dues: 120.5, Lake_Uses: ['Boat'], Lake_Key: '1' },
+      CustomFields: [{ ListingKey: 'A', Lake_Dues: 120.5, Lake_Uses: ['Boat'], Lake_Key: '1' }],
     },
-    { ListingKey: 'B', CustomFields: { ListingKey: 'B', Lake_Dues: null, Lake_Uses: [], Lake_Key: null } },
-    { ListingKey: 'C', CustomFields: { ListingKey: 'C', Lake_Dues: 7, Lake_Uses: [], Lake_Key: null } },
+    { ListingKey: 'B', CustomFields: [{ ListingKey: 'B', Lake_Dues: null, Lake_Uses: [], Lake_Key: null }] },
+    { ListingKey: 'C', CustomFields: [{ ListingKey: 'C', Lake_Dues: 7, Lake_Uses: [], Lake_Key: null }] },
   ]);
   assert.deepEqual((await idx.page(path)).rows, [
-    { ListingKey: 'A', CustomFields: { ListingKey: 'A', Lake_Dues: 120.5, Lake_Uses: ['Boat'] } },
-    { ListingKey: 'B', CustomFields: { ListingKey: 'B', Lake_Dues: null, Lake_Uses: [] } },
+    { ListingKey: 'A', CustomFields: [{ ListingKey: 'A', Lake_Dues: 120.5, Lake_Uses: ['Boat'] }] },
+    { ListingKey: 'B', CustomFields: [{ ListingKey: 'B', Lake_Dues: null, Lake_Uses: [] }] },
   ]);
   for (const options of ['$orderby=ListPrice', "$filter=City eq 'Ely'", '$skip=0']) {
     const [first] = (await idx.page(`${path}&$top=1&${options}`)).rows;
-    assert.equal(Object(first?.CustomFields).ListingKey, first?.ListingKey, options);
+    assert.equal(Object(first?.CustomFields)[0].ListingKey, first?.ListingKey, options);
   }
 });
 
@@ -71,33 +71,35 @@ test('takes $select, in parentheses and from outside, and stands beside other ex
   const ask = (options: string) => idx.record(`Property('A')?${options}`);
   assert.deepEqual(await ask('$select=City&$expand=CustomFields($select=Lake_Dues)'), {
     City: 'Ely',
-    CustomFields: one,
+    CustomFields: [one],
   });
   assert.deepEqual(await ask('$select=City,CustomFields/Lake_Dues&$expand=CustomFields'), {
     City: 'Ely',
-    CustomFields: one,
+    CustomFields: [one],
   });
   assert.deepEqual(
     await ask('$select=City&$expand=CustomFields($select=Lake_Dues),ListAgent($select=MemberKey)'),
     {
       City: 'Ely',
-      CustomFields: one,
+      CustomFields: [one],
       ListAgent: { MemberKey: 'M' },
     },
   );
-  assert.deepEqual(Object((await ask('$expand=*')).CustomFields).Lake_Uses, ['Boat']);
-  assert.deepEqual(await idx.record("Property('A')/CustomFields?$select=Lake_Dues"), one);
-  assert.deepEqual(await idx.record("Property('A')/CustomFields"), { ...one, Lake_Uses: ['Boat'] });
+  assert.deepEqual(Object((await ask('$expand=*')).CustomFields)[0].Lake_Uses, ['Boat']);
+  assert.deepEqual(await idx.record("Property('A')/CustomFields?$select=Lake_Dues"), { value: [one] });
+  assert.deepEqual(await idx.record("Property('A')/CustomFields"), {
+    value: [{ ...one, Lake_Uses: ['Boat'] }],
+  });
   const full = await idx.get("Property('A')?$select=City&$expand=CustomFields($select=Lake_Dues)", {
     headers: { accept: 'application/json;odata.metadata=full' },
   });
-  assert.deepEqual(full.json.CustomFields, one);
+  assert.deepEqual(full.json.CustomFields, [one]);
 });
 
-test('is null where there are none, and refuses what it cannot give', async () => {
+test('is empty where there are none, and refuses what it cannot give', async () => {
   assert.deepEqual(await idx.record("Member('M')?$select=MemberKey&$expand=CustomFields"), {
     MemberKey: 'M',
-    CustomFields: null,
+    CustomFields: [],
   });
   const refused: Record<string, readonly [number, string]> = {
     'Property?$expand=CustomFields($select=City)': [400, 'optionInvalid'],
@@ -118,7 +120,7 @@ test('$metadata declares it as a part of the record, with the fields that the ke
   const { text } = await idx.get('$metadata');
   assert.ok(
     text.includes(
-      '<NavigationProperty Name="CustomFields" Type="org.reso.metadata.PropertyCustomFields" ContainsTarget="true"/>',
+      '<NavigationProperty Name="CustomFields" Type="Collection(org.reso.metadata.PropertyCustomFields)" ContainsTarget="true"/>',
     ),
   );
   const [, type = ''] = /<EntityType Name="PropertyCustomFields">(.*?)<\/EntityType>/s.exec(text) ?? [];

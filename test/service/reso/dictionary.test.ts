@@ -51,8 +51,11 @@ const idx = asker(service, 'replication', await service.key('replication', { rol
 test('Field lists every field in use of every published resource, as the metadata does', async () => {
   const { text } = await all.get('$metadata');
   const declared = [...text.matchAll(/<EntityType Name="(\w+)">(.*?)<\/EntityType>/gs)].flatMap(
-    ([, resource, body = '']) =>
-      [...body.matchAll(/<Property Name="(\w+)"/g)].map(([, field]) => `${resource}.${field}`),
+    // What only gives the custom fields of a record once more is no resource.
+    ([, resource = '', body = '']) =>
+      resource.endsWith('CustomFields')
+        ? []
+        : [...body.matchAll(/<Property Name="(\w+)"/g)].map(([, field]) => `${resource}.${field}`),
   );
   assert.deepEqual((await all.walk('Field')).flat(), declared.toSorted());
 });
