@@ -48,7 +48,7 @@ export function useBench(engine: Engine): () => Bench {
 export function seeds(engine: Engine): readonly number[] {
   const { PLAT_SEED: one, PLAT_FULL: full } = process.env;
   if (one !== undefined) return [Number(one)];
-  return Array.from({ length: full === '1' ? 20_000 : runsOn(engine, 2000) }, (_, index) => index + 1);
+  return Array.from({ length: full === '1' ? 20_000 : runsOn(engine, 2200) }, (_, index) => index + 1);
 }
 
 /** Whether so many are asked that every kind of query should occur. */
