@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
 import type {
   CustomFieldDeclaration,
@@ -52,15 +53,16 @@ const DEFAULT_FILE = 'plat.config.json';
 /**
  * Reads and checks the configuration.
  * @param file undefined: `plat.config.json` in the working directory, if there is one
+ * @param isMade whether the command makes a file that is not there yet
  * @throws PlatError `usage` that names the place in the file and what is wrong there
  */
-export async function readConfig(file: string | undefined): Promise<ConfigFile> {
+export async function readConfig(file: string | undefined, isMade = false): Promise<ConfigFile> {
   const path = file ?? DEFAULT_FILE;
+  if ((file === undefined || isMade) && !existsSync(path)) return {};
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    if (file === undefined) return {};
     throw platError('usage', { reason: `The configuration ${path} cannot be read.` }, { cause });
   }
   return checked(path, parse(path, text));
@@ -86,6 +88,19 @@ export async function writeDictionary(file: string, declarations: Declarations):
   using partial = new PartialFile(path, '.partial');
   writeFileSync(partial.path, json);
   partial.takePlace();
+}
+
+/** @throws PlatError `usage` when a configuration cannot be written, or is not meant to be */
+export function mustBeWritable(file: string): void {
+  const isThere = existsSync(file);
+  const path = isThere ? realpathSync(file) : file;
+  try {
+    if (isThere) accessSync(path, constants.W_OK);
+    accessSync(dirname(path), constants.W_OK); // another file takes its place
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw platError('usage', { reason: `The configuration ${file} cannot be written: ${why}.` }, { cause });
+  }
 }
 
 /** Where the configuration is that a command reads. */

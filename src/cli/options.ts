@@ -51,9 +51,9 @@ export function wholeNumber(least: number, most: number) {
  * Reads the configuration and lets it stand in for options that neither the line nor the environment gave.
  * @throws PlatError `usage` when an option is still missing that the command needs
  */
-export async function applyConfig(command: Command): Promise<ConfigFile> {
+export async function applyConfig(command: Command, isMade = false): Promise<ConfigFile> {
   const file: unknown = command.getOptionValue('config');
-  const config = await readConfig(typeof file === 'string' ? file : undefined);
+  const config = await readConfig(typeof file === 'string' ? file : undefined, isMade);
   for (const each of command.options) {
     const name = each.attributeName();
     const source = command.getOptionValueSource(name);

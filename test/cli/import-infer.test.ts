@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { MOST_FIELDS, Study } from '../../src/cli/import/study.ts';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
+import { standardDictionary } from '../../src/dictionary/index.ts';
 import { openStore } from '../../src/open-store.ts';
 import { parseRecord } from '../../src/store/record/parse-record.ts';
 import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
@@ -177,6 +179,68 @@ test('--extra-fields keep declares in the store alone; a name that no field can 
   assert.match(
     kept.err,
     /^plat\.config\.json lists customFields, so the next command that reads it leaves these out: --infer writes them there$/m,
+  );
+});
+
+test('names that every object inherits are counted as others are; a reason that many fields share is told once', async (t) => {
+  const at = place(t);
+  const objects = Array.from({ length: 30 }, (_, index) => `"Obj${index}":{}`).join(',');
+  at.file('a.ndjson', `{"ListingKey":"1","__proto__":"a","constructor":"b","toString":1,${objects}}\n`);
+  const { code, out, err } = await at.run([
+    ...['import', '--store', 'm.db', '--infer', '--extra-fields', 'ignore', '--json', 'a.ndjson'],
+  ]);
+  assert.equal(code, 0, err);
+  const [{ ignored }]: { ignored: { unknown: Json } }[] = JSON.parse(out);
+  assert.deepEqual(Object.entries(ignored.unknown).slice(0, 4), [
+    ['__proto__', 1],
+    ['constructor', 1],
+    ['toString', 1],
+    ['Obj0', 1],
+  ]);
+  assert.match(
+    err,
+    /^a\.ndjson: ignored, .*: __proto__ \(1\), constructor \(1\), toString \(1\), Obj0 \(1\)/m,
+  );
+  assert.deepEqual(
+    err.split('\n').filter((line) => line.includes('Obj') && line.startsWith('Property.')),
+    [
+      'Property.Obj0 and 29 more are not declared: its values are objects, or lists of something else than texts',
+    ],
+  );
+});
+
+test('a study says whether there may be more fields than it looked at', () => {
+  const dictionary = standardDictionary();
+  const study = new Study(dictionary);
+  const property = dictionary.resources.get('Property');
+  assert.ok(property !== undefined);
+  const names = Array.from({ length: MOST_FIELDS + 1 }, (_, index) => [`F${index}`, index] as const);
+  study.see(property, Object.fromEntries(names.slice(0, MOST_FIELDS - 1)), false);
+  assert.equal(study.isFull, false);
+  study.see(property, Object.fromEntries(names), false);
+  assert.deepEqual([study.isFull, study.drafts().length], [true, MOST_FIELDS]);
+});
+
+test('--infer makes the configuration that --config names; where it cannot be written nothing is declared or stored', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1', Local: true }]);
+  const args = ['import', '--store', 'm.db', '--infer', 'a.ndjson', '--config'];
+  const refused = await at.run([...args, 'none/own.json']);
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /^plat: The configuration none\/own\.json cannot be written: ENOENT: .*\.$/m);
+  assert.deepEqual(JSON.parse(await at.done(['export', '--store', 'm.db', '--declarations'])), {
+    dictionary: {},
+  });
+  assert.deepEqual(await at.exported('m.db', 'Property'), []);
+  await at.done([...args, 'own.json']);
+  assert.deepEqual(JSON.parse(readFileSync(at.path('own.json'), 'utf8')), {
+    dictionary: { customFields: [field('Local', 'boolean')] },
+  });
+  const lacking = await at.run(['import', '--store', 'm.db', 'a.ndjson', '--config', 'no.json']);
+  assert.deepEqual(
+    [lacking.code, lacking.err],
+    [2, 'plat: The configuration no.json cannot be read.\n'],
+    'without --infer',
   );
 });
 

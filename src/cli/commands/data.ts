@@ -85,7 +85,7 @@ export function defineExport(exporting: Command): void {
   exporting
     .addOption(STORE_OPTION())
     .addOption(CONFIG_OPTION())
-    .addOption(option('--resource <name>', 'what to write; needed, but with --declarations'))
+    .addOption(option('--resource <name>', 'what to write; needed, unless --declarations'))
     .addOption(option('--out <file>', 'where to; stdout if not given'))
     .addOption(
       option(

@@ -12,7 +12,7 @@ import { importFile } from '../import/import-file.ts';
 import type { FileReport, Unwritten } from '../import/importer.ts';
 import type { ReadOptions } from '../import/placed-records.ts';
 import { once, rereadable } from '../import/spooled.ts';
-import { Study } from '../import/study.ts';
+import { MOST_FIELDS, Study } from '../import/study.ts';
 import { type InputFile, mustBeReadable } from '../import/text-source.ts';
 import { openStore } from '../open-store.ts';
 import {
@@ -63,7 +63,7 @@ export function defineImport(importing: Command): void {
     .addOption(CLOCK_OPTION())
     .addOption(JSON_OPTION())
     .action(async (files: string[], _options, command: Command) => {
-      const config = await applyConfig(command);
+      const config = await applyConfig(command, command.opts().infer === true);
       const {
         store: address,
         resource,
@@ -104,6 +104,7 @@ export function defineImport(importing: Command): void {
         const options = { resource: name, map, takesUnknown: reading.dropsUnknown, reading, remedy };
         const reports: (FileReport & { declared?: readonly string[] })[] = [];
         for (const file of inputs.files) {
+          if (signal.aborted) break;
           const ofFile = await withProgress(`Importing ${file.name}`, sizeOf(file.path), (progress) =>
             importFile(store, file, options, progress, signal),
           );
@@ -111,6 +112,8 @@ export function defineImport(importing: Command): void {
           ofFile.forEach(tell);
         }
         print(reports, reports.map(text), json);
+        if (signal.aborted)
+          reportLines('plat: cut short; what was stored is kept, and the same import stores the rest');
         const complete = reports.every(({ rejected }) => rejected === 0) && !signal.aborted;
         process.exitCode = complete ? EXIT.done : EXIT.failed;
       } finally {
@@ -155,12 +158,22 @@ async function declareExtra(
       ...table(drafts.map(rowOf)).map((row) => `  ${row}`),
     ]);
   }
-  for (const { resource: of, name, reason } of refused) {
-    reportLines(`${of}.${name} is not declared: ${reason}`);
+  const alike = Map.groupBy(refused, ({ resource: of, reason }) => `${of}: ${reason}`);
+  for (const each of alike.values()) {
+    const shown = each.length > MOST_REFUSED ? each.slice(0, 1) : each;
+    const more = each.length > shown.length ? ` and ${each.length - 1} more are` : ' is';
+    for (const { resource: of, name, reason } of shown)
+      reportLines(`${of}.${name}${more} not declared: ${reason}`);
   }
+  if (study.isFull)
+    reportLines(
+      `${MOST_FIELDS} names were looked at that are no fields; what others there are is not declared`,
+    );
   return drafts.map(({ field }) => `${field.resource}.${field.name}`);
 }
 
+/** Fields that are named one by one where they are refused for the same reason. */
+const MOST_REFUSED = 20;
 /** Values of a lookup that are shown. */
 const SHOWN = 6;
 

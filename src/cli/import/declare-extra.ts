@@ -6,7 +6,7 @@ import { type Declarations, type Dictionary, declare, standardDictionary } from 
 import { PlatError } from '../../errors/index.ts';
 import { MOST_FIELDS } from '../../replica/copy/drift.ts';
 import type { Store } from '../../store/store.ts';
-import { writeDictionary } from '../config.ts';
+import { mustBeWritable, writeDictionary } from '../config.ts';
 import type { Progress } from '../progress.ts';
 import { mapped } from './field-map.ts';
 import { placedRecords, type ReadOptions } from './placed-records.ts';
@@ -70,6 +70,7 @@ export async function declareDrafts(
   const taken = tried.filter((draft) => !refused.has(draft));
   const all: Declarations = { ...known, ...declarations(taken) };
   if (taken.length > 0) {
+    if (configuration !== undefined) mustBeWritable(configuration);
     await store.configure((current) => ({ ...current, declarations: all }));
     if (configuration !== undefined) await writeDictionary(configuration, all);
   }

@@ -66,6 +66,10 @@ function count(counts: Record<string, Record<string, number>>, why: string, name
   const names = counts[why] ?? {};
   counts[why] = names;
   const known = Object.hasOwn(names, name) || Object.keys(names).length < COUNTED ? name : OTHERS;
+  // A file may have any name, also one that every object inherits, and `__proto__`, which an assignment does not make.
+  if (!Object.hasOwn(names, known)) {
+    Object.defineProperty(names, known, { value: 0, configurable: true, enumerable: true, writable: true });
+  }
   names[known] = (names[known] ?? 0) + 1;
 }
 

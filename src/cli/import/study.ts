@@ -45,7 +45,7 @@ interface Seen {
 const GROUP = 'Local';
 const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 /** Fields of one run; a table has no room for as many. */
-const MOST_FIELDS = 2000;
+export const MOST_FIELDS = 2000;
 /** The values of a lookup, of a list, and how long each may be. */
 const MOST_VALUES = 50;
 const MOST_LISTED = 200;
@@ -109,6 +109,11 @@ export class Study {
     };
     this.#seen.set(path, made);
     return made;
+  }
+
+  /** Whether there may be more fields, which were not looked at. */
+  get isFull(): boolean {
+    return this.#seen.size >= MOST_FIELDS;
   }
 
   /** In the order in which the fields were first seen. */

@@ -59,7 +59,8 @@ function hasRows(text: string, kind: Kind): boolean {
 }
 
 /**
- * What to say of a source that answered 404 to its first requests.
+ * What to say of a source that answered 404 to its first requests, or 400, as it does where `--from` names a resource:
+ * what is behind that is taken for a key.
  * @returns wrong use that names the root, where one of the usual roots answers; else the same failure, and what a root is
  */
 export async function missingRoot(
@@ -74,12 +75,13 @@ export async function missingRoot(
   const other = kind === 'reso' ? 'native' : 'reso';
   const tried = nearRoots(root, kind);
   for (const each of tried) {
-    if (await answersAt(client, each, kind)) return wrong(root, `--from ${each} is one`);
+    if (await answersAt(client, each, kind)) return wrong(root, failure, `--from ${each} is one`);
   }
   for (const each of [root.href, ...nearRoots(root, other)]) {
     if (await answersAt(client, each, other))
-      return wrong(root, `--from ${each} is one of the ${other} interface (--interface ${other})`);
+      return wrong(root, failure, `--from ${each} is one of the ${other} interface (--interface ${other})`);
   }
+  if (failure.status !== 404) return failure;
   const usual = ENDINGS[kind]
     .map((ending) => `/${ending.slice(0, -1)}`)
     .slice(0, 2)
@@ -91,5 +93,5 @@ export async function missingRoot(
   );
 }
 
-const wrong = (root: URL, right: string): PlatError =>
-  platError('usage', { reason: `${root.href} is no root of a service (404); ${right}.` });
+const wrong = (root: URL, { status }: RequestFailure, right: string): PlatError =>
+  platError('usage', { reason: `${root.href} is no root of a service (${status}); ${right}.` });

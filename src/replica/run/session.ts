@@ -180,7 +180,7 @@ async function meet(options: SessionOptions): Promise<Source> {
   try {
     return await discover(options, client);
   } catch (error) {
-    if (!(error instanceof RequestFailure) || error.status !== 404) throw error;
+    if (!(error instanceof RequestFailure) || (error.status !== 404 && error.status !== 400)) throw error;
     throw await missingRoot(error, rootOf(options.from), options.interface, client);
   }
 }

@@ -240,17 +240,25 @@ test('an address without a service is told what it should end in, and leaves the
   const elsewhere = await odataServer(t, clock, { Property: listings(2, clock) });
   const at = place(t);
   // What is asked on the way may lead elsewhere; the token does not go there.
-  server.intercept = ({ path }) =>
-    path.startsWith('/Reso/OData/') ? { status: 302, headers: { location: elsewhere.root } } : undefined;
+  server.intercept = ({ path }) => {
+    // What is behind a resource is taken for a key.
+    if (path.startsWith('/odata/Property/')) return json({ error: { message: 'A key' } }, { status: 400 });
+    return path.startsWith('/Reso/OData/')
+      ? { status: 302, headers: { location: elsewhere.root } }
+      : undefined;
+  };
   const wrong = await Promise.all(
-    ['', '/api', '/odata/v2'].map((path) => at.run(['replicate', ...options(`${server.origin}${path}`)])),
+    ['', '/api', '/odata/v2', '/odata/Property'].map((path) =>
+      at.run(['replicate', ...options(`${server.origin}${path}`)]),
+    ),
   );
-  for (const { code, err } of wrong) {
+  for (const [index, { code, err }] of wrong.entries()) {
     assert.equal(code, 2, err);
     assert.match(
       err,
-      /^plat: .* is no root of a service \(404\); --from http:\/\/127\.0\.0\.1:\d+\/odata\/ is one\.$/m,
+      /^plat: .* is no root of a service \(40[04]\); --from http:\/\/127\.0\.0\.1:\d+\/odata\/ is one\.$/m,
     );
+    assert.equal(err.includes('(400)'), index === 3, err);
   }
   const other = await at.run(['replicate', ...options(server.root), '--interface', 'native']);
   assert.equal(other.code, 2);
