@@ -190,7 +190,7 @@ test('names that every object inherits are counted as others are; a reason that 
     ...['import', '--store', 'm.db', '--infer', '--extra-fields', 'ignore', '--json', 'a.ndjson'],
   ]);
   assert.equal(code, 0, err);
-  const [{ ignored }]: { ignored: { unknown: Json } }[] = JSON.parse(out);
+  const [{ ignored }]: [{ ignored: { unknown: Json } }] = JSON.parse(out);
   assert.deepEqual(Object.entries(ignored.unknown).slice(0, 4), [
     ['__proto__', 1],
     ['constructor', 1],
