@@ -2,8 +2,10 @@ import {
   CUSTOM_FIELDS,
   customFieldsOf,
   type Dictionary,
+  FIRST_LINE,
   type Field,
   findNavigation,
+  NATIVE_ALIASES,
   NATIVE_COLLECTIONS,
   type Resource,
 } from '../dictionary/index.ts';
@@ -110,6 +112,9 @@ function makeResourceSchema(
         if (field.nativeName !== field.name && restriction.field(field)) yield [field.nativeName, field.name];
       }
       if (resource.name !== 'Property') return;
+      for (const [native, name] of [...NATIVE_ALIASES, [FIRST_LINE.name, FIRST_LINE.of] as const]) {
+        if (classify(resource.fields.get(name)).kind === 'visible') yield [native, name];
+      }
       for (const [native, name] of NATIVE_COLLECTIONS) {
         if (mayRead(resource.navigations.get(name)?.target ?? '')) yield [native, name];
       }

@@ -71,12 +71,16 @@ export interface ResoShape {
   readonly annotateHidden: boolean;
   /**
    * The control information that each record tells of itself; absent: none. `before` stands before the names of built-in
-   * types, as a version of OData has it.
+   * types, as a version of OData has it. The custom fields of a record (`isPart`) are a part of it, which has no address.
    */
-  readonly control?: { readonly before: '#' | '' } | undefined;
+  readonly control?: { readonly before: '#' | ''; readonly isPart?: true } | undefined;
   /** Root of the service, for references (`$ref`) and control information; ends with `/`. */
   readonly root: string;
 }
+
+/** The shape of the custom fields of a record, which are a part of it. */
+export const partShape = (shape: ResoShape): ResoShape =>
+  shape.control === undefined ? shape : { ...shape, control: { ...shape.control, isPart: true } };
 
 export interface NativeListingShape {
   readonly kind: 'native-listing';

@@ -105,7 +105,8 @@ function entityType(
   };
 }
 
-const customTypeName = ({ name }: Resource): string => `${name}${CUSTOM_FIELDS}`;
+/** The type of a resource's custom fields by themselves. */
+export const customTypeName = ({ name }: Resource): string => `${name}${CUSTOM_FIELDS}`;
 
 /** The custom fields of a resource by themselves, with the key of the record that they are a part of. */
 function customType(

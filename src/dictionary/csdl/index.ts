@@ -2,6 +2,7 @@ export {
   type CsdlResource,
   type CsdlSource,
   csdlDocument,
+  customTypeName,
   EDM_NAMESPACE,
   edmName,
   enumName,

@@ -118,12 +118,9 @@ function customPath(set: DescribedResource, place: Place): Paths {
         tag: place.tag,
         fault: FAULT,
         id: idOf('get', name, CUSTOM_FIELDS),
-        summary: `The custom fields of one record of ${name}, with its key`,
+        summary: `The custom fields of one record of ${name}, with its key, as a list of one`,
         parameters: [keyParameter(set), ...parametersOf(OPTIONS_OF.record)],
-        answer: content(
-          JSON_NAME,
-          recordSchema(own, key, (field) => field.name),
-        ),
+        answer: content(JSON_NAME, pageOf(recordSchema(own, key, (field) => field.name))),
       }),
     },
   };

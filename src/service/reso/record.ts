@@ -1,7 +1,8 @@
 import { CUSTOM_FIELDS, type Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { bindField, bindSingle, customSelection, type ResourcePath } from '../../query/odata/index.ts';
-import type { CollectionQuery, Selection } from '../../query/request.ts';
+import type { CollectionQuery } from '../../query/request.ts';
+import { partShape } from '../../store/read.ts';
 import { signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';
@@ -28,12 +29,15 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   requireJson(request);
   const { exchange, options, preferences, session } = request;
   const whole = bindSingle(options, path.resource, session.view.schema);
-  const query = path.custom === true ? { ...whole, selection: customOf(whole, path) } : whole;
+  const query =
+    path.custom === true
+      ? { ...whole, selection: customSelection(whole.selection, path.resource, '$select') }
+      : whole;
   const found = await resolve(request, path);
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');
   exchange.timings.start('store');
-  const stored = await readRecord(request, found.target, query);
+  const stored = await readRecord(request, found.target, query, path.custom);
   exchange.timings.start('encode');
   const text = recordAsConfigured(request, query, stored);
   const tag = weakTag(text);
@@ -51,14 +55,6 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   return { ...answer, body: [begun(head, ''), text.subarray(1)] };
 }
 
-/** @throws PlatError `optionInvalid` for fields that are no custom ones */
-function customOf({ selection }: CollectionQuery, { resource }: RecordPath): Selection {
-  const chosen = customSelection(selection, resource);
-  if (chosen !== undefined) return chosen;
-  const facts = { name: '$select', value: `fields of ${resource.resource.name}`, expected: 'custom fields' };
-  throw platError('optionInvalid', facts, { target: '$select' });
-}
-
 /** The custom fields of a record are in no entity set, but where it is; they are a list of one. */
 function contextOf({ resource, custom }: RecordPath, query: CollectionQuery): string {
   const { name } = resource.resource;
@@ -69,13 +65,15 @@ async function readRecord(
   request: ResoRequest,
   target: Target,
   query: Parameters<typeof shapeOf>[1],
+  custom?: true,
 ): Promise<Uint8Array> {
   const { context, exchange, session } = request;
   const files = signingFor(context, exchange, session);
+  const shape = shapeOf(request, query);
   const wish = {
     query: targetQuery(request, target),
     key: target.key,
-    shape: shapeOf(request, query),
+    shape: custom === true ? partShape(shape) : shape,
     files,
   };
   const body = await context.store.record(wish, context.read);

@@ -2,7 +2,7 @@
  * Where a record lies and what its values are, for clients that ask for it with each record: the control information of
  * `odata.metadata=full` (OData JSON format 4.01, 3.1.2 and 4.6). It is the same for all records of a kind but for the key.
  */
-import { EDM_NAMESPACE, edmName, enumName } from '../../dictionary/csdl/index.ts';
+import { customTypeName, EDM_NAMESPACE, edmName, enumName } from '../../dictionary/csdl/index.ts';
 import type { Field, Resource } from '../../dictionary/index.ts';
 import type { Computed } from '../../query/request.ts';
 import type { ValueType } from '../../query/tree.ts';
@@ -39,6 +39,7 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
   if (control === undefined) return [];
   const { context, view, layout, alias } = source;
   const { resource } = layout;
+  if (control.isPart === true) return [constantText(kindOf(customTypeName(resource)))];
   const address = addressText(shape.root, resource);
   const expanded = new Set(shape.expansions.map(({ navigation }) => navigation.name));
   const links = [...resource.navigations.values()]
@@ -48,9 +49,10 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
     )
     .map(({ name }) => `"${name}@odata.navigationLink":"${address}/${name}",`);
   const places = `"@odata.id":"${address}","@odata.readLink":"${address}",${links.join('')}`;
-  const kind = `"@odata.type":"#${EDM_NAMESPACE}.${resource.name}",`;
-  return [constantText(kind), withKey(places, context.dialect, resource, alias)];
+  return [constantText(kindOf(resource.name)), withKey(places, context.dialect, resource, alias)];
 }
+
+const kindOf = (type: string): string => `"@odata.type":"#${EDM_NAMESPACE}.${type}",`;
 
 /**
  * The type of a field's values, with a comma behind it: right before the field itself, since a widespread client

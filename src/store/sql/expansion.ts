@@ -1,7 +1,7 @@
 import { leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
-import type { ResoShape } from '../read.ts';
+import { partShape, type ResoShape } from '../read.ts';
 import { label } from '../text/encode.ts';
 import { childOf } from './collection.ts';
 import { condition } from './condition.ts';
@@ -23,10 +23,9 @@ export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
       selection: expansion.query.selection,
       computed: expansion.query.computed,
       expansions: expansion.query.expansions,
-      // They are a part of the record, which has its own.
-      ...(leadsToCustomFields(navigation) ? { control: undefined } : {}),
+      control: shape.control === undefined ? undefined : { before: shape.control.before },
     };
-    if (leadsToCustomFields(navigation)) return customMember(source, expansion, inner);
+    if (leadsToCustomFields(navigation)) return customMember(source, expansion, partShape(inner));
     return navigation.collection
       ? collectionMember(source, expansion, inner)
       : singleMember(source, expansion, inner);

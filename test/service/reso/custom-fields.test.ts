@@ -90,10 +90,19 @@ test('takes $select, in parentheses and from outside, and stands beside other ex
   assert.deepEqual(await idx.record("Property('A')/CustomFields"), {
     value: [{ ...one, Lake_Uses: ['Boat'] }],
   });
-  const full = await idx.get("Property('A')?$select=City&$expand=CustomFields($select=Lake_Dues)", {
-    headers: { accept: 'application/json;odata.metadata=full' },
-  });
-  assert.deepEqual(full.json.CustomFields, [one]);
+  const inFull = async (path: string) =>
+    (await idx.get(path, { headers: { accept: 'application/json;odata.metadata=full' } })).json;
+  const typed = {
+    '@odata.type': '#org.reso.metadata.PropertyCustomFields',
+    ListingKey: 'A',
+    'Lake_Dues@odata.type': 'Decimal',
+    Lake_Dues: 120.5,
+  };
+  const full = await inFull("Property('A')?$select=City&$expand=CustomFields($select=Lake_Dues),Media");
+  assert.deepEqual(full.CustomFields, [typed]);
+  assert.match(String(full['@odata.id']), /Property\('A'\)$/);
+  const alone = await inFull("Property('A')/CustomFields?$select=Lake_Dues");
+  assert.deepEqual(alone.value, [typed]);
 });
 
 test('is empty where there are none, and refuses what it cannot give', async () => {
@@ -113,6 +122,12 @@ test('is empty where there are none, and refuses what it cannot give', async () 
   };
   for (const [path, expected] of Object.entries(refused)) {
     assert.deepEqual((await idx.error(path)).slice(0, 2), expected, path);
+  }
+  for (const path of [
+    "Property('A')/CustomFields?$select=City",
+    'Property?$expand=CustomFields($select=City)',
+  ]) {
+    assert.equal((await idx.error(path))[2], '$select is "City", but takes custom fields.');
   }
 });
 

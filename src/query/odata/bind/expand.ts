@@ -132,13 +132,9 @@ function customFields(context: Context, item: Path, navigation: Navigation): Exp
     item.give === 'records' && Object.values(others).every((each) => each === undefined || isNothing(each));
   if (!isPlain) throw notProvided(source, item.start, `any option of ${CUSTOM_FIELDS} but $select`);
   const made = expansion(context, item, navigation, CUSTOM_FIELDS, item.options);
-  const selection = customSelection(made.query.selection, schema);
+  const selection = customSelection(made.query.selection, schema, source.option);
   const [any] = visibleCustomFields(schema);
-  if (selection !== undefined) {
-    return { ...made, ...(any === undefined ? { isBare: true } : {}), query: { ...made.query, selection } };
-  }
-  const facts = { name: '$select', value: `fields of ${schema.resource.name}`, expected: 'custom fields' };
-  throw platError('optionInvalid', facts, { target: source.option });
+  return { ...made, ...(any === undefined ? { isBare: true } : {}), query: { ...made.query, selection } };
 }
 
 const isNothing = (value: unknown): boolean => value instanceof Map && value.size === 0;

@@ -205,6 +205,9 @@ test('unknown and hidden names are told alike, with the nearest that may be told
       'Property has no field CoBuyerOfficeid at position 1. Did you mean CoBuyerOfficeKey?',
     "Id eq '7'": 'Property has no field Id at position 1. Did you mean ListingKey?',
     "ListAgent/Id eq '7'": 'Member has no field Id at position 11. Did you mean MemberKey?',
+    'BedsTotal gt 2': 'Property has no field BedsTotal at position 1. Did you mean BedroomsTotal?',
+    "ListAgentName eq 'x'":
+      'Property has no field ListAgentName at position 1. Did you mean ListAgentFullName?',
     'Photos/any()': 'Property has no field Photos at position 1. Did you mean Media?',
     'Units/any()': 'Property has no field Units at position 1. Did you mean UnitTypes?',
     'City eq null and listprice eq 1':
