@@ -78,7 +78,7 @@ export function parseResourcePath(
   for (const segment of rest) {
     walked.push(segment.text);
     const next = follow(schema, state, segment, aliases);
-    if (next === undefined) throw platError('pathNotFound', { path: shown(walked.join('/')) });
+    if (next === undefined) throw platError('pathNotFound', { path: walked.map(shown).join('/') });
     state = next;
   }
   const { way, ...reached } = state;

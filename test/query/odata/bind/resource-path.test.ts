@@ -105,6 +105,11 @@ test('what is not there is not found', () => {
     'Property/a/Appliances/$value': ['pathNotFound', 'There is nothing at Property/a/Appliances/$value.'],
     "Property('a')/ListPrice('b')": ['pathNotFound', "There is nothing at Property('a')/ListPrice('b')."],
     "Property('a')/ListAgent('b')": ['pathNotFound', "There is nothing at Property('a')/ListAgent('b')."],
+    // A long key hides nothing of what stands behind it.
+    "Property('20260101000000000000000001')/Medias": [
+      'pathNotFound',
+      "There is nothing at Property('20260101000000000000000001')/Medias.",
+    ],
     'EntityEvent/x': ['pathNotFound', 'There is nothing at EntityEvent/x.'],
     'EntityEvent/99999999999999999999': [
       'pathNotFound',
