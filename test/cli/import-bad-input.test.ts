@@ -105,7 +105,9 @@ test('each bad line is reported with file, line and reason and goes to the rejec
     `bad.ndjson: ${expected.length - 20} more records were rejected`,
     'bad.ndjson: rejected records are in bad.ndjson.rejected.ndjson',
   ]);
-  const kept = texts.map((text) => text.replace(/^\{"@plat\.rejected":\{.*?\},/, '{'));
+  const kept = texts.map((text) =>
+    text.replace(/^\{"@plat\.resource":"Property","@plat\.rejected":\{.*?\},/, '{'),
+  );
   const objects = LINES.filter(([line, reason]) => reason !== undefined && /^\{.*\}$/s.test(line));
   for (const [line] of objects) assert.ok(kept.includes(line), `${line.slice(0, 80)} is kept to the digit`);
   assert.ok(texts.some((text) => text.endsWith('"text":"{\\"ListingKey\\":\\"10\\",\\"City\\":\\""}')));
@@ -205,8 +207,30 @@ test('the rejected file, put right, is imported as it is; what is still wrong ha
   );
   assert.equal(
     readFileSync(at.path('b.ndjson.rejected.ndjson'), 'utf8'),
-    '{"@plat.rejected":{"file":"b.ndjson","line":2,"reason":"ListPrice is true, but takes a number"},"ListingKey":"2","ListPrice":true}\n',
+    '{"@plat.resource":"Property","@plat.rejected":{"file":"b.ndjson","line":2,"reason":"ListPrice is true, but takes a number"},"ListingKey":"2","ListPrice":true}\n',
   );
+});
+
+test('the rejected records of several resources are imported from one file, each as what it is', async (t) => {
+  const at = place(t);
+  const page = (resource: string, ...value: object[]) => ({
+    '@reso.context': `urn:reso:metadata:2.0:resource:${resource}`,
+    value,
+  });
+  at.file('a.json', [
+    page('member', { MemberKey: 'm1', Local: 1 }),
+    page('property', { ListingKey: '1', Local: 2 }, { ListingKey: '2' }),
+    page('member', { MemberKey: 'm2', Local: 3 }),
+  ]);
+  assert.equal((await run(at, ['import', '--store', 'm.db', 'a.json'])).code, 1);
+  // Again, with what still stands there from the first time.
+  const rejected = (times: number): string => `a.json${'.rejected.ndjson'.repeat(times)}`;
+  assert.equal((await run(at, ['import', '--store', 'm.db', rejected(1)])).code, 1);
+  await at.done(['import', '--store', 'm.db', '--extra-fields', 'ignore', rejected(2)]);
+  const keys = async (resource: string, key: string): Promise<unknown[]> =>
+    (await at.exported('m.db', resource)).map((each) => each[key]);
+  assert.deepEqual(await keys('Member', 'MemberKey'), ['m1', 'm2']);
+  assert.deepEqual((await keys('Property', 'ListingKey')).toSorted(), ['1', '2']);
 });
 
 test('bytes that are no UTF-8 reject their line, which is kept byte for byte', async (t) => {
@@ -454,14 +478,19 @@ test('a disk that is full takes whole lines, and not the beginning of one', (t) 
     appendFileSync(descriptor, room > 0 ? text : text.slice(0, 10));
     if (room-- <= 0) throw new Error('ENOSPC: no space left on device, write');
   });
-  const faults = [1, 2, 3, 4].map((line) => rejects.add('f', line, 'why', `{"ListingKey":"${line}"}`));
+  const faults = [1, 2, 3, 4].map((line) =>
+    rejects.add('Member', 'f', line, 'why', `{"ListingKey":"${line}"}`),
+  );
   const full = 'ENOSPC: no space left on device, write';
   assert.deepEqual(faults, [undefined, undefined, full, full]);
   assert.equal(rejects.stale, undefined);
   assert.deepEqual(
     readFileSync(path, 'utf8').split('\n'),
     ['1', '2']
-      .map((key) => `{"@plat.rejected":{"file":"f","line":${key},"reason":"why"},"ListingKey":"${key}"}`)
+      .map(
+        (key) =>
+          `{"@plat.resource":"Member","@plat.rejected":{"file":"f","line":${key},"reason":"why"},"ListingKey":"${key}"}`,
+      )
       .concat(''),
   );
 });

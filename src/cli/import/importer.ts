@@ -208,7 +208,7 @@ export class Importer {
   #reject({ line, text }: RawRecord, reason: string): void {
     const { report } = this;
     report.rejected++;
-    const fault = this.#rejects.add(basename(report.file), line, reason, text);
+    const fault = this.#rejects.add(report.resource, basename(report.file), line, reason, text);
     if (fault === undefined) report.rejectedFile = this.#rejects.path;
     const unwritten = fault === undefined ? undefined : this.#unwritten(fault, line);
     if (report.reasons.length < TOLD) report.reasons.push({ line, reason });

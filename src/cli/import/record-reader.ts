@@ -62,6 +62,9 @@ const RESO_CONTEXT = /"@reso\.context"\s*:\s*"urn:reso:metadata:[^":]*:resource:
 const ODATA_CONTEXT =
   /"(?:@odata\.context|@context|odata\.metadata)"\s*:\s*"[^"]*#([A-Za-z]+)(?:\([^"/]*\))?(?:\/(?:\$entity|@Element|\$delta))?"/;
 
+/** What stands in a file of rejected records. */
+const REJECTED_RESOURCE = /"@plat\.resource"\s*:\s*"(\w+)"/;
+
 const LINE_END = 0x0a;
 const OBJECT = 0x7b;
 const LIST = 0x5b;
@@ -487,7 +490,7 @@ const mayBeHead = (first: number | undefined, second: number | undefined): boole
   first === TEXT && (second === 0x40 || second === 0x76 || second === 0x6f);
 
 function contextOf(annotations: string): Context | undefined {
-  const reso = RESO_CONTEXT.exec(annotations)?.[1];
+  const reso = (REJECTED_RESOURCE.exec(annotations) ?? RESO_CONTEXT.exec(annotations))?.[1];
   if (reso !== undefined) return { form: 'reso', name: reso };
   const odata = ODATA_CONTEXT.exec(annotations)?.[1];
   return odata === undefined ? undefined : { form: 'odata', name: odata };

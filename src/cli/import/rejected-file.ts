@@ -2,15 +2,16 @@ import { appendFileSync, closeSync, fstatSync, ftruncateSync, rmSync } from 'nod
 import { openPrivateFile } from '../../store/private-file.ts';
 
 /**
- * Where records go that could not be stored. Each line is the record as it came, with an annotation that says why, so
- * that the file can be put right and imported again. Where it cannot be written, that is told and hurts nothing else.
+ * Where records go that could not be stored. Each line is the record as it came, with annotations that say of what
+ * resource it is, and why it is here, so that the file can be put right and imported again. Where it cannot be written,
+ * that is told and hurts nothing else.
  */
 export interface RejectedFile extends Disposable {
   readonly path: string;
   /** Why what an earlier run rejected is still there. */
   readonly stale: string | undefined;
   /** @returns why the record does not stand in the file; what does not fit once is the end of it */
-  add(file: string, line: number, reason: string, text: string): string | undefined;
+  add(resource: string, file: string, line: number, reason: string, text: string): string | undefined;
 }
 
 /** @param append writes to an open file, all or not */
@@ -31,13 +32,13 @@ export function rejectedFile(
   return {
     path,
     stale: fault,
-    add(file, line, reason, text) {
+    add(resource, file, line, reason, text) {
       if (fault !== undefined) return fault;
       attempt(() => {
         descriptor ??= openPrivateFile(path);
         const { size } = fstatSync(descriptor);
         try {
-          append(descriptor, `${annotated(text, JSON.stringify({ file, line, reason }))}\n`);
+          append(descriptor, `${annotated(text, resource, JSON.stringify({ file, line, reason }))}\n`);
         } catch (error) {
           ftruncateSync(descriptor, size); // a full disk may have taken the beginning of it
           throw error;
@@ -53,18 +54,21 @@ export function rejectedFile(
 
 /** What an earlier import put before the members of a record. */
 const TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/.source;
-const EARLIER = new RegExp(`^\\{"@plat\\.rejected":\\{"file":${TEXT},"line":\\d+,"reason":${TEXT}\\},?`);
+const EARLIER = new RegExp(
+  `^\\{(?:"@plat\\.resource":${TEXT},)?"@plat\\.rejected":\\{"file":${TEXT},"line":\\d+,"reason":${TEXT}\\},?`,
+);
 
 /** The record with every digit that it came with, which reading and writing it would not keep. */
-function annotated(text: string, why: string): string {
-  if (!isObject(text)) return `{"@plat.rejected":${why},"text":${JSON.stringify(text)}}`;
+function annotated(text: string, resource: string, why: string): string {
+  const annotations = `"@plat.resource":${JSON.stringify(resource)},"@plat.rejected":${why}`;
+  if (!isObject(text)) return `{${annotations},"text":${JSON.stringify(text)}}`;
   const members = text
     .trim()
     .replace(/[\r\n]+/g, ' ')
     .replace(EARLIER, '{')
     .slice(1)
     .trimStart();
-  return `{"@plat.rejected":${why}${members === '}' ? '' : ','}${members}`;
+  return `{${annotations}${members === '}' ? '' : ','}${members}`;
 }
 
 function isObject(text: string): boolean {
