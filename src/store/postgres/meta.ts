@@ -106,6 +106,22 @@ export async function writeMeta(session: Session, values: Partial<Meta>): Promis
   );
 }
 
+/** Where a reader has asked since the last promise (`plat_promise`): nobody stamps before this commit any more (I2). */
+const KEEP_PROMISE = `INSERT INTO plat_meta
+  SELECT 'settled', $1 FROM plat_meta asked
+  WHERE asked.name = 'asked' AND asked.value::bigint > coalesce(
+    (SELECT value::bigint FROM plat_meta WHERE name = 'settled'), 0)
+  ON CONFLICT (name) DO UPDATE SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text`;
+
+/**
+ * Makes the promise that a reader waits for, at the end of a transaction: where one writer follows another, no reader ever
+ * finds the lock free.
+ * @param lastStamp of the store, with the transaction's own. Canonical
+ */
+export async function keepPromise(session: Session, lastStamp: string): Promise<void> {
+  await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
+}
+
 export async function readGiven(session: Session): Promise<string | undefined> {
   const [row] = await session.rows('SELECT value FROM plat_meta WHERE name = $1', [NAMES.given]);
   return typeof row?.value === 'string' ? row.value : undefined;

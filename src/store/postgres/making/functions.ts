@@ -199,7 +199,8 @@ export const functionTexts = (unicode: string): readonly string[] => [
      concat_ws(E'\\n', (SELECT value FROM plat_meta WHERE name = 'secret'), role, expires, path,
        (SELECT value FROM plat_meta WHERE name = 'secret')), 'UTF8')), 'hex'), 32) || '/' || plat_encode_uri(path)`,
   // Up to where the store is settled (I2), and how long that promise stands (commit-timestamps.ts). While others write
-  // and no promise stands, they may stamp as early as the end of the last one.
+  // and no promise stands, they may stamp as early as the end of the last one; a reader that meets them says that it
+  // asked, and whichever of them commits next makes the promise (KEEP_PROMISE in meta.ts).
   `CREATE OR REPLACE FUNCTION plat_promise(given float8, OUT moment float8, OUT settled float8, OUT stands float8)
    LANGUAGE plpgsql VOLATILE AS $code$
    DECLARE
@@ -220,6 +221,8 @@ export const functionTexts = (unicode: string): readonly string[] => [
        END IF;
      ELSE
        settled := least(settled, promised + ${PROMISE_STANDS});
+       INSERT INTO plat_meta VALUES ('asked', moment::bigint::text) ON CONFLICT (name) DO UPDATE
+       SET value = excluded.value WHERE abs(plat_meta.value::bigint - excluded.value::bigint) >= ${ASKED_EVERY};
      END IF;
      stands := promised + ${PROMISE_STANDS};
    END $code$`,
@@ -230,6 +233,9 @@ export const LOCK_CLASS = 0x706c6174;
 
 /** Milliseconds after which another promise is kept, while the one before still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
+
+/** Milliseconds after which a reader that meets a writer says so again. */
+const ASKED_EVERY = PROMISE_EVERY / 2;
 
 /** A function that is an expression, which the planner puts in its place. */
 const sqlFunction = (signature: string, expression: string): string =>

@@ -22,6 +22,7 @@ import { applyModel } from '../making/apply-model.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
 import {
   givenIn,
+  keepPromise,
   readGiven,
   readMeta,
   readModel,
@@ -107,6 +108,7 @@ export class Writer {
       const clockReading = this.#clock.toKeep();
       const kept = clockReading === undefined ? {} : { clockReading };
       await writeMeta(session, { ...givenIn(timestamps), changes: state.changes + 1, ...kept });
+      await keepPromise(session, timestamps.lastStamp);
       return outcome;
     });
   }
