@@ -7,7 +7,10 @@ import { parseWellKnownText } from './well-known-text.ts';
 export type ShapeResult = { readonly geometry: Geometry } | { readonly reason: string };
 
 const NUMBER = /^[+-]?\d+(?:\.\d*)?$|^[+-]?\.\d+$/;
-const RECORD = /^\d{26}$/;
+
+/** A key of a listing is one word. A number of degrees alone is half a point. */
+const isRecord = (text: string): boolean =>
+  /^[^\s,]+$/.test(text) && !(NUMBER.test(text) && Math.abs(Number(text)) <= 180);
 
 /** Points of `lat lon, lat lon`; undefined when a part is anything but two numbers. */
 function readPoints(text: string): Point[] | undefined {
@@ -32,10 +35,10 @@ function closed(points: readonly [Point, ...Point[]]): Point[] {
 function radius(text: string, length: string): ShapeResult {
   const miles = Number(length);
   if (miles <= 0) return { reason: 'radius() takes a length above zero' };
-  if (RECORD.test(text)) return { geometry: { kind: 'circle-around', record: text, miles } };
+  if (isRecord(text)) return { geometry: { kind: 'circle-around', record: text, miles } };
   const [center, second] = readPoints(text) ?? [];
   if (center === undefined || second !== undefined) {
-    return { reason: 'radius() takes one point "latitude longitude", or a ListingKey of 26 digits' };
+    return { reason: 'radius() takes one point "latitude longitude", or a ListingKey' };
   }
   return { geometry: { kind: 'circle', center, miles } };
 }

@@ -21,8 +21,9 @@ describe('shapes', () => {
       center: point(35.5, -68),
       miles: 2,
     });
-    const record = '20260101000000000000000001';
-    assert.deepEqual(geometryOf(`radius('${record}',0.5)`), { kind: 'circle-around', record, miles: 0.5 });
+    for (const record of ['20260101000000000000000001', '20240531-1', '20240531', 'AOR.7']) {
+      assert.deepEqual(geometryOf(`radius('${record}',0.5)`), { kind: 'circle-around', record, miles: 0.5 });
+    }
   });
 
   it('closes polygons and turns rectangles into them', () => {
@@ -60,14 +61,10 @@ describe('shapes', () => {
   }
 
   const wrong = [
-    [
-      "radius('35.12,-68.33',1.0)",
-      'radius() takes one point "latitude longitude", or a ListingKey of 26 digits',
-    ],
-    [
-      "radius('35 -68, 36 -67',1)",
-      'radius() takes one point "latitude longitude", or a ListingKey of 26 digits',
-    ],
+    ["radius('35.12,-68.33',1.0)", 'radius() takes one point "latitude longitude", or a ListingKey'],
+    ["radius('35 -68, 36 -67',1)", 'radius() takes one point "latitude longitude", or a ListingKey'],
+    ["radius('-68.33',1)", 'radius() takes one point "latitude longitude", or a ListingKey'],
+    ["radius('',1)", 'radius() takes one point "latitude longitude", or a ListingKey'],
     ["radius('35 -68',0)", 'radius() takes a length above zero'],
     ["polygon('35 -68, 35 -67')", 'polygon() takes at least three points "latitude longitude"'],
     ["polygon('35 -68, 35 -67, x y')", 'polygon() takes at least three points "latitude longitude"'],
