@@ -127,6 +127,7 @@ export function probe(random: Random): Probe {
       `$compute=concat(${pick(['StreetName', 'City', 'PrivateRemarks', 'UnparsedAddress'])},'!') as Loud`,
       `$compute=Media/$count as Pictures`,
       `$skiptoken=${key()}`,
+      `$format=application/json;odata.metadata=${pick(['full', 'none'])}`,
       `$filter=City eq @a&@a=${text(pick([first.word, second.word, 'Zug']))}`,
     ]);
   const options = (): string => {
@@ -168,6 +169,8 @@ export function probe(random: Random): Probe {
       `Member('${pick(['A1', 'A3', 'A9'])}')${pick(['', '/MemberHomePhone', '/Office'])}`,
       `Office('${pick(['O1', 'O2', 'O9'])}')${pick(['', '/OfficeAssociationComments'])}`,
       'Lookup?$top=20',
+      `Lookup?$count=true&$filter=LookupName eq '${pick(['City', 'CountyOrParish', 'PostalCity', 'StandardStatus'])}'`,
+      `Lookup('City.${pick([first.word, second.word, 'Zug'])}')`,
       'Field?$count=true&$top=5',
       '$metadata',
       '',
