@@ -163,7 +163,7 @@ test('--extra-fields keep declares in the store alone; a name that no field can 
   assert.equal(code, 1);
   assert.match(out, /Property 1 new, .* 1 rejected$/m);
   assert.deepEqual(err.split('\n').slice(1, 6), [
-    'm.db: 1 fields are declared now that the dictionary does not have:',
+    'm.db: 1 field is declared now that the dictionary does not have:',
     '  Property.Local  string',
     'Property.MLS # is not declared: no field can have this name; --map "MLS #=AName" gives it another one',
     'Property.city is not declared: The custom field Property.city: the name is taken.',
@@ -207,6 +207,31 @@ test('names that every object inherits are counted as others are; a reason that 
       'Property.Obj0 and 29 more are not declared: its values are objects, or lists of something else than texts',
     ],
   );
+});
+
+test('a column that cannot be declared, and two of one name, are told with what is left to do', async (t) => {
+  const at = place(t);
+  at.file('a.csv', 'ListingKey,Lot Size\n1,3\n');
+  at.file('b.csv', 'ListingKey,City,City\n1,a,b\n');
+  at.file('c.csv', 'ListingKey,City,Town\n1,a,b\n');
+  const errors = [['--infer', 'a.csv'], ['a.csv'], ['b.csv'], ['--map', 'Town=City', 'c.csv']].map(
+    async (args) => {
+      const { code, err } = await at.run(['import', '--store', 'm.db', ...args]);
+      return [code, err.trimEnd().split('\n').at(-1)];
+    },
+  );
+  assert.deepEqual(await Promise.all(errors), [
+    [
+      2,
+      'plat: a.csv: Lot Size is no field of Property and cannot be declared: --map "Lot Size=Field" says which field a column is, --extra-fields ignore leaves them out.',
+    ],
+    [
+      2,
+      'plat: a.csv: Lot Size is no field of Property: --map "Lot Size=Field" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
+    ],
+    [2, 'plat: b.csv: two columns are City; give one of them another name in the header.'],
+    [2, 'plat: c.csv: two columns are City; --map "COLUMN=" leaves one of them out.'],
+  ]);
 });
 
 test('a study says whether there may be more fields than it looked at', () => {

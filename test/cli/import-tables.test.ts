@@ -166,7 +166,7 @@ test('--map says what columns and members mean, by pairs or a file; what cannot 
       [...key, '--map', 'Junk=ListingKey', 'a.csv'],
       'a.csv: two columns are ListingKey; --map "COLUMN=" leaves one of them out.',
     ],
-    [['twice.csv'], 'twice.csv: two columns are City; --map "COLUMN=" leaves one of them out.'],
+    [['twice.csv'], 'twice.csv: two columns are City; give one of them another name in the header.'],
     [['json.csv'], 'json.csv holds JSON, not a table; --format json reads it.'],
     [
       ['table.json'],

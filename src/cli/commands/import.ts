@@ -101,7 +101,14 @@ export function defineImport(importing: Command): void {
             `${path} lists customFields, so the next command that reads it leaves these out: --infer writes them there`,
           );
         }
-        const options = { resource: name, map, takesUnknown: reading.dropsUnknown, reading, remedy };
+        const options = {
+          resource: name,
+          map,
+          takesUnknown: reading.dropsUnknown,
+          hasLearned: learns,
+          reading,
+          remedy,
+        };
         const reports: (FileReport & { declared?: readonly string[] })[] = [];
         for (const file of inputs.files) {
           if (signal.aborted) break;
@@ -154,7 +161,7 @@ async function declareExtra(
   const where = configuration ?? store.name;
   if (drafts.length > 0) {
     reportLines([
-      `${where}: ${drafts.length} fields are declared now that the dictionary does not have:`,
+      `${where}: ${drafts.length} ${drafts.length === 1 ? 'field is' : 'fields are'} declared now that the dictionary does not have:`,
       ...table(drafts.map(rowOf)).map((row) => `  ${row}`),
     ]);
   }

@@ -23,6 +23,8 @@ export interface ReadOptions {
   readonly map: FieldMap;
   /** Whether columns may have names that are no field's. */
   readonly takesUnknown: boolean;
+  /** Whether fields were declared for all names for which that can be done. */
+  readonly hasLearned?: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function* placedRecords(
   { form, name }: InputFile,
   source: TextSource,
   dictionary: Dictionary,
-  { resource: asked, map, takesUnknown }: ReadOptions,
+  { resource: asked, map, takesUnknown, hasLearned }: ReadOptions,
   signal: AbortSignal,
 ): AsyncIterable<Placed> {
   let resource: Resource | undefined;
@@ -42,7 +44,7 @@ export async function* placedRecords(
   const rows = async (as: 'csv' | 'tsv'): Promise<AsyncIterable<RawRecord>> => {
     const { readRows } = await import('./row-reader.ts');
     const of = resourceOf(dictionary, asked, undefined);
-    const columns = (header: readonly string[]) => columnsOf(name, header, of, map, takesUnknown);
+    const columns = (header: readonly string[]) => columnsOf(name, header, of, map, takesUnknown, hasLearned);
     return readRows(source.chunks, { file: name, beginning: source.beginning, form: as, columns });
   };
   const records = form === 'json' ? readRecords(source.chunks, onContext) : await rows(form);

@@ -9,6 +9,7 @@ const SHOWN = 10;
 
 /**
  * @param takesUnknown whether columns may have names that are no field's
+ * @param hasLearned whether fields were declared for all columns for which that can be done
  * @throws PlatError `usage` for a header with which no row could be stored, with what would help
  */
 export function columnsOf(
@@ -17,6 +18,7 @@ export function columnsOf(
   resource: Resource,
   map: FieldMap,
   takesUnknown: boolean,
+  hasLearned = false,
 ): Column[] {
   const wrong = (reason: string): never => {
     throw platError('usage', { reason: `${file}: ${reason}` });
@@ -29,7 +31,14 @@ export function columnsOf(
     name === undefined ? [] : [resource.fieldAliases.get(name) ?? name],
   );
   const repeated = names.find((name, at) => names.indexOf(name) !== at);
-  if (repeated !== undefined) wrong(`two columns are ${repeated}; --map "COLUMN=" leaves one of them out.`);
+  if (repeated !== undefined) {
+    const titles = columns.filter(({ name }) => name === repeated).map(({ title }) => title);
+    const isOne = titles.some((title, at) => titles.indexOf(title) !== at);
+    const help = isOne
+      ? 'give one of them another name in the header'
+      : '--map "COLUMN=" leaves one of them out';
+    wrong(`two columns are ${repeated}; ${help}.`);
+  }
   if (!names.includes(resource.key)) {
     const shown = header.slice(0, SHOWN).join(', ');
     wrong(
@@ -47,9 +56,11 @@ export function columnsOf(
     const more = unknown.length > SHOWN ? ` and ${unknown.length - SHOWN} more` : '';
     const nearest = nearestName(name, resource.fields.keys());
     const example = `--map ${JSON.stringify(`${title}=${nearest ?? 'Field'}`)}`;
-    wrong(
-      `${shown.join(', ')}${more} ${unknown.length === 1 ? 'is no field' : 'are no fields'} of ${resource.name}: ${example} says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.`,
-    );
+    const what = `${shown.join(', ')}${more} ${unknown.length === 1 ? 'is no field' : 'are no fields'} of ${resource.name}`;
+    const [told, infer] = hasLearned
+      ? [`${what} and cannot be declared`, '']
+      : [what, ' --infer declares new fields,'];
+    wrong(`${told}: ${example} says which field a column is,${infer} --extra-fields ignore leaves them out.`);
   }
   return columns;
 }
