@@ -233,7 +233,7 @@ async function answerRequest(
     breakOff(response);
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
-  const common = { ...(await commonOf(responder, id)), serverTiming: exchange.timings.header() };
+  const common = { ...(await commonOf(responder, id, name)), serverTiming: exchange.timings.header() };
   const sender = pace.watch(endClient);
   own.defer(sender.end);
   const bytes = await send(response, reply, common, {
@@ -287,10 +287,17 @@ async function replyTo(
   return respond(responder, exchange, isOfSurface);
 }
 
-/** What every response has, by the clock of the store, or this machine's while the store cannot be read. */
-async function commonOf({ told, options }: Responder, requestId: string): Promise<Common> {
+/**
+ * What every response has, by the clock of the store, or this machine's while the store cannot be read. Operators get no
+ * records and take no moment for the end of a window: probes and metrics wait for no promise of the store.
+ */
+async function commonOf(
+  { told, options, context }: Responder,
+  requestId: string,
+  surface?: SurfaceName,
+): Promise<Common> {
   try {
-    return { requestId, now: await told.now() };
+    return { requestId, now: await (surface === 'admin' ? context.store.now() : told.now()) };
   } catch {
     return { requestId, now: options.clock.now() };
   }
