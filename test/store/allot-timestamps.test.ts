@@ -101,6 +101,8 @@ describe('the timestamps of a commit', () => {
     );
     const future = { from: NOON, to: NOON + 60_000 };
     assert.deepEqual(texts(2, { over: future }), ['12:00:00.001Z', '12:00:00.250Z']);
+    const between = { from: over.from - 0.25, to: over.to + 0.75 };
+    assert.deepEqual(texts(3, { over: between }), ['11:59:50.001Z', '11:59:53.001Z', '11:59:56.001Z']);
   });
 });
 

@@ -52,8 +52,8 @@ export function allot(count: number, room: Room): number[] {
   const free = usable(first, now);
   if (free < count) return crowded(count, first, free, room);
   if (over !== undefined) {
-    const from = Math.max(first, over.from);
-    const to = Math.min(now, over.to);
+    const from = Math.max(first, Math.ceil(over.from));
+    const to = Math.min(now, Math.floor(over.to));
     if (to - from >= 2 * count) return spread(count, from, to);
     if (usable(from, now) >= count) return contiguous(count, from);
   }
