@@ -116,6 +116,9 @@ export async function runTogether(name: keyof typeof TOGETHER): Promise<void> {
 /** What takes longest in a run of all tests, above all in `npm run test:full`, the dearest first. */
 const DEAR: readonly string[] = [
   'calendar.test.ts',
+  // They wait more than they work.
+  'store/postgres/failover.test.ts',
+  'store/postgres/silence.test.ts',
   'replica/simulation/postgres.test.ts',
   'replica/cli/killed.test.ts',
   'cli/kill.test.ts',
