@@ -17,6 +17,7 @@ import { basename, delimiter, dirname, join, matchesGlob } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { DOCUMENTS } from '../../src/service/front/paths.ts';
 import { type Line, wrongWith } from './options.ts';
 import { DEPLOY, deployed, freePort } from './tools.ts';
 
@@ -93,6 +94,13 @@ test('the image: what it copies is there and let in, its user is not root, what 
     [...new Set(wanted)].toSorted(),
     'nothing is let in that is not needed',
   );
+  const given = said(image.steps, 'COPY').flatMap((text) => copied(text).sources);
+  for (const each of DOCUMENTS) {
+    assert.ok(
+      given.some((path) => matchesGlob(`docs/${each}`, `${path}/**`)),
+      `the image lacks docs/${each}, which the service shows`,
+    );
+  }
   const users = said(image.steps, 'USER');
   assert.deepEqual(users, ['node']);
   const environment = environmentOf(image.steps);
@@ -271,6 +279,7 @@ test(
       'LICENSE',
       'bin',
       'dist',
+      'docs',
       'health.js',
       'node_modules',
       'package.json',
@@ -308,6 +317,8 @@ test(
     );
     assert.equal(execFileSync(node, [script, ...args], { env, encoding: 'utf8' }), '{"live":true}');
     assert.equal(execFileSync(node, [script, '/ready'], { env, encoding: 'utf8' }), '{"ready":true}');
+    const document = await fetch(`http://127.0.0.1:${env.PLAT_API_PORT}/documents/${DOCUMENTS[0]}`);
+    assert.equal(document.status, 200);
     const ended = new Promise((resolve) => serving.on('exit', resolve));
     serving.kill(said(image.steps, 'STOPSIGNAL')[0] === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL');
     assert.equal(await ended, 0);
