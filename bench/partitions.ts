@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../src/demo/index.ts';
 import { openStore } from '../src/open-store.ts';
-import { DEFAULT_SETTINGS } from '../src/store/settings.ts';
+import { DEFAULT_SETTINGS } from '../src/records/settings.ts';
 import { emptyDatabase } from '../test/support/postgres-engine.ts';
 import { postgresServer, runOn } from '../test/support/postgres-server.ts';
 import { type Json, operations, type ReadWish, TIME } from '../test/support/world.ts';

@@ -3,6 +3,8 @@
 export { type Dictionary, declare, standardDictionary } from './dictionary/index.ts';
 export { PlatError } from './errors/index.ts';
 export { type OpenStoreOptions, openStore } from './open-store.ts';
+export { parseRecord } from './records/parse-record.ts';
+export { DEFAULT_SETTINGS, type StoreSettings } from './records/settings.ts';
 export type { ReplicaEvent } from './replica/events.ts';
 export type { ReplicateOptions } from './replica/run/options.ts';
 export { type ReplicateResult, replicate } from './replica/run/replicate.ts';
@@ -12,6 +14,4 @@ export type { Difference, Verified } from './replica/verify/results.ts';
 export { SERVICE_DEFAULTS, type ServiceOptions } from './service/options.ts';
 export { type ListenOptions, type Service, startService } from './service/service.ts';
 export { type Clock, systemClock } from './store/clock.ts';
-export { parseRecord } from './store/record/parse-record.ts';
-export { DEFAULT_SETTINGS, type StoreSettings } from './store/settings.ts';
 export type { Store } from './store/store.ts';

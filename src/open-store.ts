@@ -1,12 +1,12 @@
 /** Where an engine is chosen by the address of a store. Of the engines only the one that is used is loaded. */
 import { availableParallelism } from 'node:os';
+import type { ReadStoreOptions } from './engines/postgres/open.ts';
+import type { BringBack, BroughtBack } from './engines/sqlite/bring-back.ts';
 import { platError } from './errors/index.ts';
+import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
 import type { Clock } from './store/clock.ts';
 import type { ClockTrust } from './store/clock-jump.ts';
-import type { ReadStoreOptions } from './store/postgres/open.ts';
 import type { RawTables } from './store/raw-tables.ts';
-import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './store/settings.ts';
-import type { BringBack, BroughtBack } from './store/sqlite/bring-back.ts';
 import type { PartitionField, Store } from './store/store.ts';
 
 /** `STORE` as commands and configuration write it: a path, `sqlite:PATH`, or `postgres://…`. */
@@ -92,14 +92,14 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
   const found = storeAddress(address);
   switch (found.engine) {
     case 'postgres': {
-      const { openPostgresStore } = await import('./store/postgres/open.ts');
+      const { openPostgresStore } = await import('./engines/postgres/open.ts');
       return openPostgresStore({
         address: found.url,
         ...settings,
         onCreate: () => onCreate?.([]),
         ...(partitions === undefined ? {} : { partitions }),
         ...(readStores === undefined ? {} : { readStores }),
-        writeBackup: async (...to) => (await import('./store/sqlite/backup.ts')).writeBackup(...to),
+        writeBackup: async (...to) => (await import('./engines/sqlite/backup.ts')).writeBackup(...to),
       });
     }
     case 'sqlite': {
@@ -107,7 +107,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
       if (readStores !== undefined) {
         throw platError('usage', { reason: 'readStores are copies of a store on a server, not of a file.' });
       }
-      const { defaultReaders, openSqliteStore } = await import('./store/sqlite/store.ts');
+      const { defaultReaders, openSqliteStore } = await import('./engines/sqlite/store.ts');
       const readers = threads ? defaultReaders() : 0;
       return openSqliteStore({
         path: found.path,
@@ -139,11 +139,11 @@ export async function openTables(
 ): Promise<RawTables> {
   const found = storeAddress(address);
   if (found.engine === 'postgres') {
-    const { postgresTables } = await import('./store/postgres/copying/raw-tables.ts');
+    const { postgresTables } = await import('./engines/postgres/copying/raw-tables.ts');
     return postgresTables(found.url, partitions);
   }
   mustBeWhole(partitions);
-  const { sqliteTables } = await import('./store/sqlite/raw-tables.ts');
+  const { sqliteTables } = await import('./engines/sqlite/raw-tables.ts');
   return sqliteTables(found.path, create);
 }
 
@@ -151,6 +151,6 @@ export type { BroughtBack };
 
 /** Brings an embedded store back from a backup. */
 export async function restoreStore(what: BringBack): Promise<BroughtBack> {
-  const { bringBack } = await import('./store/sqlite/bring-back.ts');
+  const { bringBack } = await import('./engines/sqlite/bring-back.ts');
   return bringBack(what);
 }

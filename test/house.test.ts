@@ -9,17 +9,34 @@ const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 /** From each room, the rooms that it may import from (docs/code-map.md). */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   errors: [],
-  dictionary: ['errors'],
-  query: ['dictionary', 'errors'],
-  access: ['query', 'dictionary', 'errors'],
-  store: ['access', 'query', 'dictionary', 'errors'],
-  service: ['store', 'access', 'query', 'dictionary', 'errors'],
-  replica: ['store', 'access', 'query', 'dictionary', 'errors'],
+  shared: ['errors'],
+  dictionary: ['shared', 'errors'],
+  query: ['dictionary', 'shared', 'errors'],
+  access: ['query', 'dictionary', 'shared', 'errors'],
+  records: ['access', 'query', 'dictionary', 'shared', 'errors'],
+  compile: ['records', 'access', 'query', 'dictionary', 'shared', 'errors'],
+  store: ['compile', 'records', 'access', 'query', 'dictionary', 'shared', 'errors'],
+  engines: ['store', 'compile', 'records', 'access', 'query', 'dictionary', 'shared', 'errors'],
+  service: ['store', 'compile', 'records', 'access', 'query', 'dictionary', 'shared', 'errors'],
+  replica: ['store', 'compile', 'records', 'access', 'query', 'dictionary', 'shared', 'errors'],
   demo: ['dictionary', 'errors'],
-  cli: ['open-store.ts', 'service', 'replica', 'demo', 'store', 'access', 'query', 'dictionary', 'errors'],
+  cli: [
+    'open-store.ts',
+    'service',
+    'replica',
+    'demo',
+    'store',
+    'compile',
+    'records',
+    'access',
+    'query',
+    'dictionary',
+    'shared',
+    'errors',
+  ],
 };
 
-const ENGINES = ['store/sqlite', 'store/postgres'];
+const ENGINES = ['engines/sqlite', 'engines/postgres'];
 /** The one place outside an engine that may name it: where a store is opened. */
 const OPENERS = new Set(['open-store.ts']);
 

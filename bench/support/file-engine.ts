@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
 import { type BenchEngine, batchesOf, keyOf } from './engine.ts';
 
 const PAGE_SIZE = 32_768;

@@ -1,5 +1,5 @@
+import type { NativeListingShape, Page, PageRequest } from '../../src/compile/read.ts';
 import { SELECT_ALL } from '../../src/query/request.ts';
-import type { NativeListingShape, Page, PageRequest } from '../../src/store/read.ts';
 import { operations, type ReadWish, TIME } from '../../test/support/world.ts';
 import type { MarketStore } from './market-store.ts';
 import { type Measurement, measure as measureCalls, megabytes } from './measure.ts';

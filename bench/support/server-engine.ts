@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { Client, Pool } from 'pg';
-import { withSession } from '../../src/store/postgres/connection/session.ts';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import { copyIn } from '../../src/store/postgres/writing/copy-in.ts';
-import { restoreStore } from '../../src/store/sqlite/restore.ts';
+import { withSession } from '../../src/engines/postgres/connection/session.ts';
+import { openPostgresStore } from '../../src/engines/postgres/open.ts';
+import { copyIn } from '../../src/engines/postgres/writing/copy-in.ts';
+import { restoreStore } from '../../src/engines/sqlite/restore.ts';
 import { runOn, startServer } from '../../test/support/postgres-server.ts';
 import { type BenchEngine, batchesOf, keyOf } from './engine.ts';
 import { postmasterOf, usedBy } from './server-usage.ts';

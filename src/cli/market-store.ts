@@ -1,8 +1,8 @@
+import type { StoreModel } from '../compile/model.ts';
 import type { MarketRecord, MarketStore } from '../demo/index.ts';
 import type { FieldValues } from '../dictionary/index.ts';
-import type { StoreModel } from '../store/model.ts';
-import { parseRecord } from '../store/record/parse-record.ts';
-import type { ParsedRecord } from '../store/record/parsed-record.ts';
+import { parseRecord } from '../records/parse-record.ts';
+import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { Store } from '../store/store.ts';
 
 /** A record of a market as a store takes it. @throws when the market made a wrong one */

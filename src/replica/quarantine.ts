@@ -1,6 +1,6 @@
+import { parseRecord } from '../records/parse-record.ts';
 import { type Clock, systemClock } from '../store/clock.ts';
 import type { Lease, Quarantined } from '../store/ledger.ts';
-import { parseRecord } from '../store/record/parse-record.ts';
 import type { Store } from '../store/store.ts';
 import { clean } from './copy/clean.ts';
 import { inForms } from './copy/forms.ts';

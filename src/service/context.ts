@@ -1,5 +1,5 @@
+import type { FileSigning, RecordQuery } from '../compile/read.ts';
 import { timestampFrom } from '../dictionary/index.ts';
-import type { FileSigning, RecordQuery } from '../store/read.ts';
 import type { Exchange, Session } from './exchange.ts';
 import type { PageSource } from './paging/page-wish.ts';
 

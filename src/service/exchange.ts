@@ -1,6 +1,6 @@
 import type { KeyRecord, View } from '../access/index.ts';
-import type { StoreModel } from '../store/model.ts';
-import type { Page, Rest } from '../store/read.ts';
+import type { StoreModel } from '../compile/model.ts';
+import type { Page, Rest } from '../compile/read.ts';
 import type { RequestAccount } from './access/budget.ts';
 import type { ReadBody } from './http/body.ts';
 import type { Surface } from './surface.ts';

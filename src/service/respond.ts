@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
+import type { StoreModel } from '../compile/model.ts';
 import { PlatError, platError } from '../errors/index.ts';
-import type { StoreModel } from '../store/model.ts';
 import type { Store } from '../store/store.ts';
 import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
 import type { MainThread } from './access/main-thread.ts';

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { platError } from '../errors/index.ts';
-import { addUses, cachesInUse } from '../store/bounded-cache.ts';
+import { addUses, cachesInUse } from '../shared/bounded-cache.ts';
 import type { Store } from '../store/store.ts';
 import { Budgets } from './access/budget.ts';
 import { Connections } from './access/connections.ts';

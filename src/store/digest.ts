@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Page, PageRequest, ResoShape } from '../compile/read.ts';
 import { REPLICA_STAMP } from '../dictionary/index.ts';
-import type { Page, PageRequest, ResoShape } from './read.ts';
 import type { ReadOptions, Store } from './store.ts';
 
 /** Which bytes a digest is made of; one of another form says nothing of whether records are equal. */

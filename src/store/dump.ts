@@ -1,4 +1,4 @@
-import type { StoreModel } from './model.ts';
+import type { StoreModel } from '../compile/model.ts';
 import type { Columns } from './raw-tables.ts';
 
 /** A value of a row, in whatever engine. */

@@ -1,7 +1,7 @@
 import { KEY_KINDS, type KeyRecord } from '../access/index.ts';
-import { Damage } from './damage.ts';
+import { Damage } from '../records/damage.ts';
+import { storedJson } from '../records/stored-json.ts';
 import type { KeyUse } from './key-store.ts';
-import { storedJson } from './stored-json.ts';
 
 /** A row of the tables of keys, in whatever way an engine gives it. */
 type Row = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 /** What a read costs before it is made, so that what has no bound holds up nothing that has one. */
+
+import type { RecordQuery, Shape } from '../compile/read.ts';
 import type { Expansion } from '../query/request.ts';
 import type { OrderTerm } from '../query/tree.ts';
-import type { RecordQuery, Shape } from './read.ts';
 
 /** Whether writing a record takes as long as its own parts are many: nothing is searched, no list is in a list. */
 export const isPlainShape = (shape: Shape): boolean =>

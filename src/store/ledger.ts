@@ -1,4 +1,4 @@
-import type { ParsedRecord } from './record/parsed-record.ts';
+import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { WriteReport } from './write/report.ts';
 
 /** A record that could not be stored, kept as it came. */

@@ -1,5 +1,5 @@
+import { makeModel, type StoreModel } from '../compile/model.ts';
 import { dayFrom } from '../dictionary/index.ts';
-import { makeModel, type StoreModel } from './model.ts';
 
 /** How long the work of a new day waits for the write lock, in milliseconds; what this process writes waits behind it. */
 export const DAY_PATIENCE = 1000;

@@ -1,4 +1,4 @@
-import type { StoreModel } from './model.ts';
+import type { StoreModel } from '../compile/model.ts';
 
 /** A value of a row, in whatever engine; truth values are 1 and 0. */
 export type Cell = string | number | null;

@@ -1,12 +1,5 @@
-import type { FieldValues } from '../dictionary/index.ts';
-import type { CacheUse } from './bounded-cache.ts';
-import type { Checks } from './check/checks.ts';
-import type { FileFault } from './check/file-faults.ts';
-import type { NewEpoch } from './epoch.ts';
-import type { KeyStore } from './key-store.ts';
-import type { Ledger } from './ledger.ts';
-import type { StoreModel } from './model.ts';
-import type { OverdueDay } from './new-day.ts';
+import type { DamagedRecords } from '../compile/damaged-records.ts';
+import type { StoreModel } from '../compile/model.ts';
 import type {
   ListPageRequest,
   MergedRequest,
@@ -14,12 +7,19 @@ import type {
   PageRequest,
   RecordQuery,
   RecordRequest,
-} from './read.ts';
+} from '../compile/read.ts';
+import type { FieldValues } from '../dictionary/index.ts';
+import type { ParsedRecord } from '../records/parsed-record.ts';
+import type { StoreSettings } from '../records/settings.ts';
+import type { CacheUse } from '../shared/bounded-cache.ts';
+import type { Checks } from './check/checks.ts';
+import type { FileFault } from './check/file-faults.ts';
+import type { NewEpoch } from './epoch.ts';
+import type { KeyStore } from './key-store.ts';
+import type { Ledger } from './ledger.ts';
+import type { OverdueDay } from './new-day.ts';
 import type { ReadCaller } from './read-caller.ts';
-import type { ParsedRecord } from './record/parsed-record.ts';
-import type { StoreSettings } from './settings.ts';
 import type { Shared } from './shared.ts';
-import type { DamagedRecords } from './whole/damaged-records.ts';
 import type { Span } from './write/allot-timestamps.ts';
 import type { Ahead, RestampReport } from './write/bring-back.ts';
 import type { WriteReport } from './write/report.ts';

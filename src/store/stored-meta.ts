@@ -2,7 +2,7 @@
  * What a store keeps of itself in one row of text each, read back: a text that plat never writes there is damage. It
  * knows no engine.
  */
-import { Damage } from './damage.ts';
+import { Damage } from '../records/damage.ts';
 
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { KEY_KINDS, type KeyRecord } from '../../src/access/index.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
 import { objectOf } from '../support/world.ts';
 import { type Place, place, type Running } from './run.ts';
 

@@ -1,8 +1,8 @@
 /** Flags in the environment, and files as editors write them: what a person means by them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
+import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import { place } from './run.ts';
 import { ANY_PORT, addressesOf } from './serving.ts';
 

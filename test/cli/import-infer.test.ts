@@ -6,8 +6,8 @@ import { MOST_FIELDS, Study } from '../../src/cli/import/study.ts';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
 import { standardDictionary } from '../../src/dictionary/index.ts';
 import { openStore } from '../../src/open-store.ts';
-import { parseRecord } from '../../src/store/record/parse-record.ts';
-import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import { parseRecord } from '../../src/records/parse-record.ts';
+import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import type { Json } from '../support/world.ts';
 import { linesOf, type Place, place } from './run.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hashToken } from '../../src/access/index.ts';
 import { openStore } from '../../src/open-store.ts';
-import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import type { Store } from '../../src/store/store.ts';
 import { listing } from '../support/builders.ts';
 import { emptyDatabase } from '../support/postgres-engine.ts';

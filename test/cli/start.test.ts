@@ -7,7 +7,7 @@ import { ANY_PORT } from './serving.ts';
 
 const PRELOADED = new URL('../support/loaded-modules.js', import.meta.url);
 
-/** The packages that a command loads, the rooms of `src/`, and of the store's room the engines. */
+/** The packages that a command loads, the rooms of `src/`, and the engines. */
 async function loadedBy(at: Place, ...args: readonly string[]): Promise<readonly string[]> {
   const file = at.file('loaded', '');
   const { code, err } = await at.start(args, {
@@ -16,8 +16,7 @@ async function loadedBy(at: Place, ...args: readonly string[]): Promise<readonly
   assert.equal(code, 0, err);
   const urls = readFileSync(at.path(file), 'utf8').trimEnd().split('\n');
   const parts = urls.flatMap(
-    (url) =>
-      /node_modules\/((?:@[^/]+\/)?[^/]+)|src\/(store\/(?:sqlite|postgres)|[\w-]+)/.exec(url)?.slice(1) ?? [],
+    (url) => /node_modules\/((?:@[^/]+\/)?[^/]+)|src\/(engines\/\w+|[\w-]+)/.exec(url)?.slice(1) ?? [],
   );
   return [...new Set(parts.filter((part) => part !== undefined))].toSorted();
 }
@@ -34,7 +33,17 @@ test('a command on a file loads no server, no service and no client', async (t) 
   const at = place(t);
   at.file('l.ndjson', [{ ListingKey: '1', StandardStatus: 'Active' }]);
   const store = ['--store', 'm.db'];
-  const usual = ['access', 'cli', 'commander', 'dictionary', 'errors', 'open-store', 'query', 're2js'];
+  const usual = [
+    'access',
+    'cli',
+    'commander',
+    'compile',
+    'dictionary',
+    'engines/sqlite',
+    'errors',
+    'open-store',
+    'query',
+  ];
   for (const args of [
     ['key', 'create', ...store, '--name', 'n'],
     ['import', ...store, 'l.ndjson'],
@@ -43,7 +52,7 @@ test('a command on a file loads no server, no service and no client', async (t) 
     ['check', ...store],
   ]) {
     const loaded = await loadedBy(at, ...args);
-    assert.deepEqual(loaded, [...usual, 'replica', 'store', 'store/sqlite'], args.join(' '));
+    assert.deepEqual(loaded, [...usual, 're2js', 'records', 'replica', 'shared', 'store'], args.join(' '));
   }
 });
 

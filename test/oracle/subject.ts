@@ -1,14 +1,14 @@
 /** The service under test: a store with all records, and its languages, asked as the service asks them. */
 import type { View } from '../../src/access/index.ts';
+import type { StoreModel } from '../../src/compile/model.ts';
+import type { PageRequest, RecordQuery } from '../../src/compile/read.ts';
 import type { Resource } from '../../src/dictionary/index.ts';
 import { bindFilter, bindOrder, resourceNames } from '../../src/query/native/index.ts';
 import { bindCollection, parseQueryOptions } from '../../src/query/odata/index.ts';
 import type { Expression, OrderTerm } from '../../src/query/tree.ts';
-import type { StoreModel } from '../../src/store/model.ts';
-import type { PageRequest, RecordQuery } from '../../src/store/read.ts';
-import { parseRecord } from '../../src/store/record/parse-record.ts';
-import type { ParsedRecord } from '../../src/store/record/parsed-record.ts';
-import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import { parseRecord } from '../../src/records/parse-record.ts';
+import type { ParsedRecord } from '../../src/records/parsed-record.ts';
+import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testClock } from '../support/clock.ts';
 import type { Engine, Scope } from '../support/engine.ts';

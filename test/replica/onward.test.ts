@@ -1,7 +1,7 @@
 /** A replica that is a source itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import { listing } from '../support/builders.ts';
 import { SECOND } from '../support/clock.ts';
 import { startTestService } from '../support/service.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
+import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import { listing } from '../support/builders.ts';
 import { startTestService } from '../support/service.ts';
 import { emptyStoreFile } from '../support/sqlite-engine.ts';

@@ -1,8 +1,8 @@
 /** A clock that was set ahead is told from one by which time has passed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stampClock } from '../../src/engines/postgres/writing/stamp-clock.ts';
 import { type HeldTime, JumpGuard, parseReading, spanText } from '../../src/store/clock-jump.ts';
-import { stampClock } from '../../src/store/postgres/writing/stamp-clock.ts';
 import { DAY, SECOND } from '../support/clock.ts';
 
 const HOUR = 3600 * SECOND;

@@ -1,10 +1,10 @@
 /** The work of a new day: in the background, one at a time, tried again when another process has the write lock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeModel } from '../../src/store/model.ts';
+import { makeModel } from '../../src/compile/model.ts';
+import { EMPTY_PROFILE } from '../../src/records/profile.ts';
+import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import { NewDay } from '../../src/store/new-day.ts';
-import { EMPTY_PROFILE } from '../../src/store/profile.ts';
-import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
 
 const MIDNIGHT = Date.parse('2026-06-02T00:00:00Z');
 const STORED = makeModel({

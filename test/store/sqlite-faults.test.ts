@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { mock } from 'node:test';
-import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
+import { sqliteDialect } from '../../src/engines/sqlite/dialect.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { faultContract } from './contract/faults.ts';
 import { countedSteps } from './contract/steps.ts';

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { openStore } from '../../src/open-store.ts';
-import { DEFAULT_SETTINGS } from '../../src/store/settings.ts';
+import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import { listing, member, openHouse, photo, photoOf, room } from '../support/builders.ts';
 import { testClock } from '../support/clock.ts';
 import { emptyDatabase } from '../support/postgres-engine.ts';

@@ -1,6 +1,6 @@
+import type { StoreSettings } from '../../src/records/settings.ts';
 import type { Clock } from '../../src/store/clock.ts';
 import type { ClockTrust, Machine } from '../../src/store/clock-jump.ts';
-import type { StoreSettings } from '../../src/store/settings.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { WriteLimits } from '../../src/store/write/in-time.ts';
 

@@ -1,10 +1,10 @@
-import type { PageRequest, RecordQuery } from '../../src/store/read.ts';
-import type { Statement } from '../../src/store/sql/fragment.ts';
-import { type Planner, planCount, planIds, planPage, planRecord } from '../../src/store/sql/page-plan.ts';
-import type { PagePlan } from '../../src/store/sql/plan.ts';
-import { bindings, connect } from '../../src/store/sqlite/connection.ts';
-import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
-import { registerFileUrl } from '../../src/store/sqlite/functions.ts';
+import type { Statement } from '../../src/compile/fragment.ts';
+import { type Planner, planCount, planIds, planPage, planRecord } from '../../src/compile/page-plan.ts';
+import type { PagePlan } from '../../src/compile/plan.ts';
+import type { PageRequest, RecordQuery } from '../../src/compile/read.ts';
+import { bindings, connect } from '../../src/engines/sqlite/connection.ts';
+import { sqliteDialect } from '../../src/engines/sqlite/dialect.ts';
+import { registerFileUrl } from '../../src/engines/sqlite/functions.ts';
 import type { Scope } from './engine.ts';
 import type { World } from './world.ts';
 

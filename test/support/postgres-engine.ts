@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
+import { LOCK_CLASS } from '../../src/engines/postgres/making/functions.ts';
+import { LAYOUT_VERSION } from '../../src/engines/postgres/making/layout-version.ts';
+import { openPostgresStore } from '../../src/engines/postgres/open.ts';
+import { writeBackup } from '../../src/engines/sqlite/backup.ts';
+import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
+import type { StoreSettings } from '../../src/records/settings.ts';
 import type { ClockTrust } from '../../src/store/clock-jump.ts';
-import { LOCK_CLASS } from '../../src/store/postgres/making/functions.ts';
-import { LAYOUT_VERSION } from '../../src/store/postgres/making/layout-version.ts';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import type { StoreSettings } from '../../src/store/settings.ts';
-import { writeBackup } from '../../src/store/sqlite/backup.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { PartitionField } from '../../src/store/store.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';

@@ -1,9 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { LAYOUT_VERSION } from '../../src/engines/sqlite/create.ts';
+import { openSqliteStore, type SqliteStoreOptions } from '../../src/engines/sqlite/store.ts';
+import type { StoreSettings } from '../../src/records/settings.ts';
 import type { ClockTrust } from '../../src/store/clock-jump.ts';
-import type { StoreSettings } from '../../src/store/settings.ts';
-import { LAYOUT_VERSION } from '../../src/store/sqlite/create.ts';
-import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/store.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';
 import { temporaryFile } from './temporary.ts';

@@ -59,13 +59,13 @@ export const TOGETHER = {
   ],
   /** The embedded engine, and what both compile. */
   stores: [
-    'store/sql',
-    'store/sqlite',
+    'compile',
+    'engines/sqlite',
     'store/allot-timestamps.test.ts',
-    'store/bounded-cache.test.ts',
+    'shared/bounded-cache.test.ts',
     'store/clock-jump.test.ts',
     'store/clock.test.ts',
-    'store/fair-queue.test.ts',
+    'shared/fair-queue.test.ts',
     'store/new-day.test.ts',
     'store/views.test.ts',
   ],
@@ -117,8 +117,8 @@ export async function runTogether(name: keyof typeof TOGETHER): Promise<void> {
 const DEAR: readonly string[] = [
   'calendar.test.ts',
   // They wait more than they work.
-  'store/postgres/failover.test.ts',
-  'store/postgres/silence.test.ts',
+  'engines/postgres/failover.test.ts',
+  'engines/postgres/silence.test.ts',
   'replica/simulation/postgres.test.ts',
   'replica/cli/killed.test.ts',
   'cli/kill.test.ts',
@@ -136,7 +136,7 @@ const DEAR: readonly string[] = [
   'service/invariants/commit-order.test.ts',
   'fuzz/sqlite.test.ts',
   'visibility/sqlite.test.ts',
-  'store/postgres/commit-order.test.ts',
+  'engines/postgres/commit-order.test.ts',
   'store/copy.test.ts',
   'store/sqlite.test.ts',
   'cli/package.test.ts',

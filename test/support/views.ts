@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { makeView, type RowScope, type View } from '../../src/access/index.ts';
-import type { StoreModel } from '../../src/store/model.ts';
+import type { StoreModel } from '../../src/compile/model.ts';
 
 /** A key as a test writes it: a role, and what else it is restricted to. */
 export interface Viewer extends Partial<Pick<RowScope, 'systems' | 'onlyFloorPlans'>> {

@@ -1,11 +1,6 @@
 /** A store with short ways to write to it and to read from it, for tests. */
 import assert from 'node:assert/strict';
-import { makeSchema } from '../../src/query/make-schema.ts';
-import type { NativeExpansion, SelectedMembers } from '../../src/query/native/index.ts';
-import { bindCollection, parseFilter, parseQueryOptions } from '../../src/query/odata/index.ts';
-import { type CollectionQuery, SELECT_ALL } from '../../src/query/request.ts';
-import type { Machine } from '../../src/store/clock-jump.ts';
-import type { StoreModel } from '../../src/store/model.ts';
+import type { StoreModel } from '../../src/compile/model.ts';
 import type {
   FileSigning,
   NativeListingShape,
@@ -14,10 +9,15 @@ import type {
   Position,
   RecordQuery,
   ResoShape,
-} from '../../src/store/read.ts';
-import { parseRecord } from '../../src/store/record/parse-record.ts';
-import type { ParsedRecord } from '../../src/store/record/parsed-record.ts';
-import { DEFAULT_SETTINGS, type StoreSettings } from '../../src/store/settings.ts';
+} from '../../src/compile/read.ts';
+import { makeSchema } from '../../src/query/make-schema.ts';
+import type { NativeExpansion, SelectedMembers } from '../../src/query/native/index.ts';
+import { bindCollection, parseFilter, parseQueryOptions } from '../../src/query/odata/index.ts';
+import { type CollectionQuery, SELECT_ALL } from '../../src/query/request.ts';
+import { parseRecord } from '../../src/records/parse-record.ts';
+import type { ParsedRecord } from '../../src/records/parsed-record.ts';
+import { DEFAULT_SETTINGS, type StoreSettings } from '../../src/records/settings.ts';
+import type { Machine } from '../../src/store/clock-jump.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { WriteLimits } from '../../src/store/write/in-time.ts';
 import type { WriteReport } from '../../src/store/write/report.ts';

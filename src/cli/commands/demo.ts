@@ -12,9 +12,9 @@ import {
 } from '../../demo/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import type { StoreSettings } from '../../records/settings.ts';
 import type { Service } from '../../service/service.ts';
 import { systemClock } from '../../store/clock.ts';
-import type { StoreSettings } from '../../store/settings.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import { liveReport } from '../live-report.ts';
 import { marketStore, parseMarketRecord } from '../market-store.ts';

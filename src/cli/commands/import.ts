@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
-import { LENIENCIES, type Leniency } from '../../store/record/lenient.ts';
-import type { Reading } from '../../store/record/parse-record.ts';
+import { LENIENCIES, type Leniency } from '../../records/lenient.ts';
+import type { Reading } from '../../records/parse-record.ts';
 import type { Store } from '../../store/store.ts';
 import { type ConfigFile, configPath } from '../config.ts';
 import { type Declared, declareDrafts, studyFile } from '../import/declare-extra.ts';

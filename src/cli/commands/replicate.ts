@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
+import { DEFAULT_SETTINGS } from '../../records/settings.ts';
 import type { ReplicateOptions } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
 import { sourceName } from '../../replica/run/session.ts';
 import { systemClock } from '../../store/clock.ts';
 import type { Quarantined } from '../../store/ledger.ts';
-import { DEFAULT_SETTINGS } from '../../store/settings.ts';
 import type { Store } from '../../store/store.ts';
 import { duration } from '../duration.ts';
 import { openPatiently } from '../open-patiently.ts';

@@ -1,4 +1,4 @@
-import { isTooDeep } from '../../store/record/nesting.ts';
+import { isTooDeep } from '../../records/nesting.ts';
 
 /** Numbers of so many digits may not survive being read as a double. */
 const LONG_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3,})/;

@@ -1,5 +1,5 @@
 import type { Resource } from '../../dictionary/index.ts';
-import type { Reading } from '../../store/record/parse-record.ts';
+import type { Reading } from '../../records/parse-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../progress.ts';
 import { type FileReport, Importer } from './importer.ts';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
+import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
-import type { StoreModel } from '../../store/model.ts';
-import { parseRecord, type Reading } from '../../store/record/parse-record.ts';
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import { parseRecord, type Reading } from '../../records/parse-record.ts';
+import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 import { type FieldMap, mapped } from './field-map.ts';
 import { KeySet } from './key-set.ts';

@@ -7,8 +7,8 @@ import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Drawing } from '../../demo/index.ts';
 import { platError } from '../../errors/index.ts';
-import { BoundedCache } from '../../store/bounded-cache.ts';
-import { FairQueue } from '../../store/fair-queue.ts';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { FairQueue } from '../../shared/fair-queue.ts';
 import type { ReadCaller } from '../../store/read-caller.ts';
 import type { RasterReply, RasterRequest } from './worker.ts';
 

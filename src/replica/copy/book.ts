@@ -1,6 +1,6 @@
 import type { Dictionary } from '../../dictionary/index.ts';
+import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Lease, LedgerChange, QuarantineEntry } from '../../store/ledger.ts';
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';

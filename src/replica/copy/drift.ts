@@ -1,6 +1,6 @@
+import type { StoreModel } from '../../compile/model.ts';
 import { type CustomFieldDeclaration, REPLICA_STAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
-import type { StoreModel } from '../../store/model.ts';
 import type { Store } from '../../store/store.ts';
 import type { Listener } from '../events.ts';
 import type { ForeignField } from '../source/source.ts';

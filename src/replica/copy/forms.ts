@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * A record with anything that stands in a custom text field, which may be a guess, as JSON. The same object where nothing
- * has to change. Other forms of values are read where every record is (store/record/lenient.ts).
+ * has to change. Other forms of values are read where every record is (records/lenient.ts).
  */
 export function inForms(resource: Resource, json: Json, dictionary: Dictionary): Json {
   let changed: Record<string, unknown> | undefined;

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
+import type { StoreModel } from '../../compile/model.ts';
 import { REPLICA_STAMP } from '../../dictionary/index.ts';
+import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
+import { parseRecord } from '../../records/parse-record.ts';
+import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
-import type { StoreModel } from '../../store/model.ts';
-import { isTooDeep, jsonOf, TOO_DEEP } from '../../store/record/nesting.ts';
-import { parseRecord } from '../../store/record/parse-record.ts';
-import { isStorableKey, type LenientField, type ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { clean } from './clean.ts';
 import type { Copy, CopySettings } from './copy.ts';

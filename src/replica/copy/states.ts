@@ -1,5 +1,5 @@
 import { platError } from '../../errors/index.ts';
-import { UnreadableNote } from '../../store/stored-json.ts';
+import { UnreadableNote } from '../../records/stored-json.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
 import type { Troubles } from '../run/troubles.ts';

@@ -1,5 +1,5 @@
+import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Keys, LedgerChange } from '../../store/ledger.ts';
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import type { SourcePage } from '../source/source.ts';
 import type { BookChange, Kept } from './book.ts';

@@ -3,8 +3,8 @@
  * record, and not by the entry's own name, a copy learns that the source has it no more.
  */
 import type { Dictionary } from '../../dictionary/index.ts';
+import { isStorableKey } from '../../records/parsed-record.ts';
 import type { QuarantineEntry } from '../../store/ledger.ts';
-import { isStorableKey } from '../../store/record/parsed-record.ts';
 import { isObject } from '../json.ts';
 
 /** A record that the source gives by itself. */

@@ -1,5 +1,5 @@
+import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
-import { isStorableKey, KEY_LIMIT } from '../../store/record/parsed-record.ts';
 import type { Copy } from './copy.ts';
 import { nameOfKey } from './intake.ts';
 import { RECORD } from './wanted.ts';

@@ -1,5 +1,5 @@
+import { PUBLISHED } from '../../compile/layout/index.ts';
 import { rewriteDamaged } from '../../store/check/check-store.ts';
-import { PUBLISHED } from '../../store/layout/index.ts';
 import { isAboutAccounts, resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { dueAt } from '../copy/schedule.ts';

@@ -2,8 +2,9 @@
  * Which entries of the quarantine are of records that the source has no more. It is asked by key, twice, since a server
  * that is behind the others of its source may lack one for a moment.
  */
+
+import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Quarantined } from '../../store/ledger.ts';
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
 import { collectionOf } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';

@@ -1,10 +1,10 @@
+import { isStored, type StoreModel } from '../../compile/model.ts';
+import { servedFile } from '../../compile/text/served-files.ts';
 import { type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
-import { isStored, type StoreModel } from '../../store/model.ts';
-import { isDerived } from '../../store/record/content-hash.ts';
-import { isAbsent, type ParsedRecord } from '../../store/record/parsed-record.ts';
-import { stampsAsOwn } from '../../store/settings.ts';
+import { isDerived } from '../../records/content-hash.ts';
+import { isAbsent, type ParsedRecord } from '../../records/parsed-record.ts';
+import { stampsAsOwn } from '../../records/settings.ts';
 import type { Store } from '../../store/store.ts';
-import { servedFile } from '../../store/text/served-files.ts';
 import { isObject } from '../json.ts';
 import { type Served, servedRecords } from './served.ts';
 

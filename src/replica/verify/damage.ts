@@ -1,6 +1,6 @@
+import { PUBLISHED } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import type { RowFaults, RowPlace, RowRange } from '../../store/check/row-faults.ts';
-import { PUBLISHED } from '../../store/layout/index.ts';
-import type { StoreModel } from '../../store/model.ts';
 import type { Store } from '../../store/store.ts';
 import type { Difference } from './results.ts';
 

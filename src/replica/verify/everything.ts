@@ -1,5 +1,5 @@
 import { makeView, type View } from '../../access/index.ts';
-import type { StoreModel } from '../../store/model.ts';
+import type { StoreModel } from '../../compile/model.ts';
 
 /** A view of a store for the proof: every record that any role sees, whole. It is no role, and no request has it. */
 export function everything({ dictionary, inUse, stores }: StoreModel): View {

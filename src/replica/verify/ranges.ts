@@ -4,8 +4,8 @@
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindCollection, parseQueryOptions } from '../../query/odata/index.ts';
+import { stampsAsOwn } from '../../records/settings.ts';
 import { digestRange } from '../../store/digest.ts';
-import { stampsAsOwn } from '../../store/settings.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { Source, SourceDigest } from '../source/source.ts';

@@ -3,7 +3,7 @@
  * living meanwhile. Which records are compared is for others to say.
  */
 import { SOURCE_STAMP } from '../../dictionary/index.ts';
-import type { ParsedRecord } from '../../store/record/parsed-record.ts';
+import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { collectionOf } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';

@@ -2,9 +2,10 @@
  * Reads the copy as whoever asks a service over it does: pages, and records by their key, as ready texts. It knows
  * nothing of the source.
  */
+
+import type { FileSigning, RecordQuery, ResoShape } from '../../compile/read.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindCollection, parseQueryOptions } from '../../query/odata/index.ts';
-import type { FileSigning, RecordQuery, ResoShape } from '../../store/read.ts';
 import type { Store } from '../../store/store.ts';
 import { isObject } from '../json.ts';
 import { everything } from './everything.ts';

@@ -3,7 +3,7 @@
  * searches. It is charged before the work; the key that exceeds its share is refused, and no other.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
-import { type Reported, reportCache } from '../../store/bounded-cache.ts';
+import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import type { ReadCaller } from '../../store/read-caller.ts';
 
 export interface BudgetLimits {

@@ -2,7 +2,7 @@
  * Turns at the thread that reads, binds and plans requests. It knows no requests, only the names of those who ask: a crowd
  * of one name waits for itself, and between two requests whatever else has arrived has its turn.
  */
-import { FairQueue } from '../../store/fair-queue.ts';
+import { FairQueue } from '../../shared/fair-queue.ts';
 
 /** Budgets bound how many requests of a name are under way; this bounds what memory all of them take here. */
 const LONGEST_QUEUE = 10_000;

@@ -1,5 +1,5 @@
 import { type PlatError, platError } from '../../errors/index.ts';
-import { type Reported, reportCache } from '../../store/bounded-cache.ts';
+import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import type { RateLimit } from '../options.ts';
 
 /** Where a key stands in its window. */

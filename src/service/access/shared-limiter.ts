@@ -1,4 +1,4 @@
-import { type Reported, reportCache } from '../../store/bounded-cache.ts';
+import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import type { Loan, Shared } from '../../store/shared.ts';
 import type { RateLimit } from '../options.ts';
 import type { Allowance, RequestLimiter } from './rate-limiter.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { type Reported, reportCache } from '../../store/bounded-cache.ts';
+import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/key-store.ts';
 import type { Shared } from '../../store/shared.ts';
 import type { WalkStep } from '../exchange.ts';

@@ -1,7 +1,7 @@
 import { type KeyRecord, makeView, type View } from '../../access/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
-import { BoundedCache } from '../../store/bounded-cache.ts';
-import type { StoreModel } from '../../store/model.ts';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
 import type { LookupForm } from '../options.ts';
 
 /** Views that are kept; a service has a handful of kinds of keys. */

@@ -3,9 +3,9 @@
  * asks. Who has no token is told the general: no field, and no resource that an operator added.
  */
 import type { View } from '../../access/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
-import { BoundedCache, bytesOfText, numberOf } from '../../store/bounded-cache.ts';
-import type { StoreModel } from '../../store/model.ts';
+import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
 import { ADMIN_ROUTES } from '../admin/router.ts';
 import { FRONT_PATHS } from '../front/paths.ts';
 import type { Surface } from '../surface.ts';

@@ -1,6 +1,6 @@
 import { finished, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Rest } from '../../store/read.ts';
+import type { Rest } from '../../compile/read.ts';
 import { isRest, type Part } from '../exchange.ts';
 import type { Encoding } from './accept.ts';
 import { compressor } from './compress.ts';

@@ -1,3 +1,5 @@
+import { NATIVE_PART_OF, type RecordQuery } from '../../compile/read.ts';
+import { partMembers } from '../../compile/text/native-parts.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import {
@@ -10,8 +12,6 @@ import {
   resourceNames,
 } from '../../query/native/index.ts';
 import { skipTokenOf } from '../../query/skip-token.ts';
-import { NATIVE_PART_OF, type RecordQuery } from '../../store/read.ts';
-import { partMembers } from '../../store/text/native-parts.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply, walkStep } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';

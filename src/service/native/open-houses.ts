@@ -1,4 +1,6 @@
 /** `/v1/openhouses`: the open houses of all listings that the key sees, each with the key of its listing. */
+
+import { partMembers } from '../../compile/text/native-parts.ts';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import {
@@ -8,7 +10,6 @@ import {
   type ParameterName,
   resourceNames,
 } from '../../query/native/index.ts';
-import { partMembers } from '../../store/text/native-parts.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';

@@ -1,8 +1,8 @@
+import type { RecordQuery, Shape } from '../../compile/read.ts';
+import { type NativePart, partMembers } from '../../compile/text/native-parts.ts';
 import type { Navigation } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { bindParameters, type NativeNames, type NativeRequest } from '../../query/native/index.ts';
-import type { RecordQuery, Shape } from '../../store/read.ts';
-import { type NativePart, partMembers } from '../../store/text/native-parts.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';

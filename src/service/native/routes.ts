@@ -2,8 +2,9 @@
  * The paths of the native interface, and what answers each. What finds a request its answer, and what describes the
  * interface to clients, both read this table.
  */
+
+import { NATIVE_PARTS } from '../../compile/text/native-parts.ts';
 import type { ParameterName } from '../../query/native/index.ts';
-import { NATIVE_PARTS } from '../../store/text/native-parts.ts';
 import type { Reply } from '../exchange.ts';
 import { account, accounts, accountsOfOffice } from './accounts.ts';
 import { listing, listings } from './listings.ts';

@@ -1,4 +1,4 @@
-import type { RecordQuery } from '../../store/read.ts';
+import type { RecordQuery } from '../../compile/read.ts';
 import type { FilterIndex } from '../filter-index/cache.ts';
 import type { PageSource } from './page-wish.ts';
 import { settle } from './settle.ts';

@@ -1,6 +1,6 @@
+import type { Page, RecordQuery } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
-import type { Page, RecordQuery } from '../../store/read.ts';
 import type { FilterIndex, ListName } from '../filter-index/cache.ts';
 import { findIds } from './find.ts';
 import { NO_ROWS, owned, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';

@@ -1,4 +1,4 @@
-import type { Position } from '../../store/read.ts';
+import type { Position } from '../../compile/read.ts';
 import { readFromList } from './list-reader.ts';
 import { NO_ROWS, owned, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
 import { orderPosition, readOrderToken, tokenAfter } from './skip-token.ts';

@@ -1,5 +1,5 @@
+import type { FileSigning, Page, RecordQuery, Shape } from '../../compile/read.ts';
 import type { Clock } from '../../store/clock.ts';
-import type { FileSigning, Page, RecordQuery, Shape } from '../../store/read.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import type { FilterIndexCache } from '../filter-index/cache.ts';
 

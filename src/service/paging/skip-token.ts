@@ -1,6 +1,6 @@
+import type { LastRow, Position } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import type { OrderTerm } from '../../query/tree.ts';
-import type { LastRow, Position } from '../../store/read.ts';
 
 /**
  * Where a walk in an order of the client's own goes on: the last row's values and key, and for a walk over a

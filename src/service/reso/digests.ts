@@ -2,10 +2,11 @@
  * Digests of ranges of a collection, for a replica that proves itself equal (docs/replication.md). They are made of what
  * the key gets when it reads the collection, so they tell nothing of a record or field that it may not see.
  */
+
+import type { Position } from '../../compile/read.ts';
 import { PlatError, platError } from '../../errors/index.ts';
 import { bindCollection, type SystemOption } from '../../query/odata/index.ts';
 import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
-import type { Position } from '../../store/read.ts';
 import type { Lane } from '../../store/read-caller.ts';
 import { asking, signingFor } from '../context.ts';
 import { JSON_TYPE, type Reply } from '../exchange.ts';

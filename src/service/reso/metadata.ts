@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import type { View } from '../../access/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import type { Page, Position, ResoShape } from '../../compile/read.ts';
 import {
   type CsdlVersion,
   csdlDocument,
@@ -8,9 +10,7 @@ import {
   type LookupMember,
 } from '../../dictionary/csdl/index.ts';
 import { memberName, type Resource } from '../../dictionary/index.ts';
-import { BoundedCache, bytesOfText, numberOf } from '../../store/bounded-cache.ts';
-import type { StoreModel } from '../../store/model.ts';
-import type { Page, Position, ResoShape } from '../../store/read.ts';
+import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
 import { withViewTag } from '../access/view-tag.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply } from '../exchange.ts';

@@ -1,8 +1,8 @@
+import { partShape } from '../../compile/read.ts';
 import { CUSTOM_FIELDS, type Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { bindField, bindSingle, customSelection, type ResourcePath } from '../../query/odata/index.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import { partShape } from '../../store/read.ts';
 import { signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { hasTag, weakTag } from '../http/etag.ts';

@@ -1,8 +1,8 @@
+import type { Parent, RecordQuery, ResoShape } from '../../compile/read.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { PathStep, ResourcePath } from '../../query/odata/index.ts';
-import type { Parent, RecordQuery, ResoShape } from '../../store/read.ts';
-import { keyText } from '../../store/record/parsed-record.ts';
+import { keyText } from '../../records/parsed-record.ts';
 import { asking, signingFor } from '../context.ts';
 import type { ResoRequest } from './resource-request.ts';
 

@@ -1,7 +1,7 @@
+import type { ResoShape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/index.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import type { ResoShape } from '../../store/read.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Exchange, Session } from '../exchange.ts';
 import { chooseType, parameterOf } from '../http/accept.ts';

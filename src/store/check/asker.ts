@@ -1,6 +1,6 @@
+import type { Planner } from '../../compile/page-plan.ts';
+import type { PlannedStatement } from '../../compile/plan.ts';
 import type { Field, FieldValue } from '../../dictionary/index.ts';
-import type { Planner } from '../sql/page-plan.ts';
-import type { PlannedStatement } from '../sql/plan.ts';
 
 /** A connection of an engine, as far as a check asks it: `T` is a value as its driver gives it. */
 export interface Asker<T> {

@@ -2,7 +2,7 @@
  * What a check asks of one resource, once for every engine. It says nothing of a resource that the store does not have. It
  * knows nothing of what lies beneath the records.
  */
-import type { ResourceLayout } from '../layout/index.ts';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { Asker } from './asker.ts';
 import {
   type CheckedRows,

@@ -1,6 +1,6 @@
 /** What is wrong beneath the records of a store, and what that means for a repair. It knows nothing of engines. */
-import type { StoreModel } from '../model.ts';
-import { initialFields } from '../profile.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import { initialFields } from '../../records/profile.ts';
 
 export interface FileFault {
   readonly what: string;

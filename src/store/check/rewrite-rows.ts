@@ -2,14 +2,16 @@
  * Writes rows anew whose parts do not agree, from those of their columns, texts and hash that do. It knows nothing of
  * engines, and nothing of where a record came from.
  */
+
+import { name, render, type Sql, sql } from '../../compile/fragment.ts';
+import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import type { Planner } from '../../compile/page-plan.ts';
 import type { FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { isOneTable, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
-import { storedHash } from '../record/content-hash.ts';
-import { isStamp } from '../record/stamps.ts';
-import { name, render, type Sql, sql } from '../sql/fragment.ts';
-import type { Planner } from '../sql/page-plan.ts';
+import { storedHash } from '../../records/content-hash.ts';
+import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import { isStamp } from '../../records/stamps.ts';
 import type { BatchWriter } from '../write/batches.ts';
 import { WRITE_LIMITS } from '../write/in-time.ts';
 import {
@@ -18,7 +20,7 @@ import {
   publishedEntries,
   publishedHash,
 } from '../write/publish-dictionary.ts';
-import type { RowToPut, StoredRow, WriteTransaction } from '../write/transaction.ts';
+import type { WriteTransaction } from '../write/transaction.ts';
 import type { Asker } from './asker.ts';
 import { hashOf, keyInTexts, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
 import {

@@ -2,11 +2,12 @@
  * Whether the content of a stored row is what was stored: its hash is a witness beside its columns and its texts, so of
  * the three the one that two others contradict is the wrong one. It knows nothing of engines.
  */
+
+import { ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import { URL_MARK } from '../../compile/text/served-files.ts';
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { ownColumn, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
-import { contentHash, storedHash } from '../record/content-hash.ts';
-import { URL_MARK } from '../text/served-files.ts';
+import { contentHash, storedHash } from '../../records/content-hash.ts';
 
 /** A stored row as a check reads it; `T` is a value as the driver gives it. */
 export type RawRow<T> = Readonly<Record<string, T>>;

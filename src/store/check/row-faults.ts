@@ -3,15 +3,22 @@
  * beside them, its place under its parent and what every role sees of it. The columns are the measure: what a writer
  * would make of them is compared with what is there. It knows nothing of where a record came from.
  */
+
+import { all, bind, column, integer, join, name, render, type Sql, sql } from '../../compile/fragment.ts';
+import {
+  isOneTable,
+  ownColumn,
+  PUBLISHED,
+  type ResourceLayout,
+  typedFields,
+} from '../../compile/layout/index.ts';
+import { dormantFields, type StoreModel } from '../../compile/model.ts';
+import type { Planner } from '../../compile/page-plan.ts';
+import { placeOf, textColumns } from '../../compile/text/text-columns.ts';
+import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { isOneTable, ownColumn, PUBLISHED, type ResourceLayout, typedFields } from '../layout/index.ts';
-import { dormantFields, type StoreModel } from '../model.ts';
-import { mediaKind } from '../record/media.ts';
-import { all, bind, column, integer, join, name, render, type Sql, sql } from '../sql/fragment.ts';
-import type { Planner } from '../sql/page-plan.ts';
-import { parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
-import { placeOf, textColumns } from '../text/text-columns.ts';
-import type { RowToPut } from '../write/transaction.ts';
+import { mediaKind } from '../../records/media.ts';
+import type { RowToPut } from '../../records/rows.ts';
 import type { Asker } from './asker.ts';
 import { hashOf } from './row-content.ts';
 import { isSound, SHARED } from './sound-rows.ts';

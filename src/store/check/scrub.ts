@@ -3,10 +3,11 @@
  * in which one letter stands in the place of another is noticed by no read of a page. What it knows is read by nobody
  * until it is mended. It knows nothing of engines and of HTTP.
  */
+
+import type { DamagedRecords } from '../../compile/damaged-records.ts';
 import { PlatError } from '../../errors/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store.ts';
-import type { DamagedRecords } from '../whole/damaged-records.ts';
 import type { RowFaults, RowPlace } from './row-faults.ts';
 
 export interface ScrubLimits {

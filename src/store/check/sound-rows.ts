@@ -2,11 +2,12 @@
  * Whether a row is sound, as far as the engine can tell by itself: then `row-faults.ts` finds nothing either, and the row
  * need not be read. A row that the engine does not find sound may still be; it is for `row-faults.ts` to judge.
  */
-import { isOneTable, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
-import { dormantFields, type StoreModel } from '../model.ts';
-import { all, column, compact, constantText, integer, type Sql, sql } from '../sql/fragment.ts';
-import type { Planner } from '../sql/page-plan.ts';
-import { parentColumn, shownBits, visibleBits } from '../sql/visibility.ts';
+
+import { all, column, compact, constantText, integer, type Sql, sql } from '../../compile/fragment.ts';
+import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import { dormantFields, type StoreModel } from '../../compile/model.ts';
+import type { Planner } from '../../compile/page-plan.ts';
+import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import {
   type CheckedRow,
   columnNamed,

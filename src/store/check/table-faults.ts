@@ -3,11 +3,12 @@
  * tombstones, the texts of listings, the words for searches. Each fault has a statement that finds it and one that mends
  * it from the rows.
  */
-import { isOneTable, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
-import { bind, integer, name, render, type Sql, sql } from '../sql/fragment.ts';
-import type { Planner } from '../sql/page-plan.ts';
-import type { PlannedStatement } from '../sql/plan.ts';
-import { valueCounts } from '../sql/value-counts.ts';
+
+import { bind, integer, name, render, type Sql, sql } from '../../compile/fragment.ts';
+import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import type { Planner } from '../../compile/page-plan.ts';
+import type { PlannedStatement } from '../../compile/plan.ts';
+import { valueCounts } from '../../compile/value-counts.ts';
 import type { Asker } from './asker.ts';
 import type { RowFaults } from './row-faults.ts';
 

@@ -3,15 +3,22 @@
  * the same tables as the writer's own (`text/`, `record/content-hash.ts`). Where the engine cannot say it exactly it says
  * null, or fails; it never says what the writer would not have written.
  */
-import type { Field } from '../../dictionary/index.ts';
-import { ownColumn, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
-import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../record/content-hash.ts';
-import { KIND_OF_CATEGORY, MEDIA_KINDS } from '../record/media.ts';
-import { stampsAsOwn } from '../settings.ts';
-import type { Dialect } from '../sql/dialect.ts';
-import { all, bind, column, concat, constantText, integer, join, type Sql, sql } from '../sql/fragment.ts';
-import { absentText, type NamedField } from '../text/encode.ts';
+
+import type { Dialect } from '../../compile/dialect.ts';
+import {
+  all,
+  bind,
+  column,
+  concat,
+  constantText,
+  integer,
+  join,
+  type Sql,
+  sql,
+} from '../../compile/fragment.ts';
+import { ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import { absentText, type NamedField } from '../../compile/text/encode.ts';
 import {
   endOf,
   MEDIA_FORMS,
@@ -20,9 +27,13 @@ import {
   type PartMember,
   PLAN_FORM,
   UNBRANDED,
-} from '../text/native-parts.ts';
-import { isAddress, type TextPlan, textPlans } from '../text/pieces.ts';
-import { URL_MARK } from '../text/served-files.ts';
+} from '../../compile/text/native-parts.ts';
+import { isAddress, type TextPlan, textPlans } from '../../compile/text/pieces.ts';
+import { URL_MARK } from '../../compile/text/served-files.ts';
+import type { Field } from '../../dictionary/index.ts';
+import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../../records/content-hash.ts';
+import { KIND_OF_CATEGORY, MEDIA_KINDS } from '../../records/media.ts';
+import { stampsAsOwn } from '../../records/settings.ts';
 
 /** A row of a resource, its columns under an alias, and the version of the profile that its texts were written with. */
 export interface CheckedRow {

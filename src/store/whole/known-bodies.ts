@@ -3,7 +3,7 @@
  * is the answer to and since whenever it was. The threads of a store share what they know. It knows nothing of requests.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
-import { type Reported, reportCache } from '../bounded-cache.ts';
+import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 
 /** What threads have in common: it travels to each of them. */
 export interface SharedBodies {

@@ -3,8 +3,8 @@
  * engine without being read, so this is the one place, for both engines, where a damaged text is noticed before it leaves.
  */
 import { isUtf8 } from 'node:buffer';
-import { Damage, DamagedRecord } from '../damage.ts';
-import { markedIn } from './damaged-records.ts';
+import { markedIn } from '../../compile/damaged-records.ts';
+import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { faultIn } from './json-list.ts';
 import { KnownBodies, type SharedBodies } from './known-bodies.ts';
 

@@ -1,9 +1,10 @@
-import { storedHash } from '../record/content-hash.ts';
-import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
-import { isAbsent } from '../record/parsed-record.ts';
+import { storedHash } from '../../records/content-hash.ts';
+import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
+import { isAbsent } from '../../records/parsed-record.ts';
+import type { RowToPut } from '../../records/rows.ts';
 import { putStamped, type Unstamped } from './own-stamps.ts';
 import type { Tally } from './report.ts';
-import type { RowToPut, WriteTransaction } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** A record that is new, or of an originating system that it was not of before. */
 export interface NewParent {

@@ -1,10 +1,10 @@
+import { isStored, type StoreModel } from '../../compile/model.ts';
 import type { Field, FieldValues } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { isStored, type StoreModel } from '../model.ts';
-import { COUNTED, COUNTING, countOf } from '../record/child-counts.ts';
-import { mediaKind } from '../record/media.ts';
-import type { ParsedRecord } from '../record/parsed-record.ts';
-import { stampsOfValues } from '../record/stamps.ts';
+import { COUNTED, COUNTING, countOf } from '../../records/child-counts.ts';
+import { mediaKind } from '../../records/media.ts';
+import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { stampsOfValues } from '../../records/stamps.ts';
 import type { Span } from './allot-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
 import { doubting } from './doubting.ts';

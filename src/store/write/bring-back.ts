@@ -4,6 +4,9 @@
  * get timestamps of now, as if they had been changed, in transactions like those of any other write. The store is read
  * and written meanwhile. One that was broken off is taken up by the next.
  */
+
+import { PUBLISHED } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import {
   type Field,
   type FieldValues,
@@ -12,15 +15,14 @@ import {
   timestampFrom,
 } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import type { Tombstone } from '../../records/rows.ts';
+import { stampsAsOwn } from '../../records/settings.ts';
+import { isStamp } from '../../records/stamps.ts';
 import { spanText } from '../clock-jump.ts';
 import type { NewEpoch } from '../epoch.ts';
-import { PUBLISHED } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
-import { isStamp } from '../record/stamps.ts';
-import { stampsAsOwn } from '../settings.ts';
 import type { BatchWriter } from './batches.ts';
 import { mustNotHaveJumped } from './next-stamp.ts';
-import type { Tombstone, WriteTransaction } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** Where a store stands in time. */
 export interface StampState {

@@ -1,9 +1,9 @@
+import type { ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import type { ResourceLayout } from '../layout/index.ts';
-import type { StoreModel } from '../model.ts';
-import { stampsAsOwn } from '../settings.ts';
-import { checkTimeZone } from '../text/local-time.ts';
+import { checkTimeZone } from '../../records/local-time.ts';
+import { stampsAsOwn } from '../../records/settings.ts';
 
 const refuse = (reason: string) => platError('usage', { reason });
 

@@ -1,5 +1,5 @@
-import type { ChildChange } from '../record/stamps.ts';
-import type { StoredRow } from './transaction.ts';
+import type { StoredRow } from '../../records/rows.ts';
+import type { ChildChange } from '../../records/stamps.ts';
 
 /** What a change of a child means to its listing (I3). */
 export function childChange(resource: string, kind: StoredRow['kind']): ChildChange {

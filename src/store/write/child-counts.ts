@@ -1,11 +1,19 @@
 /** Keeps the counts of a listing's children true in the transaction that changes them (record/child-counts.ts). */
+
+import type { StoreModel } from '../../compile/model.ts';
 import type { FieldValues } from '../../dictionary/index.ts';
-import type { StoreModel } from '../model.ts';
-import { CHILD_COUNTS, COUNTED, COUNTING, type CountedChild, countChildren } from '../record/child-counts.ts';
-import { contentHash } from '../record/content-hash.ts';
-import type { ChildChange } from '../record/stamps.ts';
+import {
+  CHILD_COUNTS,
+  COUNTED,
+  COUNTING,
+  type CountedChild,
+  countChildren,
+} from '../../records/child-counts.ts';
+import { contentHash } from '../../records/content-hash.ts';
+import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import type { ChildChange } from '../../records/stamps.ts';
 import type { PreparedRecord } from './prepare.ts';
-import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 export type ChildCounts = Readonly<Record<string, number>>;
 

@@ -1,8 +1,8 @@
+import type { StoreModel } from '../../compile/model.ts';
+import { jsonOf } from '../../records/nesting.ts';
+import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { namingParent } from '../../records/place.ts';
 import type { Keys, LedgerChange, QuarantineEntry } from '../ledger.ts';
-import type { StoreModel } from '../model.ts';
-import { jsonOf } from '../record/nesting.ts';
-import type { ParsedRecord } from '../record/parsed-record.ts';
-import { namingParent } from '../record/place.ts';
 import {
   addReports,
   type BatchOptions,

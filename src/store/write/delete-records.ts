@@ -1,8 +1,9 @@
-import type { ChildChange } from '../record/stamps.ts';
+import type { StoredRow } from '../../records/rows.ts';
+import type { ChildChange } from '../../records/stamps.ts';
 import { childChange } from './child-changes.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
 import { restampParents } from './restamp.ts';
-import type { StoredRow, WriteTransaction } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** Deletes records with all that belongs to them; a deleted child moves its parent (I3). */
 export async function deleteRecords(

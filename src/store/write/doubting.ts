@@ -3,7 +3,8 @@
  * everywhere, or whose content is not what its hash was made of, looks changed to whoever compares, and is written again;
  * a row that has lost its source looks as if it were of the one that is read. All other rows stay as they are.
  */
-import type { StoredRow, WriteTransaction } from './transaction.ts';
+import type { StoredRow } from '../../records/rows.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** Stands in the place of a hash that is not believed; no content has it. */
 const DOUBTED = '';

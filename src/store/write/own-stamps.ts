@@ -1,7 +1,8 @@
 import { type Field, type FieldValue, type FieldValues, REPLICA_STAMP } from '../../dictionary/index.ts';
-import { type ChildChange, stampsAfter } from '../record/stamps.ts';
-import { stampsAsOwn } from '../settings.ts';
-import type { RowToPut, WriteTransaction } from './transaction.ts';
+import type { RowToPut } from '../../records/rows.ts';
+import { stampsAsOwn } from '../../records/settings.ts';
+import { type ChildChange, stampsAfter } from '../../records/stamps.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /**
  * The stamps that this store sets on a record that it writes: an authority all of them, a replica only its own, since

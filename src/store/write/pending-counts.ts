@@ -1,4 +1,4 @@
-import { isOfValue } from '../values-in-use.ts';
+import { isOfValue } from '../../compile/values-in-use.ts';
 
 /** Rows that came and went, of one visibility and originating system of a resource. */
 export interface Count {

@@ -1,10 +1,11 @@
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
-import { contentHash } from '../record/content-hash.ts';
-import { isMediaOfListing, systemFieldsOfMedia } from '../record/media.ts';
-import { derive, fill } from '../record/place.ts';
-import type { Owner } from '../settings.ts';
+import { contentHash } from '../../records/content-hash.ts';
+import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
+import { derive, fill } from '../../records/place.ts';
+import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import type { Owner } from '../../records/settings.ts';
 import type { PreparedRecord } from './prepare.ts';
-import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** The parent that a child names. */
 export interface ParentName {

@@ -1,7 +1,7 @@
-import type { StoreModel } from '../model.ts';
-import { contentHash } from '../record/content-hash.ts';
-import { type MediaKind, mediaKind } from '../record/media.ts';
-import type { ParsedRecord } from '../record/parsed-record.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import { contentHash } from '../../records/content-hash.ts';
+import { type MediaKind, mediaKind } from '../../records/media.ts';
+import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { derivedCounts } from './child-counts.ts';
 
 /** A record made ready before the write lock is taken. */

@@ -1,10 +1,11 @@
 import type { Role } from '../../access/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import type { ValueInUse } from '../../compile/values-in-use.ts';
 import type { Field, FieldValues, Lookup } from '../../dictionary/index.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
-import type { StoreModel } from '../model.ts';
-import { contentHash } from '../record/content-hash.ts';
-import type { ValueInUse } from '../values-in-use.ts';
-import type { StoredRow, WriteTransaction } from './transaction.ts';
+import { contentHash } from '../../records/content-hash.ts';
+import type { StoredRow } from '../../records/rows.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** What the store publishes of one field, or of one value of a lookup. */
 export interface PublishedEntry {

@@ -1,10 +1,11 @@
 import type { FieldValues } from '../../dictionary/index.ts';
-import type { ChildChange } from '../record/stamps.ts';
+import type { StoredRow } from '../../records/rows.ts';
+import type { ChildChange } from '../../records/stamps.ts';
 import { childChange } from './child-changes.ts';
 import { movedCounts, putRecounted, type Recounted } from './child-counts.ts';
 import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
-import type { StoredRow, WriteTransaction } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** A record that something moved in. */
 export interface TouchedParent {

@@ -2,10 +2,11 @@
  * The numbers of torn rows, whose columns and texts do not lie under one key and one number: what stands in the way of
  * writing them anew goes, and no number is used twice. It knows nothing of engines.
  */
-import type { ResourceLayout } from '../layout/index.ts';
-import type { Dialect } from '../sql/dialect.ts';
-import { bind, integer, join, name, type Sql, sql } from '../sql/fragment.ts';
-import type { StoredRow } from './transaction.ts';
+
+import type { Dialect } from '../../compile/dialect.ts';
+import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoredRow } from '../../records/rows.ts';
 
 /** How torn rows are written anew. */
 export interface Settled {

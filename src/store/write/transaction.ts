@@ -1,59 +1,9 @@
+import type { StoreModel } from '../../compile/model.ts';
+import type { ValueInUse } from '../../compile/values-in-use.ts';
 import type { FieldValues } from '../../dictionary/index.ts';
+import type { RowToPut, RowToRestamp, StoredRow, Tombstone } from '../../records/rows.ts';
 import type { LedgerWriter } from '../ledger.ts';
-import type { StoreModel } from '../model.ts';
-import type { MediaKind } from '../record/media.ts';
-import type { ValueInUse } from '../values-in-use.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
-
-/** What a write needs to know of a stored record. */
-export interface StoredRow {
-  readonly key: string;
-  readonly id: number;
-  readonly parent: string | null;
-  readonly parentResource: string | null;
-  readonly system: string | null;
-  readonly kind: MediaKind | null;
-  readonly hash: string;
-  /** The source that it was replicated from; null in an authority. */
-  readonly source: string | null;
-  /** Bits of the roles that see it. */
-  readonly visible: number;
-  /** Keys, stamps and the fields whose change has a stamp. */
-  readonly values: FieldValues;
-  /** Whether its texts, which lie in a table of their own, are missing, or under another key or number than its columns. */
-  readonly isTorn?: boolean;
-}
-
-/** A record as it is to be stored. */
-export interface RowToPut {
-  readonly key: string;
-  /** The stored record that it replaces. */
-  readonly stored: StoredRow | undefined;
-  readonly parent: string | null;
-  readonly parentResource: string | null;
-  readonly system: string | null;
-  readonly kind: MediaKind | null;
-  readonly hash: string;
-  /** The whole content, stamps included. */
-  readonly values: FieldValues;
-  /** Bits of the roles that may know of it at all; only for what the store itself publishes. */
-  readonly audience?: number;
-}
-
-/** New stamps of a record whose content stays. */
-export interface RowToRestamp {
-  readonly stored: StoredRow;
-  /** Keys and stamps as they are now, as in `StoredRow.values`. */
-  readonly values: FieldValues;
-}
-
-/** What is left of a deleted record. */
-export interface Tombstone {
-  readonly resource: string;
-  readonly key: string;
-  /** Canonical. */
-  readonly deletedAt: string;
-}
 
 /**
  * The operations of an engine inside one write transaction. All of them are set-based: a batch is a handful of

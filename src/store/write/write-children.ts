@@ -1,4 +1,5 @@
-import type { ChildChange } from '../record/stamps.ts';
+import type { StoredRow } from '../../records/rows.ts';
+import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import { putStamped, type Unstamped } from './own-stamps.ts';
@@ -6,7 +7,7 @@ import { conflictWith, hashUnder, type ParentName, parentOf, placeChild } from '
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
 import { restampParents } from './restamp.ts';
-import type { StoredRow, WriteTransaction } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /**
  * Stores records of a resource that is part of another (media, rooms, …), given by themselves. Their parents move

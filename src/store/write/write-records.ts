@@ -1,6 +1,7 @@
 import type { FieldValues, Navigation } from '../../dictionary/index.ts';
-import { COUNTED } from '../record/child-counts.ts';
-import type { ChildChange } from '../record/stamps.ts';
+import { COUNTED } from '../../records/child-counts.ts';
+import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { childChange } from './child-changes.ts';
 import {
@@ -17,7 +18,7 @@ import { conflictWith, hashUnder, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
 import { merge, restampParents, type TouchedParent } from './restamp.ts';
-import type { RowToPut, StoredRow, WriteTransaction } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** What happens to one child resource in this batch. */
 interface ChildBatch {

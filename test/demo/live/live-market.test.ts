@@ -13,8 +13,8 @@ import {
   marketRecords,
   runLive,
 } from '../../../src/demo/index.ts';
-import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { DAY, testClock } from '../../support/clock.ts';
 import { temporaryFile } from '../../support/temporary.ts';

@@ -1,8 +1,8 @@
 /** The consumer's commands against a server that a test holds: exit codes, the guard, the quarantine, verify. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { place } from '../../cli/run.ts';
 import { testClock } from '../../support/clock.ts';
 import type { Json } from '../../support/world.ts';

@@ -1,7 +1,7 @@
 /** `plat replicate --watch` and whoever is beside it: a second run, a served replica, probes, a signal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
 import { place } from '../../cli/run.ts';
 import { listing } from '../../support/builders.ts';
 import { makeKey } from '../../support/service.ts';

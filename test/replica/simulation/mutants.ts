@@ -1,6 +1,6 @@
+import type { ParsedRecord } from '../../../src/records/parsed-record.ts';
 import type { Transport, TransportRequest } from '../../../src/replica/http/transport.ts';
 import type { Ledger, LedgerChange } from '../../../src/store/ledger.ts';
-import type { ParsedRecord } from '../../../src/store/record/parsed-record.ts';
 import type { Mutant } from './consumer.ts';
 import { COLLECTION_NAMES } from './market.ts';
 import { isLaterPage, walkOf } from './network.ts';

@@ -1,6 +1,6 @@
+import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
+import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ClockTrust } from '../../../src/store/clock-jump.ts';
-import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import { writeBackup } from '../../../src/store/sqlite/backup.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { makeRandom, type Random } from '../../../src/demo/random.ts';
 import { dayFrom } from '../../../src/dictionary/index.ts';
 import { PlatError } from '../../../src/errors/index.ts';
-import { parseRecord } from '../../../src/store/record/parse-record.ts';
+import { parseRecord } from '../../../src/records/parse-record.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Json } from '../../support/world.ts';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { makeRandom, type Random } from '../../../src/demo/random.ts';
-import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
 import { CommitWitness } from './commit-witness.ts';
@@ -41,7 +41,7 @@ export interface Stage {
 /** Where links lead when the source does not know how it is reached. */
 const INNER_ADDRESS = 'http://inner.test:9999';
 
-/** A last timestamp so far ahead of the clock is of a clock that was wrong (store/sqlite/bring-back.ts). */
+/** A last timestamp so far ahead of the clock is of a clock that was wrong (engines/sqlite/bring-back.ts). */
 const AHEAD = 3_600_000;
 
 /** Milliseconds that closing one thing is waited for: what stands still may never end. */

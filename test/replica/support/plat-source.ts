@@ -1,7 +1,8 @@
 /** The real service as a source, and a replica of it, on one clock. */
+
+import type { StoreSettings } from '../../../src/records/settings.ts';
 import type { Transport, TransportRequest } from '../../../src/replica/http/transport.ts';
 import type { ServiceOptions } from '../../../src/service/options.ts';
-import type { StoreSettings } from '../../../src/store/settings.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
 import { startTestService, type TestService } from '../../support/service.ts';

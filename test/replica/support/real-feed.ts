@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../../src/demo/index.ts';
 import { openStore } from '../../../src/open-store.ts';
-import { DEFAULT_SETTINGS } from '../../../src/store/settings.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Place, Running } from '../../cli/run.ts';
 import { testClock } from '../../support/clock.ts';

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { FilterIndexCache, LIST_OVERHEAD } from '../../../src/service/filter-index/cache.ts';
-import { cachesInUse } from '../../../src/store/bounded-cache.ts';
+import { cachesInUse } from '../../../src/shared/bounded-cache.ts';
 import { testClock } from '../../support/clock.ts';
 
 const MINUTE = 60_000;

@@ -14,8 +14,8 @@ import {
 import { get } from 'node:https';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
+import type { Page } from '../../../src/compile/read.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
-import type { Page } from '../../../src/store/read.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';

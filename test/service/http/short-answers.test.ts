@@ -1,7 +1,7 @@
 /** An answer whose end the store does not give is broken off, so that no client takes a part of it for the whole. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Page } from '../../../src/store/read.ts';
+import type { Page } from '../../../src/compile/read.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Engine } from '../../support/engine.ts';
 import { startTestService } from '../../support/service.ts';

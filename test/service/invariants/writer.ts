@@ -3,8 +3,8 @@
  * Arguments: store, number of this writer. Tells on stdout, a line for each write, how many records it wrote until then.
  */
 import { setImmediate } from 'node:timers/promises';
-import { parseRecord } from '../../../src/store/record/parse-record.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
+import { parseRecord } from '../../../src/records/parse-record.ts';
 import { listing, photo } from '../../support/builders.ts';
 
 const [path = '', number = ''] = process.argv.slice(2);

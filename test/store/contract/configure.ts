@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
-import type { StoreSettings } from '../../../src/store/settings.ts';
+import type { StoreSettings } from '../../../src/records/settings.ts';
 import { listing, openHouse, photo } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';

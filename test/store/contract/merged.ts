@@ -1,7 +1,7 @@
 /** Records of several resources in one collection, as the native accounts are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MergedSource } from '../../../src/store/read.ts';
+import type { MergedSource } from '../../../src/compile/read.ts';
 import { floorPlan, member, office, photo } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';

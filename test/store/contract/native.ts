@@ -1,9 +1,9 @@
 /** Listings and their parts in the native interface. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NativePart } from '../../../src/compile/text/native-parts.ts';
 import type { NativeExpansion } from '../../../src/query/native/index.ts';
 import { fileSignature } from '../../../src/store/file-signature.ts';
-import type { NativePart } from '../../../src/store/text/native-parts.ts';
 import { floorPlan, listing, openHouse, photo, room, unit } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';

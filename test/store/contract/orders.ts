@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Position } from '../../../src/store/read.ts';
+import type { Position } from '../../../src/compile/read.ts';
 import { listing, member } from '../../support/builders.ts';
 import { contractRuns, type Engine } from '../../support/engine.ts';
 import { type Json, makeWorld, type World } from '../../support/world.ts';

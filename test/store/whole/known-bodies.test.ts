@@ -1,8 +1,8 @@
 /** Large bodies that were read through are known again by every thread, and by nothing but all of their bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Damage, DamagedRecord } from '../../../src/store/damage.ts';
-import { markOf } from '../../../src/store/whole/damaged-records.ts';
+import { markOf } from '../../../src/compile/damaged-records.ts';
+import { Damage, DamagedRecord } from '../../../src/records/damage.ts';
 import { KnownBodies } from '../../../src/store/whole/known-bodies.ts';
 import { mustBeText, WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
 

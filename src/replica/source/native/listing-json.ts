@@ -1,5 +1,5 @@
+import { videoHtml } from '../../../compile/text/video-html.ts';
 import { type Resource, ROOM_LABELS, UNIT_LABELS } from '../../../dictionary/index.ts';
-import { videoHtml } from '../../../store/text/video-html.ts';
 import { isObject } from '../../json.ts';
 
 /** What stands in the place of a value that the key may not see; never data (reference: consumer, trap 12). */

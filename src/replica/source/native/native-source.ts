@@ -1,5 +1,5 @@
 import type { Dictionary } from '../../../dictionary/index.ts';
-import { jsonOf } from '../../../store/record/nesting.ts';
+import { jsonOf } from '../../../records/nesting.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';

@@ -1,7 +1,7 @@
 import type { Dictionary, Resource } from '../../../dictionary/index.ts';
 import { skipTokenOf } from '../../../query/skip-token.ts';
+import { jsonOf } from '../../../records/nesting.ts';
 import { DIGEST_FORM } from '../../../store/digest.ts';
-import { jsonOf } from '../../../store/record/nesting.ts';
 import { type Answer, attemptsOf, type SourceClient } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
 import { isObject } from '../../json.ts';

@@ -1,0 +1,179 @@
+import { leadsToCustomFields } from '../dictionary/index.ts';
+import type { Expansion } from '../query/request.ts';
+import { childOf } from './collection.ts';
+import { condition } from './condition.ts';
+import { sameRow, visibleRows, withScope } from './context.ts';
+import { addressText, withKey } from './control.ts';
+import { placeOf, valueAt } from './fields.ts';
+import { all, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
+import { isOneTable, type ResourceLayout } from './layout/index.ts';
+import { partShape, type ResoShape } from './read.ts';
+import { customFields, isWhole, resoText, type TextSource } from './reso-text.ts';
+import { searchCondition } from './search.ts';
+import { label } from './text/encode.ts';
+import { value } from './value.ts';
+
+/** The expanded navigations of a record as members, each with a leading comma. */
+export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
+  return shape.expansions.flatMap((expansion) => {
+    const { isBare = false, navigation } = expansion;
+    if (isBare || !source.context.model.stores(navigation.target)) return [bareMember(expansion)];
+    const inner: ResoShape = {
+      ...shape,
+      selection: expansion.query.selection,
+      computed: expansion.query.computed,
+      expansions: expansion.query.expansions,
+      control: shape.control === undefined ? undefined : { before: shape.control.before },
+    };
+    if (leadsToCustomFields(navigation)) return customMember(source, expansion, partShape(inner));
+    return navigation.collection
+      ? collectionMember(source, expansion, inner)
+      : singleMember(source, expansion, inner);
+  });
+}
+
+/** The member of a navigation whose target the store has never held. */
+function bareMember({ name: shown, navigation, give, query }: Expansion): Sql {
+  const count = `,"${shown}@odata.count":0`;
+  if (give === 'count') return constantText(count);
+  const text = `,${label(shown)}${navigation.collection ? '[]' : 'null'}`;
+  return constantText(query.count ? `${count}${text}` : text);
+}
+
+/** The rows of an expansion's target, named by aliases of their own. */
+interface TargetRows {
+  readonly source: TextSource;
+  readonly columns: string;
+  readonly from: Sql;
+  readonly conditions: readonly Sql[];
+}
+
+function targetRows(source: TextSource, expansion: Expansion, shape: ResoShape): TargetRows {
+  const whole = isWhole(shape);
+  const { context } = source;
+  const { query } = expansion;
+  const layout = context.model.layout(expansion.navigation.target);
+  const columns = context.alias();
+  const texts = isOneTable(layout) ? columns : context.alias();
+  const computes =
+    query.computed.length > 0 || query.expansions.length > 0 || namesCustomFields(layout, shape);
+  const narrows = query.filter !== undefined || query.search !== undefined;
+  const needsColumns = !whole || narrows || query.order.length > 0 || computes;
+  const main = whole ? texts : columns;
+  const inner = withScope(context, 0, {
+    kind: 'record',
+    alias: needsColumns ? columns : texts,
+    resource: layout.resource.name,
+  });
+  const textsFrom = sql`${name(layout.textsTable)} ${name(texts)}`;
+  const columnsFrom = sql`${name(layout.columnsTable)} ${name(columns)}`;
+  const both = sql`${textsFrom} JOIN ${columnsFrom} ON ${sameRow(context.dialect, layout, columns, texts)}`;
+  const from = isOneTable(layout) || !whole ? columnsFrom : needsColumns ? both : textsFrom;
+  const filters = query.filter === undefined ? [] : [condition(inner, query.filter, false)];
+  if (query.search !== undefined) filters.push(searchCondition(inner, source.view, layout, query.search));
+  return {
+    source: { ...source, context: inner, layout, alias: main, texts },
+    columns,
+    from,
+    conditions: [...visibleRows(context, layout, main), ...filters],
+  };
+}
+
+function collectionMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
+  const { context } = source;
+  const { navigation, query, give } = expansion;
+  const rows = targetRows(source, expansion, shape);
+  const main = rows.source.alias;
+  const owner = ownerAlias(source);
+  const belongs = childOf(
+    context,
+    navigation.target,
+    navigation.remote,
+    main,
+    navigation.resource,
+    column(owner, '_key'),
+    owner,
+  );
+  const where = all([...belongs, ...rows.conditions]);
+  const count = sql`(SELECT count(*) FROM ${rows.from} WHERE ${where})`;
+  const countMember = [constantText(`,"${expansion.name}@odata.count":`), count];
+  if (give === 'count') return countMember;
+  const order = [
+    ...query.order.map((term) =>
+      context.dialect.order(value(rows.source.context, term.expression), term.descending),
+    ),
+    column(main, '_key'),
+  ];
+  const limit = query.top === undefined ? sql`` : sql` LIMIT ${integer(query.top)}`;
+  const noLimit = query.top === undefined && query.skip !== undefined ? context.dialect.noLimit : sql``;
+  const offset = query.skip === undefined ? sql`` : sql` OFFSET ${integer(query.skip)}`;
+  const text = recordText(rows.source, shape, give);
+  const list = sql`(SELECT ${context.dialect.joined(sql`x`)} FROM (SELECT ${text} AS x FROM ${rows.from} WHERE ${where} ORDER BY ${join(order, ', ')}${limit}${noLimit}${offset}) q)`;
+  const member = [constantText(`,${label(expansion.name)}[`), list, constantText(']')];
+  return query.count ? [...countMember, ...member] : member;
+}
+
+/** The custom fields of the record itself, as a list of one. */
+function customMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
+  const list = [constantText('['), relatedText(source, expansion, shape), constantText(']')];
+  return [constantText(`,${label(expansion.name)}`), ...list];
+}
+
+function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
+  return [constantText(`,${label(expansion.name)}`), relatedText(source, expansion, shape)];
+}
+
+/** The one record that an expansion leads to; `null` where there is none. */
+function relatedText(source: TextSource, expansion: Expansion, shape: ResoShape): Sql {
+  const { context } = source;
+  const { navigation, give } = expansion;
+  const rows = targetRows(source, expansion, shape);
+  const owner = context.model.resource(navigation.resource).fields.get(navigation.local);
+  const remote = rows.source.layout.resource.fields.get(navigation.remote);
+  if (owner === undefined || remote === undefined) return constantText('null');
+  const link = isOwnLink(source, navigation.local)
+    ? column(source.alias, navigation.local)
+    : valueAt(placeOf(context, 0, [], owner));
+  const isKey = remote.name === rows.source.layout.resource.key;
+  const key = isKey
+    ? column(rows.source.alias, '_key')
+    : valueAt(placeOf(rows.source.context, 0, [], remote));
+  const text = recordText(rows.source, shape, give);
+  const where = all([sql`${key} = ${link}`, ...rows.conditions]);
+  const found = sql`(SELECT ${text} FROM ${rows.from} WHERE ${where} LIMIT 1)`;
+  return sql`coalesce(${found}, 'null')`;
+}
+
+function recordText(source: TextSource, shape: ResoShape, give: Expansion['give']): Sql {
+  if (give !== 'references') return resoText(source, shape);
+  const { context, layout, alias } = source;
+  const text = `{"@odata.id":"${addressText(shape.root, layout.resource)}"}`;
+  return withKey(text, context.dialect, layout.resource, alias);
+}
+
+/** The link fields stand in the texts, too; other fields need the columns. */
+function isOwnLink({ layout }: TextSource, field: string): boolean {
+  return layout.links.some((link) => link.field === field);
+}
+
+function ownerAlias({ context, alias }: TextSource): string {
+  const binding = context.scopes.get(0);
+  return binding?.kind === 'record' ? binding.alias : alias;
+}
+
+/** Whether custom fields are read one by one, beside the texts. */
+const namesCustomFields = (layout: ResourceLayout, { ownOnly = false }: ResoShape): boolean =>
+  ownOnly && customFields(layout).length > 0;
+
+/** Whether a record's text needs the columns table beside the texts. */
+export function needsColumns(source: Pick<TextSource, 'layout'>, shape: ResoShape): boolean {
+  return (
+    shape.computed.length > 0 ||
+    namesCustomFields(source.layout, shape) ||
+    shape.expansions.some(
+      ({ navigation }) =>
+        (!navigation.collection || leadsToCustomFields(navigation)) &&
+        !source.layout.links.some((link) => link.field === navigation.local),
+    )
+  );
+}

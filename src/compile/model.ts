@@ -1,0 +1,107 @@
+import { type AccessRules, resolveAccess } from '../access/index.ts';
+import {
+  type Dictionary,
+  declare,
+  type Field,
+  REPLICA_STAMP,
+  type Resource,
+  SOURCE_STAMP,
+  standardDictionary,
+  withReplicaStamp,
+} from '../dictionary/index.ts';
+import type { Profile } from '../records/profile.ts';
+import { type StoreSettings, stampsAsOwn } from '../records/settings.ts';
+import { type ResourceLayout, resourceLayout } from './layout/index.ts';
+
+/** Everything that reading and writing follow from, at one moment. Never changed, only replaced. */
+export interface StoreModel {
+  /** Counts every change of settings and profile; two processes with the same number agree. */
+  readonly generation: number;
+  /** Another one where the store went back in time (epoch.ts). */
+  readonly epoch: string;
+  readonly settings: StoreSettings;
+  readonly profile: Profile;
+  readonly dictionary: Dictionary;
+  readonly rules: AccessRules;
+  /** The UTC day that the rules are of. */
+  readonly day: string;
+  /** The UTC day whose rules the stored visibility follows. */
+  readonly judgedOn: string;
+  readonly resource: (name: string) => Resource;
+  readonly layout: (resource: string) => ResourceLayout;
+  /** Whether there are tables for a resource: it is always published, or has held a record. */
+  readonly stores: (resource: string) => boolean;
+  readonly inUse: (field: Field) => boolean;
+}
+
+/** Fields that were in use and are not declared any more: their values stay, should they come back. */
+export const dormantFields = ({ profile }: Pick<StoreModel, 'profile'>, resource: Resource): string[] =>
+  [...(profile.since.get(resource.name)?.keys() ?? [])].filter((name) => !resource.fields.has(name));
+
+export interface ModelSource {
+  readonly generation: number;
+  readonly epoch: string;
+  readonly settings: StoreSettings;
+  readonly profile: Profile;
+  /** The UTC day whose rules the stored visibility follows. */
+  readonly day: string;
+  /** The UTC day whose rules are to be read by; absent: the same. */
+  readonly today?: string;
+}
+
+/** Whether a field's value is kept with its own record. */
+export function isStored(field: Field, settings: StoreSettings): boolean {
+  return field.joined === undefined || settings.agentsFrom === 'payload';
+}
+
+export function makeModel({
+  generation,
+  epoch,
+  settings,
+  profile,
+  day,
+  today = day,
+}: ModelSource): StoreModel {
+  const declared = declare(standardDictionary(), settings.declarations);
+  const stamp = stampsAsOwn(settings) ? SOURCE_STAMP : REPLICA_STAMP;
+  const dictionary = settings.owner === 'replica' ? withReplicaStamp(declared, stamp) : declared;
+  const rules = resolveAccess(settings.access, dictionary, today);
+  const layouts = new Map<string, ResourceLayout>();
+  const resource = (name: string): Resource => {
+    const found = dictionary.resources.get(name);
+    if (found === undefined) throw new Error(`The dictionary has no resource ${name}`);
+    return found;
+  };
+  const inUse = (field: Field): boolean => {
+    const { joined } = field;
+    const [carrier, name] =
+      joined === undefined || isStored(field, settings)
+        ? [field.resource, field.name]
+        : [joined.resource, joined.field];
+    return profile.since.get(carrier)?.has(name) ?? false;
+  };
+  return {
+    generation,
+    epoch,
+    settings,
+    profile,
+    dictionary,
+    rules,
+    day: today,
+    judgedOn: day,
+    resource,
+    inUse,
+    stores: (name) => profile.since.has(name),
+    layout: (name) => {
+      const known = layouts.get(name);
+      if (known !== undefined) return known;
+      const made = resourceLayout({ resource: resource(name), dictionary, profile, settings, rules });
+      layouts.set(name, made);
+      return made;
+    },
+  };
+}
+
+/** Whether the stored visibility follows the rules of the model. From midnight on it does not, until it is renewed. */
+export const isJudged = ({ day, judgedOn }: Pick<StoreModel, 'day' | 'judgedOn'>): boolean =>
+  day === judgedOn;

@@ -1,0 +1,303 @@
+/**
+ * The sub-resources of a listing in the native interface: which rows they are, in what order, and their texts. What is
+ * the same for everyone was written when the record was stored; the address of a file, which photo is the primary one
+ * among those that the role sees, and what shows a video are put in here.
+ */
+
+import { childOf } from './collection.ts';
+import { type Context, recordOf, visibleRows } from './context.ts';
+import { damagedMark } from './damaged-mark.ts';
+import type { Dialect } from './dialect.ts';
+import { withFileAddresses } from './file-address.ts';
+import { all, bind, column, concat, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
+import { NATIVE_PART_OF, type NativePartExpansion } from './read.ts';
+import type { TextSource } from './reso-text.ts';
+import { label } from './text/encode.ts';
+import {
+  type NativePart,
+  PHOTO_END,
+  PHOTO_URIS,
+  renditionQuery,
+  SERVED_PHOTO_END,
+} from './text/native-parts.ts';
+import { URL_MARK } from './text/served-files.ts';
+import { ELEMENTS, HTML_CHARACTERS, UNNAMED_VIDEO, VIDEO_FORMS } from './text/video-html.ts';
+
+const RESOURCE_OF_PART: Readonly<Record<NativePart, string>> = {
+  photos: 'Media',
+  videos: 'Media',
+  virtualtours: 'Media',
+  documents: 'Media',
+  floorplans: 'Media',
+  rooms: 'PropertyRooms',
+  units: 'PropertyUnitTypes',
+  openhouses: 'OpenHouse',
+};
+
+const KINDS_OF_PART: Readonly<Partial<Record<NativePart, Sql>>> = {
+  photos: sql`('photo', 'plan')`,
+  videos: sql`('video')`,
+  virtualtours: sql`('tour')`,
+  documents: sql`('document')`,
+  floorplans: sql`('plan')`,
+};
+
+export const resourceOfPart = (part: NativePart): string => RESOURCE_OF_PART[part];
+
+/** Rows that are of a part, beyond their resource. */
+export function partConditions(part: NativePart, alias: string): Sql[] {
+  const kinds = KINDS_OF_PART[part];
+  return kinds === undefined ? [] : [sql`${column(alias, '_kind')} IN ${kinds}`];
+}
+
+/** Floor plans come last among the photos; else the order that the records give, then their keys. */
+export function partOrder(dialect: Dialect, part: NativePart, alias: string): Sql[] {
+  const byKey = column(alias, '_key');
+  if (KINDS_OF_PART[part] === undefined) return [byKey];
+  return [sql`${column(alias, '_kind')} = 'plan'`, dialect.order(column(alias, '_rank'), false), byKey];
+}
+
+type PartSource = Pick<TextSource, 'context' | 'layout' | 'alias' | 'files'>;
+
+/** What is given of a sub-resource. */
+export interface GivenPart {
+  readonly part: NativePart;
+  /** The key of the listing's primary photo, as a value of the statement; absent: photos are given as they are marked. */
+  readonly primary?: Sql;
+  /** Absent: all. */
+  readonly members?: readonly string[] | undefined;
+  /** Whether the key of its listing is its last member. */
+  readonly namesListing?: boolean;
+}
+
+/** One sub-resource. */
+export function partText(source: PartSource, given: GivenPart): Sql {
+  const { context, layout, alias } = source;
+  const marks = damagedMark(context, layout.resource.name, column(alias, '_key'));
+  const { members } = given;
+  const text = members === undefined ? wholePart(source, given) : selectedPart(source, given, members);
+  return marks.length === 0 ? text : concat([...marks, text]);
+}
+
+function wholePart(source: PartSource, { part, primary, namesListing = false }: GivenPart): Sql {
+  const { alias } = source;
+  switch (part) {
+    case 'photos':
+      return sql`concat(${photoText(source, primary)}, ${photoEnd(source)})`;
+    case 'floorplans':
+      return withFileAddresses(source, column(alias, 'native_plan_text'));
+    case 'videos':
+      return withFileAddresses(source, videoText(source));
+    default: {
+      const text = withFileAddresses(source, column(alias, 'native_text'));
+      return namesListing ? withListing(source, text) : text;
+    }
+  }
+}
+
+/** An object of texts with the key of its listing as a further member. */
+const withListing = ({ context, alias }: PartSource, text: Sql): Sql =>
+  sql`concat(rtrim(${text}, '}'), ',"ListingKey":', ${context.dialect.json('string', column(alias, '_parent'))}, '}')`;
+
+/** The stored column of a field, null where the store never held one. */
+const stored = ({ layout, alias }: PartSource, field: string): Sql =>
+  layout.fields.some((each) => each.name === field) ? column(alias, field) : sql`NULL`;
+
+/** The address of a medium, absolute. */
+const addressOf = (source: PartSource): Sql =>
+  sql`coalesce(${source.files(column(source.alias, '_file'))}, ${stored(source, 'MediaURL')})`;
+
+const addressJson = (source: PartSource): Sql => source.context.dialect.json('string', addressOf(source));
+
+/** Whether this service gives a photo in several widths: not a floor plan, which is drawn as large as it is shown. */
+const hasRenditions = ({ alias }: PartSource): Sql =>
+  sql`${column(alias, '_file')} IS NOT NULL AND ${column(alias, '_kind')} = 'photo'`;
+
+/** A photo elsewhere has one address, which is the same for all its renditions; one of this service has one for each. */
+function photoEnd(source: PartSource): Sql {
+  const json = addressJson(source);
+  const bare = sql`substr(${json}, 2, length(${json}) - 2)`;
+  const put = (end: string, address: Sql): Sql => sql`replace(${bind(end)}, ${bind(URL_MARK)}, ${address})`;
+  return sql`CASE WHEN ${hasRenditions(source)} THEN ${put(SERVED_PHOTO_END, bare)} ELSE ${put(PHOTO_END, json)} END`;
+}
+
+/** The address of one rendition. */
+function renditionJson(source: PartSource, member: string): Sql {
+  const query = renditionQuery(member);
+  if (query === '') return addressJson(source);
+  const served = concat([source.files(column(source.alias, '_file')), constantText(query)]);
+  const address = sql`CASE WHEN ${hasRenditions(source)} THEN ${served} ELSE ${addressOf(source)} END`;
+  return source.context.dialect.json('string', address);
+}
+
+/** A member of a text that plat wrote: as it stands here it never stands inside a JSON string, which escapes quotes. */
+const IS_PRIMARY = constantText('"Primary":true');
+const IS_NOT = constantText('"Primary":false');
+
+/** A photo but for its end. One that is not the first of those that are preferred is not the primary one. */
+function photoText(source: PartSource, primary: Sql | undefined): Sql {
+  const text = column(source.alias, 'native_text');
+  if (primary === undefined) return text;
+  const isPrimary = sql`${column(source.alias, '_key')} = ${primary}`;
+  return sql`CASE WHEN ${isPrimary} THEN replace(${text}, ${IS_NOT}, ${IS_PRIMARY}) WHEN ${stored(source, 'PreferredPhotoYN')} THEN replace(${text}, ${IS_PRIMARY}, ${IS_NOT}) ELSE ${text} END`;
+}
+
+/**
+ * The key `k` of the photo that is a listing's primary one to the role: the first that is preferred, else the first.
+ * No row without photos.
+ * @param listing its key
+ * @param holder the alias of its row, where the statement has it
+ */
+export function primaryPhoto(context: Context, listing: Sql, holder?: string): Sql {
+  const layout = context.model.layout('Media');
+  const alias = context.alias();
+  const where = photosOf(context, alias, listing, holder);
+  const order = join(primaryOrder({ context, layout, alias }), ', ');
+  return sql`SELECT ${column(alias, '_key')} AS k FROM ${name(layout.textsTable)} ${name(alias)} WHERE ${all(where)} ORDER BY ${order} LIMIT 1`;
+}
+
+const photosOf = (context: Context, alias: string, listing: Sql, holder: string | undefined): Sql[] =>
+  partRows(context, 'photos', alias, listing, holder);
+
+function partRows(
+  context: Context,
+  part: NativePart,
+  alias: string,
+  listing: Sql,
+  holder: string | undefined,
+): Sql[] {
+  const resource = RESOURCE_OF_PART[part];
+  return [
+    ...childOf(context, resource, 'ListingKey', alias, 'Property', listing, holder),
+    ...partConditions(part, alias),
+    ...visibleRows(context, context.model.layout(resource), alias),
+  ];
+}
+
+function primaryOrder(source: Pick<TextSource, 'context' | 'layout' | 'alias'>): Sql[] {
+  const preferred = source.layout.fields.find((field) => field.name === 'PreferredPhotoYN');
+  const first =
+    preferred === undefined ? [] : [sql`CASE WHEN ${column(source.alias, preferred.name)} THEN 0 ELSE 1 END`];
+  return [...first, ...partOrder(source.context.dialect, 'photos', source.alias)];
+}
+
+/** A video whose HTML shows it, and whose type says whether it bears a brand. */
+function videoText(source: PartSource): Sql {
+  const { dialect } = source.context;
+  const [type, html] = [stored(source, 'MediaType'), stored(source, 'MediaHTML')];
+  const branding = sql`CASE lower(${type}) WHEN 'unbranded' THEN 'unbranded' ELSE 'branded' END`;
+  const before = concat([
+    constantText('"Type":'),
+    dialect.json('string', type),
+    constantText(',"ObjectHtml":'),
+    dialect.json('string', html),
+  ]);
+  const after = concat([
+    constantText('"Type":"'),
+    branding,
+    constantText('","ObjectHtml":'),
+    dialect.json('string', sql`coalesce(${html}, ${derivedHtml(source)}, '')`),
+  ]);
+  return sql`replace(${column(source.alias, 'native_text')}, ${before}, ${after})`;
+}
+
+const escaped = (text: Sql): Sql =>
+  HTML_CHARACTERS.reduce(
+    (found, [character, entity]) =>
+      sql`replace(${found}, ${constantText(character)}, ${constantText(entity)})`,
+    text,
+  );
+
+function derivedHtml(source: PartSource): Sql {
+  const { dialect } = source.context;
+  const url = addressOf(source);
+  const shown = escaped(sql`coalesce(${stored(source, 'ShortDescription')}, ${constantText(UNNAMED_VIDEO)})`);
+  // The address is made once: what has a limit and a condition around it is no part of another statement.
+  const u = sql`v.u`;
+  const cases = VIDEO_FORMS.map(({ pattern, player, element }) => {
+    const address =
+      player === undefined
+        ? u
+        : sql`replace(${u}, ${constantText(player.begins)}, ${constantText(player.instead)})`;
+    const { before, between } = ELEMENTS[element];
+    const rest = element === 'a' ? [shown, constantText(ELEMENTS.a.behind)] : [];
+    const text = concat([constantText(before), escaped(address), constantText(between), ...rest]);
+    return sql`WHEN ${dialect.matches(u, pattern, true)} THEN ${text}`;
+  });
+  return sql`(SELECT CASE ${join(cases, ' ')} END FROM (SELECT ${url} AS u LIMIT 1) v WHERE ${u} IS NOT NULL)`;
+}
+
+const IDENTITY = ['Id', 'ResourceUri'] as const;
+
+/** Id, ResourceUri and the members that are asked for, in the order of the request. */
+function selectedPart(source: PartSource, given: GivenPart, members: readonly string[]): Sql {
+  const { dialect } = source.context;
+  const isAddress = (member: string): boolean => given.part === 'photos' && PHOTO_URIS.includes(member);
+  const whole =
+    given.part === 'photos'
+      ? sql`concat(${photoText(source, given.primary)}, '}')`
+      : wholePart(source, given);
+  const named = [...IDENTITY, ...members.filter((member) => !IDENTITY.some((each) => each === member))];
+  const texts = named.flatMap((member, index) => [
+    constantText(`${index === 0 ? '{' : ','}${label(member)}`),
+    isAddress(member) ? renditionJson(source, member) : dialect.member(sql`s.t`, member),
+  ]);
+  return sql`(SELECT ${concat([...texts, constantText('}')])} FROM (SELECT ${whole} AS t) s)`;
+}
+
+/** The list that an expansion gives of a listing's sub-resources, without its brackets. */
+export function partList(
+  source: TextSource,
+  expansion: NativePartExpansion,
+  members: readonly string[] | undefined,
+): Sql {
+  const { context } = source;
+  const { dialect } = context;
+  const part = NATIVE_PART_OF[expansion];
+  const resource = RESOURCE_OF_PART[part];
+  if (!context.model.stores(resource)) return sql`NULL`;
+  const layout = context.model.layout(resource);
+  const alias = context.alias();
+  const owner = recordOf(context, 0).alias;
+  const listing = column(owner, '_key');
+  const rows = { ...source, layout, alias };
+  const where = all(partRows(context, part, alias, listing, owner));
+  const table = sql`${name(layout.textsTable)} ${name(alias)}`;
+  const parts = (text: Sql, beside: Sql, order: readonly Sql[], end: Sql): Sql =>
+    sql`(SELECT ${text} AS x${beside} FROM ${table} WHERE ${where} ORDER BY ${join(order, ', ')}${end}) q`;
+  const joined = dialect.joined(sql`x`);
+  if (expansion === 'PrimaryPhoto') {
+    const text = partText(rows, { part, members, primary: column(alias, '_key') });
+    return sql`(SELECT ${joined} FROM ${parts(text, sql``, primaryOrder(rows), sql` LIMIT 1`)})`;
+  }
+  const order = partOrder(dialect, part, alias);
+  const text = partText(rows, { part, members });
+  const tellsPrimary = part === 'photos' && members?.includes('Primary') !== false;
+  if (!tellsPrimary) return sql`(SELECT ${joined} FROM ${parts(text, sql``, order, sql``)})`;
+  const isMarked = layout.fields.some((field) => field.name === 'PreferredPhotoYN');
+  const preferred = sql`, ${isMarked ? column(alias, 'PreferredPhotoYN') : sql`FALSE`} AS p`;
+  const counted = sql`SELECT ${joined} AS t, count(CASE WHEN p THEN 1 END) AS n FROM ${parts(text, preferred, order, sql``)}`;
+  return sql`(SELECT ${withOnePrimary(dialect, sql`z.t`, sql`z.n`)} FROM (${counted}) z)`;
+}
+
+/**
+ * The joined texts of a listing's photos, of which one is the primary one: the first that is marked so, or else the first.
+ * Most lists have one mark already, and stay as they are.
+ * @param marks how many there are
+ */
+function withOnePrimary(dialect: Dialect, list: Sql, marks: Sql): Sql {
+  const [yes, no] = ['"Primary":true', '"Primary":false'];
+  const before = (mark: Sql): Sql =>
+    sql`CAST(${dialect.call('indexof', [list, mark], ['string', 'string'])} AS integer)`;
+  const none = concat([
+    sql`substr(${list}, 1, ${before(IS_NOT)})`,
+    IS_PRIMARY,
+    sql`substr(${list}, ${before(IS_NOT)} + ${integer(no.length + 1)})`,
+  ]);
+  const several = concat([
+    sql`substr(${list}, 1, ${before(IS_PRIMARY)} + ${integer(yes.length)})`,
+    sql`replace(substr(${list}, ${before(IS_PRIMARY)} + ${integer(yes.length + 1)}), ${IS_PRIMARY}, ${IS_NOT})`,
+  ]);
+  const isOther = (mark: Sql): Sql => sql`${before(mark)} >= 0`;
+  return sql`CASE WHEN ${marks} = 1 OR ${list} IS NULL THEN ${list} WHEN ${marks} = 0 AND ${isOther(IS_NOT)} THEN ${none} WHEN ${marks} > 1 AND ${isOther(IS_PRIMARY)} THEN ${several} ELSE ${list} END`;
+}

@@ -1,0 +1,110 @@
+import type { Field } from '../dictionary/index.ts';
+import { shownCondition, withheldBit } from './context.ts';
+import { column, concat, constantText, integer, join, type Sql, sql } from './fragment.ts';
+import type { Naming, Piece } from './layout/index.ts';
+import type { TextSource } from './reso-text.ts';
+import { absentText, label } from './text/encode.ts';
+
+export interface PieceChoice {
+  readonly naming: Exclude<Naming, 'shared'>;
+  /** Whether custom fields are among the members. */
+  readonly custom: boolean;
+  readonly omitNulls: boolean;
+}
+
+/**
+ * The members of a record's stored texts that the role may see: piece after piece, the withheld ones as nulls where
+ * they are withheld, and the nulls of fields that came into use after the text was written.
+ */
+export function piecesText(source: TextSource, choice: PieceChoice): Sql[] {
+  const { view, layout, alias } = source;
+  const pieces = layout.pieces.filter(
+    (piece) =>
+      (piece.naming === 'shared' || piece.naming === choice.naming) &&
+      (choice.custom || !piece.custom) &&
+      piece.fields.some((field) => view.role.seesField(field)),
+  );
+  // The names of classes do not depend on which fields a store has in use, as their places do.
+  const rest = pieces.filter((piece) => !piece.first).toSorted(byName);
+  const texts = [...pieces.filter((piece) => piece.first), ...rest].flatMap((piece) =>
+    pieceText(source, piece, choice),
+  );
+  if (choice.omitNulls) return texts;
+  const fields = pieces.flatMap((piece) => piece.fields);
+  const gap = gapText(alias, fields, (field) => layout.since(field), memberNull(choice.naming));
+  return gap === undefined ? texts : [...texts, gap];
+}
+
+const byName = (one: Piece, other: Piece): number => (one.valuesColumn < other.valuesColumn ? -1 : 1);
+
+const memberNull =
+  (naming: PieceChoice['naming']) =>
+  (field: Field): string =>
+    `,${label(naming === 'native' ? field.nativeName : field.name)}${absentText(field)}`;
+
+function pieceText({ context, layout, alias }: TextSource, piece: Piece, choice: PieceChoice): Sql[] {
+  const values = column(alias, piece.valuesColumn);
+  const texts = choice.omitNulls ? [values] : [values, column(alias, piece.nullsColumn)];
+  const [field] = piece.fields;
+  const bits = field === undefined ? 0 : withheldBit(context.rows, layout, field);
+  if (bits === 0) return texts;
+  // The gap stands outside, so the nulls here are those that a text of its version holds.
+  const instead = choice.omitNulls
+    ? constantText('')
+    : nullsByVersion(alias, piece.fields, (each) => layout.since(each), memberNull(choice.naming));
+  return [
+    sql`CASE WHEN ${shownCondition(context, layout, alias, bits)} THEN ${concat(texts)} ELSE ${instead} END`,
+  ];
+}
+
+/** Describes how a null member is written. */
+type MemberText = (field: Field) => string;
+type Since = (field: Field) => number;
+
+/**
+ * The nulls that a text of an older version lacks, a constant for each version; undefined when all fields are as
+ * old as the store.
+ */
+export function gapText(
+  alias: string,
+  fields: readonly Field[],
+  since: Since,
+  memberOf: MemberText,
+): Sql | undefined {
+  return textByVersion(alias, fields, since, (version) =>
+    fields
+      .filter((field) => since(field) > version)
+      .map(memberOf)
+      .join(''),
+  );
+}
+
+/** All fields as nulls, as far as a text of that version knows them. */
+function nullsByVersion(alias: string, fields: readonly Field[], since: Since, memberOf: MemberText): Sql {
+  const upTo = (version: number): string =>
+    fields
+      .filter((field) => since(field) <= version)
+      .map(memberOf)
+      .join('');
+  return textByVersion(alias, fields, since, upTo) ?? constantText(upTo(FIRST_VERSION));
+}
+
+/** Profiles count from 1; no text is older. */
+const FIRST_VERSION = 1;
+
+function textByVersion(
+  alias: string,
+  fields: readonly Field[],
+  since: Since,
+  textOf: (version: number) => string,
+): Sql | undefined {
+  const later = new Set(fields.map(since).filter((version) => version > FIRST_VERSION));
+  if (later.size === 0) return undefined;
+  const branches = [...later]
+    .toSorted((left, right) => right - left)
+    .map(
+      (version) =>
+        sql`WHEN ${column(alias, '_profile')} >= ${integer(version)} THEN ${constantText(textOf(version))}`,
+    );
+  return sql`CASE ${join(branches, ' ')} ELSE ${constantText(textOf(FIRST_VERSION))} END`;
+}

@@ -1,0 +1,104 @@
+import type { View } from '../access/index.ts';
+import type { Search } from '../query/tree.ts';
+import { type Context, recordOf } from './context.ts';
+import { placeOf, valueAt } from './fields.ts';
+import { all, bind, chain, column, join, name, type Sql, sql } from './fragment.ts';
+import type { ResourceLayout } from './layout/index.ts';
+import { wordsOf } from './text/words.ts';
+
+/** What an index of words can be asked: words that stand side by side, and such in combination. */
+export type WordQuery =
+  | { readonly kind: 'phrase'; readonly words: readonly string[] }
+  | { readonly kind: 'and' | 'or'; readonly terms: readonly WordQuery[] };
+
+/** No text holds this character, so that no phrase reaches from one field into the next. */
+const BETWEEN = bind('\u001f');
+/** A function takes 100 arguments at the most (PostgreSQL). */
+const MOST_TEXTS = 90;
+/** An index is asked for so many words; a search with more goes without it. */
+const MOST_WORDS = 100;
+
+/**
+ * "The words stand in the record": each in one of its own texts that the role sees, in any case (OData 4.01 protocol,
+ * 11.2.6.6, leaves to the service what matches). An index of words knows all texts, so it only says which records may
+ * have them; the texts that the role sees decide (I4).
+ */
+export function searchCondition(context: Context, view: View, layout: ResourceLayout, search: Search): Sql {
+  const texts = layout.fields
+    .filter((field) => field.type.kind === 'string' && view.role.seesField(field))
+    .map((field) => valueAt(placeOf(context, 0, [], field)));
+  const chunks = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
+    concatenated(texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS)),
+  );
+  const alias = context.alias();
+  // Put together once a record, however many words are looked for.
+  const rows = sql`WITH ${name(alias)}(texts) AS MATERIALIZED (SELECT ${concatenated(chunks)})`;
+  const found = sql`EXISTS (${rows} SELECT 1 FROM ${name(alias)} WHERE ${holds(context, column(alias, 'texts'), search)})`;
+  const indexed = candidates(context, layout, search);
+  return indexed === undefined ? found : all([indexed, found]);
+}
+
+const concatenated = (texts: readonly Sql[]): Sql => sql`concat_ws(${join([BETWEEN, ...texts], ', ')})`;
+
+function candidates(context: Context, layout: ResourceLayout, search: Search): Sql | undefined {
+  const query = wordQuery(search);
+  if (query === undefined || wordCount(query) > MOST_WORDS) return undefined;
+  return context.dialect.withWords?.(layout, recordOf(context, 0).alias, query);
+}
+
+/** What every record that is found has for certain; undefined when that is nothing. */
+function wordQuery(search: Search): WordQuery | undefined {
+  switch (search.kind) {
+    case 'word':
+    case 'phrase': {
+      const words = wordsOf(search.text);
+      return words.length === 0 ? undefined : { kind: 'phrase', words };
+    }
+    case 'search-and': {
+      const terms = search.terms.map(wordQuery).filter((term) => term !== undefined);
+      return terms.length === 0 ? undefined : { kind: 'and', terms };
+    }
+    case 'search-or': {
+      const terms = search.terms.map(wordQuery).filter((term) => term !== undefined);
+      return terms.length < search.terms.length ? undefined : { kind: 'or', terms };
+    }
+    case 'search-not':
+      return undefined;
+  }
+}
+
+const wordCount = (query: WordQuery): number =>
+  query.kind === 'phrase'
+    ? query.words.length
+    : query.terms.reduce((count, term) => count + wordCount(term), 0);
+
+function holds(context: Context, texts: Sql, search: Search): Sql {
+  switch (search.kind) {
+    case 'word':
+    case 'phrase':
+      return standsIn(context, texts, wordsOf(search.text));
+    case 'search-and':
+      return all(search.terms.map((term) => holds(context, texts, term)));
+    case 'search-or':
+      return chain(
+        search.terms.map((term) => holds(context, texts, term)),
+        ' OR ',
+      );
+    case 'search-not':
+      return sql`NOT ${holds(context, texts, search.operand)}`;
+  }
+}
+
+const OF_A_WORD = String.raw`\pL\pM\pN`;
+
+/** Whole words side by side in one text. That the longest stands there at all is found out much sooner. */
+function standsIn({ dialect }: Context, texts: Sql, words: readonly string[]): Sql {
+  const [longest] = words.toSorted((one, other) => other.length - one.length);
+  if (longest === undefined) return sql`FALSE`;
+  if (dialect.hasWords !== undefined) return dialect.hasWords(texts, words);
+  const side = words.join(String.raw`[^${OF_A_WORD}\x1f]+`);
+  const pattern = `(?:^|[^${OF_A_WORD}])${side}(?:$|[^${OF_A_WORD}])`;
+  const lower = dialect.call('tolower', [texts], ['string']);
+  const contained = dialect.call('contains', [lower, bind(longest)], ['string', 'string']);
+  return sql`(${contained} AND ${dialect.matches(lower, pattern, false)})`;
+}

@@ -1,0 +1,98 @@
+import type { Field, FieldValue, FieldValues } from '../dictionary/index.ts';
+import { COUNTED, isChildCount, PERMISSION } from '../records/child-counts.ts';
+import { MEDIA_KINDS, type MediaKind } from '../records/media.ts';
+import type { StoredRow } from '../records/rows.ts';
+import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
+import type { Dialect } from './dialect.ts';
+import { all, name, render, sql } from './fragment.ts';
+import { isOneTable, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
+
+/** How a write reads stored records, whichever engine holds them: what it compares, or the whole content. */
+export interface StoredForm<T> {
+  /** `SELECT … FROM … r` of what a write compares. */
+  readonly rows: string;
+  /** The same of the whole content. */
+  readonly contents: string;
+  row(raw: Readonly<Record<string, T>>): StoredRow;
+  content(raw: Readonly<Record<string, T>>): FieldValues;
+}
+
+/** @param decode the value of a field from its column, as the engine gives it */
+export function storedForm<T>(
+  layout: ResourceLayout,
+  decode: (field: Field, raw: T | undefined) => FieldValue,
+  dialect: Pick<Dialect, 'sameSystem' | 'placeholder'>,
+): StoredForm<T> {
+  const { columnsTable, resource } = layout;
+  const typed = typedFields(layout);
+  // Fields that a write compares, so that it need not read the whole record.
+  const watched = typed.filter(
+    (field) =>
+      field.class === 'open' ||
+      isStamp(field) ||
+      STAMPED_FIELDS.includes(field.name) ||
+      isChildCount(field) ||
+      (resource.name === COUNTED && field.name === PERMISSION),
+  );
+  const keys = resource.parent === undefined ? ['_key'] : ['_key', '_parent', '_parent_resource'];
+  const own = ['_id', '_system', '_kind', '_hash', '_source', '_visible'];
+  const select = (
+    columns: readonly string[],
+    fields: readonly Field[],
+    others: readonly string[],
+  ): string => {
+    const named = [...columns, ...fields.map(({ name }) => name)].map((each) => `r."${each}"`);
+    return `SELECT ${[...named, ...others].join(', ')} FROM "${columnsTable}" r`;
+  };
+
+  const valuesOf = (fields: readonly Field[], raw: Readonly<Record<string, T>>): FieldValues => {
+    const values: Record<string, FieldValue> = {};
+    for (const field of resource.fields.values()) {
+      const column = ownColumn(resource, field);
+      const value = column === undefined ? null : textOf(raw[column]);
+      if (value !== null && value !== '') values[field.name] = value;
+    }
+    for (const field of fields) {
+      const value = decode(field, raw[field.name]);
+      if (value !== null) values[field.name] = value;
+    }
+    return values;
+  };
+
+  return {
+    rows: select(
+      [...keys, ...own],
+      watched,
+      isOneTable(layout) ? [] : [`${hasTexts(layout, dialect)} AS whole`],
+    ),
+    contents: select(keys, typed, []),
+    row: (raw) => ({
+      key: String(raw._key),
+      id: Number(raw._id),
+      parent: textOf(raw._parent),
+      parentResource: textOf(raw._parent_resource),
+      system: textOf(raw._system),
+      kind: kindOf(raw._kind),
+      hash: String(raw._hash),
+      source: textOf(raw._source),
+      visible: Number(raw._visible),
+      values: valuesOf(watched, raw),
+      ...(Number(raw.whole ?? 1) === 0 ? { isTorn: true } : {}),
+    }),
+    content: (raw) => valuesOf(typed, raw),
+  };
+}
+
+/** 1 where the texts of a row under alias `r` lie under its key and number, which an index alone tells where it has both. */
+function hasTexts(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem' | 'placeholder'>): string {
+  const same = dialect.sameSystem?.(layout, 't', 'r');
+  const isIts = [sql`t._id = r._id`, sql`t._key = r._key`, ...(same === undefined ? [] : [same])];
+  const found = sql`CASE WHEN EXISTS (SELECT 1 FROM ${name(layout.textsTable)} t WHERE ${all(isIts)}) THEN 1 ELSE 0 END`;
+  return render(found, dialect.placeholder).text;
+}
+
+const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+
+function kindOf(raw: unknown): MediaKind | null {
+  return MEDIA_KINDS.find((kind) => kind === raw) ?? null;
+}

@@ -1,0 +1,83 @@
+/** The counters of the values that are in use (values-in-use.ts), as statements over the rows: to check them, and to make them anew. */
+
+import { all, bind, column, integer, join, name, type Sql, sql } from './fragment.ts';
+import type { ResourceLayout } from './layout/index.ts';
+import type { StoreModel } from './model.ts';
+import type { Planner } from './page-plan.ts';
+import {
+  AFTER_VALUES,
+  ANY_SYSTEM,
+  type CountedField,
+  countedColumn,
+  countedFields,
+  counterOf,
+  LONGEST_VALUE,
+  VALUES,
+} from './values-in-use.ts';
+
+/** The columns of counted fields, to be selected behind others of a row `r` of the columns table. */
+export const countedColumns = (model: StoreModel, layout: ResourceLayout): Sql =>
+  join(
+    countedFields(model, layout).map(
+      ({ field }, index) => sql`, ${column('r', field.name)} AS ${name(countedColumn(index))}`,
+    ),
+    '',
+  );
+
+/** The counters of values that are not at zero. */
+const noted = sql`SELECT resource, visible, system, rows AS n FROM plat_counters
+  WHERE resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)} AND rows <> 0`;
+
+/** What the counters of values should be; undefined where the store can hold none. */
+function counted(planner: Planner): Sql | undefined {
+  const { model } = planner;
+  const each = [...model.dictionary.resources.keys()]
+    .filter(model.stores)
+    .map(model.layout)
+    .flatMap((layout) => countedFields(model, layout).map((field) => countedOf(planner, layout, field)));
+  if (each.length === 0) return undefined;
+  return sql`SELECT v.resource, v.visible, v.system, sum(v.n) AS n FROM (${join(each, ' UNION ALL ')}) v
+    GROUP BY v.resource, v.visible, v.system`;
+}
+
+/** How often a field has each value, under the names of the counters. */
+function countedOf(
+  { dialect }: Planner,
+  layout: ResourceLayout,
+  { field, lookup, listed, audience, withheld, unhindered }: CountedField,
+): Sql {
+  const own = column('r', field.name);
+  const from = field.collection
+    ? sql`(SELECT DISTINCT m._key, m._visible, m._shown, m._system, l.value AS value FROM ${name(layout.columnsTable)} m, ${dialect.lateral}${dialect.members(column('m', field.name), 'l')} WHERE ${column('m', field.name)} IS NOT NULL)`
+    : name(layout.columnsTable);
+  const value = field.collection ? sql`r.value` : own;
+  const shown =
+    withheld === 0
+      ? sql`${integer(audience)}`
+      : sql`CASE WHEN (r._shown & ${integer(withheld)}) = ${integer(withheld)} THEN ${integer(audience)} ELSE ${integer(audience & unhindered)} END`;
+  const system = layout.systemSource === 'none' ? bind(ANY_SYSTEM) : sql`coalesce(r._system, '')`;
+  const list = bind(JSON.stringify([...listed]));
+  const isListed = sql`${value} IN (SELECT k.value FROM ${dialect.members(list, 'k')})`;
+  const rows = sql`SELECT ${value} AS value, (r._visible & ${shown}) AS visible, ${system} AS system FROM ${from} r
+    WHERE ${all([
+      sql`${value} IS NOT NULL`,
+      sql`${value} <> ''`,
+      ...(listed.size === 0 ? [] : [sql`NOT ${isListed}`]),
+      sql`length(${value}) <= ${integer(LONGEST_VALUE)}`,
+    ])}`;
+  return sql`SELECT concat(${bind(counterOf(lookup, ''))}, c.value) AS resource, c.visible, c.system, count(*) AS n
+    FROM (${rows}) c WHERE c.visible <> 0 GROUP BY c.value, c.visible, c.system`;
+}
+
+/** Finds whether the counters of values are not what the rows say, and makes them so. */
+export function valueCounts(planner: Planner): { readonly find: Sql; readonly mend: readonly Sql[] } {
+  const should =
+    counted(planner) ?? sql`SELECT resource, visible, system, rows AS n FROM plat_counters WHERE FALSE`;
+  return {
+    find: sql`EXISTS (${should} EXCEPT ${noted}) OR EXISTS (${noted} EXCEPT ${should})`,
+    mend: [
+      sql`DELETE FROM plat_counters WHERE resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)}`,
+      sql`INSERT INTO plat_counters (resource, visible, system, rows) SELECT c.resource, c.visible, c.system, c.n FROM (${should}) c`,
+    ],
+  };
+}

@@ -1,0 +1,162 @@
+import type { RowScope } from '../access/index.ts';
+import { condition } from './condition.ts';
+import { besideRow, type Context, makeContext, sameRow, type TodaysRules, visibleRows } from './context.ts';
+import { all, bind, chain, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
+import { PUBLISHED, type ResourceLayout } from './layout/index.ts';
+import type { Planner } from './page-plan.ts';
+
+/** Rules are judged over all rows and all values: they decide what others see. */
+const EVERYTHING: RowScope = { bit: -1, withholds: false, onlyFloorPlans: false };
+
+function contextOf({ dialect, model }: Planner, layout: ResourceLayout, alias: string): Context {
+  const source = { dialect, model, rows: EVERYTHING, now: startOf(model.day) };
+  return makeContext(source, alias, layout.resource.name);
+}
+
+/** The first moment of a UTC day. */
+export const startOf = (day: string): string => `${day}T00:00:00Z`;
+
+/** The bits of the roles whose own rule lets them see a row of `alias`. */
+export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
+  const context = contextOf(planner, layout, alias);
+  const terms = layout.rowRules.map(({ bit, filter }) =>
+    filter === undefined
+      ? integer(bit)
+      : sql`CASE WHEN ${condition(context, filter, false)} THEN ${integer(bit)} ELSE 0 END`,
+  );
+  return terms.length === 0 ? sql`0` : sql`(${join(terms, ' + ')})`;
+}
+
+/**
+ * The bits of the roles that see a stored row of `alias` (a columns table). A child is seen by those who see its
+ * parent and whom its own rule lets.
+ */
+export function visibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
+  const rules = ownVisibleBits(planner, layout, alias);
+  const audience = column(alias, '_audience');
+  const own = PUBLISHED.has(layout.resource.name) ? sql`(${rules} & ${audience})` : rules;
+  const parent = parentColumn(planner, layout, alias, '_visible');
+  return parent === undefined ? own : sql`(${own} & coalesce(${parent}, 0))`;
+}
+
+/** The bits of the conditions under which withheld values of a row are shown. */
+export function shownBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
+  const context = contextOf(planner, layout, alias);
+  const terms = layout.withheldRules.map(
+    ({ bit, shownWhen }) =>
+      sql`CASE WHEN ${condition(context, shownWhen, false)} THEN ${integer(bit)} ELSE 0 END`,
+  );
+  return terms.length === 0 ? sql`0` : join(terms, ' + ');
+}
+
+/** A column of the row's parent; undefined for resources that stand alone. */
+export function parentColumn(
+  { model }: Planner,
+  layout: ResourceLayout,
+  alias: string,
+  wanted: string,
+): Sql | undefined {
+  const { parent, name: resource } = layout.resource;
+  if (parent === undefined) return undefined;
+  const of = (owner: string): Sql => {
+    const table = model.layout(owner).columnsTable;
+    return sql`(SELECT ${column('p', wanted)} FROM ${name(table)} p WHERE ${column('p', '_key')} = ${column(alias, '_parent')})`;
+  };
+  if (parent.kind === 'fixed') return of(parent.resource);
+  const owners = ownersOf(model, resource);
+  const branches = owners.map((owner) => sql`WHEN ${constantText(owner)} THEN ${of(owner)}`);
+  return sql`CASE ${column(alias, '_parent_resource')} ${join(branches, ' ')} END`;
+}
+
+/** Stored resources from which a collection leads to `resource`. */
+function ownersOf(model: Planner['model'], resource: string): string[] {
+  return [...model.dictionary.resources.values()]
+    .filter((owner) => model.stores(owner.name))
+    .filter((owner) =>
+      [...owner.navigations.values()].some((each) => each.collection && each.target === resource),
+    )
+    .map((owner) => owner.name);
+}
+
+/** Whether the rules of a resource's rows may differ tomorrow: its own, or those of what its records are part of. */
+export function movesWithDay(
+  model: Planner['model'],
+  resource: string,
+  asked: ReadonlySet<string> = new Set(),
+): boolean {
+  if (model.rules.movesWithDay.has(resource)) return true;
+  if (asked.has(resource)) return false;
+  const known = new Set(asked).add(resource);
+  return parentsOf(model, resource).some((parent) => movesWithDay(model, parent, known));
+}
+
+function parentsOf(model: Planner['model'], resource: string): string[] {
+  const { parent } = model.resource(resource);
+  if (parent === undefined) return [];
+  return parent.kind === 'fixed' ? [parent.resource] : ownersOf(model, resource);
+}
+
+/** What a reader goes by from midnight until the rows are judged by the rules of the new day. */
+export const todaysRules = (planner: Planner): TodaysRules => ({
+  visible: (layout, alias, bit) => {
+    if (!movesWithDay(planner.model, layout.resource.name)) return undefined;
+    return columnsOf(planner, layout, alias, (row) => visibleToday(planner, layout, row, bit));
+  },
+  shown: (layout, alias, bits) => {
+    if (!planner.model.rules.movesWithDay.has(layout.resource.name)) return undefined;
+    const rules = layout.withheldRules.filter((rule) => (rule.bit & bits) !== 0);
+    return columnsOf(planner, layout, alias, (row) => {
+      const context = contextOf(planner, layout, row);
+      return all(rules.map(({ shownWhen }) => condition(context, shownWhen, false)));
+    });
+  },
+});
+
+/** A condition on the columns of the row of `alias`, which may be of the texts. */
+function columnsOf(
+  { dialect }: Planner,
+  layout: ResourceLayout,
+  alias: string,
+  conditionOn: (row: string) => Sql,
+): Sql {
+  const row = `${alias}_today`; // no other table of a statement has this alias
+  const where = all([sameRow(dialect, layout, row, alias), conditionOn(row)]);
+  return sql`EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} ${name(row)} WHERE ${where})`;
+}
+
+/** Whether the rules of today let one of the roles see a row of `alias` (a columns table). */
+function visibleToday(planner: Planner, layout: ResourceLayout, alias: string, bits: number): Sql {
+  const context = contextOf(planner, layout, alias);
+  const seen = layout.rowRules
+    .filter(({ bit }) => (bit & bits) !== 0)
+    .map(({ bit, filter }) => {
+      const conditions = filter === undefined ? [] : [condition(context, filter, false)];
+      if (PUBLISHED.has(layout.resource.name)) {
+        conditions.push(sql`(${column(alias, '_audience')} & ${integer(bit)}) <> 0`);
+      }
+      if (layout.resource.parent !== undefined) conditions.push(parentToday(planner, layout, alias, bit));
+      return all(conditions);
+    });
+  return seen.length === 0 ? sql`FALSE` : chain(seen, ' OR ');
+}
+
+/** Whether a role sees what the row of `alias` is part of. */
+function parentToday(planner: Planner, layout: ResourceLayout, alias: string, bit: number): Sql {
+  const { dialect, model } = planner;
+  const isNamed = layout.resource.parent?.kind === 'named';
+  const seen = parentsOf(model, layout.resource.name).map((owner) => {
+    const parent = model.layout(owner);
+    const row = `${alias}_p`; // as the row above it has no other
+    const visible = movesWithDay(model, owner)
+      ? visibleToday(planner, parent, row, bit)
+      : all(visibleRows({ rows: { ...EVERYTHING, bit } }, parent, row));
+    const where = all([
+      sql`${column(row, '_key')} = ${column(alias, '_parent')}`,
+      ...besideRow(dialect, parent, row, alias),
+      visible,
+    ]);
+    const found = sql`EXISTS (SELECT 1 FROM ${name(parent.columnsTable)} ${name(row)} WHERE ${where})`;
+    return isNamed ? sql`(${column(alias, '_parent_resource')} = ${bind(owner)} AND ${found})` : found;
+  });
+  return seen.length === 0 ? sql`FALSE` : chain(seen, ' OR ');
+}

@@ -1,0 +1,13 @@
+import type { Planner } from '../../compile/page-plan.ts';
+import type { Asker } from '../../store/check/asker.ts';
+import { decode } from './codec.ts';
+import { bindings, type Session } from './connection/session.ts';
+
+/** A session, for checks. */
+export const askerOf = ({ rows }: Pick<Session, 'rows'>, planner: Planner): Asker<unknown> => ({
+  planner,
+  decode,
+  rows: (statement) => rows(statement.text, bindings(statement)),
+  // Columns of a server hold values of their types.
+  sound: (statement) => rows(statement.text, bindings(statement)),
+});

@@ -1,0 +1,178 @@
+import type { Pool, PoolClient, QueryResult } from 'pg';
+import type { BoundValue, Slot, Statement } from '../../../compile/fragment.ts';
+import { patienceOf, takeConnection } from './connect.ts';
+import { isUnavailable } from './errors.ts';
+import { isFull, keepPrepared } from './prepared.ts';
+import { SILENT, type Watch, watch } from './silence.ts';
+
+/** A row as the driver gives it: numbers, texts, truth values, or bytes where bytes were asked for. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** What can be bound to a statement. */
+export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
+
+/** One connection, for as long as somebody has it. */
+export interface Session {
+  readonly client: PoolClient;
+  rows(text: string, values?: readonly Bindable[]): Promise<readonly Row[]>;
+  /** How many rows a statement changed. */
+  run(text: string, values?: readonly Bindable[]): Promise<number>;
+  /** Ends the connection when nothing is heard on it. */
+  readonly watch: Watch;
+  /** Says that something is still read from the connection when the work on it is done. */
+  keep(reading: Reading): void;
+}
+
+/** Something that is read from a connection for as long as somebody takes it. */
+export interface Reading {
+  /** Settles when it is read. */
+  readonly done: Promise<void>;
+  /** Nobody takes it any more. */
+  leave(): void;
+}
+
+/** Something that is done on a session before its connection is given back, such as the end of a transaction. */
+type Ending = (session: Session) => Promise<unknown>;
+
+/** How a connection is lent. */
+export interface Lending {
+  /** Milliseconds without a sign of the server, after which the connection is given up. */
+  readonly patience?: number | undefined;
+  /** Done before the connection is given back; nobody waits for it. */
+  readonly ending?: Ending;
+  /** For whom, as of `takeConnection`. */
+  readonly name?: string | undefined;
+  /** Told when the connection is given back. */
+  readonly returned?: () => void;
+}
+
+/**
+ * A connection of a pool, for as long as a scope holds it: `using loan = await borrow(pool)`. The one place that gives
+ * connections back: whatever throws in the scope, and wherever, the connection returns to its pool when the scope is
+ * left, or when what is still read from it has been taken. A connection that was lost, or that is still inside a
+ * transaction then, is closed and not used again.
+ */
+export class Loan implements Disposable {
+  readonly #client: PoolClient;
+  readonly #watch: Watch;
+  readonly #lending: Lending;
+  readonly #readings: Reading[] = [];
+  readonly #session: Session;
+  #hasFailed = false;
+  #isLost = false;
+
+  constructor(client: PoolClient, watching: Watch, lending: Lending) {
+    this.#client = client;
+    this.#watch = watching;
+    this.#lending = lending;
+    this.#session = sessionOn(client, watching, this.#readings);
+  }
+
+  /** Whether something is still read from the connection. */
+  get isRead(): boolean {
+    return this.#readings.length > 0;
+  }
+
+  /** Works on the connection. What it throws at once is a rejection like any other. */
+  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#session);
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#isLost ||= isUnavailable(error);
+      throw error;
+    }
+  }
+
+  /** Nobody takes what is still read. */
+  leave(): void {
+    for (const reading of this.#readings) reading.leave();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#hasFailed) this.leave();
+    if (this.isRead || this.#lending.ending !== undefined) void this.#endLater();
+    else this.#giveBack();
+  }
+
+  async #endLater(): Promise<void> {
+    for (const { done } of this.#readings) await this.run(() => done).catch(() => undefined);
+    const { ending } = this.#lending;
+    if (ending !== undefined && !this.#isLost) {
+      await this.run(ending).catch(() => {
+        this.#isLost = true;
+      });
+    }
+    this.#giveBack();
+  }
+
+  #giveBack(): void {
+    const client = this.#client;
+    this.#watch.end();
+    const isOpen = client.getTransactionStatus() !== IDLE;
+    client.release(this.#isLost || isOpen || isFull(client));
+    this.#lending.returned?.();
+  }
+}
+
+/** Of a connection that is in no transaction, as the server says with every answer. */
+const IDLE = 'I';
+
+/** Borrows a connection of a pool. */
+export async function borrow(pool: Pool, lending: Lending = {}): Promise<Loan> {
+  const client = await takeConnection(pool, lending.name);
+  try {
+    return new Loan(client, watch(client, lending.patience ?? patienceOf(pool)), lending);
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+/**
+ * Statements with values come again and again, so the server keeps them prepared; those without are made once, or
+ * change tables.
+ */
+function sessionOn(client: PoolClient, watch: Watch, readings: Reading[]): Session {
+  const query = async (text: string, values: readonly Bindable[] | undefined): Promise<QueryResult<Row>> =>
+    values === undefined
+      ? client.query<Row>(text)
+      : client.query<Row>({ name: keepPrepared(client, text), text, values: [...values] });
+  return {
+    client,
+    watch,
+    keep: (reading) => void readings.push(reading),
+    rows: async (text, values) => (await query(text, values)).rows,
+    run: async (text, values) => (await query(text, values)).rowCount ?? 0,
+  };
+}
+
+/** Works on a connection of a pool. @param patience as of `Lending` */
+export async function withSession<T>(
+  pool: Pool,
+  work: (session: Session) => Promise<T>,
+  patience?: number,
+): Promise<T> {
+  using loan = await borrow(pool, { patience });
+  return await loan.run(work);
+}
+
+/** Gives a transaction more time for each of its statements, in milliseconds. */
+export async function allow({ run, watch }: Session, milliseconds: number): Promise<void> {
+  await run(`SET LOCAL statement_timeout = ${milliseconds}`);
+  watch.allow(milliseconds + SILENT);
+}
+
+/** What the slots of a planned statement stand for. */
+export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
+
+/** No stored text holds this character, which stands for the one that PostgreSQL's texts cannot have. */
+const NO_CHARACTER = '\u{10ffff}';
+
+/** The values of a statement as the engine binds them. */
+export function bindings({ values }: Statement, slots: Slots = {}): BoundValue[] {
+  return values.map((value) => {
+    const bound = typeof value === 'object' && value !== null ? (slots[value.slot] ?? null) : value;
+    return typeof bound === 'string' && bound.includes('\0') ? bound.replaceAll('\0', NO_CHARACTER) : bound;
+  });
+}

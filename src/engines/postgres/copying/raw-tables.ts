@@ -1,0 +1,224 @@
+import type { StoreModel } from '../../../compile/model.ts';
+import { platError } from '../../../errors/index.ts';
+import {
+  type Cell,
+  type Columns,
+  OWN_META,
+  type RawRow,
+  type RawTable,
+  type RawTables,
+  type RawTarget,
+  tableKeys,
+} from '../../../store/raw-tables.ts';
+import type { PartitionField } from '../../../store/store.ts';
+import { type PostgresAddress, postgresAddress } from '../connection/address.ts';
+import { connectPool } from '../connection/connect.ts';
+import { translateError } from '../connection/errors.ts';
+import { readServer } from '../connection/server.ts';
+import { type Session, withSession } from '../connection/session.ts';
+import { addColumns, readColumns } from '../making/columns.ts';
+import { makeFunctions } from '../making/create.ts';
+import { extendTables, readCatalog, storedLayouts } from '../making/extend.ts';
+import { LOCK_CLASS } from '../making/functions.ts';
+import { mustKnow } from '../making/layout-version.ts';
+import { CURRENT_LAYOUT } from '../making/migrations/index.ts';
+import { OWN_TABLES } from '../making/own-tables.ts';
+import { makePartitions, readSystems, systemsAtOnce } from '../making/partitions.ts';
+import { recreateView } from '../making/views.ts';
+import { readMeta, readModel, writeMeta } from '../meta.ts';
+import { copyIn } from '../writing/copy-in.ts';
+import { counters } from '../writing/counters.ts';
+import { alignSystems } from './align-systems.ts';
+
+/**
+ * The tables of the store in a schema; the schema is made where there is none.
+ * @param partitions by what large tables are laid apart where they are made
+ */
+export async function postgresTables(text: string, partitions?: PartitionField): Promise<RawTables> {
+  const address = postgresAddress(text);
+  const pool = connectPool(address, { most: 1, pipeline: false });
+  const on = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    withSession(pool, work).catch((error: unknown) => {
+      throw translateError(error, address.name, 0);
+    });
+  const whole = await on(isWhole).catch(async (error: unknown) => {
+    await pool.end();
+    throw error;
+  });
+  return {
+    name: address.name,
+    whole,
+    read: (work) =>
+      on(async (session) => {
+        await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+        try {
+          const model = await readModel(session);
+          return await work({
+            model,
+            tables: await tablesOf(session, model),
+            rows: (table, after, limit) => readRows(session, table, after, limit),
+          });
+        } finally {
+          await session.run('ROLLBACK').catch(() => undefined); // nothing was written
+        }
+      }),
+    fill: (work) =>
+      on(async (session) => {
+        await mustBeAlone(session, address);
+        try {
+          return await work(target(session, address, partitions));
+        } finally {
+          await session.rows('SELECT pg_advisory_unlock_all()', []).catch(() => undefined); // with the connection, then
+        }
+      }),
+    close: () => pool.end(),
+  };
+}
+
+function target(
+  session: Session,
+  { schema, name }: PostgresAddress,
+  partitions: PartitionField | undefined,
+): RawTarget {
+  return {
+    rows: (table, after, limit) => readRows(session, table, after, limit),
+    prepare: (model, tables) =>
+      inTransaction(session, async () => {
+        await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+        await prepare(session, name, model, tables, partitions);
+      }),
+    change: async (table, gone, put) => {
+      const systems = systemsOf(table, put);
+      if (systems.length > 0 && (await readSystems(session)) !== undefined) {
+        for (const some of systemsAtOnce(systems)) {
+          await inTransaction(session, () => makePartitions(session, some));
+        }
+      }
+      await inTransaction(session, () => change(session, table, gone, put));
+    },
+    finish: (model) =>
+      inTransaction(session, async () => {
+        const { columns } = await readCatalog(session);
+        await makeFunctions(session, await readServer(session, name));
+        for (const layout of storedLayouts(model)) {
+          await recreateView(session, model, layout, columns.get(layout.viewName) ?? []);
+        }
+        if ((await readSystems(session)) !== undefined) {
+          await alignSystems({ session, model, counters: counters(session), source: null });
+        }
+        await writeMeta(session, CURRENT_LAYOUT);
+      }),
+  };
+}
+
+/** Two copies into one place would take each other's rows for their own; the lock is the connection's. */
+async function mustBeAlone(session: Session, { schema, name }: PostgresAddress): Promise<void> {
+  const [row] = await session.rows('SELECT pg_try_advisory_lock($1, hashtext($2)) AS alone', [
+    LOCK_CLASS,
+    `copy into ${schema}`,
+  ]);
+  if (row?.alone !== true) throw platError('failed', { reason: `Another copy into ${name} is at work.` });
+}
+
+async function isWhole(session: Session): Promise<boolean> {
+  const [row] = await session.rows("SELECT to_regclass('plat_meta') IS NOT NULL AS there", []);
+  if (row?.there !== true) return false;
+  if ((await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'")).length === 0) return false;
+  const { layout, oldestReader } = await readMeta(session);
+  mustKnow(layout, oldestReader);
+  return true;
+}
+
+async function inTransaction(session: Session, work: () => Promise<void>): Promise<void> {
+  await session.run('BEGIN');
+  try {
+    await work();
+    await session.run('COMMIT');
+  } catch (error) {
+    await session.run('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+
+async function tablesOf(session: Session, model: StoreModel): Promise<RawTable[]> {
+  const tables = await readColumns(session);
+  return [...tableKeys(model)].map(([name, key]) => {
+    const kinds: Columns = tables.get(name) ?? new Map();
+    return { name, key, columns: [...new Set([...key, ...kinds.keys()])], kinds };
+  });
+}
+
+async function readRows(
+  session: Session,
+  { name, key, columns }: RawTable,
+  after: RawRow | undefined,
+  limit: number,
+): Promise<RawRow[]> {
+  // What an engine alone says of its tables is no part of a copy.
+  const own = OWN_META.map((each) => `'${each}'`).join(', ');
+  const kept = name === 'plat_meta' ? `name NOT IN (${own})` : 'TRUE';
+  const places = key.map((_, index) => `$${index + 1}`).join(', ');
+  const beyond = after === undefined ? 'TRUE' : `(${listed(key)}) > (${places})`;
+  const rows = await session.rows(
+    `SELECT ${listed(columns)} FROM "${name}" WHERE ${kept} AND ${beyond} ORDER BY ${listed(key)} LIMIT ${limit}`,
+    [...(after ?? [])],
+  );
+  return rows.map((row) => columns.map((column) => cellOf(row[column])));
+}
+
+function cellOf(raw: unknown): Cell {
+  if (typeof raw === 'boolean') return Number(raw);
+  return typeof raw === 'string' || typeof raw === 'number' ? raw : null;
+}
+
+async function prepare(
+  session: Session,
+  store: string,
+  model: StoreModel,
+  tables: readonly RawTable[],
+  partitions: PartitionField | undefined,
+): Promise<void> {
+  const before = await readCatalog(session);
+  if (!before.columns.has('plat_meta')) {
+    if (before.columns.size > 0)
+      throw platError('storeNotOurs', { store, reason: 'its schema holds other tables' });
+  }
+  for (const text of OWN_TABLES) await session.run(text);
+  if (partitions !== undefined && !before.columns.has('plat_meta')) await writeMeta(session, { partitions });
+  if (partitions !== undefined && (await readSystems(session)) === undefined) {
+    throw platError('usage', { reason: `The copy into ${store} was begun without partitions.` });
+  }
+  await extendTables(session, before, storedLayouts(model));
+  const known = await readColumns(session);
+  for (const { name, kinds } of tables) await addColumns(session, name, known.get(name), kinds);
+}
+
+/** The originating systems of rows. */
+function systemsOf({ columns }: RawTable, rows: readonly RawRow[]): string[] {
+  const place = columns.indexOf('_system');
+  return rows.flatMap((row) => (typeof row[place] === 'string' ? [row[place]] : []));
+}
+
+async function change(
+  session: Session,
+  { name, key, columns }: RawTable,
+  gone: readonly RawRow[],
+  put: readonly RawRow[],
+): Promise<void> {
+  if (gone.length > 0) {
+    const types = key.map(
+      (column) => `"${column}" ${typeof gone[0]?.[key.indexOf(column)] === 'number' ? 'bigint' : 'text'}`,
+    );
+    const list = gone.map((row) =>
+      Object.fromEntries(key.map((column, index) => [column, row[index] ?? null])),
+    );
+    const same = key.map((column) => `t."${column}" = g."${column}"`).join(' AND ');
+    await session.run(
+      `DELETE FROM "${name}" t USING json_to_recordset($1) AS g(${types.join(', ')}) WHERE ${same}`,
+      [JSON.stringify(list)],
+    );
+  }
+  if (put.length > 0) await copyIn(session, name, columns, put);
+}

@@ -1,0 +1,320 @@
+import type { Dialect } from '../../compile/dialect.ts';
+import {
+  type BoundValue,
+  bind,
+  column,
+  constantText,
+  join,
+  name,
+  type Placeholder,
+  type Sql,
+  sql,
+} from '../../compile/fragment.ts';
+import type { ScalarType } from '../../dictionary/index.ts';
+import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
+import { isPartitioned } from './making/partitions.ts';
+import { serverPattern } from './pattern/index.ts';
+import { answerSql, pageSql } from './reading/answer-sql.ts';
+
+/** Characters that trim takes away: all that Unicode calls white space. */
+const WHITE_SPACE = bind(
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+);
+
+/** The server takes the type of a value from the statement. A null takes that of its surroundings. */
+const placeholder: Placeholder = (position, value) => {
+  if (value === null) return `$${position}`;
+  if (typeof value === 'object') return `$${position}::${value.slot === 'limit' ? 'bigint' : 'text'}`;
+  switch (typeof value) {
+    case 'string':
+      return `$${position}::text`;
+    case 'number':
+      return `$${position}::float8`;
+    case 'boolean':
+      return `$${position}::boolean`;
+  }
+};
+
+function literal(type: ValueType, value: BoundValue): Sql {
+  return bind(type === 'timestamp' && typeof value === 'string' ? value.replace(/Z$/, '') : value);
+}
+
+function nothing(type: ValueType): Sql {
+  switch (type) {
+    case 'integer':
+    case 'decimal':
+    case 'duration':
+      return sql`NULL::float8`;
+    case 'boolean':
+      return sql`NULL::boolean`;
+    case 'string':
+    case 'date':
+    case 'timestamp':
+    case 'time':
+    case 'point':
+    case 'polygon':
+    case 'null':
+      return sql`NULL::text`;
+  }
+}
+
+function json(type: ValueType | 'collection', value: Sql): Sql {
+  switch (type) {
+    case 'string':
+    case 'date':
+    case 'time':
+      return sql`coalesce(to_json((${value})::text)::text, 'null')`;
+    case 'timestamp':
+      return sql`coalesce('"' || ${value} || 'Z"', 'null')`;
+    case 'boolean':
+    case 'integer':
+    case 'decimal':
+      return sql`coalesce((${value})::text, 'null')`;
+    case 'duration':
+      return sql`coalesce('"PT' || (${value})::text || 'S"', 'null')`;
+    case 'collection':
+      return sql`coalesce(${value}, '[]')`;
+    case 'null':
+    case 'point':
+    case 'polygon':
+      return sql`'null'`;
+  }
+}
+
+function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
+  switch (type) {
+    case 'string':
+    case 'date':
+      return around(sql`to_json(${value})::text`);
+    case 'timestamp':
+      return around(sql`to_json(${value} || 'Z')::text`);
+    case 'boolean':
+      return around(sql`${value}::text`);
+    case 'collection':
+      return around(value);
+    case 'integer':
+    case 'decimal':
+      return around(
+        sql`CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 1e15 THEN ${value}::bigint::text ELSE plat_number_text(${value}) END`,
+      );
+  }
+}
+
+function computed(type: ValueType, value: Sql): Sql {
+  switch (type) {
+    case 'integer':
+    case 'decimal':
+      return sql`coalesce(plat_number_text(${value}), 'null')`;
+    case 'duration':
+      return sql`coalesce('"PT' || plat_number_text(round((${value})::numeric, 6)::float8) || 'S"', 'null')`;
+    case 'string':
+      return sql`replace(${json(type, value)}, chr(1114111), '\\u0000')`;
+    default:
+      return json(type, value);
+  }
+}
+
+/** Zero is added so that no number is the negative zero. */
+const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
+const part = (value: Sql, from: number, length: number): Sql =>
+  sql`(substr(${value}, ${integerOf(from)}, ${integerOf(length)})::float8)`;
+
+const integerOf = (value: number): Sql => ({ parts: [String(value)] });
+
+/** Where the clock time begins in the text of a value: a time has no date before it. */
+const clock = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
+
+function call(fn: FunctionName, given: readonly Sql[], types: readonly ValueType[]): Sql {
+  const [first = sql`NULL`, second = sql`NULL`, third] = given;
+  const at = clock(types[0]);
+  switch (fn) {
+    case 'contains':
+      return sql`(strpos(${first}, ${second}) > 0)`;
+    case 'startswith':
+      return sql`starts_with(${first}, ${second})`;
+    case 'endswith':
+      return sql`plat_ends_with(${first}, ${second})`;
+    case 'length':
+      return sql`char_length(${first})::float8`;
+    case 'indexof':
+      return sql`(strpos(${first}, ${second}) - 1)::float8`;
+    case 'substring':
+      return sql`plat_substring(${first}, ${second}, ${third ?? sql`2e9`})`;
+    case 'tolower':
+      return sql`plat_lower(${first})`;
+    case 'toupper':
+      return sql`plat_upper(${first})`;
+    case 'trim':
+      return sql`btrim(${first}, ${WHITE_SPACE})`;
+    case 'concat':
+      return sql`(${join(given, ' || ')})`;
+    case 'year':
+      return part(first, 1, 4);
+    case 'month':
+      return part(first, 6, 2);
+    case 'day':
+      return part(first, 9, 2);
+    case 'hour':
+      return part(first, at, 2);
+    case 'minute':
+      return part(first, at + 3, 2);
+    case 'second':
+      return part(first, at + 6, 2);
+    case 'fractionalseconds':
+      return sql`(('0' || substr(${first}, ${integerOf(at + 8)}))::float8)`;
+    case 'dayofyear':
+      return sql`plat_day_of_year(${first})`;
+    case 'dayofweek':
+      return sql`plat_day_of_week(${first})`;
+    case 'date':
+      return sql`substr(${first}, 1, 10)`;
+    case 'time':
+      return sql`substr(${first}, 12)`;
+    case 'totaloffsetminutes':
+      return sql`CASE WHEN ${first} IS NOT NULL THEN 0::float8 END`;
+    case 'totalseconds':
+      return first;
+    case 'mindatetime':
+      return bind('0001-01-01T00:00:00');
+    case 'maxdatetime':
+      return bind('9999-12-31T23:59:59.999');
+    case 'round':
+      return sql`plat_round(${first})`;
+    case 'floor':
+      return sql`(floor((${first})::float8) + 0)`;
+    case 'ceiling':
+      return sql`(ceil((${first})::float8) + 0)`;
+    case 'now':
+      throw new Error('now() is bound by the compiler');
+  }
+}
+
+function castText(to: ValueType, value: Sql): Sql {
+  switch (to) {
+    case 'integer':
+    case 'decimal':
+    case 'boolean':
+    case 'date':
+    case 'timestamp':
+    case 'time':
+      return sql`${{ parts: [`plat_text_${to}`] }}(${value})`;
+    case 'string':
+      return value;
+    case 'duration':
+    case 'point':
+    case 'polygon':
+    case 'null':
+      return nothing(to);
+  }
+}
+
+function cast(from: ValueType, to: ValueType, value: Sql): Sql {
+  if (from === 'null') return nothing(to);
+  if (from === to) return value;
+  if (from === 'string') return castText(to, value);
+  switch (to) {
+    case 'string':
+      if (from === 'boolean') return sql`(${value})::text`;
+      if (from === 'integer' || from === 'decimal') return sql`plat_number_text(${value})`;
+      return from === 'timestamp' ? sql`(${value} || 'Z')` : sql`(${value})::text`;
+    case 'timestamp':
+      return from === 'date' ? sql`(${value} || 'T00:00:00')` : nothing(to);
+    case 'date':
+      return from === 'timestamp' ? sql`substr(${value}, 1, 10)` : nothing(to);
+    case 'time':
+      return from === 'timestamp' ? sql`substr(${value}, 12)` : nothing(to);
+    case 'integer':
+      return from === 'decimal' ? whole(value) : nothing(to);
+    case 'decimal':
+      return from === 'integer' ? value : nothing(to);
+    case 'boolean':
+    case 'duration':
+    case 'point':
+    case 'polygon':
+    case 'null':
+      return nothing(to);
+  }
+}
+
+function likePart(part: LikePart): string {
+  switch (part.kind) {
+    case 'any':
+      return '%';
+    case 'one':
+      return '_';
+    case 'text':
+      return part.text.replace(/[%_\\]/g, '\\$&');
+  }
+}
+
+/** A bare constant in an order would be taken for the number of a column, or refused. */
+function ordered(value: Sql): Sql {
+  const isConstant = value.parts.every((part) => typeof part === 'string' && /^[A-Z0-9() ]*$/.test(part));
+  return isConstant ? sql`(SELECT ${value})` : value;
+}
+
+/** Few keys hold what is encoded; in those, byte by byte. */
+function inUrl(text: Sql): Sql {
+  const byte = sql`get_byte(convert_to(t.x, 'UTF8'), n)`;
+  const plain = sql`strpos('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*''()', chr(b)) > 0`;
+  const written = sql`CASE WHEN b < 128 AND ${plain} THEN chr(b) ELSE '%' || upper(lpad(to_hex(b), 2, '0')) END`;
+  const bytes = sql`SELECT n, ${byte} AS b FROM (SELECT ${text} AS x) t, generate_series(0, octet_length(convert_to(t.x, 'UTF8')) - 1) n`;
+  return sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.!~*''()-]' THEN ${text} ELSE (SELECT string_agg(${written}, '' ORDER BY n) FROM (${bytes}) q) END`;
+}
+
+export const postgresDialect: Dialect = {
+  name: 'postgres',
+  placeholder,
+  nothing,
+  literal,
+  json,
+  written,
+  contentHash: (text, length) =>
+    sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integerOf(length)})`,
+  inPath: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
+  inUrl,
+  computed,
+  member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
+  joined: (text) => sql`string_agg(${text}, ',')`,
+  answer: answerSql,
+  page: (rows, follows) => ({ page: pageSql(rows, follows) }),
+  lateral: sql`LATERAL `,
+  members: (collection, alias) =>
+    sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
+  list: (values, alias) =>
+    sql`(SELECT value, position - 1 AS position FROM unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY l(value, position)) ${name(alias)}`,
+  noLimit: sql``,
+  order: (value, descending) =>
+    descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,
+  call,
+  cast,
+  shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,
+  secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
+  matches: (text, pattern, ignoreCase) =>
+    sql`((${text}) COLLATE "C" ~ ${bind(serverPattern(pattern, ignoreCase))})`,
+  like: (text, pattern) => sql`(${text} LIKE ${bind(pattern.map(likePart).join(''))})`,
+  within: (latitude, longitude, polygon) => {
+    const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);
+    return sql`plat_within(${latitude}, ${longitude}, ${bind(`{${ring.join()}}`)}::float8[])`;
+  },
+  rare: (condition) => condition,
+  divide: (left, right, integers) =>
+    integers
+      ? whole(sql`${whole(left)} / nullif(${whole(right)}, 0)`)
+      : sql`((${left})::float8 / nullif((${right})::float8, 0))`,
+  remainder: (left, right) => sql`plat_mod(${left}, ${right})`,
+  deadline: undefined,
+};
+
+/**
+ * The same in a store whose large tables are laid apart by originating system: of each row that is joined to another,
+ * one partition is looked into, instead of all.
+ */
+export const partitionedDialect: Dialect = {
+  ...postgresDialect,
+  sameSystem: (layout, alias, other) => {
+    if (!isPartitioned(layout)) return undefined;
+    const [here, there] = [column(alias, '_system'), column(other, '_system')];
+    return sql`(${here} = ${there} OR (${here} IS NULL AND ${there} IS NULL))`;
+  },
+};

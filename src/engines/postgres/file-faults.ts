@@ -1,0 +1,56 @@
+/** What lies beneath the records of a store on a server: that indexes are whole, and lead to all rows. */
+
+import type { StoreModel } from '../../compile/model.ts';
+import { type FileFault, findModelFaults } from '../../store/check/file-faults.ts';
+import { type Columns, OWN_TABLE_KEYS } from '../../store/raw-tables.ts';
+import type { Session } from './connection/session.ts';
+import { readColumns } from './making/columns.ts';
+import { storedLayouts } from './making/extend.ts';
+import { tablesOf as wantedTables } from './making/tables.ts';
+
+const INVALID = `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+  WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace AND c.relkind = 'i' ORDER BY 1`;
+
+const BY_ROWS =
+  'SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off';
+const BY_INDEX =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on';
+
+/** What is wrong. Inside a transaction that reads one snapshot. */
+export async function findFileFaults(session: Session, model: StoreModel): Promise<FileFault[]> {
+  const columns = await readColumns(session);
+  const faults = findModelFaults(model, (table) => columns.get(table)?.keys() ?? []);
+  const add = (what: string): void => void faults.push({ what, kind: 'structure' });
+  findMissing(model, columns).forEach(add);
+  for (const { name } of await session.rows(INVALID)) add(`the index ${String(name)} is not valid`);
+  for (const table of tablesOf(model)) {
+    if (columns.get(table)?.has('_key') !== true) continue;
+    const count = async (way: string): Promise<number> => {
+      await session.run(way);
+      const [row] = await session.rows(`SELECT count(*) AS n FROM "${table}" WHERE _key >= ''`);
+      return Number(row?.n);
+    };
+    const [rows, indexed] = [await count(BY_ROWS), await count(BY_INDEX)];
+    if (rows !== indexed) add(`the indexes of ${table} lead to ${indexed} of ${rows} rows`);
+  }
+  return faults;
+}
+
+/** Tables and columns that a store of this model has and this one lacks. */
+function findMissing(model: StoreModel, found: ReadonlyMap<string, Columns>): string[] {
+  const wanted = new Map<string, readonly string[]>(Object.entries(OWN_TABLE_KEYS));
+  for (const layout of storedLayouts(model)) {
+    // What is laid apart has the same columns.
+    for (const { name, columns } of wantedTables(layout, false)) wanted.set(name, [...columns.keys()]);
+  }
+  return [...wanted].flatMap(([table, names]) => {
+    const there = found.get(table);
+    if (there === undefined) return [`there is no table ${table}`];
+    return names.filter((each) => !there.has(each)).map((each) => `there is no column ${table}.${each}`);
+  });
+}
+
+/** The tables of records. */
+export const tablesOf = (model: StoreModel): string[] => [
+  ...new Set(storedLayouts(model).flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable])),
+];

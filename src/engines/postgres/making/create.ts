@@ -1,0 +1,170 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import { makeModel } from '../../../compile/model.ts';
+import { countingRules } from '../../../compile/values-in-use.ts';
+import { dayFrom, timestampFrom } from '../../../dictionary/index.ts';
+import { platError } from '../../../errors/index.ts';
+import { checkTimeZone } from '../../../records/local-time.ts';
+import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../../../records/profile.ts';
+import type { StoreSettings } from '../../../records/settings.ts';
+import { newEpoch } from '../../../store/epoch.ts';
+import type { PartitionField } from '../../../store/store.ts';
+import { CommitTimestamps, nothingGiven } from '../../../store/write/commit-timestamps.ts';
+import type { PostgresAddress } from '../connection/address.ts';
+import { readServer, type Server } from '../connection/server.ts';
+import { type Session, withSession } from '../connection/session.ts';
+import { readMeta, writeMeta, writeProfile } from '../meta.ts';
+import { underLock } from '../writing/lock.ts';
+import { NOTHING_HELD, SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
+import { applyModel } from './apply-model.ts';
+import { functionTexts, LOCK_CLASS } from './functions.ts';
+import { LAYOUT_VERSION, mustKnow } from './layout-version.ts';
+import { migrateStore } from './migrate.ts';
+import { CURRENT_LAYOUT } from './migrations/index.ts';
+import { OWN_TABLES } from './own-tables.ts';
+import { SHARED_TABLES } from './shared-tables.ts';
+
+/** What lies in a schema. */
+type Found = 'nothing' | 'store';
+
+/** What a store is made as, and should be. */
+export interface StoreWish {
+  /** Absent: there must be one. */
+  readonly create?: StoreSettings | undefined;
+  /** Absent: a new one has none, and one that is there has what it was made with. */
+  readonly partitions?: PartitionField | undefined;
+  /** Called when there was none, and one was made. */
+  readonly onCreate?: (() => void) | undefined;
+}
+
+/**
+ * Finds the store, or makes it, and brings its tables and the functions of plat up to date. Processes that do so at
+ * the same time wait for each other, so that each thing is done once.
+ * @throws PlatError when there is no store and none is to be made, or one that this plat does not know
+ */
+export async function prepareStore(
+  pool: Pool,
+  address: PostgresAddress,
+  { create, partitions, onCreate }: StoreWish,
+  clock: StampClock,
+): Promise<void> {
+  const server = await withSession(pool, (session) => readServer(session, address.name));
+  const found = await withSession(pool, (session) => inspect(session, address));
+  if (found === 'nothing') {
+    if (create === undefined) throw platError('storeMissing', { store: address.name });
+    await makeStore(pool, address, server, { create, partitions }, clock);
+    onCreate?.();
+  }
+  await migrateStore(pool);
+  await withSession(pool, (session) => checkPartitions(session, address.name, partitions));
+  if (!(await withSession(pool, (session) => isCurrent(session, server)))) {
+    await underLock(pool, async (session) => {
+      if (!(await isCurrent(session, server))) await makeFunctions(session, server);
+    });
+  }
+}
+
+/** Makes the tables, unless another process was faster. */
+function makeStore(
+  pool: Pool,
+  address: PostgresAddress,
+  server: Server,
+  wish: StoreWish & { readonly create: StoreSettings },
+  clock: StampClock,
+): Promise<void> {
+  return withSession(pool, async (session) => {
+    await session.client.query(
+      `BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${address.schema}'))`,
+    );
+    try {
+      if ((await inspect(session, address)) === 'nothing') {
+        await makeTables(session, address, server, wish, clock);
+      }
+      await session.run('COMMIT');
+    } catch (error) {
+      await session.run('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+async function inspect(session: Session, { schema, name }: PostgresAddress): Promise<Found> {
+  const [row] = await session.rows(
+    `SELECT to_regclass($1) IS NOT NULL AS store, (SELECT count(*) FROM pg_class c
+     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2 AND c.relkind IN ('r', 'v', 'p')) AS tables`,
+    [`${schema}.plat_meta`, schema],
+  );
+  if (row?.store === true) {
+    const marked = await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'");
+    if (marked.length === 0) {
+      throw platError('storeNotOurs', { store: name, reason: 'a copy into it has not come to its end' });
+    }
+    const { layout, oldestReader } = await readMeta(session);
+    mustKnow(layout, oldestReader);
+    return 'store';
+  }
+  if (Number(row?.tables) > 0) {
+    throw platError('storeNotOurs', { store: name, reason: `its schema ${schema} holds other tables` });
+  }
+  return 'nothing';
+}
+
+/** Tables stay as they were made: what is asked for and is not so is not passed over. */
+async function checkPartitions(
+  session: Session,
+  store: string,
+  partitions: PartitionField | undefined,
+): Promise<void> {
+  if (partitions === undefined || (await readMeta(session)).partitions !== undefined) return;
+  const reason = `${store} was made without partitions. A "plat copy" to another schema makes it anew with them.`;
+  throw platError('usage', { reason });
+}
+
+/** All that is made anew when its text has changed. */
+const renewable = ({ unicode }: Server): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
+
+const functionsVersion = (server: Server): string =>
+  hash('sha256', renewable(server).join('\n'), 'hex').slice(0, 16);
+
+/** Whether the functions are of this plat, or of a newer one that lets this one go on. */
+async function isCurrent(session: Session, server: Server): Promise<boolean> {
+  const { layout, functions } = await readMeta(session);
+  return layout > LAYOUT_VERSION || functions === functionsVersion(server);
+}
+
+/** Functions, and whatever else is made anew when its text has changed. */
+export async function makeFunctions(session: Session, server: Server): Promise<void> {
+  for (const text of renewable(server)) await session.run(text);
+  await writeMeta(session, { functions: functionsVersion(server) });
+}
+
+async function makeTables(
+  session: Session,
+  { schema }: PostgresAddress,
+  server: Server,
+  { create: settings, partitions }: StoreWish & { readonly create: StoreSettings },
+  clock: StampClock,
+): Promise<void> {
+  checkTimeZone(settings.timeZone);
+  const first = { generation: 1, epoch: newEpoch() };
+  const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
+  clock.note(Number(row?.clock), first.epoch, NOTHING_HELD);
+  const now = clock.now();
+  const day = dayFrom(now);
+  const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
+  const declared = declaredFields(bare.dictionary, settings.declarations);
+  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
+  const model = makeModel({ ...first, settings, profile, day });
+  await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  for (const text of OWN_TABLES) await session.run(text);
+  const createdAt = timestampFrom(now);
+  const secret = randomBytes(32).toString('base64url');
+  await writeMeta(session, { ...CURRENT_LAYOUT, ...first, settings, day, secret, createdAt });
+  await writeMeta(session, { lastStamp: createdAt, ...(partitions === undefined ? {} : { partitions }) });
+  await makeFunctions(session, server);
+  await writeProfile(session, profile);
+  const given = nothingGiven(createdAt);
+  const times = { moment: now, settled: 0, lastStamp: createdAt, given, jump: 0 };
+  await applyModel(session, model, new CommitTimestamps(times));
+  await writeMeta(session, { countingRules: countingRules(model) });
+}

@@ -1,0 +1,245 @@
+import { PROMISE_STANDS } from '../../../store/write/commit-timestamps.ts';
+
+/**
+ * The functions that plat's statements use and PostgreSQL does not have. What they mean is what the functions of
+ * the embedded engine mean, which one suite of tests holds both to.
+ * @param unicode a collation whose rules for capitals and small letters are Unicode's
+ */
+export const functionTexts = (unicode: string): readonly string[] => [
+  sqlFunction('plat_lower(value text) RETURNS text', `lower(value COLLATE "${unicode}") COLLATE "C"`),
+  sqlFunction('plat_upper(value text) RETURNS text', `upper(value COLLATE "${unicode}") COLLATE "C"`),
+  sqlFunction(
+    'plat_ends_with(value text, ending text) RETURNS boolean',
+    'right(value, char_length(ending)) = ending',
+  ),
+  // In characters from 0; a negative start counts from the end, but not beyond the beginning.
+  sqlFunction(
+    'plat_substring(value text, start float8, count float8) RETURNS text',
+    `substr(
+      value,
+      1 + trunc(CASE WHEN start < 0 THEN greatest(0, char_length(value) + start) ELSE least(start, 2e9) END)::integer,
+      trunc(greatest(0, least(count, 2e9)))::integer
+    )`,
+  ),
+  // Half away from zero.
+  sqlFunction(
+    'plat_round(value float8) RETURNS float8',
+    `CASE
+      WHEN abs(value) < 4503599627370496 THEN trunc(value + CASE WHEN value < 0 THEN -0.5 ELSE 0.5 END) + 0
+      ELSE value
+    END`,
+  ),
+  // A number as JavaScript writes it.
+  sqlFunction(
+    'plat_number_text(value float8) RETURNS text',
+    `CASE
+      WHEN value = 0 THEN '0'
+      WHEN abs(value) >= 1e21 OR abs(value) < 1e-6 THEN regexp_replace(value::text, 'e([+-])0', 'e\\1')
+      ELSE value::text::numeric::text
+    END`,
+  ),
+  // Before the year 1 comes the year 0, which PostgreSQL calls 1 BC.
+  sqlFunction(
+    'plat_moment(moment text) RETURNS timestamp',
+    "CASE WHEN left(moment, 4) = '0000' THEN ('0001' || substr(moment, 5) || ' BC')::timestamp ELSE moment::timestamp END",
+  ),
+  sqlFunction(
+    'plat_day_of_year(moment text) RETURNS float8',
+    'extract(doy FROM plat_moment(moment))::float8',
+  ),
+  sqlFunction(
+    'plat_day_of_week(moment text) RETURNS float8',
+    'extract(dow FROM plat_moment(moment))::float8',
+  ),
+  sqlFunction(
+    'plat_seconds(later text, earlier text) RETURNS float8',
+    'extract(epoch FROM plat_moment(later) - plat_moment(earlier))::float8',
+  ),
+  // The exact value of a double, from its bits.
+  codeFunction(
+    'plat_exact(value float8) RETURNS numeric',
+    `DECLARE
+      bits bigint := ('x' || encode(float8send(value), 'hex'))::bit(64)::bigint;
+      exponent integer := ((bits >> 52) & 2047)::integer;
+      fraction numeric := (bits & 4503599627370495)::numeric + CASE WHEN exponent > 0 THEN 4503599627370496 ELSE 0 END;
+      power integer := greatest(exponent, 1) - 1075;
+    BEGIN
+      fraction := fraction * sign(value)::numeric;
+      IF power >= 0 THEN RETURN fraction * 2::numeric ^ power; END IF;
+      RETURN fraction * 5::numeric ^ (-power) * ('1e' || power)::numeric;
+    END`,
+  ),
+  sqlFunction(
+    'plat_mod(value float8, divisor float8) RETURNS float8',
+    `CASE
+      WHEN divisor = 0 THEN NULL
+      WHEN abs(value) < 9e15 AND abs(divisor) < 9e15 AND value = trunc(value) AND divisor = trunc(divisor)
+        THEN mod(value::bigint, divisor::bigint)::float8
+      ELSE mod(plat_exact(value), plat_exact(divisor))::float8
+    END`,
+  ),
+  codeFunction(
+    'plat_shift(moment text, seconds float8) RETURNS text',
+    `DECLARE
+      whole float8;
+      days float8;
+      shifted timestamp;
+      shown text;
+      fraction text;
+    BEGIN
+      IF abs(seconds) > 1e12 THEN RETURN NULL; END IF;
+      whole := floor(seconds);
+      days := floor(whole / 86400);
+      shifted := plat_moment(moment) + make_interval(days => days::integer)
+        + (whole - days * 86400) * interval '1 second' + floor((seconds - whole) * 1e6 + 0.5) * interval '1 microsecond';
+      IF shifted < '0001-01-01 BC' OR shifted >= '10000-01-01' THEN RETURN NULL; END IF;
+      shown := to_char(shifted, 'YYYY-MM-DD"T"HH24:MI:SS');
+      IF shifted < '0001-01-01' THEN shown := '0000' || substr(shown, 5); END IF;
+      IF char_length(moment) = 10 THEN RETURN left(shown, 10); END IF;
+      fraction := rtrim(to_char(shifted, 'US'), '0');
+      RETURN CASE WHEN fraction = '' THEN shown ELSE shown || '.' || rpad(fraction, greatest(3, char_length(fraction)), '0') END;
+    EXCEPTION WHEN datetime_field_overflow OR numeric_value_out_of_range THEN RETURN NULL;
+    END`,
+  ),
+  sqlFunction(
+    'plat_text_boolean(value text) RETURNS boolean',
+    "CASE value WHEN 'true' THEN true WHEN 'false' THEN false END",
+  ),
+  codeFunction(
+    'plat_text_decimal(value text) RETURNS float8',
+    `BEGIN
+      IF value !~ '^[+-]?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$' THEN RETURN NULL; END IF;
+      RETURN value::float8 + 0;
+    EXCEPTION WHEN numeric_value_out_of_range THEN
+      RETURN CASE WHEN value ~ '[eE]-' OR value ~ '^[+-]?0*[.]' THEN 0::float8 END;
+    END`,
+  ),
+  sqlFunction(
+    'plat_text_integer(value text) RETURNS float8',
+    `CASE WHEN value ~ '^[+-]?[0-9]+$' THEN
+      (SELECT n FROM (SELECT plat_text_decimal(value) AS n) whole WHERE abs(n) <= 9007199254740991)
+    END`,
+  ),
+  codeFunction(
+    'plat_text_date(value text) RETURNS text',
+    `BEGIN
+      IF value !~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' THEN RETURN NULL; END IF;
+      PERFORM value::date;
+      RETURN value;
+    EXCEPTION WHEN datetime_field_overflow OR invalid_datetime_format THEN RETURN NULL;
+    END`,
+  ),
+  // Without a zone it is UTC; without the Z, as columns hold it.
+  codeFunction(
+    'plat_text_timestamp(value text) RETURNS text',
+    `DECLARE
+      part text[] := regexp_match(value, '^([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,12}))?)?([Zz]|([+-])([0-9]{2}):([0-9]{2}))?$');
+      minutes integer;
+      shown text;
+    BEGIN
+      IF part IS NULL OR part[6] = 'z' OR plat_text_date(part[1]) IS NULL THEN RETURN NULL; END IF;
+      IF part[2] > '23' OR part[3] > '59' OR part[4] > '59' OR part[8] > '14' OR part[9] > '59' THEN RETURN NULL; END IF;
+      minutes := coalesce(part[8]::integer * 60 + part[9]::integer, 0) * CASE part[7] WHEN '-' THEN -1 ELSE 1 END;
+      shown := part[1] || 'T' || part[2] || ':' || part[3] || ':' || coalesce(part[4], '00') || '.' || left(coalesce(part[5], '0'), 6);
+      RETURN plat_shift(shown, -minutes * 60);
+    END`,
+  ),
+  sqlFunction(
+    'plat_text_time(value text) RETURNS text',
+    "substr(plat_text_timestamp('1970-01-01T' || value || 'Z'), 12)",
+  ),
+  // Whether a place lies in a ring of longitudes and latitudes, its border included.
+  codeFunction(
+    'plat_within(latitude float8, longitude float8, ring float8[]) RETURNS boolean',
+    `DECLARE
+      inside boolean := false;
+      size integer := array_length(ring, 1);
+      from_x float8 := ring[size - 1];
+      from_y float8 := ring[size];
+      to_x float8;
+      to_y float8;
+      turn float8;
+    BEGIN
+      FOR place IN 1 .. size BY 2 LOOP
+        to_x := ring[place];
+        to_y := ring[place + 1];
+        turn := (to_x - from_x) * (latitude - from_y) - (longitude - from_x) * (to_y - from_y);
+        IF turn = 0 AND longitude BETWEEN least(from_x, to_x) AND greatest(from_x, to_x)
+          AND latitude BETWEEN least(from_y, to_y) AND greatest(from_y, to_y) THEN RETURN true; END IF;
+        IF (from_y > latitude) <> (to_y > latitude) AND (turn < 0) = (to_y < from_y) THEN inside := NOT inside; END IF;
+        from_x := to_x;
+        from_y := to_y;
+      END LOOP;
+      RETURN inside;
+    END`,
+  ),
+  // Ends an answer that grows beyond what is sent (answer-sql.ts).
+  codeFunction(
+    'plat_too_large(size bigint) RETURNS bigint',
+    "BEGIN RAISE 'An answer of % bytes', size USING ERRCODE = 'program_limit_exceeded'; END",
+  ),
+  codeFunction(
+    'plat_encode_uri(path text) RETURNS text',
+    `BEGIN
+      IF path ~ '^[A-Za-z0-9;,/?:@&=+$_.!~*''()#-]*$' THEN RETURN path; END IF;
+      RETURN (
+        SELECT string_agg(
+          CASE WHEN letter ~ '[A-Za-z0-9;,/?:@&=+$_.!~*''()#-]' THEN letter
+          ELSE regexp_replace(upper(encode(convert_to(letter, 'UTF8'), 'hex')), '(..)', '%\\1', 'g') END,
+          '' ORDER BY place
+        )
+        FROM regexp_split_to_table(path, '') WITH ORDINALITY letters(letter, place)
+      );
+    END`,
+  ),
+  // Served files are signed with the store's secret.
+  `CREATE OR REPLACE FUNCTION plat_file_url(path text, role text, expires bigint, base text) RETURNS text
+   LANGUAGE sql STABLE PARALLEL SAFE
+   RETURN base || '/media/' || role || '.' || expires || '.' || left(encode(sha256(convert_to(
+     concat_ws(E'\\n', (SELECT value FROM plat_meta WHERE name = 'secret'), role, expires, path,
+       (SELECT value FROM plat_meta WHERE name = 'secret')), 'UTF8')), 'hex'), 32) || '/' || plat_encode_uri(path)`,
+  // Up to where the store is settled (I2), and how long that promise stands (commit-timestamps.ts). While others write
+  // and no promise stands, they may stamp as early as the end of the last one; a reader that meets them says that it
+  // asked, and whichever of them commits next makes the promise (KEEP_PROMISE in meta.ts).
+  `CREATE OR REPLACE FUNCTION plat_promise(given float8, OUT moment float8, OUT settled float8, OUT stands float8)
+   LANGUAGE plpgsql VOLATILE AS $code$
+   DECLARE
+     is_free boolean := pg_try_advisory_xact_lock_shared(${LOCK_CLASS}, hashtext(current_schema()));
+     promised float8;
+   BEGIN
+     SELECT coalesce(max(value::float8) FILTER (WHERE name = 'settled'), 0),
+       floor(extract(epoch FROM max(value::timestamptz) FILTER (WHERE name = 'last_stamp')) * 1000)
+     INTO promised, settled FROM plat_meta WHERE name IN ('settled', 'last_stamp');
+     settled := greatest(promised, settled);
+     moment := greatest(coalesce(given, floor(extract(epoch FROM clock_timestamp()) * 1000)), settled);
+     IF is_free THEN
+       settled := moment;
+       IF moment >= promised + ${PROMISE_EVERY} THEN
+         INSERT INTO plat_meta VALUES ('settled', moment::bigint::text) ON CONFLICT (name) DO UPDATE
+         SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text;
+         promised := moment;
+       END IF;
+     ELSE
+       settled := least(settled, promised + ${PROMISE_STANDS});
+       INSERT INTO plat_meta VALUES ('asked', moment::bigint::text) ON CONFLICT (name) DO UPDATE
+       SET value = excluded.value WHERE abs(plat_meta.value::bigint - excluded.value::bigint) >= ${ASKED_EVERY};
+     END IF;
+     stands := promised + ${PROMISE_STANDS};
+   END $code$`,
+];
+
+/** The first of the two numbers of the advisory lock under which a store is written; the schema gives the second. */
+export const LOCK_CLASS = 0x706c6174;
+
+/** Milliseconds after which another promise is kept, while the one before still stands. */
+const PROMISE_EVERY = PROMISE_STANDS / 2;
+
+/** Milliseconds after which a reader that meets a writer says so again. */
+const ASKED_EVERY = PROMISE_EVERY / 2;
+
+/** A function that is an expression, which the planner puts in its place. */
+const sqlFunction = (signature: string, expression: string): string =>
+  `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ${expression}`;
+
+const codeFunction = (signature: string, body: string): string =>
+  `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $code$ ${body} $code$`;

@@ -1,0 +1,126 @@
+import type { ResourceLayout } from '../../../compile/layout/index.ts';
+import type { RowToPut } from '../../../records/rows.ts';
+import type { Session } from '../connection/session.ts';
+
+/**
+ * Listings and what is part of a record are many, so their tables may be laid apart by originating system. Agents,
+ * offices and all else stay whole: pages of listings look each of their agents up.
+ */
+export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
+  resource.name === 'Property' || systemSource === 'parent';
+
+/**
+ * Systems that one transaction makes partitions for: each takes a dozen locks a table, of which a server may have no
+ * more than some thousands.
+ */
+const MOST_AT_ONCE = 10;
+
+/** Records are of systems that have no partitions yet. */
+export class NewSystems extends Error {
+  readonly systems: readonly string[];
+
+  constructor(systems: readonly string[]) {
+    super('Some systems have no partitions yet');
+    this.systems = systems;
+  }
+}
+
+/** The number of what has no system. */
+const WITHOUT = 0;
+
+/** Names of systems may be anything, so partitions bear numbers (`plat_partitions`). */
+function partitionOf(table: string, number: number): string {
+  const end = `_p${number}`;
+  return `${table.slice(0, 63 - end.length)}${end}`;
+}
+
+/**
+ * A partition is made beside its table, which is then locked against other changes of its form, and neither against
+ * reading nor writing (SHARE UPDATE EXCLUSIVE). There is no partition for all else, which would be locked, too, and
+ * looked through.
+ */
+function creation({ client }: Session, table: string, number: number, system: string | null): string {
+  const partition = partitionOf(table, number);
+  const value = system === null ? 'NULL' : client.escapeLiteral(system);
+  return `CREATE TABLE "${partition}" (LIKE "${table}" INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION);
+    ALTER TABLE "${table}" ATTACH PARTITION "${partition}" FOR VALUES IN (${value})`;
+}
+
+/** The systems that have partitions, with their numbers; undefined in a store whose tables are whole. */
+export async function readSystems(session: Session): Promise<ReadonlyMap<string, number> | undefined> {
+  const kept = await session.rows("SELECT 1 FROM plat_meta WHERE name = 'partitions'", []);
+  if (kept.length === 0) return undefined;
+  const rows = await session.rows('SELECT system, number FROM plat_partitions ORDER BY number', []);
+  return new Map(rows.map((row) => [String(row.system), Number(row.number)]));
+}
+
+type Systems = ReadonlyMap<string, number> | undefined;
+type Table = { readonly name: string; readonly isPartitioned: boolean };
+
+/** Makes the partitions of a new table, if it has any. */
+export async function partitionTable(
+  session: Session,
+  { name, isPartitioned }: Table,
+  systems: Systems,
+): Promise<void> {
+  if (!isPartitioned || systems === undefined) return;
+  await session.run(creation(session, name, WITHOUT, null));
+  for (const [system, number] of systems) await session.run(creation(session, name, number, system));
+}
+
+/** Names of the partitions of a table. */
+export const partitionsOf = ({ name, isPartitioned }: Table, systems: Systems): string[] =>
+  isPartitioned && systems !== undefined
+    ? [WITHOUT, ...systems.values()].map((number) => partitionOf(name, number))
+    : [];
+
+async function withoutPartitions(session: Session, systems: readonly string[]): Promise<string[]> {
+  if (systems.length === 0) return [];
+  const text = 'SELECT system FROM plat_partitions WHERE system = ANY($1::text[])';
+  const known = new Set((await session.rows(text, [systems])).map(({ system }) => system));
+  return systems.filter((system) => !known.has(system));
+}
+
+/** Makes the partitions of systems that have none yet, of all tables, under the write lock. */
+export async function makePartitions(session: Session, systems: readonly string[]): Promise<void> {
+  const fresh = await withoutPartitions(session, systems);
+  if (fresh.length === 0) return;
+  const tables = await session.rows(
+    `SELECT relname AS name FROM pg_class
+     WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace ORDER BY relname`,
+    [],
+  );
+  for (const system of fresh) {
+    const [row] = await session.rows(
+      `INSERT INTO plat_partitions SELECT $1, coalesce(max(number), ${WITHOUT}) + 1 FROM plat_partitions RETURNING number`,
+      [system],
+    );
+    for (const { name } of tables) {
+      await session.run(creation(session, String(name), Number(row?.number), system));
+    }
+  }
+}
+
+/** The same systems, each once, as many at a time as one transaction takes. */
+export function* systemsAtOnce(systems: Iterable<string>): Iterable<string[]> {
+  const all = [...new Set(systems)];
+  for (let at = 0; at < all.length; at += MOST_AT_ONCE) yield all.slice(at, at + MOST_AT_ONCE);
+}
+
+/**
+ * Sees to it that the systems of rows on their way into a partitioned store have partitions.
+ * @throws NewSystems
+ */
+export type Placing = (rows: readonly RowToPut[]) => Promise<void>;
+
+export function placing(session: Session): Placing {
+  const known = new Set<string>();
+  return async (rows) => {
+    const systems = new Set(
+      rows.flatMap(({ system }) => (system === null || known.has(system) ? [] : system)),
+    );
+    const fresh = await withoutPartitions(session, [...systems]);
+    if (fresh.length > 0) throw new NewSystems(fresh);
+    for (const system of systems) known.add(system);
+  };
+}

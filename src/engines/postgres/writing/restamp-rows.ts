@@ -1,0 +1,107 @@
+import { isOneTable, type ResourceLayout, typedFields } from '../../../compile/layout/index.ts';
+import {
+  newestStampField,
+  stampTextColumns,
+  tellsStampsElsewhere,
+} from '../../../compile/text/text-columns.ts';
+import type { RowToRestamp } from '../../../records/rows.ts';
+import { isStamp } from '../../../records/stamps.ts';
+import { encode } from '../codec.ts';
+import type { Session } from '../connection/session.ts';
+import type { RowPutter } from './put-rows.ts';
+import type { StoredRows } from './stored-rows.ts';
+
+/** Profiles count from 1. */
+const FIRST_VERSION = 1;
+
+/** Records whose texts are written anew at once. */
+const RENEWED_AT_ONCE = 1000;
+
+/** Writes stamps, and texts, of records whose content stays. */
+export interface Restamper {
+  restamp(rows: readonly RowToRestamp[]): Promise<void>;
+  /** Writes the texts of every record anew. */
+  renew(): Promise<void>;
+}
+
+export function restamper(
+  session: Session,
+  layout: ResourceLayout,
+  stored: StoredRows,
+  { put }: RowPutter,
+): Restamper {
+  const { columnsTable, textsTable } = layout;
+  const isWhole = tellsStampsElsewhere(layout);
+
+  return {
+    async restamp(rows) {
+      if (rows.length === 0) return;
+      const outdated = await outdatedKeys(rows.map((row) => row.stored.key));
+      const mustRewrite = ({ stored: row }: RowToRestamp): boolean => isWhole(row) || outdated.has(row.key);
+      await rewrite(rows.filter(mustRewrite));
+      await restampTexts(rows.filter((row) => !mustRewrite(row)));
+    },
+    async renew() {
+      for (let last = ''; ; ) {
+        const rows = await stored.after(last, RENEWED_AT_ONCE);
+        const [end] = rows.slice(-1);
+        if (end === undefined) return;
+        await rewrite(rows.map((row) => ({ stored: row, values: row.values })));
+        last = end.key;
+      }
+    },
+  };
+
+  /** Records whose texts were written before the newest of the fields beside the stamps came into use. */
+  async function outdatedKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const newest = newestStampField(layout);
+    if (newest <= FIRST_VERSION) return new Set();
+    const rows = await session.rows(
+      `SELECT _key FROM "${textsTable}" WHERE _key = ANY($1::text[]) AND _profile < $2::integer`,
+      [keys, newest],
+    );
+    return new Set(rows.map((row) => String(row._key)));
+  }
+
+  async function rewrite(rows: readonly RowToRestamp[]): Promise<void> {
+    if (rows.length === 0) return;
+    const contents = await stored.load(rows.map((row) => row.stored));
+    await put(
+      rows.map((row) => ({
+        ...row.stored,
+        stored: row.stored,
+        values: { ...contents.get(row.stored.key), ...row.values },
+      })),
+    );
+  }
+
+  async function restampTexts(rows: readonly RowToRestamp[]): Promise<void> {
+    if (rows.length === 0) return;
+    const stamps = typedFields(layout).filter(isStamp);
+    const texts = stampTextColumns(layout);
+    const one = isOneTable(layout);
+    const given = rows.map((row) => {
+      const ready = texts.values(row.values);
+      return Object.fromEntries([
+        ['_key', row.stored.key],
+        ...stamps.map((field) => [field.name, encode(field, row.values[field.name])] as const),
+        ...texts.columns.map((column, index) => [column, ready[index] ?? ''] as const),
+      ]);
+    });
+    const list = JSON.stringify(given);
+    const stampNames = stamps.map(({ name }) => name);
+    await update(columnsTable, one ? [...stampNames, ...texts.columns] : stampNames, list);
+    if (!one) await update(textsTable, texts.columns, list);
+  }
+
+  /** @param list JSON objects with a key, and a text for each of the columns */
+  async function update(table: string, columns: readonly string[], list: string): Promise<void> {
+    if (columns.length === 0) return;
+    const set = columns.map((name) => `"${name}" = v."${name}"`).join(', ');
+    const given = ['_key', ...columns].map((name) => `"${name}" text`).join(', ');
+    await session.run(
+      `UPDATE "${table}" t SET ${set} FROM json_to_recordset($1) AS v(${given}) WHERE t._key = v._key`,
+      [list],
+    );
+  }
+}

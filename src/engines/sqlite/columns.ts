@@ -1,0 +1,43 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Field } from '../../dictionary/index.ts';
+import type { ColumnKind, Columns } from '../../store/raw-tables.ts';
+
+/** Numbers and truth values are kept as the numbers they are (a BOOLEAN is NUMERIC to the engine); all else is text. */
+const TYPES = { text: 'TEXT', number: 'NUMERIC', boolean: 'BOOLEAN' } as const satisfies Readonly<
+  Record<ColumnKind, string>
+>;
+
+/** The type of a field's column. */
+export function columnType({ collection, type }: Field): string {
+  if (collection) return TYPES.text;
+  switch (type.kind) {
+    case 'integer':
+    case 'decimal':
+      return TYPES.number;
+    case 'boolean':
+      return TYPES.boolean;
+    case 'string':
+    case 'date':
+    case 'timestamp':
+      return TYPES.text;
+  }
+}
+
+/** The columns of a table; none where there is no such table. */
+export function columnsOf(database: DatabaseSync, table: string): Columns {
+  const rows = database.prepare('SELECT name, type FROM pragma_table_info(?)').all(table);
+  return new Map(rows.map(({ name, type }) => [String(name), kindOf(String(type))]));
+}
+
+function kindOf(type: string): ColumnKind {
+  if (type === TYPES.boolean) return 'boolean';
+  return type === TYPES.text || type === '' ? 'text' : 'number';
+}
+
+/** Adds what a table lacks: columns of fields that are not declared any more keep their values, should they come back. */
+export function addColumns(database: DatabaseSync, table: string, columns: Columns): void {
+  const known = columnsOf(database, table);
+  for (const [name, kind] of columns) {
+    if (!known.has(name)) database.exec(`ALTER TABLE "${table}" ADD COLUMN "${name}" ${TYPES[kind]}`);
+  }
+}

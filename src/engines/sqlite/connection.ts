@@ -1,0 +1,85 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { BoundValue, Slot, Statement } from '../../compile/fragment.ts';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { LARGEST_ANSWER } from '../../store/largest-answer.ts';
+import { type Deadline, registerFunctions } from './functions.ts';
+
+/** A value as `node:sqlite` gives it. */
+export type Raw = string | number | bigint | null | Uint8Array;
+
+export interface ConnectionOptions {
+  readonly path: string;
+  readonly readOnly: boolean;
+  /** Milliseconds to wait for another process's write lock. */
+  readonly busyTimeout: number;
+  /** Megabytes of pages to keep. */
+  readonly cacheMegabytes: number;
+}
+
+/** Statements that a connection keeps prepared, and about what the engine takes for each character of one. */
+const PREPARED = { entries: 400, bytes: 48 * 1024 * 1024 };
+const PREPARED_CHARACTER = 24;
+
+/** One connection of one thread, with its prepared statements. */
+export interface Connection {
+  readonly database: DatabaseSync;
+  readonly deadline: Deadline;
+  prepare(text: string): StatementSync;
+  close(): void;
+}
+
+export function connect(options: ConnectionOptions): Connection {
+  using taken = new DisposableStack();
+  const database = new DatabaseSync(options.path, {
+    readOnly: options.readOnly,
+    timeout: options.busyTimeout,
+    enableForeignKeyConstraints: false,
+    // The engine joins a page in memory.
+    ...(options.readOnly ? { limits: { length: LARGEST_ANSWER * 1_000_000 } } : {}),
+  });
+  taken.defer(() => database.close());
+  database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
+  const deadline = registerFunctions(database);
+  const statements = new BoundedCache<StatementSync>('prepared statements', PREPARED);
+  taken.move(); // whoever has the connection closes it
+  return {
+    database,
+    deadline,
+    prepare(text) {
+      const known = statements.get(text);
+      if (known !== undefined) return known;
+      return statements.put(text, database.prepare(text), PREPARED_CHARACTER * text.length);
+    },
+    close() {
+      statements.close();
+      database.close();
+    },
+  };
+}
+
+/** The rows of a statement, also where a damaged one holds a number that no writer of plat gives: then all come as big ones. */
+export function anyRows(
+  { database, prepare }: Pick<Connection, 'database' | 'prepare'>,
+  text: string,
+  values: readonly (string | number | null)[],
+): Record<string, Raw>[] {
+  try {
+    return prepare(text).all(...values);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const statement = database.prepare(text);
+    statement.setReadBigInts(true);
+    return statement.all(...values);
+  }
+}
+
+/** What the slots of a planned statement stand for. */
+export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
+
+/** The values of a statement as the engine binds them. */
+export function bindings({ values }: Statement, slots: Slots = {}): (string | number | null)[] {
+  return values.map((value) => {
+    const bound = typeof value === 'object' && value !== null ? (slots[value.slot] ?? null) : value;
+    return typeof bound === 'boolean' ? Number(bound) : bound;
+  });
+}

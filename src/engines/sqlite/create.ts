@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { makeModel } from '../../compile/model.ts';
+import { countingRules } from '../../compile/values-in-use.ts';
+import { dayFrom, timestampFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { checkTimeZone } from '../../records/local-time.ts';
+import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../../records/profile.ts';
+import type { StoreSettings } from '../../records/settings.ts';
+import type { Clock } from '../../store/clock.ts';
+import { newEpoch } from '../../store/epoch.ts';
+import { nothingGiven } from '../../store/write/commit-timestamps.ts';
+import { begin } from './begin.ts';
+import type { Connection } from './connection.ts';
+import { mustOwnItsLog } from './file-id.ts';
+import { writeCountingRules, writeGiven, writeMeta, writeProfile } from './meta.ts';
+import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
+import { storeClock } from './store-clock.ts';
+import { OWN_TABLES } from './tables.ts';
+import { newSecret, Writer } from './writer.ts';
+
+/** "plat" in the header of the file, so that a store is told from any other database. */
+const APPLICATION_ID = 0x706c6174;
+/** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
+export const LAYOUT_VERSION = 2;
+/** Says that a file holds a store. */
+export const markStore = (database: DatabaseSync): void =>
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
+
+export const isMarked = (database: DatabaseSync): boolean =>
+  Number(database.prepare('PRAGMA application_id').get()?.application_id) === APPLICATION_ID;
+
+/** The layout of a file's tables; 0 while they are being made. */
+export const layoutOf = (database: DatabaseSync): number =>
+  Number(database.prepare('PRAGMA user_version').get()?.user_version);
+
+/** What lies at a path. */
+export type Found = 'nothing' | 'empty' | 'older store' | 'store';
+
+/** @throws PlatError when the file is no store of plat, of a layout that this plat does not know, or not to be touched */
+export function inspect(path: string): Found {
+  mustNotBeInUse(path);
+  if (!existsSync(path)) return 'nothing';
+  if (isBlank(path)) return 'empty';
+  mustOwnItsLog(path);
+  const database = new DatabaseSync(path, { readOnly: false, timeout: 5000 });
+  try {
+    const applicationId = Number(database.prepare('PRAGMA application_id').get()?.application_id);
+    const version = layoutOf(database);
+    const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
+    if (applicationId !== APPLICATION_ID) {
+      if (tables === 0) return 'empty';
+      const begun = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plat_meta'").get();
+      const reason =
+        begun === undefined ? 'it is another database' : 'a copy into it has not come to its end';
+      throw platError('storeNotOurs', { store: path, reason });
+    }
+    if (version > LAYOUT_VERSION) {
+      throw platError('storeTooNew', { store: path, found: version, known: LAYOUT_VERSION });
+    }
+    if (tables === 0 || version === 0) return 'empty';
+    writeAhead(database);
+    return version < LAYOUT_VERSION ? 'older store' : 'store';
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * A store has a write-ahead log: readers wait for no writer. A copy that SQLite made (`VACUUM INTO`) has none, and
+ * somebody may have turned it off.
+ */
+function writeAhead(database: DatabaseSync): void {
+  const mode = database.prepare('PRAGMA journal_mode').get()?.journal_mode;
+  if (mode !== 'wal') database.exec('PRAGMA journal_mode = WAL');
+}
+
+/** Makes the tables of a new store; does nothing when another process was faster. */
+export async function createStore(
+  connection: Connection,
+  settings: StoreSettings,
+  clock: Clock,
+): Promise<void> {
+  const { database } = connection;
+  checkTimeZone(settings.timeZone);
+  startFile(database);
+  using transaction = begin(database, 'write');
+  if (layoutOf(database) > 0) return;
+  const now = clock.now();
+  const day = dayFrom(now);
+  const first = { generation: 1, epoch: newEpoch() };
+  const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
+  const declared = declaredFields(bare.dictionary, settings.declarations);
+  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
+  const model = makeModel({ ...first, settings, profile, day });
+  database.exec(OWN_TABLES);
+  const createdAt = timestampFrom(now);
+  writeMeta(database, { ...first, settings, day, secret: newSecret(), createdAt });
+  database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
+  writeGiven(database, nothingGiven(createdAt));
+  writeProfile(database, profile);
+  await new Writer(connection, storeClock(clock, undefined, {})).applyModel(model);
+  writeCountingRules(database, countingRules(model));
+  markStore(database);
+  transaction.commit();
+}

@@ -1,0 +1,211 @@
+import { Worker } from 'node:worker_threads';
+import { platError } from '../../errors/index.ts';
+import { Damage, DamagedRecord } from '../../records/damage.ts';
+import type { CacheUse } from '../../shared/bounded-cache.ts';
+import { FairQueue } from '../../shared/fair-queue.ts';
+import { isSent, type Lane, type ReadCaller } from '../../store/read-caller.ts';
+import type { SharedBodies } from '../../store/whole/known-bodies.ts';
+import type { CheckResult, CheckTask } from './check-task.ts';
+import type { SharedBody } from './outbox.ts';
+import type { ReadResult, ReadTask } from './tasks.ts';
+
+/** What a thread does, and what it gives. */
+export type ThreadTask = ReadTask | CheckTask;
+export type ThreadResult = ReadResult | CheckResult;
+
+export interface WorkerOptions {
+  readonly path: string;
+  readonly secret: string;
+  readonly busyTimeout: number;
+  readonly cacheMegabytes: number;
+  readonly bodies: SharedBodies;
+}
+
+export interface WorkerRequest {
+  readonly id: number;
+  readonly task: ThreadTask;
+  /** How long the statement may take. */
+  readonly milliseconds: number;
+  /** As read-caller.ts has it. */
+  readonly isSent: boolean;
+}
+
+/** A task, or memory of an earlier answer that comes back. */
+export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffer };
+
+/** An error of a thread, as far as it travels. */
+export type WorkerError =
+  | { readonly kind: 'damage'; readonly message: string }
+  | { readonly kind: 'record'; readonly record: string }
+  | { readonly kind: 'other'; readonly message: string; readonly errcode?: number };
+
+export type WorkerReply =
+  /** What the thread keeps, told now and then. */
+  { readonly caches: readonly CacheUse[] } | WorkerAnswer;
+
+export type WorkerAnswer =
+  | {
+      readonly id: number;
+      readonly ok: true;
+      readonly result: ThreadResult;
+      /** The body of a page, where it is not in the result. */
+      readonly shared?: SharedBody;
+    }
+  | {
+      readonly id: number;
+      readonly ok: false;
+      readonly error: WorkerError;
+    };
+
+interface Job {
+  readonly id: number;
+  readonly resolve: (result: ThreadResult) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A thread at a time, and what it is at work on. A thread that ended is started again with the next task. */
+interface Thread {
+  worker: Worker | undefined;
+  job: Job | undefined;
+  caches: readonly CacheUse[];
+}
+
+/** Tasks that may wait for a thread; more are refused, so that a crowd is told to come back. */
+const LONGEST_QUEUE = 1000;
+
+/** Who reads where nobody says so: the commands of an operator. */
+const NOBODY = '';
+
+/** What a thread is to do, worked out when it is its turn. */
+export interface PooledRead {
+  readonly task: () => ThreadTask;
+  /** How long the statement may take. */
+  readonly milliseconds: number;
+  readonly caller: ReadCaller | undefined;
+}
+
+/** Threads that read a store side by side, shared out fairly between those who ask. */
+export class ReaderPool {
+  readonly #options: WorkerOptions;
+  readonly #lane: Lane;
+  readonly #threads: Thread[] = [];
+  readonly #queue: FairQueue;
+  #nextId = 1;
+  #closed = false;
+
+  constructor(options: WorkerOptions, lane: Lane, size: number) {
+    this.#options = options;
+    this.#lane = lane;
+    this.#queue = new FairQueue({ turns: size, waiting: LONGEST_QUEUE, long: lane === 'searches' });
+    for (let index = 0; index < size; index++) {
+      const thread: Thread = { worker: undefined, job: undefined, caches: [] };
+      this.#threads.push(thread);
+      thread.worker = this.#start(thread);
+    }
+  }
+
+  async run({ task, milliseconds, caller }: PooledRead): Promise<ThreadResult> {
+    if (this.#closed) throw platError('storeUnavailable', {});
+    using turn = await this.#queue.enter(caller?.name ?? NOBODY);
+    turn.onEnd((kept) => caller?.spent(this.#lane, kept));
+    caller?.begin(this.#lane);
+    return await this.#ask({ task: task(), milliseconds, isSent: isSent(caller) });
+  }
+
+  /** What the threads keep. */
+  caches(): readonly CacheUse[] {
+    return this.#threads.flatMap(({ caches }) => caches);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#queue.close(() => platError('storeUnavailable', {}));
+    await Promise.all(this.#threads.map(({ worker }) => worker?.terminate()));
+  }
+
+  #start(thread: Thread): Worker {
+    // The endings differ between the sources, which Node runs as they are, and the published build.
+    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    const worker = new Worker(new URL(`./worker.${ending}`, import.meta.url), { workerData: this.#options });
+    worker.on('message', (reply: WorkerReply) => {
+      if ('caches' in reply) thread.caches = reply.caches;
+      else this.#finish(thread, worker, reply);
+    });
+    worker.on('messageerror', (error) => this.#fail(thread, error));
+    let reason: unknown;
+    worker.on('error', (error) => {
+      reason = error;
+    });
+    // However a thread ends, its task ends with it, and no other.
+    worker.on('exit', (code) => {
+      if (thread.worker !== worker) return;
+      thread.worker = undefined;
+      thread.caches = [];
+      this.#fail(thread, reason ?? new Error(`A thread that reads the store ended with ${code}`));
+    });
+    worker.unref();
+    return worker;
+  }
+
+  #ask(read: Omit<WorkerRequest, 'id'>): Promise<ThreadResult> {
+    const thread = this.#threads.find(({ job }) => job === undefined);
+    if (this.#closed || thread === undefined) throw platError('storeUnavailable', {});
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      thread.job = { id, resolve, reject };
+      try {
+        thread.worker ??= this.#start(thread);
+        thread.worker.postMessage({ id, ...read } satisfies WorkerRequest);
+        thread.worker.ref();
+      } catch (error) {
+        // A thread that cannot be started, or a task that cannot travel.
+        this.#free(thread)?.reject(asError(error));
+      }
+    });
+  }
+
+  #finish(thread: Thread, worker: Worker, reply: WorkerAnswer): void {
+    if (thread.job?.id !== reply.id) return;
+    const job = this.#free(thread);
+    if (reply.ok) job?.resolve(withBody(worker, reply));
+    else job?.reject(errorOf(reply.error));
+  }
+
+  #fail(thread: Thread, error: unknown): void {
+    this.#free(thread)?.reject(this.#closed ? platError('storeUnavailable', {}) : asError(error));
+  }
+
+  /** The thread takes the next task. @returns the one that it had */
+  #free(thread: Thread): Job | undefined {
+    const { job, worker } = thread;
+    thread.job = undefined;
+    worker?.unref();
+    return job;
+  }
+}
+
+function errorOf(error: WorkerError): Error {
+  switch (error.kind) {
+    case 'damage':
+      return new Damage(error.message);
+    case 'record':
+      return new DamagedRecord(error.record);
+    case 'other':
+      return Object.assign(new Error(error.message), { errcode: error.errcode });
+  }
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** A page whose body lies in the thread's memory, to be given back when it has been sent. */
+function withBody(worker: Worker, { result, shared }: WorkerAnswer & { ok: true }): ThreadResult {
+  if (shared === undefined || result.kind !== 'page') return result;
+  const { memory, length } = shared;
+  // Memory that came back twice would be given to two pages.
+  let isOut = true;
+  const release = (): void => {
+    if (isOut) worker.postMessage({ release: memory } satisfies WorkerMessage);
+    isOut = false;
+  };
+  return { kind: 'page', page: { ...result.page, body: new Uint8Array(memory, 0, length), release } };
+}

@@ -1,0 +1,59 @@
+import { type Clock, type SteadyClock, steadyClock } from '../../store/clock.ts';
+import { type ClockTrust, JumpGuard } from '../../store/clock-jump.ts';
+import type { Connection } from './connection.ts';
+import { readClockReading, readTimes } from './meta.ts';
+
+/** The clock that stamps a store in a file: the machine's, as far as it can be trusted. */
+export interface StoreClock extends SteadyClock {
+  /** Milliseconds by which it was set ahead; `now` goes on without them. */
+  readonly jump: () => number;
+  /** Milliseconds by which it was set back. */
+  readonly setBack: () => number;
+  /** Says that it is right, since timestamps ahead of it were brought back. */
+  readonly restamped: () => void;
+  /** Says what another clock says. */
+  readonly confirm: (other: number) => void;
+  /** What the store is to keep of it (clock-jump.ts). */
+  readonly toKeep: () => string | undefined;
+}
+
+export function storeClock(
+  clock: Clock,
+  reading: Connection | undefined,
+  { machine, allowClockJump = false }: ClockTrust,
+): StoreClock {
+  const { now, sleep } = clock;
+  if (machine === undefined || reading === undefined) {
+    return {
+      ...steadyClock(clock),
+      jump: () => 0,
+      setBack: () => 0,
+      restamped: () => undefined,
+      confirm: () => undefined,
+      toKeep: () => undefined,
+    };
+  }
+  const held = () => ({ reading: readClockReading(reading), newest: readTimes(reading).newest });
+  const guard = new JumpGuard(machine, held);
+  if (allowClockJump) guard.allow(now());
+  const jump = (): number => guard.jump(now());
+  const trusted = steadyClock({
+    now: () => {
+      const said = now();
+      return said - guard.jump(said);
+    },
+    sleep,
+  });
+  return {
+    ...trusted,
+    inEpoch: (epoch) => {
+      trusted.inEpoch(epoch);
+      guard.inEpoch(epoch);
+    },
+    jump,
+    setBack: () => guard.setBack(now()),
+    restamped: () => guard.allow(now(), 'restamped'),
+    confirm: (other) => guard.confirm(now(), other),
+    toKeep: () => guard.toKeep(now()),
+  };
+}

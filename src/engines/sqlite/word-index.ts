@@ -1,0 +1,194 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
+import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
+import type { WordQuery } from '../../compile/search.ts';
+import { wordsOf } from '../../compile/text/words.ts';
+import type { Field } from '../../dictionary/index.ts';
+import type { Connection } from './connection.ts';
+
+/** Records with a table of texts are many and long, so their words are indexed (FTS5); others are looked through. */
+const isIndexed = (layout: ResourceLayout): boolean => !isOneTable(layout);
+
+const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
+
+/**
+ * The index keeps no text: words come to it separated, and are not cut any further but at spaces. A trigger takes the
+ * words of a deleted record away, since outside of one the deletion would leave the connection with a number of the
+ * index's own as its last row, which is beyond those of JavaScript.
+ */
+const creation = (layout: ResourceLayout): string =>
+  `CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`;
+
+const trigger = (layout: ResourceLayout): string =>
+  `CREATE TRIGGER IF NOT EXISTS "${tableOf(layout)}_gone" AFTER DELETE ON "${layout.textsTable}"
+  BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END`;
+
+/**
+ * Makes the index where there is none, with the words of the records that are there already; and the trigger, which goes
+ * with a table that is made anew.
+ */
+export function extendWords(database: DatabaseSync, layout: ResourceLayout): void {
+  if (!isIndexed(layout)) return;
+  const found = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(tableOf(layout));
+  if (found === undefined) {
+    database.exec(creation(layout));
+    writeAllWords(database, layout);
+  }
+  database.exec(trigger(layout));
+}
+
+/** A function takes 127 arguments at the most. */
+const MOST_TEXTS = 100;
+const joined = (texts: readonly string[]): string => `concat_ws(char(10), ${texts.join(', ')})`;
+
+/** Writes the words of all records, as after a copy of their tables. The connection has plat's functions. */
+export function writeAllWords(database: DatabaseSync, layout: ResourceLayout): void {
+  if (isIndexed(layout)) database.exec(wordsFrom(layout));
+}
+
+/** Writes the words of records, from their columns under alias `r`. */
+const wordsFrom = (
+  layout: ResourceLayout,
+): string => `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words)
+     SELECT r._id, ${wordsOfRow(layout)} FROM "${layout.columnsTable}" r`;
+
+/** The words of a record, from its columns under alias `r`. */
+function wordsOfRow(layout: ResourceLayout): string {
+  const texts = typedFields(layout)
+    .filter(({ type }) => type.kind === 'string')
+    .map((field) => `r."${field.name}"`);
+  const chunks = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
+    joined(texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS)),
+  );
+  return `plat_words(${joined(['r._key', ...chunks])})`;
+}
+
+/** Finds records that the index does not have, and ids in it that no record has; and how both are mended. */
+export function wordIndex(
+  layout: ResourceLayout,
+): { readonly find: Sql; readonly mend: readonly Sql[] } | undefined {
+  if (!isIndexed(layout)) return undefined;
+  const records = name(layout.columnsTable);
+  const index = name(tableOf(layout));
+  const entries = name(`${tableOf(layout)}_docsize`);
+  const isMissing = sql`NOT EXISTS (SELECT 1 FROM ${entries} d WHERE d.id = r._id)`;
+  const isStale = sql`d.id NOT IN (SELECT r._id FROM ${records} r)`;
+  return {
+    find: sql`SELECT r._key AS key FROM ${records} r WHERE ${isMissing}
+      UNION ALL SELECT concat('(id ', d.id, ')') FROM ${entries} d WHERE ${isStale}`,
+    mend: [
+      { parts: [`${wordsFrom(layout)} WHERE `, ...isMissing.parts] },
+      sql`DELETE FROM ${index} WHERE rowid IN (SELECT d.id FROM ${entries} d WHERE ${isStale})`,
+    ],
+  };
+}
+
+/** "Has these words in some text", for a record under an alias of the columns table. */
+export function withWords(layout: ResourceLayout, alias: string, query: WordQuery): Sql | undefined {
+  if (!isIndexed(layout)) return undefined;
+  const table = name(tableOf(layout));
+  const ids = sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))}`;
+  return sql`${column(alias, '_key')} IN (SELECT t._key FROM ${name(layout.textsTable)} t WHERE t._id IN (${ids}))`;
+}
+
+/** In the language of FTS5. A word has letters, marks and digits only, so nothing in it needs escaping. */
+function expression(query: WordQuery): string {
+  switch (query.kind) {
+    case 'phrase':
+      return `"${query.words.join(' ')}"`;
+    case 'and':
+    case 'or':
+      return `(${query.terms.map(expression).join(` ${query.kind.toUpperCase()} `)})`;
+  }
+}
+
+/** Writes the words of a record. @param columns the values of the layout's typed columns, as they are stored */
+export type WordWriter = (id: number, key: string, columns: readonly unknown[]) => void;
+
+/** Keeps the index in the transaction of the records. @param fields the typed columns of the layout */
+export function wordWriter(
+  connection: Connection,
+  layout: ResourceLayout,
+  fields: readonly Field[],
+): WordWriter | undefined {
+  if (!isIndexed(layout)) return undefined;
+  const isText = fields.map(({ type }) => type.kind === 'string');
+  const insert = connection.prepare(
+    `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words) VALUES (?, ?)`,
+  );
+  return (id, key, columns) => {
+    const texts = columns.filter((value, index) => isText[index] === true && typeof value === 'string');
+    insert.run(id, wordsOf([key, ...texts].join('\n')).join(' '));
+  };
+}
+
+/** A number that two lists of words hardly share, whatever their order of adding up. */
+function markOf(term: string, offset: number): number {
+  let mark = 0x811c9dc5 ^ offset;
+  for (let index = 0; index < term.length; index++)
+    mark = Math.imul(mark ^ term.charCodeAt(index), 0x01000193);
+  return mark >>> 0;
+}
+
+/** Numbers of records that one list has room for, 800 MB. */
+const MOST_GIVEN = 100_000_000;
+
+/** Records whose words in the index are not those of their columns, by key; ids of the index that no record has. */
+export function findWordFaults({ database }: Connection, layout: ResourceLayout): string[] {
+  if (!isIndexed(layout)) return [];
+  const index = tableOf(layout);
+  database.exec(
+    `CREATE VIRTUAL TABLE IF NOT EXISTS temp."${index}_read" USING fts5vocab(main, "${index}", instance)`,
+  );
+  const next = database
+    .prepare('SELECT next FROM plat_sequence WHERE resource = ?')
+    .get(layout.resource.name);
+  // One number for each record: what the index holds, less what it should hold. Numbers that were never given are few.
+  const sums = new Float64Array(Math.min(Number(next?.next ?? 0), MOST_GIVEN));
+  const others = new Map<number, number>();
+  const add = (id: unknown, mark: number): void => {
+    const at = Number(id);
+    const sum = sums[at];
+    if (sum === undefined) others.set(at, (others.get(at) ?? 0) + mark);
+    else sums[at] = sum + mark;
+  };
+  const records = database.prepare(
+    `SELECT r._id AS id, ${wordsOfRow(layout)} AS words FROM "${layout.columnsTable}" r`,
+  );
+  records.setReadBigInts(true);
+  for (const { id, words } of records.iterate()) {
+    const list = typeof words === 'string' && words !== '' ? words.split(' ') : [];
+    add(id, -list.reduce((sum, term, offset) => sum + markOf(term, offset), 0));
+  }
+  const entries = database.prepare(`SELECT term, doc, "offset" AS place FROM temp."${index}_read"`);
+  entries.setReadBigInts(true);
+  for (const { term, doc, place } of entries.iterate()) add(doc, markOf(String(term), Number(place)));
+  const keyOf = database.prepare(`SELECT _key FROM "${layout.textsTable}" WHERE _id = ?`);
+  const faults: string[] = [];
+  const note = (id: number, sum: number): void => {
+    if (sum !== 0) faults.push(String(keyOf.get(id)?._key ?? `(id ${id})`));
+  };
+  sums.forEach((sum, id) => {
+    note(id, sum);
+  });
+  for (const [id, sum] of others) note(id, sum);
+  return faults;
+}
+
+/**
+ * After a deletion from an index of words outside of its trigger: gives the connection another last row than the index's
+ * own, whose number is beyond those of JavaScript, so that the next write without a row number of its own would throw.
+ */
+export function forgetLastRow(database: DatabaseSync): void {
+  database.exec(`CREATE TEMP TABLE IF NOT EXISTS plat_last_row (id INTEGER PRIMARY KEY);
+    INSERT OR REPLACE INTO temp.plat_last_row VALUES (1);`);
+}
+
+/** Makes the index anew. */
+export function rebuildWords(database: DatabaseSync, layout: ResourceLayout): void {
+  if (!isIndexed(layout)) return;
+  const index = tableOf(layout);
+  database.exec(`DROP TABLE IF EXISTS temp."${index}_read"`);
+  database.exec(`DROP TRIGGER IF EXISTS "${index}_gone"; DROP TABLE IF EXISTS "${index}";`);
+  extendWords(database, layout);
+}

@@ -1,0 +1,201 @@
+/**
+ * Values that say the same as the dictionary's form in another one, as exports and older servers write them, and values
+ * beyond the sizes that the dictionary suggests. What would lose something by being read is not.
+ */
+import type { Field, FieldValue, Lookup } from '../dictionary/index.ts';
+import { readDecimal, readInteger, readNumber, readString, type ValueRules } from './value.ts';
+
+/** In what a value differs from the form that its field takes. */
+export type Leniency =
+  /** A list is one text with commas. */
+  | 'listAsText'
+  | 'numberAsText'
+  /** A boolean is a word such as `yes`, or 1 or 0. */
+  | 'booleanAsText'
+  /** A text is a number or a boolean. */
+  | 'textAsNumber'
+  /** A day is its midnight. */
+  | 'dateAsTimestamp'
+  /** There is no value but an empty text. */
+  | 'emptyText'
+  | 'length'
+  | 'digits'
+  | 'decimals';
+
+/** What each leniency means to whoever sent the value. */
+export const LENIENCIES: Readonly<Record<Leniency, string>> = {
+  listAsText: 'a list as a text with commas',
+  numberAsText: 'a number as a text',
+  booleanAsText: 'true or false as a word or number',
+  textAsNumber: 'a text as a number or boolean',
+  dateAsTimestamp: 'a date as a timestamp',
+  emptyText: 'an empty text for no value',
+  length: 'a text longer than the dictionary suggests',
+  digits: 'a number of more digits than the dictionary suggests',
+  decimals: 'a number of more decimals than the dictionary suggests',
+};
+
+/** What a text stands for where there is nothing else. */
+export const TEXT_FORMS: ReadonlySet<Leniency> = new Set([
+  'listAsText',
+  'numberAsText',
+  'booleanAsText',
+  'dateAsTimestamp',
+  'emptyText',
+]);
+
+export interface LenientValue {
+  readonly value: FieldValue;
+  readonly leniencies: readonly Leniency[];
+}
+
+/**
+ * Reads a value that its field does not take as it is; undefined: nor in any other form.
+ * @param values of the field, some of which may have commas
+ */
+export function readLeniently(
+  field: Field,
+  json: unknown,
+  rules: ValueRules,
+  values: Lookup | undefined,
+): LenientValue | undefined {
+  const other = otherForm(field, json, values);
+  const given = other === undefined ? json : other.value;
+  if (given === null) return other && { value: null, leniencies: [other.leniency] };
+  const leniencies: Leniency[] = other === undefined ? [] : [other.leniency];
+  const unbounded = { lookup: rules.lookup, bounded: false };
+  const { type } = field;
+  if (field.collection) {
+    if (!Array.isArray(given)) return undefined;
+    const list: string[] = [];
+    for (const each of given) {
+      const text = typeof each === 'number' || typeof each === 'boolean' ? textOf(each) : each;
+      const read = readString(field, text, unbounded);
+      if (!read.ok) return undefined;
+      if (text !== each) leniencies.push('textAsNumber');
+      if (typeof read.value !== 'string') continue;
+      list.push(read.value);
+      if (rules.bounded && !readString(field, text, rules).ok) leniencies.push('length');
+    }
+    return { value: list, leniencies: [...new Set(leniencies)] };
+  }
+  switch (type.kind) {
+    case 'string': {
+      const read = readString(field, given, unbounded);
+      if (!read.ok) return undefined;
+      if (rules.bounded && !readString(field, given, rules).ok) leniencies.push('length');
+      return { value: read.value, leniencies };
+    }
+    case 'integer': {
+      const read = rules.bounded ? readInteger(given, undefined) : readNumber(given);
+      if (!read.ok) return undefined;
+      if (rules.bounded && !readInteger(given, type.digits).ok) leniencies.push('digits');
+      return { value: read.value, leniencies };
+    }
+    case 'decimal': {
+      const read = readNumber(given);
+      if (!read.ok) return undefined;
+      if (rules.bounded) {
+        if (!readDecimal(given, MOST_DIGITS, type.scale).ok) leniencies.push('decimals');
+        if (!readDecimal(given, type.precision - type.scale + MOST_DIGITS, MOST_DIGITS).ok)
+          leniencies.push('digits');
+      }
+      return { value: read.value, leniencies };
+    }
+    case 'boolean':
+      return typeof given === 'boolean' ? { value: given, leniencies } : undefined;
+    case 'date':
+    case 'timestamp':
+      return other === undefined || typeof given !== 'string' ? undefined : { value: given, leniencies };
+  }
+}
+
+/** More than any double has, before or behind the point. */
+const MOST_DIGITS = 400;
+
+/** What some write in the place of a date. */
+const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)?$/;
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
+const YES: ReadonlySet<unknown> = new Set(['true', 't', 'yes', 'y', '1', 1]);
+const NO: ReadonlySet<unknown> = new Set(['false', 'f', 'no', 'n', '0', 0]);
+/** Digits that a double surely keeps. */
+const KEPT = 15;
+
+interface OtherForm {
+  readonly value: unknown;
+  readonly leniency: Leniency;
+}
+
+/** The value in the form that its field takes, where it is written in another one. */
+function otherForm(field: Field, json: unknown, lookup: Lookup | undefined): OtherForm | undefined {
+  if (field.collection) {
+    if (typeof json === 'string') return { value: listOf(json, lookup), leniency: 'listAsText' };
+    return undefined;
+  }
+  const { kind } = field.type;
+  if (kind === 'string') {
+    if (typeof json !== 'number' && typeof json !== 'boolean') return undefined;
+    const text = textOf(json);
+    return text === undefined ? undefined : { value: text, leniency: 'textAsNumber' };
+  }
+  const given = typeof json === 'string' ? json.trim() : json;
+  if (given === '') return { value: null, leniency: 'emptyText' };
+  switch (kind) {
+    case 'integer':
+    case 'decimal': {
+      if (typeof given !== 'string' || !NUMBER.test(given)) return undefined;
+      const digits = given
+        .replace(/[eE].*$/, '')
+        .replace(/\D/g, '')
+        .replace(/^0+/, '')
+        .replace(/0+$/, '');
+      return digits.length > KEPT ? undefined : { value: Number(given), leniency: 'numberAsText' };
+    }
+    case 'boolean': {
+      const word = typeof given === 'string' ? given.toLowerCase() : given;
+      if (YES.has(word)) return { value: true, leniency: 'booleanAsText' };
+      return NO.has(word) ? { value: false, leniency: 'booleanAsText' } : undefined;
+    }
+    case 'date': {
+      const day = typeof given === 'string' ? MIDNIGHT.exec(given)?.[1] : undefined;
+      return day === undefined ? undefined : { value: day, leniency: 'dateAsTimestamp' };
+    }
+    case 'timestamp':
+      return undefined;
+  }
+}
+
+const textOf = (json: number | boolean): string | undefined =>
+  typeof json === 'boolean' || Number.isFinite(json) ? String(json) : undefined;
+
+/** The values of a list that is one text: between commas, unless a value of the lookup has commas of its own. */
+function listOf(text: string, lookup: Lookup | undefined): string[] {
+  const listed = text.trim();
+  const json = listed.startsWith('[') ? parsedList(listed) : undefined;
+  if (json !== undefined) return json;
+  const isValue = (each: string): boolean => lookup?.spellings.has(each) === true;
+  if (isValue(listed)) return [listed];
+  const pieces = listed.split(',');
+  const values: string[] = [];
+  for (let at = 0; at < pieces.length; ) {
+    let next = at + 1;
+    for (let end = pieces.length; end > at + 1 && !isValue(pieces[at]?.trim() ?? ''); end--) {
+      if (!isValue(pieces.slice(at, end).join(',').trim())) continue;
+      next = end;
+      break;
+    }
+    const value = pieces.slice(at, next).join(',').trim();
+    if (value !== '') values.push(value);
+    at = next;
+  }
+  return values;
+}
+
+function parsedList(text: string): string[] | undefined {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : undefined;
+  } catch {
+    return undefined;
+  }
+}

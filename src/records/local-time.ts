@@ -1,0 +1,56 @@
+import { platError } from '../errors/index.ts';
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+function formatter(timeZone: string): Intl.DateTimeFormat {
+  const known = formatters.get(timeZone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hour12: true,
+  });
+  formatters.set(timeZone, made);
+  return made;
+}
+
+/** @throws PlatError `usage` when there is no time zone of this name */
+export function checkTimeZone(timeZone: string): void {
+  if (!isTimeZone(timeZone)) throw platError('usage', { reason: `There is no time zone ${timeZone}.` });
+}
+
+export function isTimeZone(name: string): boolean {
+  try {
+    formatter(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns undefined for what is no moment, as a damaged column may hold it */
+function partsOf(timestamp: string, timeZone: string): Map<string, string> | undefined {
+  const moment = Date.parse(timestamp);
+  if (Number.isNaN(moment)) return undefined;
+  const parts = formatter(timeZone).formatToParts(moment);
+  return new Map(parts.map(({ type, value }) => [type, value]));
+}
+
+/** The time of day as the native interface writes it, `09:00 AM`. */
+export function clockTime(timestamp: string | null, timeZone: string): string | null {
+  const parts = timestamp === null ? undefined : partsOf(timestamp, timeZone);
+  if (parts === undefined) return null;
+  return `${parts.get('hour')}:${parts.get('minute')} ${parts.get('dayPeriod')}`;
+}
+
+/** The day as the native interface writes it, `MM/DD/YYYY`; of the date, or else of the moment. */
+export function slashDate(date: string | null, moment: string | null, timeZone: string): string | null {
+  if (date !== null) return `${date.slice(5, 7)}/${date.slice(8, 10)}/${date.slice(0, 4)}`;
+  const parts = moment === null ? undefined : partsOf(moment, timeZone);
+  if (parts === undefined) return null;
+  return `${parts.get('month')}/${parts.get('day')}/${parts.get('year')}`;
+}

@@ -1,0 +1,239 @@
+import {
+  type Dictionary,
+  type Field,
+  type FieldValue,
+  findNavigation,
+  type Navigation,
+  nearestName,
+  REPLICA_STAMP,
+  type Resource,
+  SOURCE_STAMP,
+} from '../dictionary/index.ts';
+import { isChildCount } from './child-counts.ts';
+import { readLeniently, TEXT_FORMS } from './lenient.ts';
+import { isTooDeep, TOO_DEEP } from './nesting.ts';
+import {
+  type DroppedField,
+  type InvalidRecord,
+  isAbsent,
+  isStorableKey,
+  KEY_LIMIT,
+  keyText,
+  type LenientField,
+  type ParsedRecord,
+  type RefusedMember,
+} from './parsed-record.ts';
+import { type Holder, namingParent, placeUnderParent } from './place.ts';
+import { Reasons } from './reasons.ts';
+import { type StoreSettings, stampsAsOwn } from './settings.ts';
+import { isStamp } from './stamps.ts';
+import { readValue } from './value.ts';
+
+export type ParseResult =
+  | { readonly ok: true; readonly record: ParsedRecord }
+  | { readonly ok: false; readonly invalid: InvalidRecord };
+
+export interface ParseContext {
+  readonly dictionary: Dictionary;
+  readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom' | 'onwardTimestamps'>;
+  /** How values in other forms than the dictionary's are read; a replica is always lenient. */
+  readonly reading?: Reading | undefined;
+}
+
+/** How a record is read that goes into an authority. */
+export interface Reading {
+  /** Whether what says the same in another form is taken, and what is larger than the dictionary suggests. */
+  readonly isLenient: boolean;
+  /** Whether every value is a text, as in a table: one that says a number is in its own form. */
+  readonly isText?: boolean;
+  /** Whether fields that the dictionary does not have are left out, and counted; else they are an error. */
+  readonly dropsUnknown: boolean;
+}
+
+/** One record while its members are read: what it holds so far, and what is wrong with it. */
+interface Draft {
+  readonly resource: Resource;
+  /** How messages name its members: empty, or `Media[2].`. */
+  readonly path: string;
+  readonly values: Record<string, FieldValue>;
+  readonly nested: [Navigation, unknown][];
+  readonly reasons: Reasons;
+  readonly dropped: DroppedField[];
+  readonly lenient: LenientField[];
+  readonly refused: RefusedMember[];
+  lacksField: boolean;
+}
+
+/**
+ * Checks a record as it came in JSON against the dictionary. In an authority, stamps and joined fields are
+ * dropped (they are the store's own) and unknown fields are an error; a replica keeps what it knows and reports
+ * the rest.
+ */
+export function parseRecord(resource: Resource, json: unknown, context: ParseContext): ParseResult {
+  if (isTooDeep(json)) {
+    const given = isObject(json) ? json[resource.key] : undefined;
+    const key = typeof given === 'string' && given !== '' && isStorableKey(given) ? given : undefined;
+    return invalid(key, [`The record ${TOO_DEEP}`]);
+  }
+  return read(context, resource, json, '', undefined);
+}
+
+function read(
+  context: ParseContext,
+  resource: Resource,
+  json: unknown,
+  path: string,
+  holder: Holder | undefined,
+): ParseResult {
+  if (!isObject(json)) {
+    return invalid(undefined, [`${path === '' ? 'The record' : path.slice(0, -1)} is not a JSON object`]);
+  }
+  const draft: Draft = {
+    resource,
+    path,
+    values: {},
+    nested: [],
+    reasons: new Reasons(),
+    dropped: [],
+    lenient: [],
+    refused: [],
+    lacksField: false,
+  };
+  for (const name of Object.keys(json)) readMember(context, draft, name, json[name]);
+  const key = readKey(draft);
+  if (key === undefined) return invalid(undefined, draft.reasons.list(), draft.lacksField);
+  const { owner } = context.settings;
+  draft.reasons.addAll(placeUnderParent(resource, draft.values, holder, path, owner));
+  const children = readChildren(context, draft, key);
+  if (draft.reasons.count > 0) return invalid(key, draft.reasons.list(), draft.lacksField);
+  const { values, dropped, lenient, refused } = draft;
+  return { ok: true, record: { resource, key, values, children, dropped, lenient, refused, origin: json } };
+}
+
+const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+
+const invalid = (key: string | undefined, reasons: readonly string[], lacksField = false): ParseResult => ({
+  ok: false,
+  invalid: { key, reasons, lacksField },
+});
+
+function readMember(context: ParseContext, draft: Draft, name: string, given: unknown): void {
+  if (name.includes('@')) return; // annotations of the sender
+  const { resource, path } = draft;
+  const isSourceStamp = name === 'ModificationTimestamp' && stampsAsOwn(context.settings);
+  const field = resource.fields.get(isSourceStamp ? SOURCE_STAMP : (resource.fieldAliases.get(name) ?? name));
+  if (field !== undefined) {
+    readField(context, draft, field, given);
+    return;
+  }
+  const navigation = findNavigation(resource, name);
+  const drop = (why: DroppedField['why']): void =>
+    void draft.dropped.push({ resource: resource.name, name, value: given, why });
+  if (navigation?.collection) draft.nested.push([navigation, given]);
+  else if (navigation !== undefined) drop('expansion');
+  else if (context.settings.owner === 'replica' || context.reading?.dropsUnknown === true) drop('unknown');
+  else {
+    draft.lacksField = true;
+    draft.reasons.add(() => {
+      const nearest = nearestName(name, [...resource.fields.keys(), ...resource.navigations.keys()]);
+      const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+      return `${resource.name} has no field ${path}${name}${hint}`;
+    });
+  }
+}
+
+function readField(
+  { settings, dictionary, reading }: ParseContext,
+  draft: Draft,
+  field: Field,
+  given: unknown,
+): void {
+  const drop = (why: DroppedField['why']): void =>
+    void draft.dropped.push({ resource: field.resource, name: field.name, value: given, why });
+  if (field.name === REPLICA_STAMP || (settings.owner === 'authority' && isStamp(field))) {
+    drop('stamp');
+    return;
+  }
+  if (settings.owner === 'authority' && isChildCount(field)) {
+    drop('count');
+    return;
+  }
+  if (field.joined !== undefined && settings.agentsFrom === 'records') {
+    if (given !== null) drop('joined');
+    return;
+  }
+  // A replica keeps what its source sent: spellings of lookups, lengths and all.
+  const bounded = settings.owner === 'authority';
+  const known = field.lookup === undefined ? undefined : dictionary.lookups.get(field.lookup);
+  const lookup = bounded ? known : undefined;
+  const rules = { lookup, bounded };
+  const result = readValue(field, given, rules);
+  if (result.ok) {
+    if (!isAbsent(result.value)) draft.values[field.name] = result.value;
+    return;
+  }
+  const isLenient = reading?.isLenient ?? !bounded;
+  const isText = reading?.isText === true;
+  const taken = isLenient || isText ? readLeniently(field, given, rules, known) : undefined;
+  const leniencies = taken?.leniencies.filter((each) => !isText || !TEXT_FORMS.has(each)) ?? [];
+  if (taken === undefined || (leniencies.length > 0 && !isLenient)) {
+    draft.reasons.add(`${draft.path}${field.name} ${result.reason}`);
+    return;
+  }
+  if (!isAbsent(taken.value)) draft.values[field.name] = taken.value;
+  for (const why of leniencies) draft.lenient.push({ resource: field.resource, name: field.name, why });
+}
+
+function readKey({ resource, path, values, reasons }: Draft): string | undefined {
+  const key = keyText(resource, values[resource.key]);
+  if (key === undefined) {
+    if (!reasons.has(`${path}${resource.key} `))
+      reasons.add(`${path === '' ? 'The record' : path.slice(0, -1)} has no ${resource.key}`);
+    return undefined;
+  }
+  if (isStorableKey(key)) return key;
+  reasons.add(`${path}${resource.key} takes at most ${KEY_LIMIT} characters and no control characters`);
+  return undefined;
+}
+
+/**
+ * In an authority a bad member spoils its record, which stays in the rejected file whole; in a replica it is put
+ * aside, and the rest of the record is stored.
+ */
+function readChildren(context: ParseContext, draft: Draft, key: string): Map<string, ParsedRecord[]> {
+  const { resource, path, values, reasons, dropped, lenient, refused } = draft;
+  const isReplica = context.settings.owner === 'replica';
+  const children = new Map<string, ParsedRecord[]>();
+  const system = values.OriginatingSystemID;
+  const holder = { resource, key, system: typeof system === 'string' ? system : undefined };
+  for (const [{ name, target }, given] of draft.nested) {
+    const childResource = context.dictionary.resources.get(target);
+    if (childResource === undefined || given === null) continue;
+    if (!Array.isArray(given)) {
+      reasons.add(`${path}${name} is not a list`);
+      continue;
+    }
+    const byKey = new Map<string, ParsedRecord>();
+    for (const [index, item] of given.entries()) {
+      const result = read(context, childResource, item, `${path}${name}[${index}].`, holder);
+      if (!result.ok) {
+        if (isReplica) {
+          const parent = { resource: resource.name, key };
+          const origin = namingParent(childResource, item, parent);
+          refused.push({ resource: target, ...result.invalid, origin });
+        } else reasons.addAll(result.invalid.reasons);
+        if (result.invalid.lacksField) draft.lacksField = true;
+        continue;
+      }
+      const { record } = result;
+      if (byKey.has(record.key) && !isReplica) reasons.add(`${path}${name} has the key ${record.key} twice`);
+      byKey.set(record.key, record);
+      for (const each of record.dropped) dropped.push(each);
+      for (const each of record.lenient) lenient.push(each);
+      for (const each of record.refused) refused.push(each);
+    }
+    children.set(name, [...byKey.values()]);
+  }
+  return children;
+}

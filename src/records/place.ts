@@ -1,0 +1,93 @@
+import type { FieldValue, Resource } from '../dictionary/index.ts';
+import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';
+import { isAbsent } from './parsed-record.ts';
+import type { Owner } from './settings.ts';
+
+/** The record that a nested one stands in. */
+export interface Holder {
+  readonly resource: Resource;
+  readonly key: string;
+  readonly system: string | undefined;
+}
+
+/**
+ * Sets the fields by which a record names its parent. An authority checks them; in a replica the place in which the
+ * source gives a record decides where it belongs, and what it says of a listing's system beside that is kept.
+ * @returns what contradicts the parent, a reason each
+ */
+export function placeUnderParent(
+  resource: Resource,
+  values: Record<string, FieldValue>,
+  holder: Holder | undefined,
+  path: string,
+  owner: Owner,
+): string[] {
+  const { parent } = resource;
+  if (parent === undefined) return [];
+  const derived: [string, string | undefined][] = [];
+  if (parent.kind === 'fixed') {
+    derived.push([parent.keyField, holder?.key]);
+  } else {
+    const named = textOf(values[parent.resourceField]) ?? 'Property';
+    // A listing's media may name it in the specification's words alone.
+    const key = textOf(values[parent.keyField]) ?? textOf(values.OriginatingSystemResourceRecordKey);
+    derived.push([parent.resourceField, holder?.resource.name ?? named]);
+    derived.push([parent.keyField, holder?.key ?? key]);
+  }
+  if (owner === 'replica' && holder !== undefined) for (const [name] of derived) delete values[name];
+  const reasons = derive(values, derived, path);
+  if (parent.kind === 'named' && isMediaOfListing(resource, values)) {
+    const key = textOf(values[parent.keyField]);
+    // What a replica adds by itself is no part of what the source sent: the system comes when the record is placed.
+    if (owner === 'replica') fill(values, systemFieldsOfMedia(key, undefined));
+    else reasons.push(...derive(values, systemFieldsOfMedia(key, holder?.system), path));
+  }
+  return reasons;
+}
+
+/**
+ * A nested record as it came, with the names of its parent where it has none: by itself it says no more where it belongs.
+ */
+export function namingParent(
+  { parent }: Resource,
+  origin: unknown,
+  holder: { readonly resource: string; readonly key: string },
+): unknown {
+  if (parent === undefined || typeof origin !== 'object' || origin === null || Array.isArray(origin)) {
+    return origin;
+  }
+  const named = parent.kind === 'named' ? { [parent.resourceField]: holder.resource } : {};
+  const given = Object.entries(origin).filter(([, value]) => value !== null);
+  return { ...named, [parent.keyField]: holder.key, ...Object.fromEntries(given) };
+}
+
+/** Fills fields that follow from the parent where they are absent. */
+export function fill(
+  values: Record<string, FieldValue>,
+  derived: readonly (readonly [string, string | undefined])[],
+): void {
+  for (const [name, value] of derived) {
+    if (value !== undefined && isAbsent(values[name])) values[name] = value;
+  }
+}
+
+/** Fills fields that follow from the parent; a given value that differs is a reason to reject. */
+export function derive(
+  values: Record<string, FieldValue>,
+  derived: readonly (readonly [string, string | undefined])[],
+  path: string,
+): string[] {
+  const reasons: string[] = [];
+  for (const [name, value] of derived) {
+    if (value === undefined) continue;
+    if (isAbsent(values[name])) values[name] = value;
+    else if (values[name] !== value) {
+      const given = JSON.stringify(values[name]);
+      reasons.push(`${path}${name} is ${given}, but its parent has ${JSON.stringify(value)}`);
+    }
+  }
+  return reasons;
+}
+
+const textOf = (value: FieldValue | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;

@@ -1,0 +1,115 @@
+import type { Declarations, Dictionary, Field } from '../dictionary/index.ts';
+import { platError } from '../errors/index.ts';
+import { CHILD_COUNTS, COUNTING } from './child-counts.ts';
+import { Damage } from './damage.ts';
+import type { Owner } from './settings.ts';
+import { isStamp } from './stamps.ts';
+
+/**
+ * The fields in use of a store: those that a record has carried a value for, that an operator declared, or
+ * that the specification names. Each has the version of the profile in which it came into use, so that a text
+ * written before can be completed with the null that it lacks.
+ */
+export interface Profile {
+  readonly version: number;
+  /** By resource, then field name: the version since which it is in use. */
+  readonly since: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+export const EMPTY_PROFILE: Profile = { version: 0, since: new Map() };
+
+/** What resources and fields may be called. */
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
+
+/** The profile as its rows tell it. @throws Damage for a row that plat does not write */
+export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Profile {
+  const since = new Map<string, Map<string, number>>();
+  let version = 0;
+  for (const row of rows) {
+    const [resource, field, first] = [String(row.resource), String(row.field), Number(row.since)];
+    if (!NAME.test(resource) || !NAME.test(field)) {
+      throw new Damage(
+        `the list of fields in use has ${JSON.stringify(`${resource}.${field}`)}, which is no name`,
+      );
+    }
+    if (!Number.isInteger(first) || first < 1) {
+      throw new Damage(`${resource}.${field} is in use since no version of its profile`);
+    }
+    const fields = since.get(resource) ?? new Map<string, number>();
+    since.set(resource, fields.set(field, first));
+    version = Math.max(version, first);
+  }
+  return { version, since };
+}
+
+/** Fields that the specification names (2.1, 2.2), beside keys, parents, stamps and systems. */
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  Media: [
+    'FloplanKey',
+    'FloplanImageType',
+    'MediaCategory',
+    'MediaType',
+    'MediaURL',
+    'OriginatingSystemResourceRecordKey',
+    'OriginatingSystemResourceRecordSystemID',
+    'Permission',
+  ],
+  Member: ['MemberPreferredPhone', 'MemberStatus'],
+  Office: ['OfficeStatus'],
+  Property: ['StandardStatus'],
+};
+
+/** The fields of a new store: the initial ones, and the counts that it keeps itself, so that no record lacks them. */
+export function firstFields({
+  dictionary,
+  settings,
+}: {
+  readonly dictionary: Dictionary;
+  readonly settings: { readonly owner: Owner };
+}): Field[] {
+  const counting = settings.owner === 'authority' ? dictionary.resources.get(COUNTING) : undefined;
+  const counts = CHILD_COUNTS.flatMap((name) => counting?.fields.get(name) ?? []);
+  return [...initialFields(dictionary), ...counts];
+}
+
+/** What no store is without: what always-published resources cannot be without, and what is named. */
+export function initialFields(dictionary: Dictionary): Field[] {
+  return [...dictionary.resources.values()].flatMap((resource) => {
+    if (!resource.always) return [];
+    const { key, parent, fields } = resource;
+    const all = [...fields.values()];
+    const first = new Set([key, 'OriginatingSystemID', ...(NAMED[resource.name] ?? [])]);
+    if (parent !== undefined) first.add(parent.keyField);
+    if (parent?.kind === 'named') first.add(parent.resourceField);
+    for (const { joined } of all) if (joined !== undefined) first.add(joined.link);
+    const whole = resource.name === 'Lookup' || resource.name === 'Field';
+    return all.filter(
+      (field) => field.joined === undefined && (whole || first.has(field.name) || isStamp(field)),
+    );
+  });
+}
+
+/** The fields that a later import found in use, added under a new version. */
+export function extendProfile(profile: Profile, added: readonly Field[]): Profile {
+  const fresh = added.filter((field) => !profile.since.get(field.resource)?.has(field.name));
+  if (fresh.length === 0) return profile;
+  const version = profile.version + 1;
+  const since = new Map(profile.since);
+  for (const [resource, fields] of Map.groupBy(fresh, (field) => field.resource)) {
+    const known = new Map(since.get(resource));
+    for (const field of fields) known.set(field.name, version);
+    since.set(resource, known);
+  }
+  return { version, since };
+}
+
+/** Fields that an operator brings into use by declaring them: custom fields, and any that are listed. */
+export function declaredFields(dictionary: Dictionary, declarations: Declarations): Field[] {
+  const custom = (declarations.customFields ?? []).map(({ resource, name }) => `${resource}.${name}`);
+  return [...custom, ...(declarations.fieldsInUse ?? [])].map((path) => {
+    const [resource = '', name = ''] = path.split('.');
+    const field = dictionary.resources.get(resource)?.fields.get(name);
+    if (field === undefined) throw platError('usage', { reason: `fieldsInUse: there is no field ${path}.` });
+    return field;
+  });
+}

@@ -1,0 +1,88 @@
+import { type Field, type FieldValue, type FieldValues, REPLICA_STAMP } from '../dictionary/index.ts';
+import type { MediaKind } from './media.ts';
+
+/** Fields that an authority sets itself; input never does, and they are no part of a record's content. */
+export function isStamp(field: Field): boolean {
+  return (
+    field.type.kind === 'timestamp' &&
+    (field.name === 'ModificationTimestamp' ||
+      field.name.endsWith('ChangeTimestamp') ||
+      field.name === REPLICA_STAMP)
+  );
+}
+
+const namesOf = new WeakMap<ReadonlyMap<string, Field>, readonly string[]>();
+
+/** The stamps among a resource's fields. */
+function stampNames(fields: ReadonlyMap<string, Field>): readonly string[] {
+  const known = namesOf.get(fields);
+  if (known !== undefined) return known;
+  const names = [...fields.values()].filter(isStamp).map((field) => field.name);
+  namesOf.set(fields, names);
+  return names;
+}
+
+/** What moved in a listing, beside its own fields. */
+export type ChildChange = MediaKind | 'open-house' | 'part';
+
+/** The listing's stamp of each kind of change; the others move ModificationTimestamp alone. */
+const STAMP_OF: Readonly<Record<ChildChange, string | undefined>> = {
+  photo: 'PhotosChangeTimestamp',
+  plan: 'PhotosChangeTimestamp',
+  video: 'VideosChangeTimestamp',
+  tour: 'VideosChangeTimestamp',
+  document: 'DocumentsChangeTimestamp',
+  'open-house': 'OpenHousesChangeTimestamp',
+  other: undefined,
+  part: undefined,
+};
+
+/** Fields of a listing or an organization whose change has a stamp of its own. */
+const FIELD_STAMPS: readonly { readonly stamp: string; readonly fields: readonly string[] }[] = [
+  { stamp: 'StatusChangeTimestamp', fields: ['StandardStatus', 'MlsStatus'] },
+  { stamp: 'PriceChangeTimestamp', fields: ['ListPrice', 'ClosePrice'] },
+  { stamp: 'MajorChangeTimestamp', fields: ['StandardStatus', 'MlsStatus', 'ListPrice', 'ClosePrice'] },
+  { stamp: 'OrganizationStatusChangeTimestamp', fields: ['OrganizationStatus'] },
+];
+
+/** Stored fields that are compared to find out which stamps move. */
+export const STAMPED_FIELDS: readonly string[] = [...new Set(FIELD_STAMPS.flatMap(({ fields }) => fields))];
+
+/**
+ * The stamps of a record after a change at `stamp`. Those that do not move keep their value.
+ * @param before the stored record's values, at least its stamps and `STAMPED_FIELDS`; undefined for a new record
+ * @param after the new content; undefined when only children changed
+ */
+export function stampsAfter(
+  fields: ReadonlyMap<string, Field>,
+  stamp: string,
+  before: FieldValues | undefined,
+  after: FieldValues | undefined,
+  changes: ReadonlySet<ChildChange>,
+): Record<string, FieldValue> {
+  const stamps: Record<string, FieldValue> = {};
+  for (const name of before === undefined ? [] : stampNames(fields)) {
+    const kept = before?.[name];
+    if (kept !== undefined && kept !== null) stamps[name] = kept;
+  }
+  const move = (name: string): void => {
+    if (fields.has(name)) stamps[name] = stamp;
+  };
+  move('ModificationTimestamp');
+  for (const change of changes) {
+    const name = STAMP_OF[change];
+    if (name !== undefined) move(name);
+  }
+  if (after === undefined) return stamps;
+  for (const { stamp: name, fields: watched } of FIELD_STAMPS) {
+    const relevant = watched.filter((field) => before !== undefined || after[field] !== undefined);
+    if (relevant.some((field) => (before?.[field] ?? null) !== (after[field] ?? null))) move(name);
+  }
+  return stamps;
+}
+
+/** The stamps that a new record of such values gets beside its ModificationTimestamp. */
+export const stampsOfValues = (values: FieldValues): readonly string[] =>
+  FIELD_STAMPS.flatMap(({ stamp, fields }) =>
+    fields.some((field) => values[field] !== undefined) ? stamp : [],
+  );

@@ -1,0 +1,128 @@
+import {
+  canonicalDate,
+  canonicalTimestamp,
+  type Field,
+  type FieldValue,
+  type Lookup,
+} from '../dictionary/index.ts';
+
+/** A value in canonical form, or why it is none. */
+export type ValueResult =
+  | { readonly ok: true; readonly value: FieldValue }
+  | { readonly ok: false; readonly reason: string };
+
+const good = (value: FieldValue): ValueResult => ({ ok: true, value });
+const bad = (reason: string): ValueResult => ({ ok: false, reason });
+
+/** What a value is held to beside the kind of its type. */
+export interface ValueRules {
+  /** Of the field, to turn other spellings into the lookup's value. */
+  readonly lookup: Lookup | undefined;
+  /** Whether lengths and numbers of digits count. A replica keeps what its source sent, however long. */
+  readonly bounded: boolean;
+}
+
+/** Checks one JSON value against its field and brings it into the stored form. A null or empty collection is []. */
+export function readValue(field: Field, json: unknown, rules: ValueRules): ValueResult {
+  if (field.collection) return readCollection(field, json, rules);
+  if (json === null || json === undefined) return good(null);
+  switch (field.type.kind) {
+    case 'string':
+      return readString(field, json, rules);
+    case 'integer':
+      return rules.bounded ? readInteger(json, field.type.digits) : readNumber(json);
+    case 'decimal':
+      return rules.bounded ? readDecimal(json, field.type.precision, field.type.scale) : readNumber(json);
+    case 'boolean':
+      return typeof json === 'boolean' ? good(json) : bad(`is ${shown(json)}, but takes true or false`);
+    case 'date': {
+      const date = typeof json === 'string' ? canonicalDate(json) : undefined;
+      return date === undefined ? bad(`is ${shown(json)}, but takes a date YYYY-MM-DD`) : good(date);
+    }
+    case 'timestamp': {
+      const timestamp = typeof json === 'string' ? canonicalTimestamp(json) : undefined;
+      if (timestamp !== undefined) return good(timestamp);
+      return bad(`is ${shown(json)}, but takes a timestamp with a zone, such as 2024-05-01T12:00:00Z`);
+    }
+  }
+}
+
+/** Texts longer than this are cut in messages. */
+const SHOWN = 60;
+
+function shown(json: unknown): string {
+  const text = JSON.stringify(json) ?? String(json);
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
+
+function readCollection(field: Field, json: unknown, rules: ValueRules): ValueResult {
+  if (json === null || json === undefined) return good([]);
+  if (!Array.isArray(json)) return bad(`is ${shown(json)}, but takes a list`);
+  const values: string[] = [];
+  for (const item of json) {
+    const result = readString(field, item, rules);
+    if (!result.ok) return result;
+    if (typeof result.value === 'string') values.push(result.value);
+  }
+  return good(values);
+}
+
+export function readString(field: Field, json: unknown, { lookup, bounded }: ValueRules): ValueResult {
+  if (typeof json !== 'string') return bad(`is ${shown(json)}, but takes a string`);
+  if (!json.isWellFormed()) return bad('holds half of a surrogate pair, which is not a character');
+  if (json.includes('\0')) return bad('holds a NUL character');
+  const limit = bounded && field.type.kind === 'string' ? field.type.maxLength : undefined;
+  if (limit !== undefined && json.length > limit && characters(json) > limit) {
+    return bad(`has ${characters(json)} characters, but takes at most ${limit}`);
+  }
+  if (lookup === undefined) return good(json);
+  const known = lookup.spellings.get(json);
+  if (known !== undefined) return good(known);
+  return lookup.closed
+    ? bad(`is ${shown(json)}, which is no value of the closed lookup ${lookup.name}`)
+    : good(json);
+}
+
+function characters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+const INEXACT = 'beyond the whole numbers that JSON keeps exact';
+
+export function readNumber(json: unknown): ValueResult {
+  if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
+  // JSON did not keep its digits, and the embedded engine does not give it back.
+  if (Number.isInteger(json) && !Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
+  return good(json === 0 ? 0 : json);
+}
+
+export function readInteger(json: unknown, digits: number | undefined): ValueResult {
+  if (typeof json !== 'number' || !Number.isInteger(json))
+    return bad(`is ${shown(json)}, but takes a whole number`);
+  if (!Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
+  if (digits !== undefined && digits < 16 && Math.abs(json) >= 10 ** digits) {
+    return bad(`is ${shown(json)}, but takes at most ${digits} digits`);
+  }
+  return good(json === 0 ? 0 : json);
+}
+
+export function readDecimal(json: unknown, precision: number, scale: number): ValueResult {
+  const number = readNumber(json);
+  if (!number.ok || typeof json !== 'number') return number;
+  if (Math.abs(json) >= 10 ** (precision - scale)) {
+    return bad(`is ${shown(json)}, but takes at most ${precision - scale} digits before the point`);
+  }
+  if (decimals(json) > scale)
+    return bad(`is ${shown(json)}, but takes at most ${scale} digits after the point`);
+  return number;
+}
+
+/** How many digits a number's shortest text has after the point. */
+function decimals(number: number): number {
+  if (Number.isInteger(number)) return 0;
+  const [mantissa = '', exponent = '0'] = String(number).split('e');
+  const point = mantissa.indexOf('.');
+  return Math.max(0, (point < 0 ? 0 : mantissa.length - point - 1) - Number(exponent));
+}

@@ -1,0 +1,97 @@
+/**
+ * The exact statements of an engine for a set of requests. They stand in a file beside this one, the request above
+ * each; `PLAT_GOLDEN=write` writes the file anew, for its changes to be read.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Dialect } from '../../src/compile/dialect.ts';
+import type { Statement } from '../../src/compile/fragment.ts';
+import { planCount, planIds, planPage, planRecord } from '../../src/compile/page-plan.ts';
+import type { PageRequest } from '../../src/compile/read.ts';
+import { bindFilter, resourceNames } from '../../src/query/native/index.ts';
+import { fillListings } from '../service/reso/odata-listings.ts';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { viewOf } from '../support/views.ts';
+import { makeWorld, type World } from '../support/world.ts';
+import { REQUESTS, type Wish } from './requests.ts';
+
+export function goldenSuite(dialect: Dialect): void {
+  const file = fileURLToPath(new URL(`./${dialect.name}.golden.txt`, import.meta.url));
+  test(`${dialect.name}: statements are exactly these`, async () => {
+    const world = await makeWorld(sqliteEngine(), { after });
+    await fillListings(world);
+    world.clock.set('2026-06-01T12:00:00Z');
+    const found: string[] = [];
+    for (const wish of REQUESTS) found.push(await entry(world, dialect, wish));
+    const text = found.join('\n\n');
+    if (process.env.PLAT_GOLDEN === 'write') writeFileSync(file, `${text}\n`);
+    assert.deepEqual(text.split('\n'), readFileSync(file, 'utf8').trimEnd().split('\n'));
+    assert.equal(new Set(found).size, REQUESTS.length);
+  });
+
+  test(`${dialect.name}: no text of a request is in a statement`, async () => {
+    const world = await makeWorld(sqliteEngine(), { after });
+    await fillListings(world);
+    const marks = /Rome|Moorhead|4\.?711|2026-02-0[0-9]|sea side|noisy|lake/;
+    let bound = 0;
+    for (const wish of REQUESTS) {
+      for (const { text, values } of await statements(world, dialect, wish)) {
+        assert.doesNotMatch(text, marks);
+        bound += values.filter((value) => marks.test(JSON.stringify(value))).length;
+      }
+    }
+    assert.ok(bound > 40, `${bound} values are bound`);
+  });
+}
+
+async function entry(world: World, dialect: Dialect, wish: Wish): Promise<string> {
+  const lines = (await statements(world, dialect, wish)).flatMap(({ text, values }) => [
+    text,
+    `  ${JSON.stringify(values)}`,
+  ]);
+  return [
+    `# ${wish.plan} of ${wish.resource ?? 'Property'} for ${wish.role ?? 'private'}: ${wish.query}`,
+    ...lines,
+  ].join('\n');
+}
+
+async function statements(world: World, dialect: Dialect, wish: Wish): Promise<readonly Statement[]> {
+  const { resource = 'Property', role = 'private', systems, position } = wish;
+  const viewer = { role, ...(systems === undefined ? {} : { systems }) };
+  const model = await world.store.model();
+  const planner = { dialect, model };
+  const options = { viewer, ...(position === undefined ? {} : { position }), limit: 10 };
+  const asked = await world.request(resource, wish.language === 'native' ? '' : wish.query, options);
+  const request: PageRequest =
+    wish.language === 'native'
+      ? { ...asked, query: { ...asked.query, ...nativeFilter() } }
+      : { ...asked, query: { ...asked.query, ...searched() } };
+  switch (wish.plan) {
+    case 'ids':
+      return [planIds(planner, request.query)];
+    case 'count':
+      return [planCount(planner, request.query)];
+    case 'record':
+      return [planRecord(planner, { ...request, key: '4711' })];
+    case 'page': {
+      const plan = planPage(planner, request);
+      if (plan.kind === 'range') return plan.more === undefined ? [plan.page] : [plan.page, plan.more];
+      return plan.kind === 'search' ? plan.find : [plan.find];
+    }
+  }
+
+  function nativeFilter() {
+    const { schema } = viewOf(model, viewer);
+    const names = resourceNames('listings', schema.of('Property'), schema);
+    const filter = bindFilter(wish.query, names, { now: new Date(world.clock.now()) });
+    return filter === undefined ? {} : { filter };
+  }
+
+  /** The short way of the tests to make a request leaves out the search. */
+  function searched() {
+    const { search } = wish;
+    return search === undefined ? {} : { search };
+  }
+}

@@ -1,0 +1,4 @@
+import { postgresDialect } from '../../src/engines/postgres/dialect.ts';
+import { goldenSuite } from './golden.ts';
+
+goldenSuite(postgresDialect);

@@ -1,0 +1,4 @@
+import { sqliteDialect } from '../../src/engines/sqlite/dialect.ts';
+import { goldenSuite } from './golden.ts';
+
+goldenSuite(sqliteDialect);

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Pool } from 'pg';
+import { withSession } from '../../../src/engines/postgres/connection/session.ts';
+import { type Cell, copyIn } from '../../../src/engines/postgres/writing/copy-in.ts';
+import { postgresServer } from '../../support/postgres-server.ts';
+
+const server = await postgresServer();
+const pool = new Pool({ connectionString: server.address('postgres'), max: 1 });
+after(() => pool.end());
+
+/** More rows than are sent at once. */
+const MANY = 30_000;
+
+function* rowsOf(cellsOf: (index: number) => readonly Cell[]): Iterable<readonly Cell[]> {
+  for (let index = 0; index < MANY; index++) yield cellsOf(index);
+}
+
+test('cells of every kind arrive as they are, however many rows there are', () =>
+  withSession(pool, async (session) => {
+    await session.run(
+      'CREATE TEMP TABLE many (id integer, text text, number double precision, flag boolean)',
+    );
+    const text = 'a\tb\nc\\d\re\\N Ü \u{1f3e0}';
+    await copyIn(
+      session,
+      'many',
+      ['id', 'text', 'number', 'flag'],
+      rowsOf((index) => [index, index % 2 === 0 ? text : null, index / 4, index % 3 === 0]),
+    );
+    const [row] = await session.rows(
+      `SELECT count(*)::integer AS rows, count(*) FILTER (WHERE text = $1)::integer AS texts, sum(number) AS sum,
+         count(*) FILTER (WHERE flag)::integer AS flags FROM many`,
+      [text],
+    );
+    const sum = (MANY * (MANY - 1)) / 8;
+    assert.deepEqual({ ...row }, { rows: MANY, texts: MANY / 2, sum, flags: MANY / 3 });
+  }));
+
+test('what the server refuses in the middle is told, and the connection goes on', () =>
+  withSession(pool, async (session) => {
+    await session.run('CREATE TEMP TABLE refused (id integer)');
+    const rows = rowsOf((index) => [index === 9 ? 'nine' : index]);
+    await assert.rejects(
+      copyIn(session, 'refused', ['id'], rows),
+      /invalid input syntax for type integer: "nine"/,
+    );
+    assert.deepEqual(await session.rows('SELECT * FROM refused'), []);
+  }));
+
+test('rows that cannot be made undo those before them, and their error is told', () =>
+  withSession(pool, async (session) => {
+    await session.run('CREATE TEMP TABLE broken (id integer)');
+    const rows = rowsOf((index) => {
+      if (index === MANY - 1) throw new RangeError('no more');
+      return [index];
+    });
+    await assert.rejects(copyIn(session, 'broken', ['id'], rows), new RangeError('no more'));
+    assert.deepEqual(await session.rows('SELECT * FROM broken'), []);
+  }));

@@ -1,0 +1,158 @@
+/** What becomes of requests and writes when the server goes away, is too slow, or has no connection left. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Client } from 'pg';
+import { LOCK_CLASS } from '../../../src/engines/postgres/making/functions.ts';
+import type { ErrorCode } from '../../../src/errors/index.ts';
+import { PlatError } from '../../../src/errors/index.ts';
+import { openStore } from '../../../src/open-store.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { listing } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { emptyDatabase } from '../../support/postgres-engine.ts';
+import { ownServer, runOn } from '../../support/postgres-server.ts';
+import { told } from '../../support/reports.ts';
+import { operations } from '../../support/world.ts';
+
+/** Which it stops and whose connections it cuts. */
+const server = await ownServer();
+
+const unavailable = {
+  code: 'storeUnavailable' satisfies ErrorCode,
+  status: 503,
+  retryAfter: 5,
+  message: 'The store cannot be reached at the moment.',
+};
+
+async function openWorld(t: TestContext, more = '') {
+  const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
+  const store = await openStore(`${address}${more}`);
+  t.after(async () => {
+    await store.close();
+    await drop();
+  });
+  return { address, store, ...operations(store, testClock()) };
+}
+
+/** Another user of the database, who holds locks for as long as the test wants. */
+async function holder(t: TestContext, address: string, ...statements: readonly string[]): Promise<Client> {
+  const client = new Client({ connectionString: address });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.after(() => client.end());
+  for (const statement of statements) await client.query(statement);
+  return client;
+}
+
+const count = async (store: Store, request: ReturnType<typeof operations>['request'], milliseconds: number) =>
+  store.count((await request('Property', "$filter=City eq 'Ely'")).query, { milliseconds });
+
+test('a server that stops and starts again: 503 meanwhile, then everything as before', async (t) => {
+  const world = await openWorld(t);
+  await world.write('Property', listing('A'));
+  const record = await world.parse('Property', listing('B'));
+  const ways: readonly ('crash' | 'order')[] = ['order', 'crash'];
+  for (const how of ways) {
+    await server.stop(how);
+    await assert.rejects(world.keys('Property'), unavailable);
+    await assert.rejects(world.store.keys.find('hash'), unavailable);
+    await assert.rejects(world.store.horizon(), unavailable);
+    await assert.rejects(world.store.write('Property', [record]), unavailable);
+    await assert.rejects(openStore(world.address), unavailable);
+    await server.start();
+    assert.deepEqual(await world.keys('Property'), ['A']);
+  }
+  assert.deepEqual(told(await world.store.write('Property', [record])), { inserted: 1 });
+  assert.deepEqual(await world.keys('Property'), ['A', 'B']);
+});
+
+test('connections that the server cuts are replaced, those in use and those at rest', async (t) => {
+  const world = await openWorld(t);
+  await world.write('Property', listing('A'));
+  await runOn(
+    server.address('postgres'),
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plat'",
+  );
+  const outcomes = await Promise.allSettled([world.keys('Property'), world.keys('Property')]);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') assert.equal(outcome.reason.code, 'storeUnavailable');
+  }
+  assert.deepEqual(await world.keys('Property'), ['A']);
+  assert.deepEqual(told(await world.write('Property', listing('B'))), { inserted: 1 });
+});
+
+test('a transaction that is cut in its middle leaves nothing behind, and is done when it is repeated', async (t) => {
+  const world = await openWorld(t);
+  const client = await holder(t, world.address, 'BEGIN; LOCK TABLE plat.property_texts IN EXCLUSIVE MODE');
+  const writing = world.write('Property', listing('A'), listing('B'));
+  const refused = assert.rejects(writing, unavailable);
+  const waiting = `SELECT pid FROM pg_stat_activity
+    WHERE application_name = 'plat' AND wait_event_type = 'Lock' AND state = 'active'`;
+  const observer = await holder(t, world.address);
+  let [row] = (await observer.query(waiting)).rows;
+  while (row === undefined) [row] = (await observer.query(waiting)).rows;
+  await runOn(world.address, `SELECT pg_terminate_backend(${row.pid})`);
+  await refused;
+  await client.query('ROLLBACK');
+  assert.deepEqual(await world.keys('Property'), []);
+  assert.deepEqual(told(await world.write('Property', listing('A'), listing('B'))), { inserted: 2 });
+});
+
+test('a query whose time is up is ended by the server, and the connection goes on', async (t) => {
+  const world = await openWorld(t);
+  await world.write('Property', listing('A', { City: 'Ely' }));
+  const client = await holder(
+    t,
+    world.address,
+    'BEGIN; LOCK TABLE plat.property_records IN ACCESS EXCLUSIVE MODE',
+  );
+  await assert.rejects(count(world.store, world.request, 50), {
+    code: 'queryTimedOut' satisfies ErrorCode,
+    status: 503,
+    message: 'The query took longer than 0.05 s and was stopped. Use a narrower filter or an order by key.',
+  });
+  await client.query('ROLLBACK');
+  assert.equal(await count(world.store, world.request, 5000), 1);
+});
+
+test('searches that take all connections hold up no page, and a crowd of them is told to come back', async (t) => {
+  const world = await openWorld(t, '&connections=3');
+  await world.write('Property', listing('A', { City: 'Ely' }));
+  const { query } = await world.request('Property', "$filter=City eq 'Ely'");
+  const client = await holder(
+    t,
+    world.address,
+    'BEGIN; LOCK TABLE plat.property_records IN ACCESS EXCLUSIVE MODE',
+  );
+  const searches = Array.from({ length: 600 }, () => world.store.count(query, { milliseconds: 2000 }));
+  const outcomes = Promise.allSettled(searches);
+  // Members lie in another table, and are read on connections of their own.
+  assert.deepEqual(await world.keys('Member'), []);
+  // One of them may have got the connection meanwhile, and have left its place in the queue.
+  const another = Promise.allSettled([world.store.count(query, { milliseconds: 2000 })]);
+  await assert.rejects(world.store.count(query, { milliseconds: 2000 }), {
+    code: 'overloaded' satisfies ErrorCode,
+    status: 503,
+    retryAfter: 5,
+    message: 'The service is at its limit. Ask again in 5 s.',
+  });
+  await client.query('ROLLBACK');
+  await another;
+  const told503 = (await outcomes).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  for (const error of told503)
+    assert.ok(error instanceof PlatError && error.code === 'overloaded', String(error));
+  assert.equal(searches.length - told503.length >= 500, true);
+  assert.equal(await world.store.count(query, { milliseconds: 2000 }), 1);
+});
+
+test('while another process writes, only what is committed is settled', async (t) => {
+  const world = await openWorld(t);
+  const client = await holder(t, world.address, 'SET search_path = plat; BEGIN');
+  await client.query('SELECT pg_advisory_xact_lock($1::integer, hashtext(current_schema()))', [LOCK_CLASS]);
+  const { now, settled } = await world.store.horizon();
+  assert.ok(settled < now);
+  await client.query('ROLLBACK');
+  const later = await world.store.horizon();
+  assert.equal(later.settled, later.now);
+});

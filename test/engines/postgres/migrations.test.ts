@@ -1,0 +1,226 @@
+/** How a store of an older layout is brought to the newest, beside processes of the version before. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { Client, type Pool } from 'pg';
+import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { connectPool } from '../../../src/engines/postgres/connection/connect.ts';
+import { type MigrateOptions, migrateStore } from '../../../src/engines/postgres/making/migrate.ts';
+import { MIGRATIONS, type Migration } from '../../../src/engines/postgres/making/migrations/index.ts';
+import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
+import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
+import type { ErrorCode } from '../../../src/errors/index.ts';
+import { listing, photo } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { bareDatabase } from '../../support/postgres-engine.ts';
+import { runOn } from '../../support/postgres-server.ts';
+import { operations } from '../../support/world.ts';
+
+const LAYOUT_1 = readFileSync(new URL('layout-1.sql', import.meta.url), 'utf8');
+const TOO_NEW = 'storeTooNew' satisfies ErrorCode;
+
+/** A database with the store of layout 1, and ways to look at it. */
+async function oldStore(t: TestContext) {
+  // Of the day that the store is of.
+  const clock = testClock('2026-11-21T12:00:00Z');
+  const { address, drop } = await bareDatabase();
+  await runOn(address, LAYOUT_1);
+  const client = new Client({ connectionString: address });
+  await client.connect();
+  const pools: Pool[] = [];
+  t.after(async () => {
+    await Promise.all(pools.map((pool) => pool.end()));
+    await client.end();
+    await drop();
+  });
+  const list = async (statement: string): Promise<unknown[]> => {
+    const { rows } = await client.query<{ value: unknown }>(statement);
+    return rows.map(({ value }) => value);
+  };
+  return {
+    address,
+    client,
+    clock,
+    list,
+    open: async () => {
+      const store = await openPostgresStore({ address, clock, writeBackup });
+      t.after(() => store.close());
+      return { store, ...operations(store, clock) };
+    },
+    /** Brings the store to where these steps beyond those of this plat lead, as a newer plat would. */
+    migrate: (steps: readonly Migration[], options: MigrateOptions = {}) => {
+      const pool = connectPool(postgresAddress(address), { most: 1, pipeline: false });
+      pools.push(pool);
+      return migrateStore(pool, { migrations: [...MIGRATIONS, ...steps], ...options });
+    },
+    layout: () =>
+      list(
+        "SELECT value FROM plat.plat_meta WHERE name IN ('layout', 'oldest_reader', 'oldest_writer') ORDER BY name",
+      ),
+    has: (relation: string) =>
+      list(`SELECT (SELECT relname FROM pg_class WHERE oid = to_regclass('plat.${relation}')) AS value`),
+  };
+}
+
+const nothing = async (): Promise<void> => undefined;
+
+test('a store of layout 1 is brought to layout 2 once, by however many processes open it', async (t) => {
+  const { open, layout, has } = await oldStore(t);
+  const opened = await Promise.all([open(), open(), open()]);
+  assert.deepEqual(await layout(), ['2', '1', '1']);
+  // Indexes that the store was made before.
+  assert.deepEqual(await has('media_records_file'), ['media_records_file']);
+  const [first] = opened;
+  await first?.write('Property', listing('B', { Media: [photo('M2')] }));
+  for (const { keys } of opened) {
+    assert.deepEqual(await keys('Property'), ['A', 'B']);
+    assert.deepEqual(await keys('Media'), ['M1', 'M2']);
+  }
+});
+
+test('a step runs once, also where many begin it at once', async (t) => {
+  const { migrate, layout } = await oldStore(t);
+  let runs = 0;
+  const step = { layout: 3, oldestReader: 2, oldestWriter: 2, run: async () => void runs++ };
+  await Promise.all(Array.from({ length: 4 }, () => migrate([step])));
+  assert.equal(runs, 1);
+  assert.deepEqual(await layout(), ['3', '2', '2']);
+});
+
+test('a step that fails leaves the store as it was, and the next opening makes it', async (t) => {
+  const { open, migrate, layout, has } = await oldStore(t);
+  const { keys } = await open();
+  const make: Migration['run'] = async (session) =>
+    void (await session.run('CREATE TABLE extra (id integer)'));
+  const step = { layout: 3, oldestReader: 3, oldestWriter: 3, run: make };
+  const fails: Migration = {
+    ...step,
+    run: async (session) => {
+      await make(session);
+      await session.run('SELECT 1 / 0');
+    },
+  };
+  await assert.rejects(migrate([fails]), /division by zero/);
+  assert.deepEqual(await layout(), ['2', '1', '1']);
+  assert.deepEqual(await has('extra'), [null]);
+  assert.deepEqual(await keys('Property'), ['A']);
+  await migrate([step]);
+  assert.deepEqual(await layout(), ['3', '3', '3']);
+  assert.deepEqual(await has('extra'), ['extra']);
+});
+
+test('while a step runs, the version before reads, also over midnight; its write waits, and comes after', async (t) => {
+  const { clock, open, migrate, layout } = await oldStore(t);
+  const before = await open();
+  const order: string[] = [];
+  let writing: Promise<unknown> = nothing();
+  await migrate([
+    {
+      layout: 3,
+      oldestReader: 2,
+      oldestWriter: 2,
+      run: async (session) => {
+        await session.run('CREATE TABLE extra (id integer)');
+        clock.set('2026-11-22T00:00:00Z');
+        writing = before.write('Property', listing('B')).then(() => order.push('written'));
+        assert.deepEqual(await before.keys('Property'), ['A']);
+        order.push('read');
+      },
+    },
+  ]);
+  await writing;
+  assert.deepEqual(order, ['read', 'written']);
+  assert.deepEqual(await layout(), ['3', '2', '2']);
+  assert.deepEqual(await before.keys('Property'), ['A', 'B']);
+});
+
+test('a step that older writers may not outlive refuses them, also the one that waits, and lets them read', async (t) => {
+  const { address, clock, open, migrate } = await oldStore(t);
+  const before = await open();
+  let waiting: Promise<unknown> = nothing();
+  const step: Migration = {
+    layout: 3,
+    oldestReader: 2,
+    oldestWriter: 3,
+    run: async () => {
+      waiting = assert.rejects(before.write('Property', listing('B')), {
+        code: TOO_NEW,
+        message: `${address.replace(/\?.*/, '')} has layout 3, newer than the layout 2 that this plat knows. Use a newer plat.`,
+      });
+    },
+  };
+  await migrate([step]);
+  await waiting;
+  await assert.rejects(before.store.remove('Property', ['A']), { code: TOO_NEW });
+  await assert.rejects(before.store.keys.revoke('nobody', '2026-01-01T00:00:00Z'), { code: TOO_NEW });
+  assert.deepEqual(await before.keys('Property'), ['A']);
+  // Also over midnight, when it would write what the rules of the new day say, and may not.
+  clock.set('2026-11-22T00:00:00Z');
+  assert.deepEqual(await before.keys('Property'), ['A']);
+  assert.deepEqual(await (await open()).keys('Property'), ['A']);
+});
+
+test('a step that older readers may not outlive refuses them with their next request', async (t) => {
+  const { open, migrate } = await oldStore(t);
+  const before = await open();
+  const request = await before.request('Property');
+  const options = { milliseconds: 5000 };
+  await migrate([
+    {
+      layout: 3,
+      oldestReader: 3,
+      oldestWriter: 3,
+      run: async (session) => void (await session.run('ALTER TABLE property_texts RENAME TO listing_texts')),
+    },
+  ]);
+  // What was asked before the step and comes to the tables after it.
+  await assert.rejects(before.store.page(request, options), { code: TOO_NEW });
+  await assert.rejects(before.store.count(request.query, options), { code: TOO_NEW });
+  await assert.rejects(before.store.model(), { code: TOO_NEW });
+  await assert.rejects(before.write('Property', listing('B')), { code: TOO_NEW });
+  await assert.rejects(open(), { code: TOO_NEW });
+});
+
+test('functions of a newer plat stay where an older one that may go on opens the store', async (t) => {
+  const { open, migrate, list, client } = await oldStore(t);
+  await open();
+  await migrate([{ layout: 3, oldestReader: 2, oldestWriter: 2, run: nothing }]);
+  await client.query("UPDATE plat.plat_meta SET value = 'newer' WHERE name = 'functions'");
+  await open();
+  assert.deepEqual(await list("SELECT value FROM plat.plat_meta WHERE name = 'functions'"), ['newer']);
+});
+
+test('readers are not held up by a step that waits for one of them', async (t) => {
+  const { open, migrate, client, layout } = await oldStore(t);
+  const before = await open();
+  await client.query('BEGIN; SELECT count(*) FROM plat.property_records');
+  let tries = 0;
+  await migrate(
+    [
+      {
+        layout: 3,
+        oldestReader: 2,
+        oldestWriter: 2,
+        run: async (session) => {
+          tries++;
+          await session.run('ALTER TABLE property_records ADD extra integer');
+        },
+      },
+    ],
+    {
+      // The step has given up its place: others read the table, and write it, while the first reader still holds it.
+      rest: async () => {
+        await before.write('Property', listing(`B${tries}`));
+        const written = Array.from({ length: tries }, (_, index) => `B${index + 1}`);
+        assert.deepEqual(await before.keys('Property', '$filter=City eq null or City ne null'), [
+          'A',
+          ...written,
+        ]);
+        if (tries === 2) await client.query('COMMIT');
+      },
+    },
+  );
+  assert.equal(tries, 3);
+  assert.deepEqual(await layout(), ['3', '2', '2']);
+  assert.deepEqual(await before.keys('Property'), ['A', 'B1', 'B2']);
+});

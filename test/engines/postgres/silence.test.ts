@@ -1,0 +1,203 @@
+/** A server that stands still, packets that are dropped, and commits whose end nobody hears of. */
+import assert from 'node:assert/strict';
+import { connect, createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { Client } from 'pg';
+import type { Patience } from '../../../src/engines/postgres/connection/connect.ts';
+import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
+import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
+import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import { listing } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { emptyDatabase } from '../../support/postgres-engine.ts';
+import { ownServer } from '../../support/postgres-server.ts';
+import { told } from '../../support/reports.ts';
+import { operations } from '../../support/world.ts';
+
+// Whose processes it stops where they are.
+await ownServer();
+
+const BRIEF = { connect: 1000, small: 200, write: 200 };
+
+const unavailable = {
+  code: 'storeUnavailable' satisfies ErrorCode,
+  status: 503,
+  retryAfter: 5,
+  message: 'The store cannot be reached at the moment.',
+};
+
+const unknown = {
+  code: 'writeUnknown' satisfies ErrorCode,
+  status: 503,
+  retryAfter: 5,
+  message:
+    'The store was lost while it committed: whether the write is stored is not known. ' +
+    'Repeat it; what is stored already is not stored twice.',
+};
+
+async function openAt(t: TestContext, address: string, patience: Partial<Patience> = BRIEF) {
+  const store = await openPostgresStore({ address, writeBackup, patience });
+  t.after(() => store.close());
+  return { store, ...operations(store, testClock()) };
+}
+
+async function database(t: TestContext): Promise<string> {
+  const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
+  t.after(drop);
+  return address;
+}
+
+/** Does something while all processes of the server are stopped where they are. */
+async function whileFrozen(address: string, work: () => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString: address });
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>(
+    `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer AS pid
+     UNION SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()`,
+  );
+  await client.end();
+  const all = (signal: 'SIGSTOP' | 'SIGCONT'): void => {
+    for (const { pid } of rows) process.kill(pid, signal);
+  };
+  all('SIGSTOP');
+  try {
+    await work();
+  } finally {
+    all('SIGCONT');
+  }
+}
+
+/** What passes between the store and the server, and may be kept back. */
+interface Relay {
+  readonly address: string;
+  /** From the next commit on nothing comes back from the server; the commit itself goes on or not. */
+  loseNextCommit(isPassedOn: boolean): void;
+  /** New connections are as they should be. */
+  heal(): void;
+}
+
+async function relayTo(t: TestContext, address: string): Promise<Relay> {
+  const path = `${new URL(address).searchParams.get('host')}/.s.PGSQL.5432`;
+  const links: Socket[] = [];
+  let losing: { readonly isPassedOn: boolean } | undefined;
+  const server = createServer((near) => {
+    const far = connect(path);
+    links.push(near, far);
+    let isSilent = false;
+    near.on('error', () => far.destroy()).on('close', () => far.destroy());
+    far.on('error', () => near.destroy()).on('close', () => near.destroy());
+    near.on('data', (chunk) => {
+      if (losing !== undefined && chunk.includes('COMMIT\0')) {
+        isSilent = true;
+        if (!losing.isPassedOn) return;
+      }
+      far.write(chunk);
+    });
+    far.on('data', (chunk) => void (isSilent || near.write(chunk)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const link of links) link.destroy();
+    server.close();
+  });
+  const bound = server.address();
+  assert.ok(bound !== null && typeof bound === 'object');
+  return {
+    address: `postgres://plat@127.0.0.1:${bound.port}${new URL(address).pathname}`,
+    loseNextCommit: (isPassedOn) => {
+      losing = { isPassedOn };
+    },
+    heal: () => {
+      losing = undefined;
+    },
+  };
+}
+
+test('a server that stands still: 503 when its time is up, and everything as before when it goes on', async (t) => {
+  const address = await database(t);
+  const world = await openAt(t, address);
+  await world.write('Property', listing('A'));
+  const asked = await world.request('Property');
+  const record = await world.parse('Property', listing('B'));
+  const { store } = world;
+  const brief = { milliseconds: 200 };
+  const began = performance.now();
+  await whileFrozen(address, () =>
+    Promise.all(
+      [
+        store.page(asked, brief),
+        store.count(asked.query, brief),
+        store.ids(asked.query, brief),
+        store.keys.find('hash'),
+        store.model(),
+        store.write('Property', [record]),
+        openAt(t, address),
+      ].map((each) => assert.rejects(each, unavailable)),
+    ),
+  );
+  // Its 200 ms and 2 s, then new connections, each 1 s: far from the minutes of TCP.
+  assert.ok(performance.now() - began < 15_000);
+  assert.deepEqual(await world.keys('Property'), ['A']);
+  assert.deepEqual(told(await store.write('Property', [record])), { inserted: 1 });
+  assert.deepEqual(await world.keys('Property'), ['A', 'B']);
+});
+
+test('a commit whose end nobody hears of: the caller is told so, and repeating it stores it once', async (t) => {
+  const direct = await database(t);
+  for (const isPassedOn of [true, false]) {
+    const relay = await relayTo(t, direct);
+    const world = await openAt(t, relay.address, { write: 500 });
+    const key = `committed ${isPassedOn}`;
+    const record = await world.parse('Property', listing(key));
+    relay.loseNextCommit(isPassedOn);
+    await assert.rejects(world.store.write('Property', [record]), unknown);
+    relay.heal();
+    const report = told(await world.store.write('Property', [record]));
+    assert.deepEqual(report, isPassedOn ? { unchanged: 1 } : { inserted: 1 });
+    assert.deepEqual(await world.keys('Property', `$filter=ListingKey eq '${key}'`), [key]);
+  }
+});
+
+test('a statement that another holds up is ended by the server before the connection is given up', async (t) => {
+  const address = await database(t);
+  const world = await openAt(t, address);
+  const record = await world.parse('Property', listing('A'));
+  const client = new Client({ connectionString: address });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('BEGIN; LOCK TABLE plat.property_texts IN EXCLUSIVE MODE');
+  await assert.rejects(world.store.write('Property', [record]), {
+    code: 'storeBusy' satisfies ErrorCode,
+    status: 503,
+    retryAfter: 1,
+  });
+  await client.query('ROLLBACK');
+  assert.deepEqual(told(await world.store.write('Property', [record])), { inserted: 1 });
+});
+
+test('a page that nobody takes to its end loses its connection after the time of the request', async (t) => {
+  const address = await database(t);
+  const { store, write, request } = await openAt(t, `${address}&connections=2`, {});
+  const PublicRemarks = 'A house with a view. '.repeat(190);
+  const keys = Array.from({ length: 300 }, (_, index) => `L${index}`);
+  await write('Property', ...keys.map((key) => listing(key, { PublicRemarks })));
+  // Orders are found on the one connection for searches.
+  const asked = await request('Property', '$orderby=ListPrice', { limit: 300 });
+  const left = await store.page(asked, { milliseconds: 1000 });
+  assert.ok(left.rest !== undefined);
+  const taken = await store.page(asked, { milliseconds: 1000 });
+  assert.ok(taken.rest !== undefined);
+  let bytes = taken.body.length;
+  for await (const part of taken.rest) bytes += part.length;
+  assert.equal(bytes, left.body.length + left.rest.length);
+  await assert.rejects(Array.fromAsync(left.rest), (error: unknown) => {
+    assert.ok(error instanceof PlatError && error.cause instanceof Error);
+    assert.deepEqual(
+      [error.code, error.cause.message],
+      ['storeUnavailable', 'Nothing was heard from the server for 3000 ms'],
+    );
+    return true;
+  });
+});

@@ -1,0 +1,85 @@
+/** What one key keeps a server's processors busy with, and what stays for the others. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { PATIENCE } from '../../../src/engines/postgres/connection/connect.ts';
+import { connectLanes } from '../../../src/engines/postgres/connection/lanes.ts';
+import { readSnapshot } from '../../../src/engines/postgres/reading/reader.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import type { Lane, ReadCaller } from '../../../src/store/read-caller.ts';
+import { emptyDatabase } from '../../support/postgres-engine.ts';
+
+const { address: text, drop } = await emptyDatabase(DEFAULT_SETTINGS);
+const address = postgresAddress(`${text}&processors=4`);
+const lanes = connectLanes(address, PATIENCE);
+after(async () => {
+  await lanes.end();
+  await drop();
+});
+
+const callerOf = (name: string): ReadCaller => ({
+  name,
+  begin: () => undefined,
+  made: () => undefined,
+  spent: () => undefined,
+});
+
+/** Reads that are at work until they are told to end. */
+function reads() {
+  const running: string[] = [];
+  const ends: (() => void)[] = [];
+  const done: Promise<unknown>[] = [];
+  return {
+    running,
+    begin(lane: Lane, name: string): void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ends.push(resolve);
+      const reading = { milliseconds: 10_000, lane, caller: callerOf(name) };
+      const read = readSnapshot(lanes, reading, async ({ rows }) => {
+        running.push(name);
+        await rows('SELECT 1', []);
+        await promise;
+      });
+      done.push(read);
+    },
+    async end(): Promise<void> {
+      for (const end of ends) end();
+      await Promise.all(done);
+    },
+  };
+}
+
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await setImmediate();
+};
+
+test('one key has half of the processors, another gets the other half, and a record by key waits for none', async () => {
+  const { begin, end, running } = reads();
+  for (const lane of ['searches', 'pages', 'searches', 'pages', 'pages'] as const) begin(lane, 'greedy');
+  await until(() => running.length === 2);
+  begin('pages', 'modest');
+  begin('searches', 'modest');
+  begin('pages', 'modest');
+  await until(() => running.length === 4);
+  begin('records', 'greedy');
+  begin('records', 'modest');
+  await until(() => running.length === 6);
+  assert.deepEqual(running.slice(0, 4), ['greedy', 'greedy', 'modest', 'modest']);
+  await end();
+  assert.equal(running.length, 10);
+});
+
+test('a statement keeps one processor busy: none has workers beside it, unless the address says so', async () => {
+  const setting = async (from: typeof lanes): Promise<unknown> => {
+    const client = await from.searches.connect();
+    const { rows } = await client.query('SHOW max_parallel_workers_per_gather');
+    client.release();
+    return rows[0]?.max_parallel_workers_per_gather;
+  };
+  assert.equal(await setting(lanes), '0');
+  const options = '-c max_parallel_workers_per_gather=3';
+  const other = connectLanes({ ...address, options }, PATIENCE);
+  assert.equal(await setting(other), '3');
+  await other.end();
+});

@@ -1,0 +1,70 @@
+/** A thread that reads is free again after whatever happened to its task. */
+import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { test } from 'node:test';
+import { ReaderPool } from '../../../src/engines/sqlite/pool.ts';
+import type { ReadTask } from '../../../src/engines/sqlite/tasks.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import { WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
+import type { Scope } from '../../support/engine.ts';
+import { emptyStoreFile } from '../../support/sqlite-engine.ts';
+
+const statement = (text: string) => ({ text, values: [] });
+const number = (text: string) => (): ReadTask => ({ kind: 'number', statement: statement(text) });
+const ONE = number('SELECT 1 AS n');
+
+function poolOn(scope: Scope, path: string) {
+  const { shared: bodies } = new WholeBodies();
+  const options = { path, secret: 's', busyTimeout: 100, cacheMegabytes: 1, bodies };
+  const pool = new ReaderPool(options, 'searches', 1);
+  scope.after(() => pool.close());
+  const run = async (task: () => ReadTask): Promise<unknown> => {
+    const result = await pool.run({ task, milliseconds: 5000, caller: undefined });
+    return result.kind === 'number' ? result.value : result.kind;
+  };
+  return { pool, run };
+}
+
+test('a task that throws, that cannot be planned or that cannot travel leaves its thread to the next', async (t) => {
+  const { run } = poolOn(t, await emptyStoreFile(DEFAULT_SETTINGS));
+  const odd = Object.assign(statement('SELECT 1 AS n'), { odd: () => 1 });
+  const unplanned = (): ReadTask => {
+    throw new Error('no plan');
+  };
+  const failing = [
+    [number('SELECT no_such_function() AS n'), /no_such_function/],
+    [unplanned, /no plan/],
+    [(): ReadTask => ({ kind: 'number', statement: odd }), /could not be cloned/],
+  ] as const;
+  for (const [task, says] of failing) {
+    await assert.rejects(run(task), says);
+    assert.equal(await run(ONE), 1);
+  }
+  assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => run(ONE))), Array(20).fill(1));
+});
+
+test('a thread that dies takes its task with it, and is started again with the next', async (t) => {
+  const path = await emptyStoreFile(DEFAULT_SETTINGS);
+  renameSync(path, `${path}-away`);
+  const { run } = poolOn(t, path);
+  const ends = await Promise.allSettled([run(ONE), run(ONE), run(ONE)]);
+  assert.deepEqual(
+    ends.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  );
+  renameSync(`${path}-away`, path);
+  assert.equal(await run(ONE), 1);
+});
+
+test('what waits when a pool is closed hears of it', async (t) => {
+  const { pool, run } = poolOn(t, await emptyStoreFile(DEFAULT_SETTINGS));
+  const forever = number(
+    'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) AS n FROM r',
+  );
+  const waiting = Promise.allSettled([run(forever), run(ONE), run(ONE)]);
+  await pool.close();
+  for (const end of await waiting) {
+    assert.equal(end.status, 'rejected');
+    assert.match(String(end.reason), /cannot be reached/);
+  }
+});

@@ -1,0 +1,70 @@
+/** Tables that grow: those without records are made anew with all that belongs to them, those with records keep them. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import { listing, photo } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { faultsIn } from '../../support/faults.ts';
+import { emptyStoreFile } from '../../support/sqlite-engine.ts';
+import { operations, TIME } from '../../support/world.ts';
+
+const FIELDS = ['Property.Basement', 'Property.PublicRemarks', 'Property.TaxYear', 'Media.ImageHeight'];
+
+/** Everything in a file by its name, tables with their columns. */
+function schemaOf(file: string): string[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const entries = database
+      .prepare("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")
+      .all();
+    const columns = database.prepare(
+      'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)',
+    );
+    return entries
+      .map(({ type, name }) => {
+        const own =
+          type === 'table' ? columns.all(String(name)).map((row) => Object.values(row).join(' ')) : [];
+        return [type, name, ...own.toSorted()].join('|');
+      })
+      .toSorted();
+  } finally {
+    database.close();
+  }
+}
+
+test('the tables of a store that grows without records are those of one that grows with them', async (t) => {
+  const clock = testClock();
+  const grown = async (records: boolean) => {
+    const path = await emptyStoreFile(DEFAULT_SETTINGS);
+    const store = await openSqliteStore({ path, clock });
+    t.after(() => store.close());
+    const world = operations(store, clock);
+    const record = listing('A', { City: 'Ely', Media: [photo('M')] });
+    if (records) await world.write('Property', record);
+    await store.configure((settings) => ({
+      ...settings,
+      declarations: { ...settings.declarations, fieldsInUse: FIELDS },
+    }));
+    if (!records) await world.write('Property', record);
+    return { path, store, ...world };
+  };
+  const [first, second] = [await grown(false), await grown(true)];
+  assert.deepEqual(schemaOf(first.path), schemaOf(second.path));
+  for (const { write, keys, rows, request, store } of [first, second]) {
+    const found = async (text: string): Promise<number> => {
+      const { query } = await request('Property');
+      return store.count({ ...query, search: { kind: 'word', text } }, TIME);
+    };
+    assert.deepEqual(await rows('Property', '$select=City,PublicRemarks'), [
+      { City: 'Ely', PublicRemarks: null },
+    ]);
+    await write('Property', listing('B', { PublicRemarks: 'A quince tree', TaxYear: 2026 }));
+    assert.deepEqual([await found('ely'), await found('quince')], [1, 1]);
+    await store.remove('Property', ['B']);
+    assert.deepEqual([await found('ely'), await found('quince')], [1, 0]);
+    assert.deepEqual(await keys('Media'), ['M']);
+    assert.deepEqual(await faultsIn(store), []);
+  }
+});

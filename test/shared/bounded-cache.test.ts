@@ -1,0 +1,50 @@
+/** Caches that are bounded in bytes, and say what they hold. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addUses, BoundedCache, bytesOfText, cachesInUse, numberOf } from '../../src/shared/bounded-cache.ts';
+
+const useOf = (wanted: string) => cachesInUse().find(({ name }) => name === wanted);
+
+test('what was used longest ago goes first, by bytes', () => {
+  const cache = new BoundedCache<string>('by bytes', { bytes: 1000 });
+  for (const key of ['a', 'b', 'c']) cache.put(key, key.toUpperCase(), 149); // 300 with key and place
+  assert.deepEqual(useOf('by bytes'), { name: 'by bytes', entries: 3, bytes: 900 });
+  assert.equal(cache.get('a'), 'A');
+  cache.put('d', 'D', 149);
+  assert.deepEqual(
+    ['a', 'b', 'c', 'd'].map((key) => cache.get(key)),
+    ['A', undefined, 'C', 'D'],
+  );
+  cache.put('huge', 'HUGE', 1000);
+  assert.equal(cache.get('huge'), undefined);
+  assert.equal(useOf('by bytes')?.entries, 3);
+  cache.put('a', 'a', 9);
+  assert.deepEqual([cache.get('a'), useOf('by bytes')?.bytes], ['a', 760]);
+  cache.close();
+  assert.equal(useOf('by bytes'), undefined);
+});
+
+test('and by their number', () => {
+  const cache = new BoundedCache<number>('by number', { bytes: 1_000_000, entries: 2 });
+  for (const key of ['a', 'b', 'c']) cache.put(key, 1, 0);
+  assert.deepEqual([cache.get('a'), useOf('by number')?.entries], [undefined, 2]);
+  cache.close();
+});
+
+test('caches of one name are told together; texts take two bytes a character where one needs it', () => {
+  assert.deepEqual(
+    addUses([
+      { name: 'a', entries: 1, bytes: 10 },
+      { name: 'b', entries: 1, bytes: 1 },
+      { name: 'a', entries: 2, bytes: 5 },
+    ]),
+    [
+      { name: 'a', entries: 3, bytes: 15 },
+      { name: 'b', entries: 1, bytes: 1 },
+    ],
+  );
+  assert.deepEqual([bytesOfText('häuser'), bytesOfText('häuser…')], [6, 14]);
+  const object = {};
+  assert.equal(numberOf(object), numberOf(object));
+  assert.notEqual(numberOf(object), numberOf({}));
+});

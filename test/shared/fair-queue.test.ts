@@ -1,0 +1,142 @@
+/** Turns at what is scarce: nobody waits for somebody else's greed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { PlatError } from '../../src/errors/index.ts';
+import { FairQueue, type QueueBounds, type Turn } from '../../src/shared/fair-queue.ts';
+
+function queueOf(bounds: Partial<QueueBounds> = {}) {
+  let now = 0;
+  const queue = new FairQueue({ turns: 1, long: true, waiting: 100, ...bounds }, () => now);
+  const order: string[] = [];
+  const turns = new Map<string, Turn>();
+  const refused: string[] = [];
+  /** Asks for turns; their names are noted when they begin. */
+  const ask = (name: string, ...jobs: readonly string[]): void => {
+    for (const job of jobs) {
+      queue.enter(name).then(
+        (turn) => {
+          order.push(job);
+          turns.set(job, turn);
+        },
+        (error: unknown) => {
+          assert.ok(error instanceof PlatError && error.code === 'overloaded' && error.retryAfter === 5);
+          refused.push(job);
+        },
+      );
+    }
+  };
+  const end = async (job: string, milliseconds = 0): Promise<void> => {
+    now += milliseconds;
+    const turn = turns.get(job);
+    assert.ok(turn !== undefined, `${job} has no turn`);
+    turn.end();
+    turn.end(); // once is enough
+    await setImmediate();
+  };
+  return { queue, ask, end, order, refused };
+}
+
+test('who asks once does not stand behind all that another asked before', async () => {
+  const { queue, ask, end, order } = queueOf();
+  ask('greedy', 'g1', 'g2', 'g3', 'g4');
+  ask('modest', 'm1');
+  await setImmediate();
+  assert.deepEqual(order, ['g1']);
+  await end('g1', 100);
+  assert.deepEqual(order, ['g1', 'm1']);
+  await end('m1', 1);
+  await end('g2', 100);
+  await end('g3', 100);
+  await end('g4', 100);
+  assert.deepEqual(order, ['g1', 'm1', 'g2', 'g3', 'g4']);
+  assert.deepEqual([queue.running, queue.waiting], [0, 0]);
+});
+
+test('the time that was used decides, not the number of turns', async () => {
+  const { ask, end, order } = queueOf();
+  ask('slow', 's1', 's2', 's3');
+  ask('quick', ...Array.from({ length: 30 }, (_, index) => `q${index}`));
+  await setImmediate();
+  await end('s1', 100);
+  for (let index = 0; index < 10; index++) await end(`q${index}`, 10);
+  assert.ok(order.indexOf('s2') >= 10 && order.indexOf('s2') <= 12, String(order));
+});
+
+test('who was away does not make up for it by keeping others waiting', async () => {
+  const { ask, end, order } = queueOf();
+  ask('steady', ...Array.from({ length: 20 }, (_, index) => `s${index}`));
+  await setImmediate();
+  for (let index = 0; index < 10; index++) await end(`s${index}`, 100);
+  ask('late', 'l0', 'l1', 'l2', 'l3');
+  await setImmediate();
+  await end('s10', 100);
+  await end('l0', 100);
+  assert.deepEqual(order.slice(10), ['s10', 'l0', 's11']);
+});
+
+test('of several turns nobody has all, and within a name it goes by arrival', async () => {
+  const { queue, ask, end, order } = queueOf({ turns: 4 });
+  ask('greedy', 'g1', 'g2', 'g3', 'g4', 'g5');
+  await setImmediate();
+  assert.deepEqual(order, ['g1', 'g2', 'g3']);
+  ask('modest', 'm1', 'm2');
+  await setImmediate();
+  assert.deepEqual(order, ['g1', 'g2', 'g3', 'm1']);
+  await end('g2');
+  assert.deepEqual(order, ['g1', 'g2', 'g3', 'm1', 'm2'], 'who has fewer turns comes first');
+  await end('g1');
+  assert.deepEqual(order.at(-1), 'g4');
+  assert.equal(queue.running, 4);
+  for (const job of ['g3', 'm1', 'm2']) await end(job);
+  assert.deepEqual(order.slice(5), ['g4', 'g5']);
+});
+
+test('beside others nobody has more than an equal part, also while these rest for a moment', async () => {
+  const { queue, ask, end, order } = queueOf({ turns: 6 });
+  ask('modest', 'm1');
+  await setImmediate();
+  await end('m1');
+  ask('greedy', ...Array.from({ length: 9 }, (_, index) => `g${index}`));
+  await setImmediate();
+  assert.deepEqual(order, ['m1', 'g0', 'g1', 'g2']);
+  ask('modest', 'm2', 'm3', 'm4', 'm5');
+  await setImmediate();
+  assert.deepEqual(order.slice(4), ['m2', 'm3', 'm4']);
+  for (const job of ['m2', 'm3', 'm4', 'm5']) await end(job);
+  await end('g0', 1001);
+  assert.deepEqual(order.slice(8), ['g3', 'g4'], 'alone again, it has all but those that stay free');
+  assert.equal(queue.running, 4);
+});
+
+test('short turns may all be taken by one', async () => {
+  const { ask, end, order } = queueOf({ turns: 2, long: false });
+  ask('only', 'o1', 'o2', 'o3');
+  ask('late', 'l1');
+  await setImmediate();
+  assert.deepEqual(order, ['o1', 'o2']);
+  await end('o1');
+  assert.deepEqual(order, ['o1', 'o2', 'l1']);
+});
+
+test('beyond what may wait the greediest is refused, and nobody else', async () => {
+  const { queue, ask, refused } = queueOf({ waiting: 5 });
+  ask('greedy', 'g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6');
+  await setImmediate();
+  assert.deepEqual(refused, ['g6']);
+  ask('modest', 'm1', 'm2');
+  await setImmediate();
+  assert.deepEqual(refused, ['g6', 'g5', 'g4']);
+  assert.equal(queue.waiting, 5);
+});
+
+test('who has waited too long is refused, and leaves nothing behind', async () => {
+  const { queue, ask, end, order, refused } = queueOf({ patience: 1 });
+  ask('a', 'a1', 'a2');
+  while (refused.length === 0) await setImmediate();
+  assert.deepEqual([order, refused, queue.waiting], [['a1'], ['a2'], 0]);
+  await end('a1');
+  ask('b', 'b1');
+  await setImmediate();
+  assert.deepEqual(order, ['a1', 'b1']);
+});
