@@ -1,4 +1,12 @@
-import { accessSync, constants, existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
 import type {
@@ -81,12 +89,9 @@ export async function writeDictionary(file: string, declarations: Declarations):
   const after = { ...config, dictionary: { ...config.dictionary, ...declarations } };
   await checked(file, after);
   const json = `${JSON.stringify(after, undefined, indentation)}\n`;
-  if (!existsSync(path)) {
-    writeFileSync(path, json, { flag: 'wx' });
-    return;
-  }
-  using partial = new PartialFile(path, '.partial');
+  using partial = new PartialFile(path, '.partial'); // half of a configuration would stop every command
   writeFileSync(partial.path, json);
+  if (!existsSync(path)) chmodSync(partial.path, 0o666 & ~process.umask());
   partial.takePlace();
 }
 

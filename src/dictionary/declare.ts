@@ -35,7 +35,8 @@ export interface Declarations {
   readonly fieldsInUse?: readonly string[];
 }
 
-const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
+/** What a field may be called. */
+export const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 /** Local names and lookups stand in XML, which excludes these characters; not blank. */
 const PLAIN_TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}\uFFFE\uFFFF]+$/u;
 const DEFAULT_CLASS = 'private';

@@ -8,6 +8,7 @@ export {
   timestampFromMicroseconds,
 } from './canonical-time.ts';
 export {
+  API_NAME,
   type CustomFieldDeclaration,
   type Declarations,
   declare,

@@ -114,13 +114,13 @@ export function readDecimal(json: unknown, precision: number, scale: number): Va
   if (Math.abs(json) >= 10 ** (precision - scale)) {
     return bad(`is ${shown(json)}, but takes at most ${precision - scale} digits before the point`);
   }
-  if (decimals(json) > scale)
+  if (decimalsOf(json) > scale)
     return bad(`is ${shown(json)}, but takes at most ${scale} digits after the point`);
   return number;
 }
 
 /** How many digits a number's shortest text has after the point. */
-function decimals(number: number): number {
+export function decimalsOf(number: number): number {
   if (Number.isInteger(number)) return 0;
   const [mantissa = '', exponent = '0'] = String(number).split('e');
   const point = mantissa.indexOf('.');

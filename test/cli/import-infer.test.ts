@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { declarable, declareAll } from '../../src/cli/import/declare-extra.ts';
 import { MOST_FIELDS, Study } from '../../src/cli/import/study.ts';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
 import { standardDictionary } from '../../src/dictionary/index.ts';
@@ -30,6 +31,12 @@ const LOCAL = Array.from({ length: 12 }, (_, index) => ({
 }));
 
 const config = (at: Place): Json => JSON.parse(readFileSync(at.path('plat.config.json'), 'utf8'));
+const declaredFields = (at: Place): Json[] => {
+  const { dictionary }: { dictionary: { customFields: Json[] } } = JSON.parse(
+    readFileSync(at.path('plat.config.json'), 'utf8'),
+  );
+  return dictionary.customFields;
+};
 const field = (name: string, type: string, more: object = {}, resource = 'Property') => ({
   resource,
   name,
@@ -146,40 +153,193 @@ test('a second run adds to what stands in the configuration, which keeps all els
   assert.equal(readFileSync(at.path('own.json'), 'utf8'), text);
 });
 
-test('--extra-fields keep declares in the store alone; a name that no field can have is told with its remedy', async (t) => {
+test('--extra-fields keep declares in the store alone; a name that is another one is settled before anything is written', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [
     { ListingKey: '1', Local: 'x' },
-    { ListingKey: '2', 'MLS #': 7, city: 'a' },
+    { ListingKey: '2', 'MLS #': 7, city: 'a', 'List Price': 5, '#': 1 },
   ]);
-  const { code, out, err } = await at.run([
-    'import',
-    '--store',
-    'm.db',
-    '--extra-fields',
-    'keep',
-    'a.ndjson',
-  ]);
-  assert.equal(code, 1);
-  assert.match(out, /Property 1 new, .* 1 rejected$/m);
-  assert.deepEqual(err.split('\n').slice(1, 6), [
-    'm.db: 1 field is declared now that the dictionary does not have:',
-    '  Property.Local  string',
-    'Property.MLS # is not declared: no field can have this name; --map "MLS #=AName" gives it another one',
-    'Property.city is not declared: The custom field Property.city: the name is taken.',
-    'a.ndjson:2: Property has no field MLS #; Property has no field city (did you mean City?)',
-  ]);
+  const args = ['import', '--store', 'm.db', '--extra-fields', 'keep', 'a.ndjson'];
+  const refused = await at.run(args);
   assert.deepEqual(
-    (await at.exported('m.db', 'Property')).map(({ Local }) => Local),
-    ['x'],
+    [refused.code, refused.out, refused.err.split('\n').slice(1)],
+    [
+      2,
+      '',
+      [
+        'Property.city: there is City; --map "city=City" says that it is the same, --map "city=AName" gives it another name',
+        'Property.List Price: there is ListPrice; --map "List Price=ListPrice" says that it is the same, --map "List Price=AName" gives it another name',
+        'Property.#: no field can have this name; --map "#=AName" gives it another one',
+        'plat: Property.city, Property.List Price, Property.# cannot be declared, so nothing is declared or stored: --map names the field that each is, --extra-fields ignore leaves them out.',
+        '',
+      ],
+    ],
   );
-  assert.equal((await at.run(['import', '--store', 'm.db', 'a.ndjson'])).code, 1, 'the first is as it was');
+  assert.deepEqual(JSON.parse(await at.done(['export', '--store', 'm.db', '--declarations'])), {
+    dictionary: {},
+  });
+  const maps = ['city=City', 'List Price=ListPrice', '#='].flatMap((each) => ['--map', each]);
+  const { code, err } = await at.run([...args, ...maps]);
+  assert.deepEqual(
+    [code, err.split('\n')],
+    [
+      0,
+      [
+        'm.db: 2 fields are declared now that the dictionary does not have:',
+        '  Property.Local  string',
+        '  Property.MLS    integer, "MLS #" in the files',
+        '',
+      ],
+    ],
+  );
+  assert.deepEqual(
+    (await at.exported('m.db', 'Property')).map(({ Local, MLS, City, ListPrice }) => [
+      ...[Local, MLS, City, ListPrice],
+    ]),
+    [
+      ['x', undefined, undefined, undefined],
+      [undefined, 7, 'a', 5],
+    ],
+  );
   at.file('plat.config.json', JSON.stringify({ dictionary: { customFields: [] } }));
-  const kept = await at.run(['import', '--store', 'm.db', '--extra-fields', 'keep', 'a.ndjson']);
+  const kept = await at.run([...args, ...maps]);
   assert.match(
     kept.err,
     /^plat\.config\.json lists customFields, so the next command that reads it leaves these out: --infer writes them there$/m,
   );
+});
+
+test('a name that no field can have is the label of one that is drafted for it, in tables and JSON, at every depth', async (t) => {
+  const at = place(t);
+  at.file('a.csv', 'ListingKey,Lot Size,2nd Bath\n1,3,yes\n');
+  at.file('a.ndjson', [{ ListingKey: '2', 'Lot Size': 4, Media: [{ MediaKey: 'M', 'Shot by': 'Ann' }] }]);
+  await at.done(['import', '--store', 'm.db', '--infer', 'a.csv', 'a.ndjson']);
+  assert.deepEqual(declaredFields(at), [
+    field('LotSize', 'integer', { label: 'Lot Size' }),
+    field('Local2ndBath', 'boolean', { label: '2nd Bath' }),
+    field('ShotBy', 'string', { label: 'Shot by' }, 'Media'),
+  ]);
+  // From now on they are known.
+  at.file('b.csv', 'ListingKey,Lot Size\n3,5\n');
+  await at.done(['import', '--store', 'm.db', 'b.csv']);
+  const stored = await at.exported('m.db', 'Property');
+  assert.deepEqual(
+    stored.map(({ LotSize, Local2ndBath }) => [LotSize, Local2ndBath]),
+    [
+      [3, true],
+      [4, undefined],
+      [5, undefined],
+    ],
+  );
+  assert.deepEqual(
+    (await at.exported('m.db', 'Media')).map(({ ShotBy }) => ShotBy),
+    ['Ann'],
+  );
+});
+
+test('whatever ends --infer between the configuration and the store, the same command finishes it', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1', Local: true }]);
+  const store = await openStore(at.path('m.db'), { create: 'authority' });
+  const dies = async (): Promise<never> => {
+    throw new Error('killed');
+  };
+  try {
+    const study = new Study(standardDictionary());
+    const property = standardDictionary().resources.get('Property');
+    assert.ok(property !== undefined);
+    study.see(property, { ListingKey: '1', Local: true }, false);
+    const plan = await declarable(store, study.drafts());
+    await assert.rejects(declareAll({ configure: dies }, plan, at.path('plat.config.json')), /killed/);
+    assert.equal((await store.model()).settings.declarations.customFields, undefined);
+  } finally {
+    await store.close();
+  }
+  at.file('plat.config.json.partial', '{"dictionary": {'); // of one that was killed before that
+  await at.done(['import', '--store', 'm.db', '--infer', 'a.ndjson']);
+  assert.deepEqual(config(at), { dictionary: { customFields: [field('Local', 'boolean')] } });
+  assert.deepEqual(
+    (await at.exported('m.db', 'Property')).map(({ Local }) => Local),
+    [true],
+  );
+});
+
+test('numbers of any size are drafted with a type that holds them, digit by digit', async (t) => {
+  const at = place(t);
+  const numbers = {
+    Huge: ['1e300', '1'],
+    Long: ['12345678901234567890', '2'],
+    Tiny: ['1e-7', '3'],
+    Fine: ['0.1234567890123', '1234567890123456'],
+    Finest: ['1e-300', '0.5'],
+    Beyond: ['1e-400', '1e999'],
+  };
+  const record = (at: number) => Object.entries(numbers).map(([name, values]) => `"${name}":${values[at]}`);
+  at.file('a.ndjson', `{"ListingKey":"1",${record(0)}}\n{"ListingKey":"2",${record(1)}}\n`);
+  const table = [
+    'ListingKey,Place,Phone,Wide,Zip',
+    '3,-97.12345678,+15551234567,123456789012345678,01002',
+    '4,3,1,1e300,7',
+  ];
+  at.file('a.csv', table.join('\n'));
+  const both = ['import', '--store', 'm.db', '--infer', '--json'];
+  const [{ rejected, warnings }] = JSON.parse(await at.done([...both, 'a.ndjson']));
+  const names = ['Huge', 'Long', 'Finest', 'Beyond'];
+  assert.deepEqual(
+    [rejected, warnings],
+    [
+      0,
+      {
+        textAsNumber: {
+          'Property.Huge': 2,
+          'Property.Finest': 2,
+          'Property.Long': 2,
+          'Property.Beyond': 2,
+        },
+      },
+    ],
+  );
+  const [ofTable] = JSON.parse(await at.done([...both, 'a.csv']));
+  assert.deepEqual([ofTable.rejected, ofTable.warnings], [0, {}]);
+  assert.deepEqual(
+    declaredFields(at).map(({ name, type }) => [name, type]),
+    [
+      ...[
+        ['Huge', 'string'],
+        ['Long', 'string'],
+        ['Tiny', 'decimal(19,7)'],
+        ['Fine', 'decimal(29,13)'],
+        ['Finest', 'string'],
+        ['Beyond', 'string'],
+      ],
+      ...[
+        ['Place', 'decimal(20,8)'],
+        ['Phone', 'string'],
+        ['Wide', 'string'],
+        ['Zip', 'string'],
+      ],
+    ],
+  );
+  const stored = await at.exported('m.db', 'Property');
+  const held = (at: number, ...fields: string[]) => fields.map((name) => stored[at]?.[name]);
+  const inJson = [...names, 'Tiny', 'Fine'];
+  const inTable = ['Place', 'Phone', 'Wide', 'Zip'];
+  assert.deepEqual(
+    [held(0, ...inJson), held(1, ...inJson), held(2, ...inTable), held(3, ...inTable)],
+    [
+      ['1e+300', '12345678901234567890', '1e-300', '1e-400', 1e-7, 0.1234567890123],
+      ['1', '2', '0.5', '1e999', 3, 1234567890123456],
+      [-97.12345678, '+15551234567', '123456789012345678', '01002'],
+      [3, '1', '1e300', '7'],
+    ],
+  );
+  // A field that takes numbers takes none that it would change.
+  at.file('b.ndjson', '{"ListingKey":"5","Tiny":1e-400}\n{"ListingKey":"6","Tiny":12345678901234567890}\n');
+  const { err } = await at.run(['import', '--store', 'm.db', 'b.ndjson']);
+  assert.deepEqual(err.split('\n').slice(0, 2), [
+    'b.ndjson:1: Tiny is 1e-400, which is beyond the precision of a number',
+    'b.ndjson:2: Tiny is 12345678901234567890, which is beyond the precision of a number',
+  ]);
 });
 
 test('names that every object inherits are counted as others are; a reason that many fields share is told once', async (t) => {
@@ -211,7 +371,7 @@ test('names that every object inherits are counted as others are; a reason that 
 
 test('a column that cannot be declared, and two of one name, are told with what is left to do', async (t) => {
   const at = place(t);
-  at.file('a.csv', 'ListingKey,Lot Size\n1,3\n');
+  at.file('a.csv', 'ListingKey,List Price\n1,3\n');
   at.file('b.csv', 'ListingKey,City,City\n1,a,b\n');
   at.file('c.csv', 'ListingKey,City,Town\n1,a,b\n');
   const errors = [['--infer', 'a.csv'], ['a.csv'], ['b.csv'], ['--map', 'Town=City', 'c.csv']].map(
@@ -223,11 +383,11 @@ test('a column that cannot be declared, and two of one name, are told with what 
   assert.deepEqual(await Promise.all(errors), [
     [
       2,
-      'plat: a.csv: Lot Size is no field of Property and cannot be declared: --map "Lot Size=Field" says which field a column is, --extra-fields ignore leaves them out.',
+      'plat: Property.List Price cannot be declared, so nothing is declared or stored: --map names the field that each is, --extra-fields ignore leaves them out.',
     ],
     [
       2,
-      'plat: a.csv: Lot Size is no field of Property: --map "Lot Size=Field" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
+      'plat: a.csv: List Price is no field of Property: --map "List Price=ListPrice" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
     ],
     [2, 'plat: b.csv: two columns are City; give one of them another name in the header.'],
     [2, 'plat: c.csv: two columns are City; --map "COLUMN=" leaves one of them out.'],

@@ -1,19 +1,20 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { LENIENCIES, type Leniency } from '../../records/lenient.ts';
 import type { Reading } from '../../records/parse-record.ts';
 import type { Store } from '../../store/store.ts';
 import { type ConfigFile, configPath } from '../config.ts';
-import { type Declared, declareDrafts, studyFile } from '../import/declare-extra.ts';
+import { type Declared, declarable, declareAll, studyFile } from '../import/declare-extra.ts';
 import { readFieldMap } from '../import/field-map.ts';
 import { FILE_FORMS, formOf } from '../import/file-kind.ts';
 import { importFile } from '../import/import-file.ts';
 import type { FileReport, Unwritten } from '../import/importer.ts';
-import type { ReadOptions } from '../import/placed-records.ts';
+import { placedRecords, type ReadOptions } from '../import/placed-records.ts';
 import { once, rereadable } from '../import/spooled.ts';
 import { MOST_FIELDS, Study } from '../import/study.ts';
-import { type InputFile, mustBeReadable } from '../import/text-source.ts';
+import { type InputFile, mustBeReadable, openText } from '../import/text-source.ts';
 import { openStore } from '../open-store.ts';
 import {
   applyConfig,
@@ -89,7 +90,7 @@ export function defineImport(importing: Command): void {
           ? await declareExtra(
               store,
               inputs.files,
-              { resource: name, map, takesUnknown: true },
+              { resource: name, map, takesUnknown: extraFields === 'ignore' },
               infer === true ? path : undefined,
               signal,
             )
@@ -117,6 +118,9 @@ export function defineImport(importing: Command): void {
           );
           reports.push(...ofFile.map((report) => (learns ? { ...report, declared } : report)));
           ofFile.forEach(tell);
+          const rejectedFile = ofFile.find((each) => each.rejectedFile !== undefined)?.rejectedFile;
+          if (rejectedFile !== undefined)
+            reportLines(`${file.name}: rejected records are in ${rejectedFile}`);
         }
         print(reports, reports.map(text), json);
         if (signal.aborted)
@@ -153,11 +157,18 @@ async function declareExtra(
   const study = new Study(dictionary);
   for (const file of files) {
     await withProgress(`Looking at ${file.name}`, sizeOf(file.path), (progress) =>
-      studyFile(study, dictionary, file, options, progress, signal),
+      studyFile(study, dictionary, file, { ...options, takesUnknown: true }, progress, signal),
     );
   }
   if (signal.aborted) return [];
-  const { drafts, refused } = await declareDrafts(store, study.drafts(), configuration);
+  const plan = await declarable(store, study.drafts());
+  const { drafts, refused } = plan;
+  if (!options.takesUnknown) {
+    mustHaveNames(refused);
+    for (const file of files) await mustHaveColumns(file, plan.dictionary, options, signal);
+  }
+  if (signal.aborted) return [];
+  await declareAll(store, plan, configuration);
   const where = configuration ?? store.name;
   if (drafts.length > 0) {
     reportLines([
@@ -179,6 +190,32 @@ async function declareExtra(
   return drafts.map(({ field }) => `${field.resource}.${field.name}`);
 }
 
+/** Names that cannot be declared stand in every record: nothing is declared, nor stored, before they are settled. */
+function mustHaveNames(refused: Declared['refused']): void {
+  const unnamed = refused.filter(({ fault }) => fault === 'name');
+  if (unnamed.length === 0) return;
+  const shown = unnamed.slice(0, MOST_REFUSED);
+  for (const { resource, name, reason } of shown) reportLines(`${resource}.${name}: ${reason}`);
+  const more = unnamed.length > shown.length ? `, and ${unnamed.length - shown.length} more` : '';
+  const names = shown.map(({ resource, name }) => `${resource}.${name}`).join(', ');
+  throw platError('usage', {
+    reason: `${names}${more} cannot be declared, so nothing is declared or stored: --map names the field that each is, --extra-fields ignore leaves them out.`,
+  });
+}
+
+/** @throws PlatError `usage` for a table whose columns are not all fields once everything is declared */
+async function mustHaveColumns(
+  file: InputFile,
+  dictionary: Dictionary,
+  options: ReadOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (file.form === 'json') return;
+  const source = await openText(file, signal);
+  const records = placedRecords(file, source, dictionary, { ...options, hasLearned: true }, signal);
+  for await (const _ of records) return; // the header was taken
+}
+
 /** Fields that are named one by one where they are refused for the same reason. */
 const MOST_REFUSED = 20;
 /** Values of a lookup that are shown. */
@@ -189,7 +226,7 @@ function rowOf({ field, values }: Declared['drafts'][number]): string[] {
   const more = (values?.length ?? 0) > SHOWN ? ` and ${(values?.length ?? 0) - SHOWN} more` : '';
   return [
     `${field.resource}.${field.name}`,
-    field.type,
+    field.label === field.name ? field.type : `${field.type}, ${JSON.stringify(field.label)} in the files`,
     shown === undefined ? '' : `lookup: ${shown}${more}`,
   ];
 }
@@ -216,12 +253,11 @@ function sizeOf(file: string): number | undefined {
 
 /** What a person should look at, on stderr. */
 function tell(report: FileReport): void {
-  const { file, reasons, rejected, rejectedFile, unwritten, ignored, warnings, orphans, duplicates } = report;
+  const { file, reasons, rejected, unwritten, ignored, warnings, orphans, duplicates } = report;
   const told = reasons.length + (unwritten?.told ?? 0);
   for (const { line, reason } of reasons) reportLines(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
   if (rejected > told) reportLines(`${file}: ${rejected - told} more records were rejected`);
   if (unwritten !== undefined) reportLines(`${file}: ${inNoFile(unwritten)}`);
-  if (rejectedFile !== undefined) reportLines(`${file}: rejected records are in ${rejectedFile}`);
   if (duplicates > 0) reportLines(`${file}: ${duplicates} keys stand more than once; the last one counts`);
   if (orphans > 0)
     reportLines(`${file}: ${orphans} records name a parent that is not stored; they are kept until it comes`);

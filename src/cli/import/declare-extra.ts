@@ -8,7 +8,7 @@ import { MOST_FIELDS } from '../../replica/copy/drift.ts';
 import type { Store } from '../../store/store.ts';
 import { mustBeWritable, writeDictionary } from '../config.ts';
 import type { Progress } from '../progress.ts';
-import { mapped } from './field-map.ts';
+import { mapped, NO_MAP } from './field-map.ts';
 import { placedRecords, type ReadOptions } from './placed-records.ts';
 import { readJson } from './read-json.ts';
 import { type Draft, type Study, withDrafts } from './study.ts';
@@ -38,21 +38,21 @@ export async function studyFile(
     const json = readJson(raw);
     if (json.ok) {
       const isRow = raw.isRow === true;
-      const record = isRow ? json : mapped(json.value, options.map);
+      const record = mapped(json.value, isRow ? NO_MAP : options.map, resource, dictionary);
       if (typeof record !== 'string') study.see(resource, record.value, isRow);
     }
     progress.update(source.read(), `${++read} records`, read);
   }
 }
 
-/**
- * @param configuration where the declarations are written to as well, beside what stands there; undefined: nowhere
- */
-export async function declareDrafts(
-  store: Store,
-  drafts: readonly Draft[],
-  configuration: string | undefined,
-): Promise<Declared> {
+/** What may be declared of drafts, before any of it is. */
+export interface Declarable extends Declared {
+  /** Everything that would be declared then. */
+  readonly declarations: Declarations;
+  readonly dictionary: Dictionary;
+}
+
+export async function declarable(store: Store, drafts: readonly Draft[]): Promise<Declarable> {
   const { settings, dictionary } = await store.model();
   const known = settings.declarations;
   const refused = new Map<Draft, string>();
@@ -69,22 +69,37 @@ export async function declareDrafts(
   const declarations = possible(known, tried, dictionary, refused);
   const taken = tried.filter((draft) => !refused.has(draft));
   const all: Declarations = { ...known, ...declarations(taken) };
-  if (taken.length > 0) {
-    if (configuration !== undefined) mustBeWritable(configuration);
-    await store.configure((current) => ({ ...current, declarations: all }));
-    if (configuration !== undefined) await writeDictionary(configuration, all);
-  }
   return {
+    declarations: all,
+    dictionary: declare(standardDictionary(), all),
     drafts: taken.flatMap((draft) => (draft.kind === 'field' ? [draft] : [])),
     refused: drafts.flatMap((draft): (Draft & { kind: 'none' })[] => {
       if (draft.kind === 'none') return [draft];
       const reason = refused.get(draft);
-      return reason === undefined ? [] : [{ kind: 'none', ...nameOf(draft), reason }];
+      return reason === undefined ? [] : [{ kind: 'none', ...nameOf(draft), fault: 'name', reason }];
     }),
   };
 }
 
-const nameOf = ({ field: { resource, name } }: Draft & { kind: 'field' }) => ({ resource, name });
+/**
+ * Declares, in the configuration first: a command gives a store what its configuration declares, so whatever ends this
+ * one in between, the next finishes it. What stood in the store alone would be missing in the configuration for good.
+ * @param configuration where the declarations are written to as well, beside what stands there; undefined: nowhere
+ */
+export async function declareAll(
+  store: Pick<Store, 'configure'>,
+  { declarations, drafts }: Declarable,
+  configuration: string | undefined,
+): Promise<void> {
+  if (drafts.length === 0) return;
+  if (configuration !== undefined) {
+    mustBeWritable(configuration);
+    await writeDictionary(configuration, declarations);
+  }
+  await store.configure((current) => ({ ...current, declarations }));
+}
+
+const nameOf = ({ field: { resource, label } }: Draft & { kind: 'field' }) => ({ resource, name: label });
 
 /** Tries all at once; where one is at fault each by itself. */
 function possible(

@@ -1,6 +1,8 @@
 /** What the members of records and the columns of tables are to be called: `--map`, as a file or as pairs. */
 import { readFileSync, statSync } from 'node:fs';
+import { type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { fieldTitles, hasTitles } from './field-titles.ts';
 
 /** From the name in a file to that of a field; undefined: it is left out. */
 export type FieldMap = ReadonlyMap<string, string | undefined>;
@@ -69,17 +71,45 @@ function pairOf(text: string, place: string): [string, string | undefined] {
   return [source, field === '' ? undefined : field];
 }
 
-/** A record under the names of its fields. @returns why there is none */
-export function mapped(value: unknown, map: FieldMap): { readonly value: unknown } | string {
-  if (map.size === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return { value };
+/** The map of records that are within others: it names members of the records themselves. */
+export const NO_MAP: FieldMap = new Map();
+
+/** A record, and those within it, under the names of their fields. @returns why there is none */
+export function mapped(
+  value: unknown,
+  map: FieldMap,
+  resource: Resource,
+  dictionary: Dictionary,
+): { readonly value: unknown } | string {
+  if (map.size === 0 && !hasTitles(dictionary)) return { value };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value };
+  const titles = fieldTitles(resource);
   const entries: [string, unknown][] = [];
   const names = new Set<string>();
   for (const [source, each] of Object.entries(value)) {
-    const name = map.has(source) ? map.get(source) : source;
+    const name = map.has(source) ? map.get(source) : (titles.get(source) ?? source);
     if (name === undefined) continue;
     if (names.has(name)) return `${source} becomes ${name}, which the record has already`;
     names.add(name);
-    entries.push([name, each]);
+    const within = mappedWithin(each, findNavigation(resource, name)?.target, dictionary);
+    if (typeof within === 'string') return within;
+    entries.push([name, within.value]);
   }
   return { value: Object.fromEntries(entries) };
+}
+
+function mappedWithin(
+  value: unknown,
+  target: string | undefined,
+  dictionary: Dictionary,
+): { readonly value: unknown } | string {
+  const resource = target === undefined ? undefined : dictionary.resources.get(target);
+  if (resource === undefined || !Array.isArray(value)) return { value };
+  const list: unknown[] = [];
+  for (const each of value) {
+    const read = mapped(each, NO_MAP, resource, dictionary);
+    if (typeof read === 'string') return read;
+    list.push(read.value);
+  }
+  return { value: list };
 }

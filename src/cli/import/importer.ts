@@ -1,10 +1,13 @@
 import { basename } from 'node:path';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
+import type { Leniency } from '../../records/lenient.ts';
 import { parseRecord, type Reading } from '../../records/parse-record.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
-import { type FieldMap, mapped } from './field-map.ts';
+import { type Inexact, inexactReason } from './exact-numbers.ts';
+import { type FieldMap, mapped, NO_MAP } from './field-map.ts';
+import { fieldTitles } from './field-titles.ts';
 import { KeySet } from './key-set.ts';
 import { readJson } from './read-json.ts';
 import type { RawRecord } from './record-reader.ts';
@@ -45,6 +48,7 @@ export interface Unwritten {
   readonly lines: [from: number, to: number][];
 }
 
+const TEXT_AS_NUMBER: Leniency = 'textAsNumber';
 const BATCH = 1000;
 /** Reasons that are told at the end; all others are in the rejected file, or told at once. */
 const TOLD = 20;
@@ -72,6 +76,10 @@ function count(counts: Record<string, Record<string, number>>, why: string, name
   }
   names[known] = (names[known] ?? 0) + 1;
 }
+
+/** Whether a text that no double holds was read as a number after all, such as 1e-400 as 0. */
+const readsAsNumber = ({ lenient }: ParsedRecord, inexact: readonly Inexact[]): boolean =>
+  lenient.some(({ name, why }) => why === 'numberAsText' && inexact.some(({ key }) => key === name));
 
 /** Gathers records into batches and keeps the account of the file. While one batch is stored, the next is gathered. */
 export class Importer {
@@ -156,19 +164,34 @@ export class Importer {
     const read = readJson(raw);
     if (!read.ok) return refuse(read.reason);
     const { dictionary, settings } = this.#model;
+    const { inexact } = read;
     const isRow = raw.isRow === true;
-    const named = isRow ? read : mapped(read.value, this.#map);
+    const resource = this.#model.resource(this.#resource.name);
+    const named = mapped(read.value, isRow ? NO_MAP : this.#map, resource, dictionary);
     if (typeof named === 'string') return refuse(named);
     const context = { dictionary, settings, reading: isRow ? this.#textReading : this.#reading };
-    const result = parseRecord(this.#model.resource(this.#resource.name), named.value, context);
+    const result = parseRecord(resource, named.value, context);
+    const isExact = inexact.length === 0;
+    if (!isExact && (!this.#reading.isLenient || !result.ok || readsAsNumber(result.record, inexact)))
+      return refuse(inexact.map(inexactReason).join('; '));
     if (!result.ok) {
       const { reasons, lacksField } = result.invalid;
       return refuse(`${reasons.join('; ')}${lacksField ? this.#remedy : ''}`);
     }
     const { dropped, lenient } = result.record;
     for (const { name, why } of dropped) count(this.report.ignored, why, name);
-    for (const { resource, name, why } of lenient) count(this.report.warnings, why, `${resource}.${name}`);
+    for (const each of lenient) count(this.report.warnings, each.why, `${each.resource}.${each.name}`);
+    if (!isExact) this.#countTexts(result.record, inexact);
     return result.record;
+  }
+
+  /** Numbers that a text holds, since no number does. */
+  #countTexts({ resource, values, children }: ParsedRecord, inexact: readonly Inexact[]): void {
+    for (const { key, source } of inexact) {
+      const name = fieldTitles(resource).get(key) ?? this.#map.get(key) ?? key;
+      if (values[name] === source) count(this.report.warnings, TEXT_AS_NUMBER, `${resource.name}.${name}`);
+    }
+    for (const list of children.values()) for (const each of list) this.#countTexts(each, inexact);
   }
 
   /** Begins to store the batch as soon as the one before is stored, so that all is told in the order of the file. */

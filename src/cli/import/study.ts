@@ -3,6 +3,7 @@
  * nothing of files, stores and configurations.
  */
 import {
+  API_NAME,
   type CustomFieldDeclaration,
   canonicalDate,
   canonicalTimestamp,
@@ -11,6 +12,8 @@ import {
   type LookupDeclaration,
   type Resource,
 } from '../../dictionary/index.ts';
+import { decimalsOf } from '../../records/value.ts';
+import { nameOfTitle } from './field-titles.ts';
 
 /** A field as it is drafted, or why none can be. */
 export type Draft =
@@ -20,7 +23,14 @@ export type Draft =
       /** What stands in the field, where it looks like a lookup. */
       readonly values?: readonly string[];
     }
-  | { readonly kind: 'none'; readonly resource: string; readonly name: string; readonly reason: string };
+  | {
+      readonly kind: 'none';
+      readonly resource: string;
+      readonly name: string;
+      /** Whether its name is at fault, which every record has, or values, of which some may be sound. */
+      readonly fault: 'name' | 'values';
+      readonly reason: string;
+    };
 
 /** What was seen of a field that the dictionary does not have. */
 interface Seen {
@@ -43,7 +53,6 @@ interface Seen {
 
 /** The group of fields that an import declares. */
 const GROUP = 'Local';
-const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 /** Fields of one run; a table has no room for as many. */
 export const MOST_FIELDS = 2000;
 /** The values of a lookup, of a list, and how long each may be. */
@@ -56,9 +65,12 @@ const ENOUGH = 10;
 /** Digits and decimals that a number of a field may have, at least. */
 const DIGITS = 12;
 const SCALE = 2;
+/** Decimals of a field at the most: what has more is no amount, and is kept as a text. */
+const MOST_DECIMALS = 38;
 
-const WHOLE = /^[+-]?(?:0|[1-9]\d{0,14})$/;
-const DECIMAL = /^[+-]?(?:0|[1-9]\d{0,11})\.\d{1,6}$/;
+/** A number in a table, without a sign or zeros that it would lose; of more digits than a double surely keeps it is a text. */
+const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/;
+const KEPT = 15;
 const BOOLEAN = /^(?:true|false|yes|no|y|n)$/i;
 
 /** Looks at records and keeps what it needs of their unknown fields. */
@@ -118,9 +130,31 @@ export class Study {
 
   /** In the order in which the fields were first seen. */
   drafts(): Draft[] {
-    return [...this.#seen.values()].map(draftOf);
+    const seen = [...this.#seen.values()].map((each) => ({ ...each, api: apiName(each.name) }));
+    const alike = Map.groupBy(seen, ({ resource, api }) => `${resource}.${api?.toLowerCase()}`);
+    const known = new Map<string, string>();
+    for (const resource of new Set(seen.map((each) => each.resource))) {
+      const { fields, fieldAliases, navigations } = this.#dictionary.resources.get(resource) ?? {};
+      const names = [fields, fieldAliases, navigations].flatMap((each) => [...(each?.keys() ?? [])]);
+      for (const name of names) known.set(`${resource}.${name.toLowerCase()}`, name);
+    }
+    return seen.map((each) => {
+      const place = `${each.resource}.${each.api?.toLowerCase()}`;
+      // A name that can be a field's goes before those that are made for titles.
+      const first = alike
+        .get(place)
+        ?.toSorted((a, b) => Number(a.api !== a.name) - Number(b.api !== b.name))[0];
+      return draftOf(
+        each,
+        each.api,
+        known.get(place) ?? (first?.name === each.name ? undefined : first?.api),
+      );
+    });
   }
 }
+
+/** The name that the field of a member of files is drafted under; undefined: there is none. */
+const apiName = (name: string): string | undefined => (API_NAME.test(name) ? name : nameOfTitle(name));
 
 function note(seen: Seen, value: unknown, isText: boolean): void {
   switch (typeof value) {
@@ -128,7 +162,7 @@ function note(seen: Seen, value: unknown, isText: boolean): void {
       seen.booleans++;
       return;
     case 'number':
-      noteNumber(seen, String(value));
+      if (!noteNumber(seen, value)) noteString(seen, String(value));
       return;
     case 'string':
       if (!isText || !noteText(seen, value.trim())) noteString(seen, value);
@@ -142,23 +176,32 @@ function note(seen: Seen, value: unknown, isText: boolean): void {
   }
 }
 
-function noteNumber(seen: Seen, text: string): void {
-  const [whole = '', fraction = ''] = text.replace(/^[+-]/, '').split('.');
-  if (fraction === '' && /^\d+$/.test(whole)) seen.integers++;
+/** @returns whether a field of numbers can hold it, digit by digit */
+function noteNumber(seen: Seen, number: number): boolean {
+  const isWhole = Number.isInteger(number);
+  const scale = decimalsOf(number);
+  if (isWhole ? !Number.isSafeInteger(number) : scale > MOST_DECIMALS) return false;
+  if (isWhole) seen.integers++;
   else seen.decimals++;
-  seen.whole = Math.max(seen.whole, whole.length);
-  seen.scale = Math.max(seen.scale, fraction.length);
+  seen.whole = Math.max(seen.whole, String(Math.trunc(Math.abs(number))).length);
+  seen.scale = Math.max(seen.scale, scale);
+  return true;
 }
 
 /** @returns whether the text stands for something else */
 function noteText(seen: Seen, text: string): boolean {
   if (text === '') return true;
-  if (WHOLE.test(text) || DECIMAL.test(text)) noteNumber(seen, text);
-  else if (BOOLEAN.test(text)) seen.booleans++;
-  else return false;
+  const isNumber = isKept(text) && noteNumber(seen, Number(text));
+  if (!isNumber && !BOOLEAN.test(text)) return false;
+  if (!isNumber) seen.booleans++;
   // Should other texts show that the field is one.
   noteValue(seen, text);
   return true;
+}
+
+function isKept(text: string): boolean {
+  const [, whole = '', fraction = ''] = NUMBER.exec(text) ?? [];
+  return whole !== '' && whole.length + fraction.length <= KEPT;
 }
 
 function noteString(seen: Seen, text: string): void {
@@ -176,15 +219,33 @@ function noteValue(seen: Seen, text: string): void {
     seen.values = undefined;
 }
 
-function draftOf(seen: Seen): Draft {
-  const { resource, name } = seen;
-  const none = (reason: string): Draft => ({ kind: 'none', resource, name, reason });
-  if (!API_NAME.test(name)) {
-    return none(`no field can have this name; --map ${JSON.stringify(`${name}=AName`)} gives it another one`);
-  }
-  if (seen.objects > 0) return none('its values are objects, or lists of something else than texts');
+/**
+ * @param name that it is drafted under; undefined: none can be made of its own
+ * @param taken what has this name already
+ */
+function draftOf(seen: Seen, name: string | undefined, taken: string | undefined): Draft {
+  const { resource, name: label } = seen;
+  const none = (fault: 'name' | 'values', reason: string): Draft => ({
+    kind: 'none',
+    resource,
+    name: label,
+    fault,
+    reason,
+  });
+  const mapTo = (to: string): string => `--map ${JSON.stringify(`${label}=${to}`)}`;
+  if (name === undefined)
+    return none('name', `no field can have this name; ${mapTo('AName')} gives it another one`);
+  if (taken !== undefined)
+    return none(
+      'name',
+      `there is ${taken}; ${mapTo(taken)} says that it is the same, ${mapTo('AName')} gives it another name`,
+    );
+  if (seen.objects > 0)
+    return none('values', 'its values are objects, or lists of something else than texts');
+  if (seen.lists > 0 && seen.booleans + seen.integers + seen.decimals > 0)
+    return none('values', 'some of its values are lists, others are not');
   const { type, hasValues } = typeOf(seen);
-  const field = { resource, name, group: GROUP, label: name, type };
+  const field = { resource, name, group: GROUP, label, type };
   return hasValues && seen.values !== undefined
     ? { kind: 'field', field, values: [...seen.values.keys()].toSorted() }
     : { kind: 'field', field };
@@ -195,7 +256,7 @@ function typeOf(seen: Seen): { readonly type: string; readonly hasValues: boolea
   const numbers = integers + decimals;
   const all = booleans + numbers + texts + dates + timestamps + lists;
   const plain = (type: string) => ({ type, hasValues: false });
-  if (lists > 0 && lists === all)
+  if (lists > 0 && lists + texts + dates + timestamps === all)
     return { type: 'string[]', hasValues: values !== undefined && values.size > 0 };
   if (booleans > 0 && booleans === all) return plain('boolean');
   if (numbers > 0 && numbers === all) return plain(decimals === 0 ? 'integer' : decimalType(seen));
@@ -207,7 +268,7 @@ function typeOf(seen: Seen): { readonly type: string; readonly hasValues: boolea
 }
 
 function decimalType({ whole, scale }: Seen): string {
-  const behind = Math.max(SCALE, Math.min(scale, DIGITS));
+  const behind = Math.max(SCALE, scale);
   return `decimal(${Math.max(whole, DIGITS) + behind},${behind})`;
 }
 

@@ -2,6 +2,7 @@
 import { findNavigation, nearestName, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { FieldMap } from './field-map.ts';
+import { fieldTitles } from './field-titles.ts';
 import type { Column } from './row-reader.ts';
 
 /** Columns that are named in a message. */
@@ -23,8 +24,9 @@ export function columnsOf(
   const wrong = (reason: string): never => {
     throw platError('usage', { reason: `${file}: ${reason}` });
   };
+  const titles = fieldTitles(resource);
   const columns = header.map((title): Column => {
-    const name = map.has(title) ? map.get(title) : title === '' ? undefined : title;
+    const name = map.has(title) ? map.get(title) : title === '' ? undefined : (titles.get(title) ?? title);
     return { title, name, isNested: name !== undefined && findNavigation(resource, name) !== undefined };
   });
   const names = columns.flatMap(({ name }) =>
