@@ -2,7 +2,7 @@
  * Where a record lies and what its values are, for clients that ask for it with each record: the control information of
  * `odata.metadata=full` (OData JSON format 4.01, 3.1.2 and 4.6). It is the same for all records of a kind but for the key.
  */
-import { customTypeName, EDM_NAMESPACE, edmName, enumName } from '../dictionary/csdl/index.ts';
+import { customTypeName, EDM_NAMESPACE, statedType } from '../dictionary/csdl/index.ts';
 import type { Field, Resource } from '../dictionary/index.ts';
 import type { Computed } from '../query/request.ts';
 import type { ValueType } from '../query/tree.ts';
@@ -60,20 +60,18 @@ const kindOf = (type: string): string => `"@odata.type":"#${EDM_NAMESPACE}.${typ
  */
 export function typeOfField({ view }: TextSource, { control }: ResoShape, field: Field): string {
   if (control === undefined) return '';
-  const { name, lookup, collection } = field;
-  return view.enumerations && lookup !== undefined
-    ? typeMember('#', name, enumName(lookup, collection))
-    : typeMember(control.before, name, edmName(field));
+  return typeMember(field.name, statedType(field, control.before, view.enumerations));
 }
 
 /** The same of a computed property. */
 export function typeOfComputed({ control }: ResoShape, { name, expression }: Computed): string {
-  return control === undefined ? '' : typeMember(control.before, name, computedName(typeOf(expression)));
+  if (control === undefined) return '';
+  const type = computedName(typeOf(expression));
+  return typeMember(name, type === undefined ? undefined : `${control.before}${type}`);
 }
 
-function typeMember(before: '#' | '', name: string, type: string | undefined): string {
-  return type === undefined || isPlain(type) ? '' : `"${name}@odata.type":"${before}${type}",`;
-}
+const typeMember = (name: string, type: string | undefined): string =>
+  type === undefined ? '' : `"${name}@odata.type":"${type}",`;
 
 /** The fields that a record is given with, in their order. */
 export function fieldsOf({ view, layout }: TextSource, { selection }: ResoShape): readonly Field[] {
@@ -81,9 +79,6 @@ export function fieldsOf({ view, layout }: TextSource, { selection }: ResoShape)
   const key = layout.resource.fields.get(layout.resource.key);
   return selection.fields.length > 0 || key === undefined ? selection.fields : [key];
 }
-
-/** What a reader knows of a value by its form in JSON. */
-const isPlain = (type: string): boolean => type === 'String' || type === 'Boolean';
 
 function computedName(type: ValueType): string | undefined {
   switch (type) {

@@ -142,6 +142,23 @@ export function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>
   return collection ? `Collection(${name})` : name;
 }
 
+/**
+ * The type of a field's values where a client asks to be told it; undefined where their form in JSON tells it.
+ * @param before what stands before the names of built-in types: nothing, or `#` for clients of 4.0
+ */
+export function statedType(
+  { lookup, collection, type }: Pick<Field, 'type' | 'collection' | 'lookup'>,
+  before: '#' | '',
+  enumerations: boolean,
+): string | undefined {
+  if (enumerations && lookup !== undefined) return `#${enumName(lookup, collection)}`;
+  const name = edmName({ type, collection });
+  return isPlain(name) ? undefined : `${before}${name}`;
+}
+
+/** What a reader knows of a value by its form in JSON. */
+const isPlain = (type: string): boolean => type === 'String' || type === 'Boolean';
+
 /** The type of a field whose lookup is an enumeration. */
 function enumerationOf({ lookup }: Field, enumerations: CsdlSource['enumerations']): string | undefined {
   if (lookup === undefined || (enumerations?.get(lookup)?.length ?? 0) === 0) return undefined;

@@ -4,9 +4,9 @@ export {
   csdlDocument,
   customTypeName,
   EDM_NAMESPACE,
-  edmName,
   enumName,
   type LookupMember,
+  statedType,
 } from './document.ts';
 export { csdlJson } from './json.ts';
 export type { CsdlDocument, CsdlVersion } from './model.ts';

@@ -1,5 +1,14 @@
-export { customSelection } from './bind/custom-fields.ts';
-export { bindCollection, bindCount, bindField, bindSingle, OPTIONS_OF, parseFilter } from './bind/options.ts';
+export { visibleCustomFields } from './bind/custom-fields.ts';
+export {
+  bindCollection,
+  bindCount,
+  bindCustom,
+  bindField,
+  bindSingle,
+  OPTIONS_OF,
+  parseFilter,
+  requireNoOptions,
+} from './bind/options.ts';
 export {
   type KeyValue,
   type PathRoot,

@@ -109,18 +109,29 @@ function keyParameter({ resource }: DescribedResource): Json {
 }
 
 /** The custom fields of one record by themselves. */
-function customPath(set: DescribedResource, place: Place): Paths {
+function customPaths(set: DescribedResource, place: Place): Paths {
+  if (!(set.fields ?? []).some((field) => field.custom !== undefined)) return {};
   const { name, key } = set.resource;
+  const given = { tag: place.tag, fault: FAULT };
+  const path = `${recordPath(set, place)}/${CUSTOM_FIELDS}`;
   const own = (set.fields ?? []).filter((field) => field.custom !== undefined || field.name === key);
   return {
-    [`${recordPath(set, place)}/${CUSTOM_FIELDS}`]: {
+    [path]: {
       get: operation({
-        tag: place.tag,
-        fault: FAULT,
+        ...given,
         id: idOf('get', name, CUSTOM_FIELDS),
         summary: `The custom fields of one record of ${name}, with its key, as a list of one`,
-        parameters: [keyParameter(set), ...parametersOf(OPTIONS_OF.record)],
+        parameters: [keyParameter(set), ...parametersOf(OPTIONS_OF.custom)],
         answer: content(JSON_NAME, pageOf(recordSchema(own, key, (field) => field.name))),
+      }),
+    },
+    [`${path}/$count`]: {
+      get: operation({
+        ...given,
+        id: idOf('count', name, CUSTOM_FIELDS),
+        summary: `How many records of custom fields one record of ${name} has: one`,
+        parameters: [keyParameter(set)],
+        answer: TEXT,
       }),
     },
   };
@@ -182,12 +193,7 @@ const KINDS: Readonly<Record<Exclude<ResourcePath['kind'], 'service' | 'metadata
       });
       return [`${path}/${navigation}`, { get: described }];
     });
-    const custom = (set.fields ?? []).some((field) => field.custom !== undefined);
-    return {
-      [path]: { get: one },
-      ...Object.fromEntries(related),
-      ...(custom ? customPath(set, place) : {}),
-    };
+    return { [path]: { get: one }, ...Object.fromEntries(related) };
   },
   field: (set, place) => {
     const { name } = set.resource;
@@ -225,6 +231,7 @@ const KINDS: Readonly<Record<Exclude<ResourcePath['kind'], 'service' | 'metadata
       },
     };
   },
+  custom: customPaths,
   digests: ({ resource: { name } }, { root, tag, comparesRanges }) =>
     comparesRanges
       ? {

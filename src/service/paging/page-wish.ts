@@ -46,4 +46,12 @@ export interface PageSource {
   readonly read: ReadOptions;
 }
 
+/** What a collection gives that holds nothing. */
+export const NOTHING_STORED: PageAnswer = {
+  page: { body: new Uint8Array(0), rows: 0, more: false },
+  count: 0,
+  index: { state: 'none', age: 0 },
+  openWindow: false,
+};
+
 export const NO_ROWS: Page = { body: new Uint8Array(0), rows: 0, more: false };

@@ -5,7 +5,7 @@ import type { CollectionQuery } from '../../query/request.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply, walkStep } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
-import type { PageAnswer } from '../paging/page-wish.ts';
+import { NOTHING_STORED, type PageAnswer, type PageWish } from '../paging/page-wish.ts';
 import { windowOf, windowText } from '../paging/window.ts';
 import { before, type Cut, cutAhead } from '../paging/window-ahead.ts';
 import { asConfigured } from './enumerated.ts';
@@ -41,7 +41,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   const isLinked = (query.skip ?? 0) === 0;
   const carried = carriedWindowEnd(exchange.query);
   const cut = isLinked ? await cutAhead(context, query.filter, carried) : undefined;
-  const answer = await readPage(context, {
+  const wish: PageWish = {
     keyId: session.key.id,
     query: {
       ...asking(session),
@@ -58,9 +58,11 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     files: signingFor(context, exchange, session),
     counts: query.count,
     taken: exchange.taken,
-  });
+  };
+  const answer = found.isBare ? NOTHING_STORED : await readPage(context, wish);
   exchange.timings.start('encode');
-  const { page, count, next } = answer;
+  const { page, next } = answer;
+  const count = query.count ? answer.count : undefined;
   const link =
     (next === undefined && cut === undefined) || size.isAll(page.rows)
       ? undefined

@@ -2,6 +2,7 @@ import { bindCount, type ResourcePath } from '../../query/odata/index.ts';
 import { asking, signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
+import { NOTHING_STORED, type PageWish } from '../paging/page-wish.ts';
 import { indexHeaders } from './collection.ts';
 import { plainText } from './record.ts';
 import { resolve } from './resolve.ts';
@@ -17,7 +18,7 @@ export async function count(request: ResoRequest, path: CountPath): Promise<Repl
   if (found.kind !== 'collection') throw new Error('A path to a count leads to a collection');
   exchange.timings.start('store');
   const { filter, search } = query;
-  const answer = await readPage(context, {
+  const wish: PageWish = {
     keyId: session.key.id,
     query: { ...asking(session), resource: found.resource, filter, search, under: found.under },
     limit: 0,
@@ -26,7 +27,8 @@ export async function count(request: ResoRequest, path: CountPath): Promise<Repl
     files: signingFor(context, exchange, session),
     counts: true,
     taken: exchange.taken,
-  });
+  };
+  const answer = found.isBare ? NOTHING_STORED : await readPage(context, wish);
   const reply = plainText(String(answer.count ?? 0));
   return { ...reply, headers: { ...reply.headers, ...indexHeaders(answer) } };
 }

@@ -10,6 +10,7 @@ import {
   type LookupMember,
 } from '../../dictionary/csdl/index.ts';
 import { memberName, type Resource } from '../../dictionary/index.ts';
+import { requireNoOptions } from '../../query/odata/index.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
 import { withViewTag } from '../access/view-tag.ts';
 import { asking, signingFor } from '../context.ts';
@@ -35,6 +36,7 @@ const written = new BoundedCache<Written>('metadata documents', { bytes: 32 * 10
 /** `$metadata`: what the key may see, as XML or JSON (OData 4.01 protocol, 11.1.2; specification 4.1). */
 export async function metadata(request: ResoRequest): Promise<Reply> {
   const { exchange, session } = request;
+  requireNoOptions(request.options, '$metadata');
   const version = negotiateVersion(exchange.headers['odata-version'], exchange.headers['odata-maxversion']);
   const format = formatOf(request, version);
   const { text, etag } = documentOf(session, version, format, await enumerationsOf(request));

@@ -1,7 +1,14 @@
 import { partShape } from '../../compile/read.ts';
+import { statedType } from '../../dictionary/csdl/index.ts';
 import { CUSTOM_FIELDS, type Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { bindField, bindSingle, customSelection, type ResourcePath } from '../../query/odata/index.ts';
+import {
+  bindCustom,
+  bindField,
+  bindSingle,
+  type ResourcePath,
+  visibleCustomFields,
+} from '../../query/odata/index.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
@@ -12,6 +19,7 @@ import {
   begun,
   contextFields,
   contextMember,
+  negotiate,
   preferenceHeaders,
   type ResoRequest,
   requireJson,
@@ -21,6 +29,7 @@ import {
 
 type RecordPath = ResourcePath & { kind: 'record' };
 type FieldPath = ResourcePath & { kind: 'field' };
+type CustomPath = ResourcePath & { kind: 'custom' };
 
 const NOTHING: Reply = { status: 204, headers: {}, body: [] };
 
@@ -28,44 +37,64 @@ const NOTHING: Reply = { status: 204, headers: {}, body: [] };
 export async function record(request: ResoRequest, path: RecordPath): Promise<Reply> {
   requireJson(request);
   const { exchange, options, preferences, session } = request;
-  const whole = bindSingle(options, path.resource, session.view.schema);
-  const query =
-    path.custom === true
-      ? { ...whole, selection: customSelection(whole.selection, path.resource, '$select') }
-      : whole;
+  const query = bindSingle(options, path.resource, session.view.schema);
   const found = await resolve(request, path);
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');
   exchange.timings.start('store');
-  const stored = await readRecord(request, found.target, query, path.custom);
+  const stored = await readRecord(request, found.target, query);
   exchange.timings.start('encode');
   const text = recordAsConfigured(request, query, stored);
   const tag = weakTag(text);
   const headers = { etag: tag, ...preferenceHeaders(preferences) };
   if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
   const answer = { status: 200, headers: { 'content-type': resoJson(request), ...headers }, rows: 1 };
-  const context = `#${contextOf(path, query)}`;
-  if (path.custom === true) {
-    return { ...answer, body: [begun(contextMember(request, context), '"value":['), text, ']}'] };
-  }
   const head = {
-    ...contextMember(request, `${context}/$entity`),
+    ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}/$entity`),
     ...(request.level === 'full' ? { '@odata.etag': tag } : {}),
   };
   return { ...answer, body: [begun(head, ''), text.subarray(1)] };
 }
 
-/** The custom fields of a record are in no entity set, but where it is; they are a list of one. */
-function contextOf({ resource, custom }: RecordPath, query: CollectionQuery): string {
-  const { name } = resource.resource;
-  return `${name}${custom === true ? `/${CUSTOM_FIELDS}` : ''}${contextFields(query)}`;
+/**
+ * The custom fields of a record, which are in no entity set, but where it is: a list of one, empty where the key sees none
+ * of the resource.
+ */
+export async function customFields(request: ResoRequest, path: CustomPath): Promise<Reply> {
+  const { exchange, options, preferences, session } = request;
+  const { give, resource } = path;
+  if (give === 'json') requireJson(request);
+  const query = bindCustom(options, resource, session.view.schema, give);
+  const found = await resolve(request, path);
+  if (found.kind !== 'record') throw platError('recordNotFound', { resource: resource.resource.name });
+  exchange.timings.start('store');
+  const stored = await readRecord(request, found.target, query, 'custom fields');
+  exchange.timings.start('encode');
+  const [any] = visibleCustomFields(resource);
+  const count = any === undefined ? 0 : 1;
+  if (give === 'count') return plainText(String(count));
+  const isGiven = count > 0 && (query.skip ?? 0) === 0 && query.top !== 0;
+  const text = isGiven ? recordAsConfigured(request, query, stored) : new Uint8Array(0);
+  const head = {
+    ...contextMember(request, `#${resource.resource.name}/${CUSTOM_FIELDS}${contextFields(query)}`),
+    ...(query.count ? { '@odata.count': count } : {}),
+  };
+  const tag = weakTag(text);
+  const headers = { etag: tag, ...preferenceHeaders(preferences) };
+  if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
+  return {
+    status: 200,
+    headers: { 'content-type': resoJson(request), ...headers },
+    rows: isGiven ? 1 : 0,
+    body: [begun(head, '"value":['), text, ']}'],
+  };
 }
 
 async function readRecord(
   request: ResoRequest,
   target: Target,
-  query: Parameters<typeof shapeOf>[1],
-  custom?: true,
+  query: CollectionQuery,
+  part?: 'custom fields',
 ): Promise<Uint8Array> {
   const { context, exchange, session } = request;
   const files = signingFor(context, exchange, session);
@@ -73,7 +102,7 @@ async function readRecord(
   const wish = {
     query: targetQuery(request, target),
     key: target.key,
-    shape: custom === true ? partShape(shape) : shape,
+    shape: part === undefined ? shape : partShape(shape),
     files,
   };
   const body = await context.store.record(wish, context.read);
@@ -85,19 +114,26 @@ async function readRecord(
 export async function field(request: ResoRequest, path: FieldPath): Promise<Reply> {
   const { exchange, options, session } = request;
   if (path.give === 'json') requireJson(request);
-  const query = bindField(options, path.resource, session.view.schema);
+  const query = bindField(options, path.resource, session.view.schema, path.give);
+  if (options.system.has('format') && path.give === 'text') negotiate(request, ['text/plain']);
   const found = await resolve(request, path);
   if (found.kind !== 'record') return NOTHING;
   const selection = { all: false, fields: [path.field], hidden: [] };
   exchange.timings.start('store');
+  const { control } = shapeOf(request, query);
   const text = await readRecord(request, found.target, { ...query, selection });
   const values: Record<string, unknown> = JSON.parse(Buffer.from(text).toString());
   const value = valueAsConfigured(request, path.field, values[path.field.name]);
   if (path.give === 'count') return plainText(String(Array.isArray(value) ? value.length : 0));
   if (value === null || value === undefined) return NOTHING;
   if (path.give === 'text') return plainText(typeof value === 'string' ? value : JSON.stringify(value));
-  const context = contextMember(request, `#${fieldContext(path, found.target, path.field)}`);
-  const body = JSON.stringify({ ...context, value });
+  const type =
+    control === undefined ? undefined : statedType(path.field, control.before, session.view.enumerations);
+  const head = {
+    ...contextMember(request, `#${fieldContext(path, found.target, path.field)}`),
+    ...(type === undefined ? {} : { '@odata.type': type }),
+  };
+  const body = JSON.stringify({ ...head, value });
   return { status: 200, headers: { 'content-type': resoJson(request) }, body: [body], rows: 1 };
 }
 

@@ -18,7 +18,13 @@ export interface Target {
 export type Resolved =
   | { readonly kind: 'record'; readonly target: Target }
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'collection'; readonly resource: Resource; readonly under?: Parent | undefined };
+  | {
+      readonly kind: 'collection';
+      readonly resource: Resource;
+      readonly under?: Parent | undefined;
+      /** Whether nothing was ever stored of the resource, which has no tables then. */
+      readonly isBare: boolean;
+    };
 
 type Way = Pick<ResourcePath & { kind: 'record' }, 'root' | 'steps'>;
 
@@ -28,7 +34,8 @@ type Way = Pick<ResourcePath & { kind: 'record' }, 'root' | 'steps'>;
  */
 export async function resolve(request: ResoRequest, { root, steps }: Way): Promise<Resolved> {
   const first = root.resource.resource;
-  if (root.key === undefined) return { kind: 'collection', resource: first };
+  const isBare = ({ name }: Resource): boolean => !request.session.model.stores(name);
+  if (root.key === undefined) return { kind: 'collection', resource: first, isBare: isBare(first) };
   let target: Target = { resource: first, key: storedKey(first, root.key) };
   for (const [index, step] of steps.entries()) {
     const { navigation, resource } = step;
@@ -40,7 +47,10 @@ export async function resolve(request: ResoRequest, { root, steps }: Way): Promi
     }
     await requireRecord(request, target);
     const under = { navigation, key: target.key };
-    if (step.key === undefined) return { kind: 'collection', resource: resource.resource, under };
+    if (step.key === undefined) {
+      return { kind: 'collection', resource: resource.resource, under, isBare: isBare(resource.resource) };
+    }
+    if (isBare(resource.resource)) throw platError('recordNotFound', { resource: resource.resource.name });
     target = { resource: resource.resource, key: storedKey(resource.resource, step.key), under };
   }
   return { kind: 'record', target };

@@ -5,7 +5,7 @@ import { collection } from './collection.ts';
 import { count } from './count.ts';
 import { DIGESTS, digests } from './digests.ts';
 import { metadata } from './metadata.ts';
-import { field, record } from './record.ts';
+import { customFields, field, record } from './record.ts';
 import { type ResoRequest, resoRequest } from './resource-request.ts';
 import { serviceDocument } from './service-document.ts';
 
@@ -41,5 +41,7 @@ function route(request: ResoRequest, rawPath: string, { aliases }: RawOptions): 
       return count(request, path);
     case 'field':
       return field(request, path);
+    case 'custom':
+      return customFields(request, path);
   }
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import {
   bindCollection,
   bindCount,
+  bindCustom,
   bindSingle,
   parseQueryOptions,
   parseResourcePath,
@@ -25,6 +26,8 @@ function read(request: string): unknown {
       return bindCount(options, found.resource, schema);
     case 'record':
       return bindSingle(options, found.resource, schema);
+    case 'custom':
+      return bindCustom(options, found.resource, schema, found.give);
     case 'field':
     case 'service':
     case 'metadata':

@@ -117,8 +117,13 @@ test('is empty where there are none, and refuses what it cannot give', async () 
     'Property?$expand=CustomFields/$count': [501, 'notImplemented'],
     "Property('A')/CustomFields?$select=City": [400, 'optionInvalid'],
     "Property('A')/CustomFields/Lake_Dues": [404, 'pathNotFound'],
+    "Property('A')/CustomFields('A')": [404, 'pathNotFound'],
+    "Property('A')/CustomFields/$value": [404, 'pathNotFound'],
+    "Property('A')/CustomFields/$count?$format=json": [400, 'requestMalformed'],
     "Property('C')/CustomFields": [404, 'recordNotFound'],
-    "Member('M')/CustomFields": [404, 'pathNotFound'],
+    "Property('C')/CustomFields/$count": [404, 'recordNotFound'],
+    "Member('N')/CustomFields": [404, 'recordNotFound'],
+    "Property('B')/ListAgent/CustomFields": [404, 'recordNotFound'],
   };
   for (const [path, expected] of Object.entries(refused)) {
     assert.deepEqual((await idx.error(path)).slice(0, 2), expected, path);
@@ -128,6 +133,41 @@ test('is empty where there are none, and refuses what it cannot give', async () 
     'Property?$expand=CustomFields($select=City)',
   ]) {
     assert.equal((await idx.error(path))[2], '$select is "City", but takes custom fields.');
+  }
+});
+
+test('a path to it takes what a list of one can be asked, and refuses the rest by name', async () => {
+  const path = "Property('A')/CustomFields";
+  const one = { ListingKey: 'A', Lake_Dues: 120.5 };
+  const given: Record<string, unknown> = {
+    '?$select=Lake_Dues&$count=true': { '@odata.count': 1, value: [one] },
+    '?$select=Lake_Dues&$count=false&$top=1&$skip=0': { value: [one] },
+    '?$count=true&$top=0': { '@odata.count': 1, value: [] },
+    '?$skip=1': { value: [] },
+  };
+  for (const [options, expected] of Object.entries(given)) {
+    assert.deepEqual(await idx.record(`${path}${options}`), expected, options);
+  }
+  assert.deepEqual(await idx.record("Member('M')/CustomFields?$count=true"), {
+    '@odata.count': 0,
+    value: [],
+  });
+  assert.deepEqual(await idx.record("Property('A')/ListAgent/CustomFields"), { value: [] });
+  assert.equal((await idx.get(`${path}/$count`)).text, '1');
+  assert.equal((await idx.get("Member('M')/CustomFields/$count")).text, '0');
+  const refused = [
+    "$filter=ListingKey eq 'A'",
+    '$orderby=ListingKey',
+    '$search=x',
+    '$skiptoken=A',
+    '$expand=Media',
+    '$compute=1 add 1 as Two',
+  ];
+  for (const option of refused) {
+    const [status, code, message] = await idx.error(`${path}?${option}`);
+    const [name] = option.split('=');
+    const told = `The request is malformed: ${name} does not apply to CustomFields, a list of one.`;
+    assert.deepEqual([status, code, message], [400, 'requestMalformed', told]);
   }
 });
 

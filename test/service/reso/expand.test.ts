@@ -191,6 +191,35 @@ test('an expansion that holds nothing yet is empty, with whatever options, and i
   assert.deepEqual((await feed.page('Property?$top=1&$select=ListingKey&$expand=SocialMedia')).rows, [
     { ListingKey: '1001', SocialMedia: [] },
   ]);
+  const at = "Property('1001')";
+  for (const [path, expected] of Object.entries({
+    [`${at}/SocialMedia`]: { value: [] },
+    [`${at}/GreenBuildingVerification?$count=true&$filter=GreenVerificationYear gt 2000&$orderby=GreenVerificationYear`]:
+      { '@odata.count': 0, value: [] },
+    [`${at}/ListAgent/MemberSocialMedia?$select=SocialMediaKey&$top=1&$skip=1`]: { value: [] },
+  })) {
+    assert.deepEqual(await feed.record(path), expected, path);
+  }
+  assert.equal((await feed.get(`${at}/SocialMedia/$count`)).text, '0');
+  assert.equal((await feed.get(`${at}/SocialMedia/$count?$filter=SocialMediaType eq 'Blog'`)).text, '0');
+  for (const path of ['ListTeam', 'ListTeam/TeamName']) {
+    const { status, text } = await feed.get(`${at}/${path}`);
+    assert.deepEqual([status, text], [204, ''], path);
+  }
+  const absent: Record<string, readonly [number, string]> = {
+    "Property('0')/SocialMedia": [404, 'There is no such Property record.'],
+    "Property('0')/ListTeam": [404, 'There is no such Property record.'],
+    [`${at}/SocialMedia('1')`]: [404, 'There is no such SocialMedia record.'],
+    [`${at}/SocialMedia?$filter=Nothing eq 1`]: [
+      400,
+      '$filter: SocialMedia has no field Nothing at position 1.',
+    ],
+    'SocialMedia?$top=1': [404, 'There is no resource SocialMedia.'],
+  };
+  for (const [path, expected] of Object.entries(absent)) {
+    const [status, , message] = await feed.error(path);
+    assert.deepEqual([status, message], expected, path);
+  }
   const wrong = 'Property?$expand=GreenBuildingVerifications($filter=Nothing eq 1)';
   assert.deepEqual((await feed.error(wrong)).slice(0, 2), [400, 'fieldUnknown']);
   assert.equal((await feed.get('$metadata')).text.includes('GreenBuildingVerifications'), false);
@@ -202,6 +231,8 @@ test('an expansion that holds nothing yet is empty, with whatever options, and i
     400,
     'fieldUnknown',
   ]);
+  assert.equal((await feed.get("Property('1001')/HistoryTransactional")).text.includes('"value":[]'), true);
+  assert.equal((await idx.error("Property('1001')/HistoryTransactional"))[1], 'pathNotFound');
 });
 
 test('a resource that holds no record yet is expanded with its first one', async () => {

@@ -174,6 +174,51 @@ test('the type of a value stands right before it, in records of every kind', asy
   assert.ok(types > 40, String(types));
 });
 
+test('a field by itself has its type where its form does not tell it, and nothing else of it is JSON', async () => {
+  const typed: Record<string, string | undefined> = {
+    ListPrice: 'Decimal',
+    View: 'Collection(String)',
+    CloseDate: 'Date',
+    ModificationTimestamp: 'DateTimeOffset',
+    PhotosCount: 'Int64',
+    City: undefined,
+  };
+  for (const [name, type] of Object.entries(typed)) {
+    const path = `Property('1')/${name}`;
+    const { '@odata.type': stated, value, ...rest } = await json(path, full());
+    assert.deepEqual([stated, rest], [type, { '@odata.context': `${root}$metadata#${path}` }]);
+    const minimal = await json(path, {});
+    assert.deepEqual(minimal, { '@odata.context': `${root}$metadata#${path}`, value });
+    const old = (await json(path, full('4.0')))['@odata.type'];
+    assert.equal(old, type === undefined ? undefined : `#${type}`);
+    assert.deepEqual(await json(path, NONE), { value });
+  }
+  assert.deepEqual(Object.keys(await json("Property('1')/View", full())), [
+    '@odata.context',
+    '@odata.type',
+    'value',
+  ]);
+  for (const [path, text] of Object.entries({
+    "Property('1')/ListPrice/$value": '5',
+    "Property('1')/ListPrice/$value?$format=text/plain": '5',
+    "Property('1')/View/$count": '1',
+    "Property('1')/Media/$count": '2',
+  })) {
+    const answer = await feed.get(path, { headers: full() });
+    assert.deepEqual([answer.text, answer.headers['content-type']], [text, 'text/plain; charset=utf-8']);
+  }
+  const refused: Record<string, readonly [number, string]> = {
+    "Property('1')/ListPrice/$value?$format=json": [406, '$format rules out what is given here: text/plain.'],
+    "Property('1')/View/$count?$format=json": [400, '$format does not apply to a count of values.'],
+    '?$top=1': [400, '$top does not apply to the service document.'],
+    '$metadata?$select=City': [400, '$select does not apply to $metadata.'],
+  };
+  for (const [path, [status, told]] of Object.entries(refused)) {
+    const [found, , message] = await feed.error(path);
+    assert.deepEqual([found, message.replace('The request is malformed: ', '')], [status, told], path);
+  }
+});
+
 test('every address of a full answer leads to what it says', async () => {
   const { value } = await json('Property?$expand=Media,ListAgent', full());
   const found = new Map<string, unknown>();

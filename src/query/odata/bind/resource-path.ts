@@ -1,11 +1,10 @@
-import { CUSTOM_FIELDS, nearestName } from '../../../dictionary/index.ts';
+import { leadsToCustomFields, nearestName } from '../../../dictionary/index.ts';
 import type { Field, Navigation } from '../../../dictionary/types.ts';
 import { type PlatError, platError } from '../../../errors/index.ts';
 import type { ResourceSchema, Schema } from '../../schema.ts';
 import { decodePart } from '../syntax/query-string.ts';
 import { type PathSegment, parsePathText } from '../syntax/resource-path.ts';
 import { shown } from '../syntax/source.ts';
-import { visibleCustomFields } from './custom-fields.ts';
 import { type KeyAliases, keyOf, keyOfSegment } from './key.ts';
 
 export type KeyValue = string | number;
@@ -34,19 +33,20 @@ export type ResourcePath =
   | ({ readonly kind: 'record' } & Way)
   | ({ readonly kind: 'count' } & Way)
   /** A field of one record: as JSON, as bare text (`/$value`), or the number of its values (`/$count`). */
-  | ({ readonly kind: 'field'; readonly field: Field; readonly give: 'json' | 'text' | 'count' } & Way);
+  | ({ readonly kind: 'field'; readonly field: Field; readonly give: 'json' | 'text' | 'count' } & Way)
+  /** The custom fields of one record alone, as a list of one, or its length (`/$count`). */
+  | ({ readonly kind: 'custom'; readonly give: 'json' | 'count' } & Way);
 
 interface Way {
   readonly root: PathRoot;
   readonly steps: readonly PathStep[];
   /** The resource of the last record or collection. */
   readonly resource: ResourceSchema;
-  /** Set where the last segment leads to the custom fields of that record alone. */
-  readonly custom?: true;
 }
 
 type State =
   | { readonly kind: 'collection' | 'record' | 'count'; readonly way: Way }
+  | { readonly kind: 'custom'; readonly way: Way; readonly give: 'json' | 'count' }
   | {
       readonly kind: 'field';
       readonly way: Way;
@@ -117,6 +117,8 @@ function follow(schema: Schema, state: State, segment: PathSegment, aliases: Key
       return followRecord(schema, state.way, segment, aliases);
     case 'field':
       return followField(state, segment);
+    case 'custom':
+      return followCustom(state, segment);
     case 'count':
       return undefined;
   }
@@ -145,24 +147,30 @@ function followRecord(
     if (segment.name === 'count') return undefined;
     throw unsupported(`$${segment.name}`);
   }
-  if (segment.kind === 'text' || way.custom === true) return undefined;
+  if (segment.kind === 'text') return undefined;
   const { name, groups } = segment;
   if (name.includes('.')) throw unsupported(shown(name));
   const found = way.resource.findField(name);
   if (found.kind === 'visible') {
     return groups.length === 0 ? { kind: 'field', way, field: found.field, give: 'json' } : undefined;
   }
-  const navigation = way.resource.findNavigation(name);
-  const [custom] = visibleCustomFields(way.resource);
-  if (navigation === undefined && name === CUSTOM_FIELDS && groups.length === 0 && custom !== undefined) {
-    return { kind: 'record', way: { ...way, custom: true } };
-  }
+  // What can be expanded has a path, too, whether or not anything has been stored yet of what it leads to.
+  const navigation = way.resource.findExpansion(name);
   if (navigation === undefined || (groups.length > 0 && !navigation.collection)) return undefined;
+  if (leadsToCustomFields(navigation)) {
+    return groups.length === 0 ? { kind: 'custom', way, give: 'json' } : undefined;
+  }
   const resource = schema.of(navigation.target);
   const key = keyOf(resource, segment, groups, aliases);
   const step: PathStep = { name, navigation, resource, ...(key !== undefined && { key }) };
   const kind = navigation.collection && key === undefined ? 'collection' : 'record';
   return { kind, way: { root: way.root, steps: [...way.steps, step], resource } };
+}
+
+function followCustom(state: State & { kind: 'custom' }, segment: PathSegment): State | undefined {
+  if (segment.kind !== 'system' || state.give !== 'json' || segment.name === 'value') return undefined;
+  if (segment.name === 'count') return { ...state, give: 'count' };
+  throw unsupported(`$${segment.name}`);
 }
 
 function followField(state: State & { kind: 'field' }, segment: PathSegment): State | undefined {

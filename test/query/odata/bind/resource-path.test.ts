@@ -12,11 +12,17 @@ function address(path: ResourcePath): string {
     case 'collection':
     case 'record':
     case 'count':
-    case 'field': {
+    case 'field':
+    case 'custom': {
       const steps = [path.root, ...path.steps].map(({ name, key }) =>
         key === undefined ? name : `${name}[${JSON.stringify(key)}]`,
       );
-      const field = path.kind === 'field' ? ` ${path.field.name} ${path.give}` : '';
+      const field =
+        path.kind === 'field'
+          ? ` ${path.field.name} ${path.give}`
+          : path.kind === 'custom'
+            ? ` ${path.give}`
+            : '';
       return `${path.kind} ${steps.join('/')} of ${path.resource.resource.name}${field}`;
     }
   }
@@ -51,6 +57,8 @@ test('paths address the service, collections, records and fields', () => {
     'Property/a/Media/b': 'record Property["a"]/Media["b"] of Media',
     "Property('a')/ListAgent": 'record Property["a"]/ListAgent of Member',
     "Property('a')/ListAgent/Office/Media": 'collection Property["a"]/ListAgent/Office/Media of Media',
+    "Property('a')/CustomFields": 'custom Property["a"] of Property json',
+    "Property('a')/ListAgent/CustomFields/$count": 'custom Property["a"]/ListAgent of Member count',
     "Property('a')/ListPrice": 'field Property["a"] of Property ListPrice json',
     'Property/a/ListPrice/$value': 'field Property["a"] of Property ListPrice text',
     'Property/a/Appliances/$count': 'field Property["a"] of Property Appliances count',
