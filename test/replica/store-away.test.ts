@@ -1,7 +1,10 @@
 /** A store that cannot be reached for a while, as when its database restarts. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { platError } from '../../src/errors/index.ts';
+import type { ReplicaEvent } from '../../src/replica/events.ts';
+import type { Transport } from '../../src/replica/http/transport.ts';
 import type { Ledger } from '../../src/store/ledger.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SECOND, testClock } from '../support/clock.ts';
@@ -26,7 +29,11 @@ function storeAway({ store }: TestReplica, isAway: (call: keyof Ledger) => boole
   return replaced(store, { ledger });
 }
 
-async function world(t: TestContext, count: number) {
+async function world(
+  t: TestContext,
+  count: number,
+  between = (transport: Transport): Transport => transport,
+) {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(count, clock) });
   const replica = await makeReplica(t, {
@@ -34,6 +41,7 @@ async function world(t: TestContext, count: number) {
     interface: 'reso',
     clock,
     resources: ['Property'],
+    between,
   });
   return { clock, server, replica };
 }
@@ -48,6 +56,50 @@ test('a run waits for a store that is away for a while, and loses nothing', asyn
     replica.told('failed'),
     [1000, 2000, 4000].map((wait) => ({ reason: away.message, wait })),
   );
+});
+
+test('a page that was asked for ahead is given up with the run that asked for it', async (t) => {
+  const asked = Promise.withResolvers<AbortSignal>();
+  const failed = Promise.withResolvers<boolean>();
+  let isFirst = true;
+  const { replica } = await world(t, 20, (transport) => async (request) => {
+    const { signal } = request;
+    if (!isFirst || new URL(request.url).searchParams.get('$skiptoken') !== '4')
+      return await transport(request);
+    asked.resolve(signal);
+    await Promise.race([once(signal, 'abort'), failed.promise]);
+    throw new Error('it never came');
+  });
+  const { ledger } = replica.store;
+  const commit: Ledger['commit'] = async (source, change) => {
+    if (!isFirst || change.records === undefined) return await ledger.commit(source, change);
+    await asked.promise;
+    throw platError('storeUnavailable', {});
+  };
+  const store = replaced(replica.store, { ledger: replaced(ledger, { commit }) });
+  const onEvent = ({ kind }: ReplicaEvent): void => {
+    if (kind !== 'failed') return;
+    isFirst = false;
+    failed.resolve(asked.promise.then(({ aborted }) => aborted));
+  };
+  assert.equal(await replica.replicate({ store, pageSize: 4, onEvent }), 'done');
+  assert.equal(await failed.promise, true);
+  assert.deepEqual(replica.told('failed'), [{ reason: away.message, wait: 1000 }]);
+  assert.deepEqual(replica.told('retry'), []);
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
+});
+
+test('nothing is asked for any more when a proof has ended before its end', async (t) => {
+  const signals: AbortSignal[] = [];
+  const { replica } = await world(t, 20, (transport) => (request) => {
+    signals.push(request.signal);
+    return transport(request);
+  });
+  await replica.replicate();
+  signals.length = 0;
+  const onProgress = (_: string, done: number): void => assert.notEqual(done, 8, 'enough');
+  await assert.rejects(replica.verify({ pageSize: 4, onProgress }), /enough/);
+  assert.ok(signals.length > 2 && signals.every(({ aborted }) => aborted));
 });
 
 test('what fails while the use of a token is noted is the store, and no request', async (t) => {

@@ -11,6 +11,7 @@ import { SHORT_BACKOFF } from '../http/backoff.ts';
 import { PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 import { environmentOf } from './real-environment.ts';
 import { clientOf, discover, type SessionOptions, sourceName } from './session.ts';
+import { untilLeft } from './until-left.ts';
 
 /** Of which copy, and how its source is asked. */
 export type AskOptions = Omit<ReplicateOptions, 'step' | 'watch'>;
@@ -27,6 +28,7 @@ export async function asking<T>(options: AskOptions, work: (copy: Copy) => Promi
   if (known === undefined) {
     throw platError('usage', { reason: `${store.name} holds no copy of ${name}.` });
   }
+  using scope = untilLeft(options.signal ?? new AbortController().signal);
   const { environment, close } = environmentOf(options.environment);
   const session: SessionOptions = {
     windowField: known.windowField,
@@ -35,7 +37,7 @@ export async function asking<T>(options: AskOptions, work: (copy: Copy) => Promi
     ...options,
     environment,
     onEvent: options.onEvent ?? (() => undefined),
-    signal: options.signal ?? new AbortController().signal,
+    signal: scope.signal,
   };
   const { signal, onEvent: tell } = session;
   const size = new PageSize(options.pageSize ?? PAGE_SIZE, tell);

@@ -10,6 +10,7 @@ import type { ReplicateOptions } from './options.ts';
 import { environmentOf } from './real-environment.ts';
 import { hold, openCopy, reopenCopy, type SessionOptions } from './session.ts';
 import { clearTrouble, noteTrouble, passesByItself } from './troubles.ts';
+import { untilLeft } from './until-left.ts';
 import { watch } from './watch.ts';
 
 /** How a run ended. */
@@ -165,21 +166,23 @@ async function run(
   once: { refresh: boolean },
   hasOpened: () => void = () => undefined,
 ): Promise<ReplicateResult> {
+  using scope = untilLeft(session.signal);
+  const own = { ...session, signal: scope.signal };
   if (once.refresh) await forgetUnreadable(session.store, held.name, held.lease);
-  let copy = await openCopy(session, held);
+  let copy = await openCopy(own, held);
   // Of whoever was at work before.
   if (Object.keys(copy.book.get('troubles') ?? {}).length > 0) await clearTrouble(copy.store, copy.name);
   hasOpened();
   try {
     if (once.refresh) await doubtAll(copy, 'it was asked for');
     once.refresh = false;
-    if (session.watch !== true) return await replicateOnce(copy, session);
+    if (session.watch !== true) return await replicateOnce(copy, own);
     const review = async (): Promise<void> => {
       const isProbed = copy.feed.capabilities.isProbed ?? true;
       if (!isProbed || (await copy.feed.shown()).revision !== copy.book.get('revision'))
-        copy = await reopenCopy(copy, session);
+        copy = await reopenCopy(copy, own);
     };
-    await watch({ copy: () => copy, review }, session);
+    await watch({ copy: () => copy, review }, own);
     return 'stopped';
   } finally {
     copy.files?.close();
