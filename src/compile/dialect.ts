@@ -1,5 +1,6 @@
 import type { ScalarType } from '../dictionary/index.ts';
 import type { FunctionName, LikePart, Point, ValueType } from '../query/tree.ts';
+import type { ColumnKind } from './column-value.ts';
 import type { BoundValue, Placeholder, Sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 import type { WordQuery } from './search.ts';
@@ -44,6 +45,10 @@ export interface Dialect {
   readonly members: (collection: Sql, alias: string) => Sql;
   /** A table `alias(value, position)` of a bound JSON list. */
   readonly list: (json: Sql, alias: string) => Sql;
+  /** A table `alias(column, …)` of a bound JSON list of objects, whose members are named like the columns. */
+  readonly rowsOf: (objects: Sql, alias: string, columns: ReadonlyMap<string, ColumnKind>) => Sql;
+  /** Whether a value is one of these texts. */
+  readonly oneOf: (value: Sql, texts: readonly string[]) => Sql;
   /** Needed before OFFSET where no LIMIT stands. */
   readonly noLimit: Sql;
   /** Order that puts null lowest. */

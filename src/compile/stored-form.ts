@@ -3,26 +3,25 @@ import { COUNTED, isChildCount, PERMISSION } from '../records/child-counts.ts';
 import { MEDIA_KINDS, type MediaKind } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
 import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
+import { decode } from './column-value.ts';
 import type { Dialect } from './dialect.ts';
 import { all, name, render, sql } from './fragment.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
 
 /** How a write reads stored records, whichever engine holds them: what it compares, or the whole content. */
-export interface StoredForm<T> {
+export interface StoredForm {
   /** `SELECT … FROM … r` of what a write compares. */
   readonly rows: string;
   /** The same of the whole content. */
   readonly contents: string;
-  row(raw: Readonly<Record<string, T>>): StoredRow;
-  content(raw: Readonly<Record<string, T>>): FieldValues;
+  row(raw: Readonly<Record<string, unknown>>): StoredRow;
+  content(raw: Readonly<Record<string, unknown>>): FieldValues;
 }
 
-/** @param decode the value of a field from its column, as the engine gives it */
-export function storedForm<T>(
+export function storedForm(
   layout: ResourceLayout,
-  decode: (field: Field, raw: T | undefined) => FieldValue,
   dialect: Pick<Dialect, 'sameSystem' | 'placeholder'>,
-): StoredForm<T> {
+): StoredForm {
   const { columnsTable, resource } = layout;
   const typed = typedFields(layout);
   // Fields that a write compares, so that it need not read the whole record.
@@ -45,7 +44,7 @@ export function storedForm<T>(
     return `SELECT ${[...named, ...others].join(', ')} FROM "${columnsTable}" r`;
   };
 
-  const valuesOf = (fields: readonly Field[], raw: Readonly<Record<string, T>>): FieldValues => {
+  const valuesOf = (fields: readonly Field[], raw: Readonly<Record<string, unknown>>): FieldValues => {
     const values: Record<string, FieldValue> = {};
     for (const field of resource.fields.values()) {
       const column = ownColumn(resource, field);

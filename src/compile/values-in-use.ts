@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import type { Role } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
+import { decode } from './column-value.ts';
 import { PUBLISHED, type ResourceLayout, typedFields } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
 
@@ -98,11 +99,10 @@ export function countValues(
 }
 
 /** The same for a stored row whose visibility changed, as a statement with `countedColumns` gives it. */
-export function countMoved<T>(
+export function countMoved(
   model: StoreModel,
   layout: ResourceLayout,
-  raw: Readonly<Record<string, T>>,
-  decode: (field: Field, value: T | undefined) => FieldValue,
+  raw: Readonly<Record<string, unknown>>,
   counters: Counting,
 ): void {
   const fields = countedFields(model, layout).map(({ field }) => field);

@@ -1,10 +1,8 @@
+import type { ColumnKind } from '../compile/column-value.ts';
 import type { StoreModel } from '../compile/model.ts';
 
 /** A value of a row, in whatever engine; truth values are 1 and 0. */
 export type Cell = string | number | null;
-
-/** What the values of a column are. */
-export type ColumnKind = 'text' | 'number' | 'boolean';
 
 /** The columns of a table in their order, with what they hold: no declaration tells it of fields that were dropped. */
 export type Columns = ReadonlyMap<string, ColumnKind>;

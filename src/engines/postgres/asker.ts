@@ -1,10 +1,10 @@
+import { decode } from '../../compile/column-value.ts';
 import type { Planner } from '../../compile/page-plan.ts';
 import type { Asker } from '../../store/check/asker.ts';
-import { decode } from './codec.ts';
-import { bindings, type Session } from './connection/session.ts';
+import { bindings, type ServerSession } from './connection/session.ts';
 
 /** A session, for checks. */
-export const askerOf = ({ rows }: Pick<Session, 'rows'>, planner: Planner): Asker<unknown> => ({
+export const askerOf = ({ rows }: Pick<ServerSession, 'rows'>, planner: Planner): Asker<unknown> => ({
   planner,
   decode,
   rows: (statement) => rows(statement.text, bindings(statement)),

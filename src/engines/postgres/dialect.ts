@@ -10,11 +10,19 @@ import {
   type Sql,
   sql,
 } from '../../compile/fragment.ts';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
 import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
-import { isPartitioned } from './making/partitions.ts';
+import { COLUMN_TYPES } from './column-types.ts';
 import { serverPattern } from './pattern/index.ts';
 import { answerSql, pageSql } from './reading/answer-sql.ts';
+
+/**
+ * Listings and what is part of a record are many, so their tables may be partitioned by originating system. Agents,
+ * offices and all else stay whole: pages of listings look each of their agents up.
+ */
+export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
+  resource.name === 'Property' || systemSource === 'parent';
 
 /** Characters that trim takes away: all that Unicode calls white space. */
 const WHITE_SPACE = bind(
@@ -262,6 +270,10 @@ function inUrl(text: Sql): Sql {
   return sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.!~*''()-]' THEN ${text} ELSE (SELECT string_agg(${written}, '' ORDER BY n) FROM (${bytes}) q) END`;
 }
 
+/** The server's own notation of a list of texts. */
+const textArray = (texts: readonly string[]): string =>
+  `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
+
 export const postgresDialect: Dialect = {
   name: 'postgres',
   placeholder,
@@ -283,6 +295,13 @@ export const postgresDialect: Dialect = {
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
   list: (values, alias) =>
     sql`(SELECT value, position - 1 AS position FROM unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY l(value, position)) ${name(alias)}`,
+  rowsOf: (objects, alias, columns) => {
+    const typed = [...columns].map(
+      ([column, kind]) => sql`${name(column)} ${{ parts: [COLUMN_TYPES[kind]] }}`,
+    );
+    return sql`json_to_recordset(${objects}::json) AS ${name(alias)}(${join(typed, ', ')})`;
+  },
+  oneOf: (value, texts) => sql`${value} = ANY(${bind(textArray(texts))}::text[])`,
   noLimit: sql``,
   order: (value, descending) =>
     descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,

@@ -3,7 +3,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { type FileFault, findModelFaults } from '../../store/check/file-faults.ts';
 import { type Columns, OWN_TABLE_KEYS } from '../../store/raw-tables.ts';
-import type { Session } from './connection/session.ts';
+import type { ServerSession } from './connection/session.ts';
 import { readColumns } from './making/columns.ts';
 import { storedLayouts } from './making/extend.ts';
 import { tablesOf as wantedTables } from './making/tables.ts';
@@ -17,7 +17,7 @@ const BY_INDEX =
   'SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on';
 
 /** What is wrong. Inside a transaction that reads one snapshot. */
-export async function findFileFaults(session: Session, model: StoreModel): Promise<FileFault[]> {
+export async function findFileFaults(session: ServerSession, model: StoreModel): Promise<FileFault[]> {
   const columns = await readColumns(session);
   const faults = findModelFaults(model, (table) => columns.get(table)?.keys() ?? []);
   const add = (what: string): void => void faults.push({ what, kind: 'structure' });

@@ -1,7 +1,8 @@
 import { keyOf, useOf } from '../../store/key-rows.ts';
 import type { KeyStore } from '../../store/key-store.ts';
 import { addUse, type KeyUse, NO_USE } from '../../store/key-store.ts';
-import type { Bindable, Row, Session } from './connection/session.ts';
+import type { Row } from '../../store/session.ts';
+import type { Bindable, ServerSession } from './connection/session.ts';
 
 /**
  * A key is looked up in the store at each request: what one process revokes is refused by all of them at once.
@@ -9,7 +10,7 @@ import type { Bindable, Row, Session } from './connection/session.ts';
  */
 export function postgresKeys(
   rows: (text: string, values: readonly Bindable[]) => Promise<readonly Row[]>,
-  locked: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
+  locked: <T>(work: (session: ServerSession) => Promise<T>) => Promise<T>,
 ): KeyStore {
   return {
     async find(tokenHash) {
@@ -43,7 +44,7 @@ export function postgresKeys(
   };
 }
 
-async function recordUse(session: Session, id: string, use: KeyUse): Promise<void> {
+async function recordUse(session: ServerSession, id: string, use: KeyUse): Promise<void> {
   const [row] = await session.rows('SELECT * FROM plat_key_use WHERE key_id = $1', [id]);
   const sum = addUse(row === undefined ? NO_USE : useOf(row), use);
   await session.run('DELETE FROM plat_key_use WHERE key_id = $1', [id]);

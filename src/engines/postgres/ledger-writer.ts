@@ -1,9 +1,9 @@
 import { type Keys, type Lease, LeaseLost, type LedgerWriter } from '../../store/ledger.ts';
-import type { Session } from './connection/session.ts';
+import type { ServerSession } from './connection/session.ts';
 
 /** Takes or renews a lease; false when somebody else holds it. */
 export async function takeLease(
-  session: Session,
+  session: ServerSession,
   source: string,
   { holder, now, until }: Lease,
 ): Promise<boolean> {
@@ -16,13 +16,13 @@ export async function takeLease(
 }
 
 /** Renews a lease that nobody else has taken meanwhile, not even one who gave it back since. */
-async function keepLease(session: Session, source: string, { holder, until }: Lease): Promise<boolean> {
+async function keepLease(session: ServerSession, source: string, { holder, until }: Lease): Promise<boolean> {
   const text = 'UPDATE plat_leases SET expires = $3 WHERE source = $1 AND holder = $2';
   return (await session.run(text, [source, holder, until])) > 0;
 }
 
 /** Writes the account on a session that is in a transaction. */
-export function postgresLedgerWriter(session: Session): LedgerWriter {
+export function postgresLedgerWriter(session: ServerSession): LedgerWriter {
   const forKeys = async (
     text: string,
     source: string,

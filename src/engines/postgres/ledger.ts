@@ -1,12 +1,13 @@
+import { decode } from '../../compile/column-value.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { isStamp } from '../../records/stamps.ts';
 import { storedState } from '../../records/stored-json.ts';
 import type { Ledger, LedgerChange, Quarantined } from '../../store/ledger.ts';
+import type { Row } from '../../store/session.ts';
 import type { WriteReport } from '../../store/write/report.ts';
-import { decode } from './codec.ts';
-import type { Bindable, Row, Session } from './connection/session.ts';
+import type { Bindable, ServerSession } from './connection/session.ts';
 import { STATE, takeLease } from './ledger-writer.ts';
 
 /** Marks that are deleted under one hold of the write lock. */
@@ -18,7 +19,7 @@ export interface LedgerParts {
   readonly model: () => Promise<StoreModel>;
   readonly commit: (source: string, change: LedgerChange) => Promise<WriteReport>;
   /** Runs a change under the write lock. */
-  readonly locked: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+  readonly locked: <T>(work: (session: ServerSession) => Promise<T>) => Promise<T>;
 }
 
 export function postgresLedger({ rows, model, commit, locked }: LedgerParts): Ledger {

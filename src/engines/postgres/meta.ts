@@ -7,7 +7,7 @@ import { firstEpoch } from '../../store/epoch.ts';
 import type { PartitionField } from '../../store/store.ts';
 import { storedDay, storedNumber, storedStamp } from '../../store/stored-meta.ts';
 import type { CommitTimestamps } from '../../store/write/commit-timestamps.ts';
-import { type Session, withSession } from './connection/session.ts';
+import { type ServerSession, withSession } from './connection/session.ts';
 import { mustKnow, type StoredLayout } from './making/layout-version.ts';
 
 /** What a store tells of itself in one row each. */
@@ -60,7 +60,7 @@ const NAMES = {
   partitions: 'partitions',
 } as const satisfies Readonly<Record<keyof Meta, string>>;
 
-export async function readMeta(session: Session): Promise<Meta> {
+export async function readMeta(session: ServerSession): Promise<Meta> {
   return metaOf(await session.rows('SELECT name, value FROM plat_meta'));
 }
 
@@ -93,7 +93,7 @@ export function metaOf(rows: readonly Readonly<Record<string, unknown>>[]): Meta
   };
 }
 
-export async function writeMeta(session: Session, values: Partial<Meta>): Promise<void> {
+export async function writeMeta(session: ServerSession, values: Partial<Meta>): Promise<void> {
   const rows: [string, string][] = [];
   for (const [name, value] of Object.entries(values)) {
     const stored = Object.entries(NAMES).find(([known]) => known === name)?.[1] ?? name;
@@ -118,11 +118,11 @@ const KEEP_PROMISE = `INSERT INTO plat_meta
  * finds the lock free.
  * @param lastStamp of the store, with the transaction's own. Canonical
  */
-export async function keepPromise(session: Session, lastStamp: string): Promise<void> {
+export async function keepPromise(session: ServerSession, lastStamp: string): Promise<void> {
   await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
 }
 
-export async function readGiven(session: Session): Promise<string | undefined> {
+export async function readGiven(session: ServerSession): Promise<string | undefined> {
   const [row] = await session.rows('SELECT value FROM plat_meta WHERE name = $1', [NAMES.given]);
   return typeof row?.value === 'string' ? row.value : undefined;
 }
@@ -136,11 +136,11 @@ export const givenIn = ({
   given: kept,
 });
 
-export async function readProfile(session: Session): Promise<Profile> {
+export async function readProfile(session: ServerSession): Promise<Profile> {
   return profileOf(await session.rows('SELECT resource, field, since FROM plat_profile'));
 }
 
-export async function writeProfile(session: Session, profile: Profile): Promise<void> {
+export async function writeProfile(session: ServerSession, profile: Profile): Promise<void> {
   const rows = [...profile.since].flatMap(([resource, fields]) =>
     [...fields].map(([field, version]) => [resource, field, version] as const),
   );
@@ -158,7 +158,7 @@ export async function writeProfile(session: Session, profile: Profile): Promise<
  * The model as it is stored, all of one moment if the session is in a transaction that sees one.
  * @throws LayoutTooNew
  */
-export async function readModel(session: Session): Promise<StoreModel> {
+export async function readModel(session: ServerSession): Promise<StoreModel> {
   const { layout, oldestReader, generation, epoch, settings, day } = await readMeta(session);
   mustKnow(layout, oldestReader);
   const profile = await readProfile(session);

@@ -1,5 +1,6 @@
+import type { Row } from '../../store/session.ts';
 import type { Shared, SharedList } from '../../store/shared.ts';
-import type { Bindable, Row } from './connection/session.ts';
+import type { Bindable } from './connection/session.ts';
 import { SERVER_CLOCK } from './writing/stamp-clock.ts';
 
 /** Milliseconds between two looks of a process for lists that expired or are too many. */

@@ -1,10 +1,14 @@
 import type { StoreModel } from '../../compile/model.ts';
 import type { ResourceStatus, StoreStatus } from '../../store/store.ts';
-import type { Session } from './connection/session.ts';
+import type { ServerSession } from './connection/session.ts';
 import { readSystems } from './making/partitions.ts';
 import { readMeta } from './meta.ts';
 
-export async function readStatus(session: Session, model: StoreModel, store: string): Promise<StoreStatus> {
+export async function readStatus(
+  session: ServerSession,
+  model: StoreModel,
+  store: string,
+): Promise<StoreStatus> {
   const stored = [...model.dictionary.resources.values()].filter(({ name }) => model.stores(name));
   const resources: ResourceStatus[] = [];
   for (const resource of stored) {
@@ -32,7 +36,7 @@ export async function readStatus(session: Session, model: StoreModel, store: str
 }
 
 async function resourceStatus(
-  session: Session,
+  session: ServerSession,
   model: StoreModel,
   resource: string,
 ): Promise<ResourceStatus> {
@@ -57,7 +61,10 @@ async function resourceStatus(
   };
 }
 
-async function danglingLinks(session: Session, model: StoreModel): Promise<StoreStatus['danglingLinks']> {
+async function danglingLinks(
+  session: ServerSession,
+  model: StoreModel,
+): Promise<StoreStatus['danglingLinks']> {
   const { links, columnsTable } = model.layout('Property');
   const found: { link: string; keys: number; listings: number }[] = [];
   for (const { field, resource } of links) {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Dialect } from '../../compile/dialect.ts';
+import type { Sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { type Planner, planShowsFile } from '../../compile/page-plan.ts';
 import type {
@@ -45,7 +46,7 @@ import type { PostgresAddress } from './connection/address.ts';
 import { connectPool } from './connection/connect.ts';
 import { damageIn, translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
-import { allow, bindings, type Session, withSession } from './connection/session.ts';
+import { allow, type Bindable, bindings, type ServerSession, withSession } from './connection/session.ts';
 import { dumpStore } from './copying/backup.ts';
 import { exportRecords, readContents } from './copying/export.ts';
 import { findFileFaults, tablesOf } from './file-faults.ts';
@@ -101,7 +102,7 @@ export class PostgresStore implements Store {
     this.secret = opened.secret;
     this.#turns = makeTurns((error) => translateError(error, name, 0));
     const { next } = this.#turns;
-    const locked = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    const locked = <T>(work: (session: ServerSession) => Promise<T>): Promise<T> =>
       next(() => writer.locked<T>(work));
     const rows = rowsOf(lanes.small, name);
     const readModel = () => readStoredModel(lanes.small);
@@ -392,10 +393,12 @@ export class PostgresStore implements Store {
 }
 
 /** Statements by themselves on a connection of a pool; their errors are told as a user is told them. */
-function rowsOf(pool: Pool, store: string): Session['rows'] {
-  return async (text, values = []) => {
+function rowsOf(pool: Pool, store: string): ServerSession['rows'] {
+  return async (text: Sql | string, values: readonly Bindable[] = []) => {
     try {
-      return await withSession(pool, ({ rows }) => rows(text, values));
+      return await withSession(pool, ({ rows }) =>
+        typeof text === 'string' ? rows(text, values) : rows(text),
+      );
     } catch (error) {
       throw translateError(error, store, 0);
     }

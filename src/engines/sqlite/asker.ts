@@ -1,8 +1,8 @@
+import { decode } from '../../compile/column-value.ts';
 import type { Dialect } from '../../compile/dialect.ts';
 import { sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Asker } from '../../store/check/asker.ts';
-import { decode } from './codec.ts';
 import { anyRows, bindings, type Connection, type Raw } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { type ColumnKind, columnKind } from '../../compile/column-value.ts';
 import type { Field } from '../../dictionary/index.ts';
-import type { ColumnKind, Columns } from '../../store/raw-tables.ts';
+import type { Columns } from '../../store/raw-tables.ts';
 
 /** Numbers and truth values are kept as the numbers they are (a BOOLEAN is NUMERIC to the engine); all else is text. */
 const TYPES = { text: 'TEXT', number: 'NUMERIC', boolean: 'BOOLEAN' } as const satisfies Readonly<
@@ -8,20 +9,7 @@ const TYPES = { text: 'TEXT', number: 'NUMERIC', boolean: 'BOOLEAN' } as const s
 >;
 
 /** The type of a field's column. */
-export function columnType({ collection, type }: Field): string {
-  if (collection) return TYPES.text;
-  switch (type.kind) {
-    case 'integer':
-    case 'decimal':
-      return TYPES.number;
-    case 'boolean':
-      return TYPES.boolean;
-    case 'string':
-    case 'date':
-    case 'timestamp':
-      return TYPES.text;
-  }
-}
+export const columnType = (field: Field): string => TYPES[columnKind(field)];
 
 /** The columns of a table; none where there is no such table. */
 export function columnsOf(database: DatabaseSync, table: string): Columns {

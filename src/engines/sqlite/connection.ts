@@ -57,7 +57,10 @@ export function connect(options: ConnectionOptions): Connection {
   };
 }
 
-/** The rows of a statement, also where a damaged one holds a number that no writer of plat gives: then all come as big ones. */
+/**
+ * The rows of a statement. Where a damaged row holds a number that plat never writes and JavaScript cannot represent, all
+ * numbers come as big integers; a statement that writes has written by then and is not repeated.
+ */
 export function anyRows(
   { database, prepare }: Pick<Connection, 'database' | 'prepare'>,
   text: string,
@@ -66,7 +69,7 @@ export function anyRows(
   try {
     return prepare(text).all(...values);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError) || !/^(SELECT|WITH)\b/.test(text)) throw error;
     const statement = database.prepare(text);
     statement.setReadBigInts(true);
     return statement.all(...values);
@@ -76,10 +79,14 @@ export function anyRows(
 /** What the slots of a planned statement stand for. */
 export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 
+/** The engine has no truth values. */
+export const bindable = (value: BoundValue): string | number | null =>
+  typeof value === 'boolean' ? Number(value) : value;
+
 /** The values of a statement as the engine binds them. */
 export function bindings({ values }: Statement, slots: Slots = {}): (string | number | null)[] {
   return values.map((value) => {
     const bound = typeof value === 'object' && value !== null ? (slots[value.slot] ?? null) : value;
-    return typeof bound === 'boolean' ? Number(bound) : bound;
+    return bindable(bound);
   });
 }

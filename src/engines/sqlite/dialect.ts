@@ -244,6 +244,13 @@ export const sqliteDialect: Dialect = {
   lateral: sql``,
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
   list: (values, alias) => sql`(SELECT value, key AS position FROM json_each(${values})) ${name(alias)}`,
+  rowsOf: (objects, alias, columns) => {
+    const members = [...columns.keys()].map(
+      (column) => sql`value ->> ${constantText(column)} AS ${name(column)}`,
+    );
+    return sql`(SELECT ${join(members, ', ')} FROM json_each(${objects})) AS ${name(alias)}`;
+  },
+  oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bind(JSON.stringify(texts))}))`,
   noLimit: sql` LIMIT -1`,
   order: (value, descending) => (descending ? sql`${value} DESC` : value),
   call,

@@ -1,8 +1,8 @@
+import { decode } from '../../compile/column-value.ts';
 import { ownColumn, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
 import type { ContentKey } from '../../store/store.ts';
-import { decode } from './codec.ts';
 import { anyRows, type Connection, type Raw } from './connection.ts';
 
 /** A statement that reads whole records from their columns, in key order. */

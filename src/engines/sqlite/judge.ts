@@ -1,3 +1,4 @@
+import { encode } from '../../compile/column-value.ts';
 import { bind, column, name, render, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -6,8 +7,7 @@ import { countedColumns } from '../../compile/value-counts.ts';
 import { countMoved } from '../../compile/values-in-use.ts';
 import { ownVisibleBits, shownBits, visibleBits } from '../../compile/visibility.ts';
 import type { RowToPut } from '../../records/rows.ts';
-import { decode, encode } from './codec.ts';
-import { bindings, type Connection } from './connection.ts';
+import { bindable, bindings, type Connection } from './connection.ts';
 import type { Counters } from './counters.ts';
 import { sqliteDialect } from './dialect.ts';
 
@@ -51,7 +51,7 @@ export function rowJudge(court: Court, layout: ResourceLayout): (row: RowToPut) 
   const remembered = new Map<string, Bits>();
   const parentBits = parentVisibility(court, layout);
   return (row) => {
-    const given = fields.map((field) => encode(field, ruleValue(layout, field, row)));
+    const given = fields.map((field) => bindable(encode(field, ruleValue(layout, field, row))));
     const id = JSON.stringify(given);
     let own = remembered.get(id);
     if (own === undefined) {
@@ -125,7 +125,7 @@ export function rejudge(
   for (const row of changed) {
     counters.add(layout.resource.name, Number(row.was_visible), textOf(row.was_system), -1);
     counters.add(layout.resource.name, Number(row.visible), textOf(row.system), 1);
-    countMoved(model, layout, row, decode, counters);
+    countMoved(model, layout, row, counters);
   }
   return changed.map((row) => String(row.key));
 }

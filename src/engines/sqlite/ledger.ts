@@ -1,3 +1,4 @@
+import { decode } from '../../compile/column-value.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { isStamp } from '../../records/stamps.ts';
@@ -11,7 +12,6 @@ import {
   type Quarantined,
 } from '../../store/ledger.ts';
 import type { WriteReport } from '../../store/write/report.ts';
-import { decode } from './codec.ts';
 import type { Connection } from './connection.ts';
 
 /** Writes the account on a connection that is in a transaction. */

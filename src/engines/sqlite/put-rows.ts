@@ -1,3 +1,4 @@
+import { decode, encode } from '../../compile/column-value.ts';
 import { render } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { placeOf, textColumns } from '../../compile/text/text-columns.ts';
@@ -5,8 +6,7 @@ import { type CountedRow, countedFields, countValues, type Standing } from '../.
 import type { Field } from '../../dictionary/index.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { NOTHING_TORN, type Settled, settle, textsInTheWay } from '../../store/write/settle-rows.ts';
-import { decode, encode } from './codec.ts';
-import { anyRows, bindings } from './connection.ts';
+import { anyRows, bindable, bindings } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { type Bits, type Court, judgeChildren, rowJudge } from './judge.ts';
 import type { Tombstones } from './tombstones.ts';
@@ -132,7 +132,7 @@ export function rowPutter(court: Court, layout: ResourceLayout, graves: Tombston
       const place = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
       const source = court.source ?? row.stored?.source ?? null;
       const own = [row.kind, rank, file, row.hash, row.audience ?? null, source];
-      const columns = typed.map((field) => encode(field, row.values[field.name]));
+      const columns = typed.map((field) => bindable(encode(field, row.values[field.name])));
       const ready = texts.values(row);
       const seen = [id, row.system, bits.visible, bits.shown];
       insert.run(...place, ...seen, ...own, ...columns, ...(one ? ready : []));

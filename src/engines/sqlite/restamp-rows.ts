@@ -1,9 +1,9 @@
+import { encode } from '../../compile/column-value.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { newestStampField, stampTextColumns, tellsStampsElsewhere } from '../../compile/text/text-columns.ts';
 import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
-import { encode } from './codec.ts';
-import type { Connection } from './connection.ts';
+import { bindable, type Connection } from './connection.ts';
 import { isThisRow, placeInTable, type RowPutter } from './put-rows.ts';
 import type { StoredRows } from './stored-rows.ts';
 
@@ -82,7 +82,7 @@ export function restamper(
       ? undefined
       : connection.prepare(`UPDATE "${textsTable}" SET ${set(texts.columns)} WHERE ${isThisRow(layout)}`);
     for (const { stored: row, values } of rows) {
-      const columns = stamps.map((field) => encode(field, values[field.name]));
+      const columns = stamps.map((field) => bindable(encode(field, values[field.name])));
       const ready = texts.values(values);
       const place = placeInTable(layout, row);
       update.run(...columns, ...(one ? ready : []), ...place);

@@ -3,8 +3,7 @@ import { storedForm } from '../../compile/stored-form.ts';
 import type { FieldValues } from '../../dictionary/index.ts';
 import { DamagedRecord } from '../../records/damage.ts';
 import type { StoredRow } from '../../records/rows.ts';
-import { decode } from './codec.ts';
-import { anyRows, type Connection, type Raw } from './connection.ts';
+import { anyRows, type Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 
 /** What a transaction finds of one resource. */
@@ -20,7 +19,7 @@ export interface StoredRows {
 }
 
 export function storedRows(connection: Connection, layout: ResourceLayout): StoredRows {
-  const form = storedForm<Raw>(layout, decode, sqliteDialect);
+  const form = storedForm(layout, sqliteDialect);
   const select = (rest: string, ...values: readonly string[]): StoredRow[] =>
     anyRows(connection, `${form.rows} ${rest}`, values).map((raw) => sure(layout, form.row(raw)));
   return {

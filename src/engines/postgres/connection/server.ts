@@ -1,5 +1,5 @@
 import { platError } from '../../../errors/index.ts';
-import type { Session } from './session.ts';
+import type { ServerSession } from './session.ts';
 
 /** What a store uses of a server. */
 export interface Server {
@@ -14,7 +14,7 @@ const OLDEST = 150_000;
 const COLLATIONS = ['und-x-icu', 'pg_unicode_fast'];
 
 /** @throws PlatError `storeNotOurs` when a store cannot live there */
-export async function readServer(session: Session, store: string): Promise<Server> {
+export async function readServer(session: ServerSession, store: string): Promise<Server> {
   const [row] = await session.rows(
     `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding,
      (SELECT collname FROM pg_collation WHERE collname = ANY($1::text[]) AND collencoding IN (-1, 6)

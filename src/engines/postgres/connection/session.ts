@@ -1,21 +1,21 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
-import type { BoundValue, Slot, Statement } from '../../../compile/fragment.ts';
+import { type BoundValue, render, type Slot, type Sql, type Statement } from '../../../compile/fragment.ts';
+import type { Row, Session } from '../../../store/session.ts';
+import { postgresDialect } from '../dialect.ts';
 import { patienceOf, takeConnection } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 import { isFull, keepPrepared } from './prepared.ts';
 import { SILENT, type Watch, watch } from './silence.ts';
 
-/** A row as the driver gives it: numbers, texts, truth values, or bytes where bytes were asked for. */
-export type Row = Readonly<Record<string, unknown>>;
-
 /** What can be bound to a statement. */
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
 
-/** One connection, for as long as somebody has it. */
-export interface Session {
+/** A session on a server, with what only the driver's connection does. */
+export interface ServerSession extends Session {
   readonly client: PoolClient;
+  rows(statement: Sql): Promise<readonly Row[]>;
   rows(text: string, values?: readonly Bindable[]): Promise<readonly Row[]>;
-  /** How many rows a statement changed. */
+  run(statement: Sql): Promise<number>;
   run(text: string, values?: readonly Bindable[]): Promise<number>;
   /** Ends the connection when nothing is heard on it. */
   readonly watch: Watch;
@@ -32,7 +32,7 @@ export interface Reading {
 }
 
 /** Something that is done on a session before its connection is given back, such as the end of a transaction. */
-type Ending = (session: Session) => Promise<unknown>;
+type Ending = (session: ServerSession) => Promise<unknown>;
 
 /** How a connection is lent. */
 export interface Lending {
@@ -57,7 +57,7 @@ export class Loan implements Disposable {
   readonly #watch: Watch;
   readonly #lending: Lending;
   readonly #readings: Reading[] = [];
-  readonly #session: Session;
+  readonly #session: ServerSession;
   #hasFailed = false;
   #isLost = false;
 
@@ -74,7 +74,7 @@ export class Loan implements Disposable {
   }
 
   /** Works on the connection. What it throws at once is a rejection like any other. */
-  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async run<T>(work: (session: ServerSession) => Promise<T>): Promise<T> {
     try {
       return await work(this.#session);
     } catch (error) {
@@ -133,24 +133,33 @@ export async function borrow(pool: Pool, lending: Lending = {}): Promise<Loan> {
  * Statements with values come again and again, so the server keeps them prepared; those without are made once, or
  * change tables.
  */
-function sessionOn(client: PoolClient, watch: Watch, readings: Reading[]): Session {
-  const query = async (text: string, values: readonly Bindable[] | undefined): Promise<QueryResult<Row>> =>
-    values === undefined
-      ? client.query<Row>(text)
-      : client.query<Row>({ name: keepPrepared(client, text), text, values: [...values] });
+function sessionOn(client: PoolClient, watch: Watch, readings: Reading[]): ServerSession {
+  const query = async (statement: Sql | string, given?: readonly Bindable[]): Promise<QueryResult<Row>> => {
+    if (typeof statement !== 'string') {
+      const rendered = render(statement, postgresDialect.placeholder);
+      const values = rendered.values.length === 0 ? undefined : bindings(rendered);
+      return query(rendered.text, values);
+    }
+    return given === undefined
+      ? client.query<Row>(statement)
+      : client.query<Row>({ name: keepPrepared(client, statement), text: statement, values: [...given] });
+  };
   return {
+    dialect: postgresDialect,
     client,
     watch,
     keep: (reading) => void readings.push(reading),
-    rows: async (text, values) => (await query(text, values)).rows,
-    run: async (text, values) => (await query(text, values)).rowCount ?? 0,
+    rows: async (statement: Sql | string, values?: readonly Bindable[]) =>
+      (await query(statement, values)).rows,
+    run: async (statement: Sql | string, values?: readonly Bindable[]) =>
+      (await query(statement, values)).rowCount ?? 0,
   };
 }
 
 /** Works on a connection of a pool. @param patience as of `Lending` */
 export async function withSession<T>(
   pool: Pool,
-  work: (session: Session) => Promise<T>,
+  work: (session: ServerSession) => Promise<T>,
   patience?: number,
 ): Promise<T> {
   using loan = await borrow(pool, { patience });
@@ -158,7 +167,7 @@ export async function withSession<T>(
 }
 
 /** Gives a transaction more time for each of its statements, in milliseconds. */
-export async function allow({ run, watch }: Session, milliseconds: number): Promise<void> {
+export async function allow({ run, watch }: ServerSession, milliseconds: number): Promise<void> {
   await run(`SET LOCAL statement_timeout = ${milliseconds}`);
   watch.allow(milliseconds + SILENT);
 }

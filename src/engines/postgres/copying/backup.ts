@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { StoreModel } from '../../../compile/model.ts';
 import { DUMPED_TABLES, type DumpedRows, type StoreDump } from '../../../store/dump.ts';
 import { type Columns, OWN_META } from '../../../store/raw-tables.ts';
-import { type Session, withSession } from '../connection/session.ts';
+import { type ServerSession, withSession } from '../connection/session.ts';
 import { readColumns } from '../making/columns.ts';
 import { readModel } from '../meta.ts';
 import { cellOf } from '../writing/copy-in.ts';
@@ -23,7 +23,7 @@ export function dumpStore(pool: Pool, write: (dump: StoreDump) => Promise<void>)
   });
 }
 
-async function* allRows(session: Session, model: StoreModel): AsyncIterable<DumpedRows> {
+async function* allRows(session: ServerSession, model: StoreModel): AsyncIterable<DumpedRows> {
   const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
   const tables = layouts.flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
   const known = await readColumns(session);

@@ -1,10 +1,11 @@
 import type { Pool } from 'pg';
+import { decode } from '../../../compile/column-value.ts';
 import { ownColumn, type ResourceLayout, typedFields } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import type { FieldValue, FieldValues } from '../../../dictionary/index.ts';
+import type { Row } from '../../../store/session.ts';
 import type { ContentKey } from '../../../store/store.ts';
-import { decode } from '../codec.ts';
-import { borrow, type Row, type Session } from '../connection/session.ts';
+import { borrow, type ServerSession } from '../connection/session.ts';
 
 /** A statement that reads whole records from their columns, in key order. */
 function contentStatement(layout: ResourceLayout, where: string): string {
@@ -51,7 +52,7 @@ export async function* exportRecords(pool: Pool, model: StoreModel, resource: st
 
 /** The records of a key, or the children of a record. */
 export async function readContents(
-  session: Session,
+  session: ServerSession,
   model: StoreModel,
   resource: string,
   of: ContentKey,

@@ -15,7 +15,7 @@ import { type PostgresAddress, postgresAddress } from '../connection/address.ts'
 import { connectPool } from '../connection/connect.ts';
 import { translateError } from '../connection/errors.ts';
 import { readServer } from '../connection/server.ts';
-import { type Session, withSession } from '../connection/session.ts';
+import { type ServerSession, withSession } from '../connection/session.ts';
 import { addColumns, readColumns } from '../making/columns.ts';
 import { makeFunctions } from '../making/create.ts';
 import { extendTables, readCatalog, storedLayouts } from '../making/extend.ts';
@@ -37,7 +37,7 @@ import { alignSystems } from './align-systems.ts';
 export async function postgresTables(text: string, partitions?: PartitionField): Promise<RawTables> {
   const address = postgresAddress(text);
   const pool = connectPool(address, { most: 1, pipeline: false });
-  const on = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+  const on = <T>(work: (session: ServerSession) => Promise<T>): Promise<T> =>
     withSession(pool, work).catch((error: unknown) => {
       throw translateError(error, address.name, 0);
     });
@@ -76,7 +76,7 @@ export async function postgresTables(text: string, partitions?: PartitionField):
 }
 
 function target(
-  session: Session,
+  session: ServerSession,
   { schema, name }: PostgresAddress,
   partitions: PartitionField | undefined,
 ): RawTarget {
@@ -112,7 +112,7 @@ function target(
 }
 
 /** Two copies into one place would take each other's rows for their own; the lock is the connection's. */
-async function mustBeAlone(session: Session, { schema, name }: PostgresAddress): Promise<void> {
+async function mustBeAlone(session: ServerSession, { schema, name }: PostgresAddress): Promise<void> {
   const [row] = await session.rows('SELECT pg_try_advisory_lock($1, hashtext($2)) AS alone', [
     LOCK_CLASS,
     `copy into ${schema}`,
@@ -120,7 +120,7 @@ async function mustBeAlone(session: Session, { schema, name }: PostgresAddress):
   if (row?.alone !== true) throw platError('failed', { reason: `Another copy into ${name} is at work.` });
 }
 
-async function isWhole(session: Session): Promise<boolean> {
+async function isWhole(session: ServerSession): Promise<boolean> {
   const [row] = await session.rows("SELECT to_regclass('plat_meta') IS NOT NULL AS there", []);
   if (row?.there !== true) return false;
   if ((await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'")).length === 0) return false;
@@ -129,7 +129,7 @@ async function isWhole(session: Session): Promise<boolean> {
   return true;
 }
 
-async function inTransaction(session: Session, work: () => Promise<void>): Promise<void> {
+async function inTransaction(session: ServerSession, work: () => Promise<void>): Promise<void> {
   await session.run('BEGIN');
   try {
     await work();
@@ -142,7 +142,7 @@ async function inTransaction(session: Session, work: () => Promise<void>): Promi
 
 const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
-async function tablesOf(session: Session, model: StoreModel): Promise<RawTable[]> {
+async function tablesOf(session: ServerSession, model: StoreModel): Promise<RawTable[]> {
   const tables = await readColumns(session);
   return [...tableKeys(model)].map(([name, key]) => {
     const kinds: Columns = tables.get(name) ?? new Map();
@@ -151,7 +151,7 @@ async function tablesOf(session: Session, model: StoreModel): Promise<RawTable[]
 }
 
 async function readRows(
-  session: Session,
+  session: ServerSession,
   { name, key, columns }: RawTable,
   after: RawRow | undefined,
   limit: number,
@@ -174,7 +174,7 @@ function cellOf(raw: unknown): Cell {
 }
 
 async function prepare(
-  session: Session,
+  session: ServerSession,
   store: string,
   model: StoreModel,
   tables: readonly RawTable[],
@@ -202,7 +202,7 @@ function systemsOf({ columns }: RawTable, rows: readonly RawRow[]): string[] {
 }
 
 async function change(
-  session: Session,
+  session: ServerSession,
   { name, key, columns }: RawTable,
   gone: readonly RawRow[],
   put: readonly RawRow[],

@@ -1,7 +1,7 @@
 import type { StoreModel } from '../../../compile/model.ts';
 import type { CommitTimestamps } from '../../../store/write/commit-timestamps.ts';
 import { publishDictionary } from '../../../store/write/publish-dictionary.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 import { givenIn, writeMeta } from '../meta.ts';
 import { postgresTransaction } from '../writing/transaction.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
@@ -9,7 +9,7 @@ import { recreateView } from './views.ts';
 
 /** Inside a transaction: tables, views and the published dictionary as the model has them. */
 export async function applyModel(
-  session: Session,
+  session: ServerSession,
   model: StoreModel,
   timestamps: CommitTimestamps,
 ): Promise<void> {

@@ -1,15 +1,10 @@
-import type { ColumnKind, Columns } from '../../../store/raw-tables.ts';
-import { TEXT } from '../codec.ts';
-import type { Session } from '../connection/session.ts';
-
-const TYPES: Readonly<Record<ColumnKind, string>> = {
-  text: TEXT,
-  number: 'double precision',
-  boolean: 'boolean',
-};
+import type { ColumnKind } from '../../../compile/column-value.ts';
+import type { Columns } from '../../../store/raw-tables.ts';
+import { COLUMN_TYPES } from '../column-types.ts';
+import type { ServerSession } from '../connection/session.ts';
 
 /** The columns of the tables in the schema of a store. */
-export async function readColumns(session: Session): Promise<ReadonlyMap<string, Columns>> {
+export async function readColumns(session: ServerSession): Promise<ReadonlyMap<string, Columns>> {
   const rows = await session.rows(
     `SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, NULL) AS type
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -32,12 +27,12 @@ function kindOf(type: string): ColumnKind {
 
 /** Adds what a table lacks: columns of fields that are not declared any more keep their values, should they come back. */
 export async function addColumns(
-  session: Session,
+  session: ServerSession,
   table: string,
   known: Columns | undefined,
   wanted: Columns,
 ): Promise<void> {
   for (const [name, kind] of wanted) {
-    if (!known?.has(name)) await session.run(`ALTER TABLE "${table}" ADD "${name}" ${TYPES[kind]}`);
+    if (!known?.has(name)) await session.run(`ALTER TABLE "${table}" ADD "${name}" ${COLUMN_TYPES[kind]}`);
   }
 }

@@ -12,7 +12,7 @@ import type { PartitionField } from '../../../store/store.ts';
 import { CommitTimestamps, nothingGiven } from '../../../store/write/commit-timestamps.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { readServer, type Server } from '../connection/server.ts';
-import { type Session, withSession } from '../connection/session.ts';
+import { type ServerSession, withSession } from '../connection/session.ts';
 import { readMeta, writeMeta, writeProfile } from '../meta.ts';
 import { underLock } from '../writing/lock.ts';
 import { NOTHING_HELD, SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
@@ -88,7 +88,7 @@ function makeStore(
   });
 }
 
-async function inspect(session: Session, { schema, name }: PostgresAddress): Promise<Found> {
+async function inspect(session: ServerSession, { schema, name }: PostgresAddress): Promise<Found> {
   const [row] = await session.rows(
     `SELECT to_regclass($1) IS NOT NULL AS store, (SELECT count(*) FROM pg_class c
      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2 AND c.relkind IN ('r', 'v', 'p')) AS tables`,
@@ -111,7 +111,7 @@ async function inspect(session: Session, { schema, name }: PostgresAddress): Pro
 
 /** Tables stay as they were made: what is asked for and is not so is not passed over. */
 async function checkPartitions(
-  session: Session,
+  session: ServerSession,
   store: string,
   partitions: PartitionField | undefined,
 ): Promise<void> {
@@ -127,19 +127,19 @@ const functionsVersion = (server: Server): string =>
   hash('sha256', renewable(server).join('\n'), 'hex').slice(0, 16);
 
 /** Whether the functions are of this plat, or of a newer one that lets this one go on. */
-async function isCurrent(session: Session, server: Server): Promise<boolean> {
+async function isCurrent(session: ServerSession, server: Server): Promise<boolean> {
   const { layout, functions } = await readMeta(session);
   return layout > LAYOUT_VERSION || functions === functionsVersion(server);
 }
 
 /** Functions, and whatever else is made anew when its text has changed. */
-export async function makeFunctions(session: Session, server: Server): Promise<void> {
+export async function makeFunctions(session: ServerSession, server: Server): Promise<void> {
   for (const text of renewable(server)) await session.run(text);
   await writeMeta(session, { functions: functionsVersion(server) });
 }
 
 async function makeTables(
-  session: Session,
+  session: ServerSession,
   { schema }: PostgresAddress,
   server: Server,
   { create: settings, partitions }: StoreWish & { readonly create: StoreSettings },

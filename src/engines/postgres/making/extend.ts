@@ -1,6 +1,6 @@
 import type { ResourceLayout } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 import { partitionsOf, partitionTable, readSystems } from './partitions.ts';
 import { tablesOf } from './tables.ts';
 
@@ -11,7 +11,7 @@ interface Catalog {
   readonly indexes: ReadonlySet<string>;
 }
 
-export async function readCatalog(session: Session): Promise<Catalog> {
+export async function readCatalog(session: ServerSession): Promise<Catalog> {
   const rows = await session.rows(
     `SELECT c.relname AS name, c.relkind IN ('i', 'I') AS is_index, array_to_string(ARRAY(
        SELECT a.attname FROM pg_attribute a
@@ -33,7 +33,7 @@ export const storedLayouts = (model: StoreModel): ResourceLayout[] =>
 
 /** Adds what a newer profile or a newer plat needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
 export async function extendTables(
-  session: Session,
+  session: ServerSession,
   { columns, indexes }: Catalog,
   layouts: readonly ResourceLayout[],
 ): Promise<void> {
@@ -70,7 +70,7 @@ function keptWithRow(name: string, texts: readonly string[], compression: string
 }
 
 /** The faster compression where the server was built with it. */
-async function readCompression(session: Session): Promise<string> {
+async function readCompression(session: ServerSession): Promise<string> {
   const [row] = await session.rows(
     "SELECT 'lz4' = ANY(enumvals) AS lz4 FROM pg_settings WHERE name = 'default_toast_compression'",
   );

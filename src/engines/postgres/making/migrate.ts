@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { isLockTimeout } from '../connection/errors.ts';
-import { type Session, withSession } from '../connection/session.ts';
+import { type ServerSession, withSession } from '../connection/session.ts';
 import { readMeta, readModel, writeMeta } from '../meta.ts';
 import { Undo, underLock } from '../writing/lock.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
@@ -30,7 +30,7 @@ export interface MigrateOptions {
  */
 export async function migrateStore(pool: Pool, options: MigrateOptions = {}): Promise<void> {
   const { migrations = MIGRATIONS, rest = () => setTimeout(REST) } = options;
-  const isBehind = async (session: Session) =>
+  const isBehind = async (session: ServerSession) =>
     stepFrom(migrations, (await readMeta(session)).layout) !== undefined;
   if (!(await withSession(pool, isBehind))) return;
   for (let tries = 1; ; ) {
@@ -54,7 +54,7 @@ const stepFrom = (migrations: readonly Migration[], layout: number): Migration |
 type Outcome = 'done' | 'moved' | 'in the way';
 
 function migrateOnce(pool: Pool, migrations: readonly Migration[], isLastTry: boolean): Promise<Outcome> {
-  const move = async (session: Session): Promise<Outcome | Undo<Outcome>> => {
+  const move = async (session: ServerSession): Promise<Outcome | Undo<Outcome>> => {
     const { layout, generation } = await readMeta(session);
     const step = stepFrom(migrations, layout);
     if (step === undefined) return 'done';
@@ -80,7 +80,7 @@ function migrateOnce(pool: Pool, migrations: readonly Migration[], isLastTry: bo
 }
 
 /** A newer layout may want columns and indexes that a store was made before. */
-async function extendAll(session: Session): Promise<void> {
+async function extendAll(session: ServerSession): Promise<void> {
   const model = await readModel(session);
   await extendTables(session, await readCatalog(session), storedLayouts(model));
 }

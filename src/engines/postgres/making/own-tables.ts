@@ -1,4 +1,4 @@
-import { TEXT } from '../codec.ts';
+import { TEXT } from '../column-types.ts';
 
 const table = (name: string, columns: string): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (${columns.replaceAll(' text', ` ${TEXT}`)})`;

@@ -1,13 +1,5 @@
-import type { ResourceLayout } from '../../../compile/layout/index.ts';
 import type { RowToPut } from '../../../records/rows.ts';
-import type { Session } from '../connection/session.ts';
-
-/**
- * Listings and what is part of a record are many, so their tables may be laid apart by originating system. Agents,
- * offices and all else stay whole: pages of listings look each of their agents up.
- */
-export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
-  resource.name === 'Property' || systemSource === 'parent';
+import type { ServerSession } from '../connection/session.ts';
 
 /**
  * Systems that one transaction makes partitions for: each takes a dozen locks a table, of which a server may have no
@@ -39,7 +31,7 @@ function partitionOf(table: string, number: number): string {
  * reading nor writing (SHARE UPDATE EXCLUSIVE). There is no partition for all else, which would be locked, too, and
  * looked through.
  */
-function creation({ client }: Session, table: string, number: number, system: string | null): string {
+function creation({ client }: ServerSession, table: string, number: number, system: string | null): string {
   const partition = partitionOf(table, number);
   const value = system === null ? 'NULL' : client.escapeLiteral(system);
   return `CREATE TABLE "${partition}" (LIKE "${table}" INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION);
@@ -47,7 +39,7 @@ function creation({ client }: Session, table: string, number: number, system: st
 }
 
 /** The systems that have partitions, with their numbers; undefined in a store whose tables are whole. */
-export async function readSystems(session: Session): Promise<ReadonlyMap<string, number> | undefined> {
+export async function readSystems(session: ServerSession): Promise<ReadonlyMap<string, number> | undefined> {
   const kept = await session.rows("SELECT 1 FROM plat_meta WHERE name = 'partitions'", []);
   if (kept.length === 0) return undefined;
   const rows = await session.rows('SELECT system, number FROM plat_partitions ORDER BY number', []);
@@ -59,7 +51,7 @@ type Table = { readonly name: string; readonly isPartitioned: boolean };
 
 /** Makes the partitions of a new table, if it has any. */
 export async function partitionTable(
-  session: Session,
+  session: ServerSession,
   { name, isPartitioned }: Table,
   systems: Systems,
 ): Promise<void> {
@@ -74,7 +66,7 @@ export const partitionsOf = ({ name, isPartitioned }: Table, systems: Systems): 
     ? [WITHOUT, ...systems.values()].map((number) => partitionOf(name, number))
     : [];
 
-async function withoutPartitions(session: Session, systems: readonly string[]): Promise<string[]> {
+async function withoutPartitions(session: ServerSession, systems: readonly string[]): Promise<string[]> {
   if (systems.length === 0) return [];
   const text = 'SELECT system FROM plat_partitions WHERE system = ANY($1::text[])';
   const known = new Set((await session.rows(text, [systems])).map(({ system }) => system));
@@ -82,7 +74,7 @@ async function withoutPartitions(session: Session, systems: readonly string[]): 
 }
 
 /** Makes the partitions of systems that have none yet, of all tables, under the write lock. */
-export async function makePartitions(session: Session, systems: readonly string[]): Promise<void> {
+export async function makePartitions(session: ServerSession, systems: readonly string[]): Promise<void> {
   const fresh = await withoutPartitions(session, systems);
   if (fresh.length === 0) return;
   const tables = await session.rows(
@@ -113,7 +105,7 @@ export function* systemsAtOnce(systems: Iterable<string>): Iterable<string[]> {
  */
 export type Placing = (rows: readonly RowToPut[]) => Promise<void>;
 
-export function placing(session: Session): Placing {
+export function placing(session: ServerSession): Placing {
   const known = new Set<string>();
   return async (rows) => {
     const systems = new Set(

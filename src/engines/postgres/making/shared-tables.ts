@@ -1,4 +1,4 @@
-import { TEXT } from '../codec.ts';
+import { TEXT } from '../column-types.ts';
 
 /**
  * What the processes of one store share: nothing of worth, so it is written to no log, and gone when the server has

@@ -1,6 +1,7 @@
+import { columnKind } from '../../../compile/column-value.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../../compile/layout/index.ts';
-import { columnType, TEXT } from '../codec.ts';
-import { isPartitioned } from './partitions.ts';
+import { COLUMN_TYPES, TEXT } from '../column-types.ts';
+import { isPartitioned } from '../dialect.ts';
 
 /** A table as a layout wants it. */
 export interface WantedTable {
@@ -41,7 +42,10 @@ export function tablesOf(layout: ResourceLayout, apart: boolean): WantedTable[] 
     ['_audience', 'integer'],
     ['_source', TEXT],
   ];
-  const typed = typedFields(layout).map((field): [string, string] => [field.name, columnType(field)]);
+  const typed = typedFields(layout).map((field): [string, string] => [
+    field.name,
+    COLUMN_TYPES[columnKind(field)],
+  ]);
   const texts = textNames(layout);
   const ready: [string, string][] = [
     ['_profile', needed('integer')],

@@ -3,7 +3,7 @@ import { viewColumns } from '../../../compile/layout/view-columns.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import type { RowFaults } from '../../../store/check/row-faults.ts';
 import { viewFault } from '../../../store/check/table-faults.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 
 /**
  * The views that people query (docs/sql-views.md): a column for each field in use, agent and office fields joined.
@@ -11,7 +11,7 @@ import type { Session } from '../connection/session.ts';
  * @param before the columns that the view has; none: there is no view
  */
 export async function recreateView(
-  session: Session,
+  session: ServerSession,
   model: StoreModel,
   layout: ResourceLayout,
   before: readonly string[],
@@ -28,7 +28,7 @@ function isAmongColumns(model: StoreModel, layout: ResourceLayout, names: readon
 
 /** Makes it whatever is there. */
 async function makeView(
-  session: Session,
+  session: ServerSession,
   model: StoreModel,
   layout: ResourceLayout,
   before: readonly string[],
@@ -56,7 +56,7 @@ interface Found {
   readonly columns: readonly string[];
 }
 
-async function findView(session: Session, viewName: string): Promise<Found | undefined> {
+async function findView(session: ServerSession, viewName: string): Promise<Found | undefined> {
   const [row] = await session.rows(
     `SELECT pg_get_viewdef(c.oid) AS text, array_to_string(ARRAY(
        SELECT a.attname FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
@@ -72,7 +72,7 @@ async function findView(session: Session, viewName: string): Promise<Found | und
  * of another view that is made so, and that nobody ever sees.
  */
 export async function findViewFaults(
-  session: Session,
+  session: ServerSession,
   model: StoreModel,
   layout: ResourceLayout,
 ): Promise<readonly RowFaults[]> {
@@ -93,7 +93,11 @@ export async function findViewFaults(
 }
 
 /** Makes the view anew where it is not as it should be; inside a write transaction. */
-export async function mendView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void> {
+export async function mendView(
+  session: ServerSession,
+  model: StoreModel,
+  layout: ResourceLayout,
+): Promise<void> {
   const found = await findView(session, layout.viewName);
   await makeView(session, model, layout, found?.columns ?? []);
 }

@@ -1,7 +1,8 @@
 import type { QueryConfig } from 'pg';
 import type { Rest } from '../../../compile/read.ts';
+import type { Row } from '../../../store/session.ts';
 import type { BodyCheck } from '../../../store/whole/whole-bodies.ts';
-import type { Row, Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 import { Portions } from './portions.ts';
 
 /** The texts of a statement's rows, joined by commas (answer-sql.ts). */
@@ -28,7 +29,7 @@ const WHOLE = 512 * 1024;
 
 /** Reads an answer: small ones to their end, of others the beginning. When it resolves, all texts are made. */
 export async function readAnswer(
-  session: Session,
+  session: ServerSession,
   statement: QueryConfig,
   { check, whole }: AnswerWish,
 ): Promise<Answer> {
@@ -46,7 +47,7 @@ export async function readAnswer(
 
 /** Reads an answer to its end, however large it is. */
 export async function readWhole(
-  session: Session,
+  session: ServerSession,
   statement: QueryConfig,
   { check }: AnswerWish,
 ): Promise<Uint8Array | undefined> {

@@ -2,7 +2,7 @@ import type { StoreModel } from '../../../compile/model.ts';
 import { NewDay, type OverdueDay } from '../../../store/new-day.ts';
 import type { Horizon } from '../../../store/store.ts';
 import { translateError } from '../connection/errors.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 import { readState, type StampClock, type State } from '../writing/stamp-clock.ts';
 import { ChangePosition } from './change-position.ts';
 
@@ -12,7 +12,7 @@ export interface StateSource {
   readonly name: string;
   readonly clock: StampClock;
   /** Small statements on the server that is written to. */
-  readonly rows: Session['rows'];
+  readonly rows: ServerSession['rows'];
   /** The model as it is stored; waits for no write. */
   readonly readModel: () => Promise<StoreModel>;
   /** Judges by the rules of a new day, unless somebody else is writing. */

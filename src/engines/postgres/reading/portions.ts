@@ -1,6 +1,7 @@
 import { Query, type QueryConfig } from 'pg';
+import type { Row } from '../../../store/session.ts';
 import type { BodyCheck } from '../../../store/whole/whole-bodies.ts';
-import type { Row, Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 
 /** Characters of texts that become bytes together. */
 const PORTION = 128 * 1024;
@@ -12,7 +13,7 @@ const AHEAD = 2;
  * them the connection is not read, and so the server waits, too.
  */
 export class Portions {
-  readonly #session: Session;
+  readonly #session: ServerSession;
   readonly #check: BodyCheck;
   readonly #ready: Buffer[] = [];
   #texts: string[] = [];
@@ -27,7 +28,7 @@ export class Portions {
   readonly done: Promise<void>;
 
   /** @param check looks at each portion before anybody gets it */
-  constructor(session: Session, statement: QueryConfig, check: BodyCheck) {
+  constructor(session: ServerSession, statement: QueryConfig, check: BodyCheck) {
     this.#session = session;
     this.#check = check;
     const query = new Query<Row>(statement);

@@ -1,5 +1,5 @@
 import type { ResourceLayout } from '../../../compile/layout/index.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 
 /** Places of a list that are looked up at once. */
 const PROBES = 256;
@@ -9,7 +9,7 @@ const PROBES = 256;
  * looked up, then those between two of them; ids whose rows are gone are stepped over.
  */
 export async function positionAfter(
-  rows: Session['rows'],
+  rows: ServerSession['rows'],
   { textsTable }: ResourceLayout,
   ids: Uint32Array,
   key: string,

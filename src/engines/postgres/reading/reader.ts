@@ -1,6 +1,6 @@
 import type { Lane, ReadCaller } from '../../../store/read-caller.ts';
 import type { Lanes } from '../connection/lanes.ts';
-import { borrow, type Session } from '../connection/session.ts';
+import { borrow, type ServerSession } from '../connection/session.ts';
 import { SILENT } from '../connection/silence.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
@@ -37,7 +37,7 @@ export interface Reading {
 export async function readSnapshot<T>(
   lanes: Lanes,
   { milliseconds, lane, caller }: Reading,
-  work: (session: Session) => Promise<T>,
+  work: (session: ServerSession) => Promise<T>,
 ): Promise<Snapshot<T>> {
   let began = performance.now();
   using loan = await borrow(lanes[lane], {

@@ -24,7 +24,7 @@ import { watchedStream } from '../../../store/watched.ts';
 import { mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import type { Lanes } from '../connection/lanes.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 import type { AnswerWish } from './answer.ts';
 import type { LiveState } from './live-state.ts';
 import { positionAfter } from './position.ts';
@@ -141,7 +141,7 @@ export class Reads {
   async read<T>(
     lane: Lane,
     { milliseconds, caller, damaged }: ReadOptions,
-    work: (session: Session, planner: Planner) => Promise<T>,
+    work: (session: ServerSession, planner: Planner) => Promise<T>,
   ): Promise<T> {
     const { name, dialect, state, lanes, readServers } = this.#source;
     try {

@@ -1,8 +1,9 @@
 import type { QueryConfig, QueryResult } from 'pg';
 import type { FoundRow, PagePlan, PlannedStatement } from '../../../compile/plan.ts';
 import type { Page } from '../../../compile/read.ts';
+import type { Row } from '../../../store/session.ts';
 import { keepPrepared } from '../connection/prepared.ts';
-import { bindings, type Row, type Session, type Slots } from '../connection/session.ts';
+import { bindings, type ServerSession, type Slots } from '../connection/session.ts';
 import { cellOf } from '../writing/copy-in.ts';
 import { type Answer, type AnswerWish, readAnswer, readWhole } from './answer.ts';
 
@@ -14,14 +15,19 @@ const NO_ROWS: Page = { body: new Uint8Array(0), rows: 0, more: false };
  */
 type Kept = 'kept' | 'once';
 
-function asked({ client }: Session, statement: PlannedStatement, kept: Kept, slots: Slots = {}): QueryConfig {
+function asked(
+  { client }: ServerSession,
+  statement: PlannedStatement,
+  kept: Kept,
+  slots: Slots = {},
+): QueryConfig {
   const { text } = statement;
   const values = bindings(statement, slots);
   return kept === 'kept' ? { name: keepPrepared(client, text), text, values } : { text, values };
 }
 
 async function ask(
-  session: Session,
+  session: ServerSession,
   statement: PlannedStatement,
   kept: Kept,
   slots: Slots = {},
@@ -30,18 +36,22 @@ async function ask(
   return result.rows;
 }
 
-export async function readNumber(session: Session, statement: PlannedStatement, kept: Kept): Promise<number> {
+export async function readNumber(
+  session: ServerSession,
+  statement: PlannedStatement,
+  kept: Kept,
+): Promise<number> {
   const [row] = await ask(session, statement, kept);
   return Number(row?.n ?? 0);
 }
 
-export async function readIds(session: Session, statement: PlannedStatement): Promise<Uint32Array> {
+export async function readIds(session: ServerSession, statement: PlannedStatement): Promise<Uint32Array> {
   const rows = await ask(session, statement, 'once');
   return Uint32Array.from(rows, (row) => Number(row.id));
 }
 
 export function readBody(
-  session: Session,
+  session: ServerSession,
   statement: PlannedStatement,
   kept: Kept,
   wish: AnswerWish,
@@ -50,7 +60,7 @@ export function readBody(
 }
 
 /** Reads a page on one snapshot. */
-export function readPage(session: Session, plan: PagePlan, wish: AnswerWish): Promise<Page> {
+export function readPage(session: ServerSession, plan: PagePlan, wish: AnswerWish): Promise<Page> {
   switch (plan.kind) {
     case 'range':
       return rangePage(session, plan, wish);
@@ -62,7 +72,7 @@ export function readPage(session: Session, plan: PagePlan, wish: AnswerWish): Pr
 }
 
 async function rangePage(
-  session: Session,
+  session: ServerSession,
   plan: PagePlan & { kind: 'range' },
   wish: AnswerWish,
 ): Promise<Page> {
@@ -73,7 +83,7 @@ async function rangePage(
 }
 
 async function searchPage(
-  session: Session,
+  session: ServerSession,
   plan: PagePlan & { kind: 'search' },
   wish: AnswerWish,
 ): Promise<Page> {
@@ -98,7 +108,7 @@ function foundRow(row: Row): FoundRow {
 }
 
 async function answerOf(
-  session: Session,
+  session: ServerSession,
   statement: PlannedStatement,
   rows: readonly FoundRow[],
   wish: AnswerWish,
@@ -116,7 +126,7 @@ async function answerOf(
 const SPARE = 100;
 
 async function listPage(
-  session: Session,
+  session: ServerSession,
   plan: PagePlan & { kind: 'list' },
   wish: AnswerWish,
 ): Promise<Page> {

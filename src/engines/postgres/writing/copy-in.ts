@@ -1,5 +1,5 @@
 import type { Connection, Submittable } from 'pg';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 
 /** A value as COPY takes it. */
 export type Cell = string | number | boolean | null;
@@ -38,7 +38,7 @@ const CHUNK = 256 * 1024;
  * can be made while the server stores those before them.
  */
 export function copyIn(
-  session: Session,
+  session: ServerSession,
   table: string,
   columns: readonly string[],
   rows: Iterable<readonly Cell[]>,

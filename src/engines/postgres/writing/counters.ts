@@ -1,6 +1,6 @@
 import { AFTER_VALUES, VALUES, type ValueInUse, valuesOf } from '../../../compile/values-in-use.ts';
 import { PendingCounts } from '../../../store/write/pending-counts.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 
 /**
  * How many rows each resource has of each visibility and originating system, kept in the transaction that changes
@@ -16,7 +16,7 @@ export interface Counters {
   valuesInUse(): Promise<ValueInUse[]>;
 }
 
-export function counters(session: Session): Counters {
+export function counters(session: ServerSession): Counters {
   const pending = new PendingCounts();
   return {
     add: (resource, visible, system, rows) => pending.add(resource, visible, system, rows),

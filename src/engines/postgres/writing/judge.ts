@@ -1,3 +1,4 @@
+import { columnKind, encode } from '../../../compile/column-value.ts';
 import { bind, join, name, render, type Sql, sql } from '../../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
@@ -6,8 +7,8 @@ import { countedColumns } from '../../../compile/value-counts.ts';
 import { countMoved } from '../../../compile/values-in-use.ts';
 import { ownVisibleBits, shownBits, visibleBits } from '../../../compile/visibility.ts';
 import type { RowToPut } from '../../../records/rows.ts';
-import { columnType, decode, encode } from '../codec.ts';
-import { bindings, type Session } from '../connection/session.ts';
+import { COLUMN_TYPES } from '../column-types.ts';
+import { bindings, type ServerSession } from '../connection/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import type { Counters } from './counters.ts';
 
@@ -19,7 +20,7 @@ export interface Bits {
 
 /** Where rows are judged. */
 export interface Court {
-  readonly session: Session;
+  readonly session: ServerSession;
   readonly model: StoreModel;
   readonly counters: Counters;
   /** The source of the records that are written; null in an authority. */
@@ -71,7 +72,7 @@ async function judgeValues(
   const fields = ruleFields(layout);
   const columns = fields.map(
     (field, index) =>
-      sql`(v.value ->> ${text(String(index))})::${text(columnType(field))} AS ${name(ruleColumn(layout, field))}`,
+      sql`(v.value ->> ${text(String(index))})::${text(COLUMN_TYPES[columnKind(field)])} AS ${name(ruleColumn(layout, field))}`,
   );
   const list = bind(`[${given.join()}]`);
   const values = sql`(SELECT ${join([sql`v.place AS _place`, ...columns], ', ')} FROM json_array_elements(${list}::json) WITH ORDINALITY v(value, place)) r`;
@@ -137,7 +138,7 @@ async function rejudge(
   for (const row of rows) {
     counters.add(layout.resource.name, Number(row.was_visible), textOf(row.was_system), -1);
     counters.add(layout.resource.name, Number(row.visible), textOf(row.system), 1);
-    countMoved(model, layout, row, decode, counters);
+    countMoved(model, layout, row, counters);
   }
   return rows.map((row) => String(row.key));
 }

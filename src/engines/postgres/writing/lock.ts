@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
 import { platError } from '../../../errors/index.ts';
+import type { Row } from '../../../store/session.ts';
 import { isUnavailable } from '../connection/errors.ts';
-import { type Row, type Session, withSession } from '../connection/session.ts';
+import { type ServerSession, withSession } from '../connection/session.ts';
 import { LOCK_CLASS } from '../making/functions.ts';
 import { LAYOUT_VERSION, mustKnow } from '../making/layout-version.ts';
 
@@ -48,7 +49,7 @@ export interface LockOptions {
  */
 export async function underLock<T>(
   pool: Pool,
-  work: (session: Session) => Promise<T | Undo<T>>,
+  work: (session: ServerSession) => Promise<T | Undo<T>>,
   { known = LAYOUT_VERSION, patience = PATIENCE }: LockOptions = {},
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -78,7 +79,7 @@ export async function underLock<T>(
 }
 
 /** @throws PlatError `writeUnknown` when the server is lost before it says that it has committed */
-async function commit(session: Session): Promise<void> {
+async function commit(session: ServerSession): Promise<void> {
   try {
     await session.run('COMMIT');
   } catch (error) {
@@ -88,7 +89,7 @@ async function commit(session: Session): Promise<void> {
   }
 }
 
-async function begin(session: Session, known: number, patience: number): Promise<void> {
+async function begin(session: ServerSession, known: number, patience: number): Promise<void> {
   // Several statements in one text have several answers, which the driver's types do not tell.
   const answers: unknown = await session.client.query(beginText(patience));
   const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);

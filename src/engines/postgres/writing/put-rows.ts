@@ -1,3 +1,4 @@
+import { decode, encode } from '../../../compile/column-value.ts';
 import { render } from '../../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../../compile/layout/index.ts';
 import { dormantFields } from '../../../compile/model.ts';
@@ -6,7 +7,6 @@ import { type CountedRow, countedFields, countValues } from '../../../compile/va
 import type { Field } from '../../../dictionary/index.ts';
 import type { RowToPut, StoredRow } from '../../../records/rows.ts';
 import { NOTHING_TORN, type Settled, settle, textsInTheWay } from '../../../store/write/settle-rows.ts';
-import { decode, encode } from '../codec.ts';
 import { bindings } from '../connection/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { type Cell, cellOf, copyIn } from './copy-in.ts';

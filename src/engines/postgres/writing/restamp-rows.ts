@@ -1,3 +1,4 @@
+import { encode } from '../../../compile/column-value.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../../compile/layout/index.ts';
 import {
   newestStampField,
@@ -6,8 +7,7 @@ import {
 } from '../../../compile/text/text-columns.ts';
 import type { RowToRestamp } from '../../../records/rows.ts';
 import { isStamp } from '../../../records/stamps.ts';
-import { encode } from '../codec.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 import type { RowPutter } from './put-rows.ts';
 import type { StoredRows } from './stored-rows.ts';
 
@@ -25,7 +25,7 @@ export interface Restamper {
 }
 
 export function restamper(
-  session: Session,
+  session: ServerSession,
   layout: ResourceLayout,
   stored: StoredRows,
   { put }: RowPutter,

@@ -1,7 +1,7 @@
 import { type Clock, steadyClock, systemClock } from '../../../store/clock.ts';
 import { type ClockTrust, type HeldTime, JumpGuard, parseReading } from '../../../store/clock-jump.ts';
 import { storedDay, storedNumber, storedStamp } from '../../../store/stored-meta.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 import { mustKnow } from '../making/layout-version.ts';
 
 /**
@@ -116,7 +116,7 @@ const STATE_NAMES = [
 ];
 
 /** @throws LayoutTooNew */
-export async function readState(rows: Session['rows'], clock: StampClock): Promise<State> {
+export async function readState(rows: ServerSession['rows'], clock: StampClock): Promise<State> {
   const [row] = await rows(STATE_TEXT, [STATE_NAMES]);
   mustKnow(row?.layout, row?.oldest_reader);
   const epoch = String(row?.epoch ?? '');

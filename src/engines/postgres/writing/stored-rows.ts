@@ -2,7 +2,6 @@ import type { ResourceLayout } from '../../../compile/layout/index.ts';
 import { storedForm } from '../../../compile/stored-form.ts';
 import type { FieldValues } from '../../../dictionary/index.ts';
 import type { StoredRow } from '../../../records/rows.ts';
-import { decode } from '../codec.ts';
 import type { Bindable } from '../connection/session.ts';
 import { partitionedDialect, postgresDialect } from '../dialect.ts';
 import type { Court } from './judge.ts';
@@ -23,7 +22,7 @@ export function storedRows(
   { session, isPartitioned = false }: Pick<Court, 'session' | 'isPartitioned'>,
   layout: ResourceLayout,
 ): StoredRows {
-  const form = storedForm<unknown>(layout, decode, isPartitioned ? partitionedDialect : postgresDialect);
+  const form = storedForm(layout, isPartitioned ? partitionedDialect : postgresDialect);
   const select = async (rest: string, values: readonly Bindable[]): Promise<StoredRow[]> =>
     (await session.rows(`${form.rows} ${rest}`, values)).map(form.row);
   return {

@@ -1,5 +1,5 @@
 import type { Tombstone } from '../../../records/rows.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 
 /** What is left of the deleted records of one resource. */
 export interface Tombstones {
@@ -10,7 +10,7 @@ export interface Tombstones {
   unbury(keys: readonly string[]): Promise<void>;
 }
 
-export const tombstones = (session: Session, resource: string): Tombstones => ({
+export const tombstones = (session: ServerSession, resource: string): Tombstones => ({
   async bury(rows) {
     await session.run(
       `INSERT INTO plat_tombstones SELECT $1, key, system, "deletedAt"
@@ -27,7 +27,11 @@ export const tombstones = (session: Session, resource: string): Tombstones => ({
 });
 
 /** Of all resources, later deletions in their order. */
-export async function tombstonesAfter(session: Session, moment: string, limit: number): Promise<Tombstone[]> {
+export async function tombstonesAfter(
+  session: ServerSession,
+  moment: string,
+  limit: number,
+): Promise<Tombstone[]> {
   const found = await session.rows(
     `SELECT resource, key, deleted_at FROM plat_tombstones WHERE deleted_at > $1 ORDER BY deleted_at, resource, key LIMIT ${limit}`,
     [moment],
@@ -39,7 +43,7 @@ export async function tombstonesAfter(session: Session, moment: string, limit: n
   }));
 }
 
-export async function restampTombstones(session: Session, moved: readonly Tombstone[]): Promise<void> {
+export async function restampTombstones(session: ServerSession, moved: readonly Tombstone[]): Promise<void> {
   if (moved.length === 0) return;
   await session.run(
     `UPDATE plat_tombstones t SET deleted_at = v."deletedAt"

@@ -5,7 +5,7 @@ import { findRowFaults } from '../../../store/check/row-faults.ts';
 import type { CommitTimestamps } from '../../../store/write/commit-timestamps.ts';
 import type { WriteTransaction } from '../../../store/write/transaction.ts';
 import { askerOf } from '../asker.ts';
-import type { Session } from '../connection/session.ts';
+import type { ServerSession } from '../connection/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { postgresLedgerWriter } from '../ledger-writer.ts';
 import type { Placing } from '../making/partitions.ts';
@@ -26,7 +26,7 @@ interface PostgresTransaction extends WriteTransaction {
  * @param place for records that may be of systems that have no partitions yet, in a store that has such
  */
 export function postgresTransaction(
-  session: Session,
+  session: ServerSession,
   model: StoreModel,
   timestamps: CommitTimestamps,
   source: string | null,

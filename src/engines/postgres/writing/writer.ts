@@ -16,7 +16,7 @@ import { publishDictionary, publishing, publishValues } from '../../../store/wri
 import type { WriteTransaction } from '../../../store/write/transaction.ts';
 import { PATIENCE } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
-import { allow, bindings, type Session, withSession } from '../connection/session.ts';
+import { allow, bindings, type ServerSession, withSession } from '../connection/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { applyModel } from '../making/apply-model.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
@@ -60,7 +60,7 @@ export class Writer {
   }
 
   /** Runs `work` under the write lock, and commits. */
-  locked<T>(work: (session: Session) => Promise<T | Undo<T>>): Promise<T> {
+  locked<T>(work: (session: ServerSession) => Promise<T | Undo<T>>): Promise<T> {
     return underLock(this.#pool, work);
   }
 
@@ -197,11 +197,15 @@ export class Writer {
     });
   }
 
-  #judgeForDay(session: Session, model: StoreModel): Promise<void> {
+  #judgeForDay(session: ServerSession, model: StoreModel): Promise<void> {
     return this.#judge(session, model, (resource) => model.rules.movesWithDay.has(resource));
   }
 
-  async #judge(session: Session, model: StoreModel, concerns: (resource: string) => boolean): Promise<void> {
+  async #judge(
+    session: ServerSession,
+    model: StoreModel,
+    concerns: (resource: string) => boolean,
+  ): Promise<void> {
     const state = await readState(session.rows, this.#clock);
     const given = await readGiven(session);
     const unstamped = new CommitTimestamps({ ...state, given, jump: 0 });
@@ -218,7 +222,7 @@ export class Writer {
 
   /** Counts the values in use of a store that knows none yet, or counted them by other rules. */
   async countValues(): Promise<void> {
-    const isCounted = async (session: Session): Promise<boolean> =>
+    const isCounted = async (session: ServerSession): Promise<boolean> =>
       (await readMeta(session)).countingRules === countingRules(await readModel(session));
     if (await withSession(this.#pool, isCounted)) return;
     await this.locked(async (session) => {
@@ -227,7 +231,7 @@ export class Writer {
     });
   }
 
-  async #countValues(session: Session, model: StoreModel): Promise<void> {
+  async #countValues(session: ServerSession, model: StoreModel): Promise<void> {
     const rules = countingRules(model);
     if ((await readMeta(session)).countingRules === rules) return;
     for (const counting of valueCounts({ dialect: postgresDialect, model }).mend) {
@@ -239,7 +243,7 @@ export class Writer {
   }
 
   /** Inside a transaction: the published dictionary as the model and the counters of values have it. */
-  async publish(session: Session, model: StoreModel): Promise<void> {
+  async publish(session: ServerSession, model: StoreModel): Promise<void> {
     const state = await readState(session.rows, this.#clock);
     const timestamps = new CommitTimestamps({ ...state, given: await readGiven(session) });
     await publishDictionary(postgresTransaction(session, model, timestamps, null));
@@ -252,7 +256,7 @@ export class Writer {
    * @param patience how long the lock is waited for, in milliseconds
    */
   startDay(patience: number): Promise<StoreModel> {
-    const judgeToday = async (session: Session): Promise<StoreModel> => {
+    const judgeToday = async (session: ServerSession): Promise<StoreModel> => {
       await allow(session, PATIENCE.large);
       const { generation, epoch, settings, day, changes } = await readMeta(session);
       const today = dayFrom((await readState(session.rows, this.#clock)).moment);
@@ -267,7 +271,7 @@ export class Writer {
   }
 }
 
-async function holdings(session: Session): Promise<Holdings> {
+async function holdings(session: ServerSession): Promise<Holdings> {
   const rows = await session.rows(
     "SELECT DISTINCT resource FROM plat_counters WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup')",
   );

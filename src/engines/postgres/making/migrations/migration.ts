@@ -1,4 +1,4 @@
-import type { Session } from '../../connection/session.ts';
+import type { ServerSession } from '../../connection/session.ts';
 import type { StoredLayout } from '../layout-version.ts';
 
 /**
@@ -11,5 +11,5 @@ import type { StoredLayout } from '../layout-version.ts';
  */
 export interface Migration extends StoredLayout {
   /** Written once and never changed: statements as they were when the layout was new, not the tables of today. */
-  readonly run: (session: Session) => Promise<void>;
+  readonly run: (session: ServerSession) => Promise<void>;
 }

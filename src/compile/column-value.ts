@@ -1,0 +1,49 @@
+/** How the value of a field lies in its column, in every engine. It knows no table and no SQL. */
+
+import type { Field, FieldValue } from '../dictionary/index.ts';
+import { isAbsent } from '../records/parsed-record.ts';
+import { storedList } from '../records/stored-list.ts';
+
+/** What a column holds. An engine that has no truth values keeps them as 0 and 1. */
+export type ColumnKind = 'text' | 'number' | 'boolean';
+
+/** The kind of a field's column. Timestamps are texts that sort by time; a list is its JSON text. */
+export function columnKind({ collection, type }: Field): ColumnKind {
+  if (collection) return 'text';
+  switch (type.kind) {
+    case 'integer':
+    case 'decimal':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'string':
+    case 'date':
+    case 'timestamp':
+      return 'text';
+  }
+}
+
+/** A field's value as its column holds it. */
+export function encode(field: Field, value: FieldValue | undefined): string | number | boolean | null {
+  if (value === undefined || value === null || isAbsent(value)) return null;
+  if (typeof value === 'string') return field.type.kind === 'timestamp' ? value.slice(0, -1) : value;
+  return typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
+/** The value of a field from its column; null where there is none. */
+export function decode(field: Field, raw: unknown): FieldValue {
+  if (raw === undefined || raw === null || raw instanceof Uint8Array) return null;
+  if (field.collection) return storedList(String(raw));
+  switch (field.type.kind) {
+    case 'boolean':
+      return Number(raw) === 1;
+    case 'timestamp':
+      return `${raw}Z`;
+    case 'integer':
+    case 'decimal':
+      return Number(raw);
+    case 'string':
+    case 'date':
+      return String(raw);
+  }
+}
