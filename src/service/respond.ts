@@ -24,6 +24,7 @@ import type { LoggedDamages } from './logged-damages.ts';
 import { native } from './native/router.ts';
 import type { ServiceOptions } from './options.ts';
 import { LONGEST_URL, withPostedQuery, withUnpackedQuery } from './posted-query.ts';
+import { enumerationsOf } from './reso/lookup-members.ts';
 import { reso } from './reso/router.ts';
 import type { ToldMoment } from './told-moment.ts';
 
@@ -242,7 +243,10 @@ async function front(responder: Responder, exchange: Exchange, begun: Begun, ask
       const isGeneral = begun.caller.kind === 'unknown' && exchange.headers.authorization === undefined;
       const session = isGeneral ? undefined : await sessionOf(responder, exchange, begun, clock.now());
       const model = session?.model ?? (await store.model());
-      const text = description(surface, base, model, session?.view);
+      const context = { ...responder.context, read: { ...responder.context.read, caller: exchange.account } };
+      const members =
+        session === undefined ? undefined : await enumerationsOf({ context, exchange, session });
+      const text = description(surface, base, model, session?.view, members);
       return { status: 200, headers: { 'content-type': JSON_TYPE, ...describedBy(base) }, body: [text] };
     }
   }

@@ -8,6 +8,7 @@ import type { Resource } from '../../dictionary/index.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
 import { ADMIN_ROUTES } from '../admin/router.ts';
 import { FRONT_PATHS } from '../front/paths.ts';
+import type { Enumerations } from '../reso/lookup-members.ts';
 import type { Surface } from '../surface.ts';
 import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts';
 import { content, inPath, type Json, operation, type Paths } from './parts.ts';
@@ -19,20 +20,22 @@ const written = new BoundedCache<string>('descriptions', { bytes: 8 * 1024 * 102
 /**
  * @param base of the surface as its client reaches it
  * @param view of a key; undefined: without one
+ * @param enumerations that its clients get lookups as; absent: they get strings
  */
 export function description(
   surface: Surface,
   base: string,
   model: StoreModel,
   view: View | undefined,
+  enumerations?: Enumerations,
 ): string {
-  const id = `${surface.name} ${numberOf(view ?? model)}`;
-  const known = written.get(id) ?? write(id, surface, model, view);
+  const id = `${surface.name} ${numberOf(view ?? model)} ${enumerations?.id ?? ''}`;
+  const known = written.get(id) ?? write(id, surface, resourcesOf(surface, model, view, enumerations));
   return `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])},${known.slice(1)}`;
 }
 
-function write(id: string, surface: Surface, model: StoreModel, view: View | undefined): string {
-  const text = JSON.stringify(documentOf(surface, resourcesOf(surface, model, view)));
+function write(id: string, surface: Surface, resources: readonly DescribedResource[]): string {
+  const text = JSON.stringify(documentOf(surface, resources));
   return written.put(id, text, bytesOfText(text));
 }
 
@@ -40,6 +43,7 @@ function resourcesOf(
   { name, resoRoot }: Surface,
   { dictionary }: StoreModel,
   view: View | undefined,
+  enumerations: Enumerations | undefined,
 ): DescribedResource[] {
   if (resoRoot === undefined) return [];
   const isGeneral = (resource: Resource): boolean =>
@@ -50,6 +54,7 @@ function resourcesOf(
     resource,
     fields: view?.fieldsOf(resource),
     navigations: [...resource.navigations.values()].filter(({ target }) => shown.has(target)),
+    members: enumerations?.members,
   }));
 }
 

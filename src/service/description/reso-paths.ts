@@ -4,7 +4,7 @@ import { OPTIONS_OF, type ResourcePath, type SystemOption } from '../../query/od
 import { DIGEST_OPTIONS } from '../reso/digests.ts';
 import type { SurfaceName } from '../surface.ts';
 import { content, inPath, type Json, operation, type Paths, ref } from './parts.ts';
-import { recordSchema } from './schemas.ts';
+import { type Members, recordSchema } from './schemas.ts';
 
 /** A resource as it is described. */
 export interface DescribedResource {
@@ -12,6 +12,8 @@ export interface DescribedResource {
   /** Undefined: which there are depends on who asks. */
   readonly fields: readonly Field[] | undefined;
   readonly navigations: readonly Navigation[];
+  /** Of the lookups that are enumerations to who asks; absent: none is. */
+  readonly members?: Members | undefined;
 }
 
 /** What each option takes, for people. */
@@ -55,9 +57,9 @@ const FAULT = 'ResoFault';
 
 export const resoSchemas = (resources: readonly DescribedResource[]): Json =>
   Object.fromEntries(
-    resources.map(({ resource, fields }) => [
+    resources.map(({ resource, fields, members }) => [
       resource.name,
-      recordSchema(fields, resource.key, ({ name }) => name),
+      recordSchema(fields, resource.key, ({ name }) => name, members),
     ]),
   );
 
@@ -122,7 +124,7 @@ function customPaths(set: DescribedResource, place: Place): Paths {
         id: idOf('get', name, CUSTOM_FIELDS),
         summary: `The custom fields of one record of ${name}, with its key, as a list of one`,
         parameters: [keyParameter(set), ...parametersOf(OPTIONS_OF.custom)],
-        answer: content(JSON_NAME, pageOf(recordSchema(own, key, (field) => field.name))),
+        answer: content(JSON_NAME, pageOf(recordSchema(own, key, (field) => field.name, set.members))),
       }),
     },
     [`${path}/$count`]: {

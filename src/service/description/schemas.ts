@@ -20,22 +20,36 @@ function scalarSchema({ type }: Field): { readonly type: string } & Json {
   }
 }
 
-export function fieldSchema(field: Field): Json {
+/** The members of lookups that are enumerations, by the lookup's name. */
+export type Members = ReadonlyMap<string, readonly { readonly name: string }[]>;
+const NO_MEMBERS: Members = new Map();
+
+/** What a field gives: as `$metadata` has it, a list is never null, and one of an enumeration's members has no length. */
+function fieldSchema(field: Field, members: Members): Json {
+  const known = field.lookup === undefined ? [] : (members.get(field.lookup) ?? []);
+  const names = [...new Set(known.map(({ name }) => name))];
+  if (names.length > 0) {
+    if (field.collection) return { type: 'array', items: { type: 'string', enum: names } };
+    return { type: ['string', 'null'], enum: [...names, null] };
+  }
   const { type, ...rest } = scalarSchema(field);
-  if (field.collection) return { type: ['array', 'null'], items: { type, ...rest } };
-  return { type: [type, 'null'], ...rest };
+  return field.collection ? { type: 'array', items: { type, ...rest } } : { type: [type, 'null'], ...rest };
 }
 
-/** @param fields undefined: which there are depends on who asks */
+/**
+ * @param fields undefined: which there are depends on who asks
+ * @param members of the lookups that are enumerations; absent: all are strings
+ */
 export function recordSchema(
   fields: readonly Field[] | undefined,
   key: string,
   nameOf: (field: Field) => string,
+  members = NO_MEMBERS,
 ): Json {
   if (fields === undefined) return { type: 'object', additionalProperties: true };
   const properties = fields.map((field) => {
     const name = nameOf(field);
-    return [name, name === key ? scalarSchema(field) : fieldSchema(field)];
+    return [name, name === key ? scalarSchema(field) : fieldSchema(field, members)];
   });
   return { type: 'object', properties: Object.fromEntries(properties) };
 }

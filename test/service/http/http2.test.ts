@@ -285,6 +285,38 @@ test('a connection on which nothing is asked ends, whatever else comes on it', a
   assert.ok(first !== undefined && second !== undefined && first < second);
 });
 
+test('a request that goes on after its answer is reset, and frames on it keep no connection', async (t) => {
+  const connections = { ...SERVICE_DEFAULTS.connections, requestSeconds: 0.2, idleSeconds: 0.2 };
+  const service = await serve(t, { service: { connections } });
+  const token = await service.key('api');
+  const on = session(t, service.addresses.api);
+  const asked: readonly (readonly [path: string, method: string, status: number])[] = [
+    [PAGE, 'GET', 200],
+    [PAGE, 'PUT', 405],
+    [`${PAGE}('none')`, 'GET', 404],
+    [`${PAGE}/$query`, 'POST', 408],
+  ];
+  const ended = asked.map(async ([path, method, status]) => {
+    const stream = on.request({ ':path': path, ':method': method, ...bearer(token) }, { endStream: false });
+    stream.write('x');
+    const { status: given, text } = await read(stream);
+    assert.deepEqual([given, stream.rstCode], [status, constants.NGHTTP2_NO_ERROR], path);
+    assert.ok(JSON.parse(text), path);
+  });
+  await Promise.all(ended);
+  // Whoever ignores that, and sends frame after frame, is ended with the connection, as one that asks nothing.
+  const options = { host: '127.0.0.1', port: Number(new URL(service.addresses.api).port), ca: tls.cert };
+  const socket = connectTls({ ...options, servername: 'localhost', ALPNProtocols: ['h2'] });
+  t.after(() => socket.destroy());
+  socket.on('error', () => undefined).resume();
+  await once(socket, 'secureConnect');
+  socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+  socket.write(Buffer.concat([frame(4, 0, 0, Buffer.alloc(0)), frame(1, 4, 1, OPENED)]));
+  const sending = setInterval(() => socket.write(frame(0, 0, 1, Buffer.alloc(0))), 20);
+  t.after(() => clearInterval(sending));
+  await once(socket, 'close');
+});
+
 test('an answer that breaks off is an error to its client, not a shorter answer', async (t) => {
   const plain = sqliteEngine();
   async function* failing(): AsyncGenerator<Uint8Array> {

@@ -31,7 +31,8 @@ const service = await startTestService(
     },
   },
 );
-const feed = asker(service, 'replication', await service.key('replication'));
+const token = await service.key('replication');
+const feed = asker(service, 'replication', token);
 const idx = asker(service, 'replication', await service.key('replication', { role: 'idx' }));
 
 const parser = new XMLParser({
@@ -130,8 +131,34 @@ test('every value that is given is a member of the declared type, in pages, reco
       }
     }
   };
+  const { components } = (await service.get('replication', '/openapi.json', { token })).json;
+  const described = (resource: string, name: string): Json =>
+    Object(Object(components).schemas)[resource].properties[name];
+  let listed = 0;
+  for (const [place, type] of types) {
+    const [resource = '', name = ''] = place.split('.');
+    const { type: form, items, enum: values, ...rest } = described(resource, name);
+    const isList = type.startsWith('Collection(');
+    const known = enumerations.get(/^Collection\((.+)\)$/.exec(type)?.[1] ?? type);
+    if (isList) assert.equal(form, 'array', place);
+    if (known === undefined) continue;
+    const names = [...known.keys()];
+    const expected = isList
+      ? ['array', { type: 'string', enum: names }, undefined]
+      : [['string', 'null'], undefined, [...names, null]];
+    assert.deepEqual([form, items, values, rest], [...expected, {}], place);
+    listed++;
+  }
+  assert.ok(listed > 10, String(listed));
   for (const resource of ['Property', 'Member', 'Media', 'PropertyRooms', 'Lookup', 'Field']) {
-    for (const row of (await feed.page(`${resource}?$top=1000`)).rows) check(resource, row);
+    for (const row of (await feed.page(`${resource}?$top=1000`)).rows) {
+      check(resource, row);
+      for (const [name, value] of Object.entries(row)) {
+        const { type: form } = described(resource, name);
+        if (value === null) assert.ok(Array.isArray(form) && form.includes('null'), `${resource}.${name}`);
+        assert.equal(Array.isArray(value), form === 'array', `${resource}.${name}`);
+      }
+    }
   }
   const whole = await feed.record("Property('A')?$expand=Media,Rooms,ListAgent");
   check('Property', whole);
