@@ -68,7 +68,8 @@ export interface Standing {
 
 /** A row as it is counted. */
 export interface CountedRow extends Standing {
-  readonly read: (field: Field) => FieldValue | undefined;
+  /** @param index of the field among those that are counted */
+  readonly read: (field: Field, index: number) => FieldValue | undefined;
 }
 
 /** What counts. */
@@ -85,15 +86,23 @@ export function countValues(
   rows: 1 | -1,
 ): void {
   const owner = layout.systemSource === 'none' ? ANY_SYSTEM : system;
-  for (const { field, lookup, listed, audience, withheld, unhindered } of countedFields(model, layout)) {
-    const value = read(field);
-    if (value === undefined || value === null) continue;
+  const count = ({ lookup, audience, withheld, unhindered }: CountedField, text: string): void => {
     const bits = visible & audience & ((shown & withheld) === withheld ? -1 : unhindered);
-    if (bits === 0) continue;
-    for (const each of Array.isArray(value) ? new Set(value) : [value]) {
-      const text = String(each);
-      if (!listed.has(text) && text !== '' && isShort(text))
-        counters.add(counterOf(lookup, text), bits, owner, rows);
+    if (bits !== 0 && text !== '' && isShort(text)) counters.add(counterOf(lookup, text), bits, owner, rows);
+  };
+  // Of every row each field is looked at, and nearly all values are listed.
+  const fields = countedFields(model, layout);
+  for (let index = 0; index < fields.length; index++) {
+    const counted = fields[index];
+    const value = counted && read(counted.field, index);
+    if (counted === undefined || value === undefined || value === null) continue;
+    const { listed } = counted;
+    if (Array.isArray(value)) {
+      const others = value.map(String).filter((each) => !listed.has(each));
+      for (const each of others.length > 1 ? new Set(others) : others) count(counted, each);
+    } else {
+      const text = String(value);
+      if (!listed.has(text)) count(counted, text);
     }
   }
 }
@@ -105,8 +114,7 @@ export function countMoved(
   raw: Readonly<Record<string, unknown>>,
   counters: Counting,
 ): void {
-  const fields = countedFields(model, layout).map(({ field }) => field);
-  const read = (field: Field): FieldValue => decode(field, raw[countedColumn(fields.indexOf(field))]);
+  const read = (field: Field, index: number): FieldValue => decode(field, raw[countedColumn(index)]);
   const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   const was = {
     visible: Number(raw.was_visible),

@@ -37,13 +37,29 @@ const STAMP_OF: Readonly<Record<ChildChange, string | undefined>> = {
   part: undefined,
 };
 
+interface FieldStamp {
+  readonly stamp: string;
+  readonly fields: readonly string[];
+}
+
 /** Fields of a listing or an organization whose change has a stamp of its own. */
-const FIELD_STAMPS: readonly { readonly stamp: string; readonly fields: readonly string[] }[] = [
+const FIELD_STAMPS: readonly FieldStamp[] = [
   { stamp: 'StatusChangeTimestamp', fields: ['StandardStatus', 'MlsStatus'] },
   { stamp: 'PriceChangeTimestamp', fields: ['ListPrice', 'ClosePrice'] },
   { stamp: 'MajorChangeTimestamp', fields: ['StandardStatus', 'MlsStatus', 'ListPrice', 'ClosePrice'] },
   { stamp: 'OrganizationStatusChangeTimestamp', fields: ['OrganizationStatus'] },
 ];
+
+const fieldStampsOf = new WeakMap<ReadonlyMap<string, Field>, readonly FieldStamp[]>();
+
+/** Those that a resource has: most have none. */
+function fieldStamps(fields: ReadonlyMap<string, Field>): readonly FieldStamp[] {
+  const known = fieldStampsOf.get(fields);
+  if (known !== undefined) return known;
+  const own = FIELD_STAMPS.filter(({ stamp }) => fields.has(stamp));
+  fieldStampsOf.set(fields, own);
+  return own;
+}
 
 /** Stored fields that are compared to find out which stamps move. */
 export const STAMPED_FIELDS: readonly string[] = [...new Set(FIELD_STAMPS.flatMap(({ fields }) => fields))];
@@ -74,15 +90,15 @@ export function stampsAfter(
     if (name !== undefined) move(name);
   }
   if (after === undefined) return stamps;
-  for (const { stamp: name, fields: watched } of FIELD_STAMPS) {
+  for (const { stamp: name, fields: watched } of fieldStamps(fields)) {
     const relevant = watched.filter((field) => before !== undefined || after[field] !== undefined);
     if (relevant.some((field) => (before?.[field] ?? null) !== (after[field] ?? null))) move(name);
   }
   return stamps;
 }
 
-/** The stamps that a new record of such values gets beside its ModificationTimestamp. */
-export const stampsOfValues = (values: FieldValues): readonly string[] =>
-  FIELD_STAMPS.flatMap(({ stamp, fields }) =>
+/** The stamps that a new record of such values gets beside its ModificationTimestamp. @param fields of its resource */
+export const stampsOfValues = (fields: ReadonlyMap<string, Field>, values: FieldValues): readonly string[] =>
+  fieldStamps(fields).flatMap(({ stamp, fields }) =>
     fields.some((field) => values[field] !== undefined) ? stamp : [],
   );

@@ -246,10 +246,22 @@ export function nativeHead(key: string): string {
 function objectText(source: PartSource, form: PartForm): string {
   const { key, parent } = source;
   const uri = `/v1/listings/${encodeURIComponent(parent)}/${form.part}/${encodeURIComponent(key)}`;
-  const members = Object.entries(form.members).map(
-    ([name, member]) => `,"${name}":${memberText(memberOf(member, source))}`,
-  );
-  return `{"Id":${JSON.stringify(key)},"ResourceUri":${JSON.stringify(uri)}${members.join('')}${endOf(form)}`;
+  let members = '';
+  for (const [name, member] of membersOf(form)) {
+    members += `,"${name}":${memberText(memberOf(member, source))}`;
+  }
+  return `{"Id":${JSON.stringify(key)},"ResourceUri":${JSON.stringify(uri)}${members}${endOf(form)}`;
+}
+
+const listed = new WeakMap<PartForm, readonly (readonly [string, PartMember])[]>();
+
+/** The members of a form in their order: made once, not for each part. */
+function membersOf(form: PartForm): readonly (readonly [string, PartMember])[] {
+  const known = listed.get(form);
+  if (known !== undefined) return known;
+  const made = Object.entries(form.members);
+  listed.set(form, made);
+  return made;
 }
 
 /** The mark stands bare, as JSON itself never writes it. */

@@ -2,7 +2,7 @@ import { storedHash } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import { isAbsent } from '../../records/parsed-record.ts';
 import type { RowToPut } from '../../records/rows.ts';
-import { putStamped, type Unstamped } from './own-stamps.ts';
+import { type OwnRow, putStamped, type Unstamped } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -46,7 +46,7 @@ export async function findOrphans(
         settings.owner === 'replica' && row.hash !== ''
           ? storedHash(model.resource(target), values, settings, system)
           : row.hash;
-      const placed: RowToPut = { ...row, stored: row, system, hash, values };
+      const placed: OwnRow = { ...row, stored: row, system, hash, values };
       return { row: placed, before: content, after: undefined };
     });
     orphans.set(target, [...(orphans.get(target) ?? []), ...put]);

@@ -1,7 +1,7 @@
 import { isStored, type StoreModel } from '../../compile/model.ts';
-import type { Field, FieldValues } from '../../dictionary/index.ts';
+import type { Field, FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { COUNTED, COUNTING, countOf } from '../../records/child-counts.ts';
+import { CHILD_COUNTS, COUNTED, COUNTING, countOf } from '../../records/child-counts.ts';
 import { mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { stampsOfValues } from '../../records/stamps.ts';
@@ -271,20 +271,24 @@ function split(records: readonly ParsedRecord[], largestWeight: number): ParsedR
 /** Fields that carry a value here for the first time. */
 function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field[] {
   const found = new Set<Field>();
+  const isAuthority = model.settings.owner === 'authority';
+  const lookAt = (resource: Resource, known: ReadonlyMap<string, number> | undefined, name: string): void => {
+    if (known?.has(name) === true) return;
+    const field = resource.fields.get(name);
+    if (field !== undefined && isStored(field, model.settings)) found.add(field);
+  };
   const look = ({ resource, values, children, dropped }: ParsedRecord): void => {
     const known = model.profile.since.get(resource.name);
-    const lookAt = (name: string): void => {
-      const field = known?.has(name) ? undefined : resource.fields.get(name);
-      if (field !== undefined && isStored(field, model.settings)) found.add(field);
-    };
-    lookAt('ModificationTimestamp');
-    if (model.settings.owner === 'authority') stampsOfValues(values).forEach(lookAt);
-    Object.keys(values).forEach(lookAt);
-    if (model.settings.owner === 'authority') lookAtCounts(resource.name, values, dropped);
+    lookAt(resource, known, 'ModificationTimestamp');
+    if (isAuthority)
+      for (const name of stampsOfValues(resource.fields, values)) lookAt(resource, known, name);
+    for (const name of Object.keys(values)) lookAt(resource, known, name);
+    if (isAuthority && areCountsNew) lookAtCounts(resource.name, values, dropped);
     for (const records of children.values()) records.forEach(look);
   };
   const counting = model.dictionary.resources.get(COUNTING);
   const counts = model.profile.since.get(COUNTING);
+  const areCountsNew = !CHILD_COUNTS.every((name) => counts?.has(name));
   /** A count comes into use with the first medium that it counts, or where a record tells one. */
   function lookAtCounts(resource: string, values: FieldValues, dropped: ParsedRecord['dropped']): void {
     const told = dropped.filter(({ why }) => why === 'count').map(({ name }) => name);

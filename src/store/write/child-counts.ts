@@ -61,15 +61,18 @@ export function countsAfter(
   );
 }
 
-/** A record with its counts, beside what is stored of it. */
+/** A record's counts, beside what is stored of it. */
 export interface Counted {
-  readonly values: FieldValues;
+  /** Those that it has from now on; none where the store derives none. */
+  readonly counts: FieldValues;
   readonly hash: string;
   /** Whether what the record itself says is stored already. */
   readonly isSame: boolean;
   /** Counts that are others than the stored ones. */
   readonly moved: ChildCounts | undefined;
 }
+
+const NO_COUNTS: FieldValues = {};
 
 /** @param counts those that the record has from now on; undefined for those that are stored */
 export function withCounts(
@@ -81,18 +84,16 @@ export function withCounts(
 ): Counted {
   const isWhole = stored !== undefined && stored.isTorn !== true;
   if (fields.length === 0) {
-    return { values: record.values, hash, isSame: isWhole && stored.hash === hash, moved: undefined };
+    return { counts: NO_COUNTS, hash, isSame: isWhole && stored.hash === hash, moved: undefined };
   }
-  const hashOf = (values: FieldValues): string => contentHash(record.resource, values, settings.owner);
-  const before = stored === undefined ? {} : pickCounts(fields, stored.values);
+  const hashWith = (told: FieldValues): string =>
+    contentHash(record.resource, record.values, settings.owner, undefined, told);
+  const before = stored === undefined ? NO_COUNTS : pickCounts(fields, stored.values);
   const moved = counts === undefined || isEqual(before, counts) ? undefined : counts;
-  // Assigning takes a sixth of the time of spreading objects of so many members.
-  const unmoved: FieldValues = Object.assign({}, record.values, before);
-  const values: FieldValues = moved === undefined ? unmoved : Object.assign({}, record.values, moved);
-  const unmovedHash = isWhole || moved === undefined ? hashOf(unmoved) : '';
+  const unmovedHash = isWhole || moved === undefined ? hashWith(before) : '';
   return {
-    values,
-    hash: moved === undefined ? unmovedHash : hashOf(values),
+    counts: moved ?? before,
+    hash: moved === undefined ? unmovedHash : hashWith(moved),
     isSame: isWhole && stored.hash === unmovedHash,
     moved,
   };

@@ -20,21 +20,28 @@ export function ownStamps(
   return { [stampsAsOwn(model.settings) ? 'ModificationTimestamp' : REPLICA_STAMP]: stamp };
 }
 
-/** Values with stamps set. Assigning takes a sixth of the time of spreading objects of so many members. */
-export function withStamps(values: FieldValues, stamps: FieldValues): FieldValues {
-  return Object.assign({}, values, stamps);
+/** Values with others set, stamps the last. Assigning takes a sixth of the time of spreading objects of so many members. */
+export function withStamps(values: FieldValues, ...others: readonly FieldValues[]): FieldValues {
+  return Object.assign({}, values, ...others);
+}
+
+/** A row whose values are an object of its own, in which stamps can be set. */
+export interface OwnRow extends RowToPut {
+  readonly values: Record<string, FieldValue>;
 }
 
 /** A record that is to be stored, without its stamps. */
 export interface Unstamped {
-  readonly row: RowToPut;
+  readonly row: OwnRow;
   /** What is stored, at least its stamps; undefined for a new record. */
   readonly before: FieldValues | undefined;
   /** Its new content; undefined when that stays. */
   readonly after: FieldValues | undefined;
 }
 
-/** Stores records of one resource, each with stamps of its own. */
+const NO_CHANGES: ReadonlySet<ChildChange> = new Set();
+
+/** Stores records of one resource, each with stamps of its own, which are set in its row. */
 export async function putStamped(
   transaction: WriteTransaction,
   resource: string,
@@ -48,8 +55,8 @@ export async function putStamped(
     records.every(({ row }) => row.stored === undefined),
   );
   const rows = records.map(({ row, before, after }): RowToPut => {
-    const stamps = ownStamps(transaction, stampOf(row.key), fields, before, after, new Set());
-    return { ...row, values: withStamps(row.values, stamps) };
+    Object.assign(row.values, ownStamps(transaction, stampOf(row.key), fields, before, after, NO_CHANGES));
+    return row;
   });
   await transaction.put(resource, rows);
   return rows;

@@ -9,16 +9,22 @@ export interface Count {
   readonly rows: number;
 }
 
+/** A count that goes on. */
+interface Growing extends Count {
+  rows: number;
+}
+
 /** Counts that are not written yet. */
 export class PendingCounts {
-  readonly #counts = new Map<string, Count>();
+  readonly #counts = new Map<string, Growing>();
   readonly #values = new Set<string>();
 
   add(resource: string, visible: number, system: string | null, rows: number): void {
-    const count = { resource, visible, system: system ?? '', rows };
-    const id = JSON.stringify([resource, visible, count.system]);
+    const owner = system ?? '';
+    const id = `${visible} ${owner.length} ${owner}${resource}`;
     const before = this.#counts.get(id);
-    this.#counts.set(id, before === undefined ? count : { ...count, rows: before.rows + rows });
+    if (before === undefined) this.#counts.set(id, { resource, visible, system: owner, rows });
+    else before.rows += rows;
   }
 
   /** Those that changed something, which are pending no more. */

@@ -2,8 +2,9 @@ import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import { derive, fill } from '../../records/place.ts';
-import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import type { StoredRow } from '../../records/rows.ts';
 import type { Owner } from '../../records/settings.ts';
+import type { OwnRow } from './own-stamps.ts';
 import type { PreparedRecord } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -36,7 +37,7 @@ export function hashUnder(
 
 /** A child made ready to be stored under its parent, or why it cannot be. */
 export type PlacedChild =
-  | { readonly ok: true; readonly row: RowToPut }
+  | { readonly ok: true; readonly row: OwnRow }
   | { readonly ok: false; readonly reason: string };
 
 /**
@@ -61,7 +62,7 @@ export function placeChild(
       if (reason !== undefined) return { ok: false, reason };
     }
   }
-  const row: RowToPut = {
+  const row: OwnRow = {
     key,
     stored,
     parent: parent.key,

@@ -317,7 +317,7 @@ async function putParents(
     const { hash } = content;
     const stamps = ownStamps(transaction, stamp, fields, stored?.values, record.values, changes);
     const system = textOf(record.values.OriginatingSystemID) ?? null;
-    const values = withStamps(content.values, stamps);
+    const values = withStamps(record.values, content.counts, stamps);
     put.push({ key: record.key, stored, parent: null, parentResource: null, system, kind, hash, values });
     if (stored === undefined) tally.inserted++;
     else tally.changed++;
