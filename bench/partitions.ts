@@ -3,7 +3,7 @@
  * `--systems` gives the numbers to compare; 0 stands for tables that are whole.
  */
 import { parseArgs } from 'node:util';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import { openStore } from '../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../src/records/settings.ts';
 import { emptyDatabase } from '../test/support/postgres-engine.ts';

@@ -1,13 +1,25 @@
-/** Builds the published form: JavaScript and declarations in dist/, with the data that the sources read beside them. */
+/**
+ * Builds the published form: JavaScript and declarations in dist/, with the data that the sources read beside them. The
+ * package of the demonstration market comes first, in packages/demo/dist, from where it is published.
+ */
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = (program: string, ...args: string[]): void => {
   execFileSync(program, args, { cwd: root, stdio: 'inherit' });
 };
+const compile = (project: string): void => run('node', 'node_modules/typescript/bin/tsc', '-p', project);
+
+const demo = `${root}packages/demo/`;
+rmSync(`${demo}dist`, { recursive: true, force: true });
+compile(`${demo}tsconfig.build.json`);
+// Node does not run TypeScript from node_modules, so the published package names what the compiler wrote.
+const manifest = readFileSync(`${demo}package.json`, 'utf8').replaceAll(/\.\/src\/([\w/-]+)\.ts/g, './$1.js');
+writeFileSync(`${demo}dist/package.json`, manifest);
+cpSync(`${root}LICENSE`, `${demo}dist/LICENSE`);
 
 rmSync(`${root}dist`, { recursive: true, force: true });
-run('node', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+compile(`${root}tsconfig.build.json`);
 cpSync(`${root}src/dictionary/data`, `${root}dist/dictionary/data`, { recursive: true });

@@ -19,7 +19,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   engines: ['store', 'compile', 'records', 'access', 'query', 'dictionary', 'shared', 'errors'],
   service: ['store', 'compile', 'records', 'access', 'query', 'dictionary', 'shared', 'errors'],
   replica: ['store', 'compile', 'records', 'access', 'query', 'dictionary', 'shared', 'errors'],
-  demo: ['dictionary', 'errors'],
   cli: [
     'open-store.ts',
     'service',
@@ -93,4 +92,21 @@ it('writes to stdout and stderr through one module, which escapes what a termina
     writers.map((file) => relative(SOURCES, file)),
     ['cli/terminal.ts'],
   );
+});
+
+it('keeps the demonstration market a package that needs nothing of plat', () => {
+  const folder = fileURLToPath(new URL('../packages/demo/src/', import.meta.url));
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const outside = sources.flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/(?:from\s+|import\()'([^']+)'/g)]
+      .map(([, to = '']) => to)
+      .filter(
+        (to) =>
+          to === 'plat' || (to.startsWith('.') && !resolve(folder, dirname(name), to).startsWith(folder)),
+      ),
+  );
+  assert.deepEqual(outside, []);
+  assert.ok(sources.length > 20, 'the test reads the sources');
 });

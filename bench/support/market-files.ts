@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
-import { childrenOf } from '../../src/demo/records.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
+import { childrenOf } from '../../packages/demo/src/records.ts';
 
 const SEED = 20260601;
 /** The collections that a listing of the market brings. */

@@ -1,4 +1,4 @@
-import type { Change, LiveMarket } from '../demo/index.ts';
+import type { Change, LiveMarket } from 'plat-demo';
 import { canWriteOver, endOver, isWatched, reportJson, reportLines, reportOver } from './terminal.ts';
 
 /** What a live market tells of itself. */

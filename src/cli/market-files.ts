@@ -1,4 +1,4 @@
-import { drawFile, RENDITIONS } from '../demo/index.ts';
+import { drawFile, RENDITIONS } from 'plat-demo';
 import type { FileSource } from '../service/options.ts';
 import type { Store } from '../store/store.ts';
 import type { Rasterizer } from './photos/rasterizer.ts';

@@ -1,5 +1,5 @@
+import type { MarketRecord, MarketStore } from 'plat-demo';
 import type { StoreModel } from '../compile/model.ts';
-import type { MarketRecord, MarketStore } from '../demo/index.ts';
 import type { FieldValues } from '../dictionary/index.ts';
 import { parseRecord } from '../records/parse-record.ts';
 import type { ParsedRecord } from '../records/parsed-record.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import { declarable, declareAll } from '../../src/cli/import/declare-extra.ts';
 import { MOST_FIELDS, Study } from '../../src/cli/import/study.ts';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
 import { standardDictionary } from '../../src/dictionary/index.ts';
 import { openStore } from '../../src/open-store.ts';
 import { parseRecord } from '../../src/records/parse-record.ts';

@@ -73,11 +73,13 @@ test(
     await tryDemo(t, clone, 'npm', ['run', 'demo', '--', '--listings', '100', ...PORTS]);
 
     run(clone, 'npm', 'pack');
-    const [tarball = ''] = readdirSync(clone).filter((name) => name.endsWith('.tgz'));
+    run(clone, 'npm', 'pack', './packages/demo/dist');
+    const tarballs = readdirSync(clone).filter((name) => name.endsWith('.tgz'));
+    assert.equal(tarballs.length, 2, 'plat, and the demonstration market');
     const empty = temporaryFile('');
     mkdirSync(empty);
     run(empty, 'npm', 'init', '--yes');
-    run(empty, 'npm', 'install', join(clone, tarball));
+    run(empty, 'npm', 'install', ...tarballs.map((name) => join(clone, name)));
     const plat = join(empty, 'node_modules', '.bin', 'plat');
     assert.match(run(empty, plat, '--version'), /^\d+\.\d+\.\d+\n$/);
     await tryDemo(t, empty, plat, ['demo', '--listings', '100', ...PORTS]);

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import { listing, photo } from '../support/builders.ts';
 import { SECOND } from '../support/clock.ts';
 import { startTestService } from '../support/service.ts';

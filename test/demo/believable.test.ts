@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TOWNS } from '../../src/demo/data/places.ts';
-import { REFERENCE_DATE } from '../../src/demo/market.ts';
-import { numberOf, textOf } from '../../src/demo/records.ts';
+import { TOWNS } from '../../packages/demo/src/data/places.ts';
+import { REFERENCE_DATE } from '../../packages/demo/src/market.ts';
+import { numberOf, textOf } from '../../packages/demo/src/records.ts';
 import { between, listings, members, offices, SIZE, share, status, TODAY } from './sample.ts';
 
 describe('the market as a whole', () => {

@@ -1,5 +1,5 @@
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from '../../src/demo/custom-fields.ts';
-import type { ImportRecord } from '../../src/demo/records.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from '../../packages/demo/src/custom-fields.ts';
+import type { ImportRecord } from '../../packages/demo/src/records.ts';
 import {
   type Dictionary,
   declare,

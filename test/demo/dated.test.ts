@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AFTERWARDS, datedBatches } from '../../src/demo/dated.ts';
-import { DAY } from '../../src/demo/dates.ts';
-import { marketRecords, REFERENCE_DATE } from '../../src/demo/market.ts';
-import { textOf } from '../../src/demo/records.ts';
+import { AFTERWARDS, datedBatches } from '../../packages/demo/src/dated.ts';
+import { DAY } from '../../packages/demo/src/dates.ts';
+import { marketRecords, REFERENCE_DATE } from '../../packages/demo/src/market.ts';
+import { textOf } from '../../packages/demo/src/records.ts';
 
 const OPTIONS = { seed: 11, listings: 700 } as const;
 const NOW = REFERENCE_DATE.getTime();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { XMLValidator } from 'fast-xml-parser';
-import { type DrawnFile, drawFile, type MediaSource } from '../../src/demo/files.ts';
-import { makeMarket } from '../../src/demo/market.ts';
-import { SCENES } from '../../src/demo/media-keys.ts';
-import { childrenOf, type ImportRecord, textOf } from '../../src/demo/records.ts';
+import { type DrawnFile, drawFile, type MediaSource } from '../../packages/demo/src/files.ts';
+import { makeMarket } from '../../packages/demo/src/market.ts';
+import { SCENES } from '../../packages/demo/src/media-keys.ts';
+import { childrenOf, type ImportRecord, textOf } from '../../packages/demo/src/records.ts';
 import type { FieldValues } from '../../src/dictionary/index.ts';
 
 const market = makeMarket({ seed: 9, listings: 240 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { makeKey, serialOf } from '../../src/demo/keys.ts';
+import { makeKey, serialOf } from '../../packages/demo/src/keys.ts';
 import {
   DOCUMENTS,
   type MediaName,
@@ -10,7 +10,7 @@ import {
   parseMediaKey,
   parseMediaPath,
   SCENES,
-} from '../../src/demo/media-keys.ts';
+} from '../../packages/demo/src/media-keys.ts';
 
 const TIME = Date.parse('2026-03-04T05:06:07Z');
 const LISTING = '20260304050607123456000000';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { makeMarket, marketRecords, REFERENCE_DATE } from '../../src/demo/market.ts';
-import { childrenOf } from '../../src/demo/records.ts';
+import { makeMarket, marketRecords, REFERENCE_DATE } from '../../packages/demo/src/market.ts';
+import { childrenOf } from '../../packages/demo/src/records.ts';
 import { faultsOf } from './check-record.ts';
 
 const OPTIONS = { seed: 42, listings: 600 } as const;

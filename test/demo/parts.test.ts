@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { childrenOf, type ImportRecord, numberOf, textOf } from '../../src/demo/records.ts';
+import { childrenOf, type ImportRecord, numberOf, textOf } from '../../packages/demo/src/records.ts';
 import type { FieldValues } from '../../src/dictionary/index.ts';
 import { between, listings, SIZE, share, status, TODAY } from './sample.ts';
 

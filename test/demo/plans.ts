@@ -1,5 +1,5 @@
-import type { ListedRoom } from '../../src/demo/draw/plan/sheet.ts';
-import { childrenOf, filled, type ImportRecord } from '../../src/demo/records.ts';
+import type { ListedRoom } from '../../packages/demo/src/draw/plan/sheet.ts';
+import { childrenOf, filled, type ImportRecord } from '../../packages/demo/src/records.ts';
 import type { FieldValues } from '../../src/dictionary/index.ts';
 
 /** The rooms of a listing as its plan is drawn from them. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { makeRandom } from '../../src/demo/random.ts';
+import { makeRandom } from 'plat-demo';
 
 const draws = (seed: number, purpose: string, index: number): number[] => {
   const random = makeRandom(seed, purpose, index);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { makeMarket, REFERENCE_DATE } from '../../src/demo/market.ts';
-import { type ImportRecord, textOf } from '../../src/demo/records.ts';
+import { makeMarket, REFERENCE_DATE } from '../../packages/demo/src/market.ts';
+import { type ImportRecord, textOf } from '../../packages/demo/src/records.ts';
 
 /** One market that several tests look at. */
 export const SIZE = 2000;

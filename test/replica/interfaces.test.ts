@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import { REPLICA_STAMP } from '../../src/dictionary/index.ts';
 import type { Json } from '../support/world.ts';
 import { platFeed } from './support/plat-source.ts';

@@ -1,7 +1,6 @@
 /** A replica that follows the live demonstration by windows and purges: it ends equal, after weeks of changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { marketStore } from '../../src/cli/market-store.ts';
 import {
   type Change,
   CUSTOM_FIELDS,
@@ -10,7 +9,8 @@ import {
   makeMarket,
   makeRandom,
   marketRecords,
-} from '../../src/demo/index.ts';
+} from 'plat-demo';
+import { marketStore } from '../../src/cli/market-store.ts';
 import { DAY } from '../support/clock.ts';
 import { platFeed } from './support/plat-source.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from '../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from 'plat-demo';
 import { listing, member, office, openHouse, photo, room, unit } from '../support/builders.ts';
 import { startTestService } from '../support/service.ts';
 

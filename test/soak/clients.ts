@@ -1,7 +1,7 @@
 /** Clients of a service under soak: walkers, searchers, readers by key and slow readers, each a loop until told to end. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../src/demo/random.ts';
+import type { Random } from 'plat-demo';
 import type { Tally } from './tally.ts';
 
 /** Whom a client asks. */

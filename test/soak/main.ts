@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeRandom, type Random } from '../../src/demo/random.ts';
+import { makeRandom, type Random } from 'plat-demo';
 import { type Client, readByKey, readSlowly, search, type Target, walk } from './clients.ts';
 import { addressesIn, done, killAll, type Lasting, lasting, memoryOf, run } from './processes.ts';
 import { type Held, Tally } from './tally.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, type TestContext, test } from 'node:test';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import type { ErrorCode, PlatError } from '../../src/errors/index.ts';
 import { type OpenStoreOptions, openStore, openTables } from '../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';

@@ -9,7 +9,7 @@ import {
   makeMarket,
   makeRandom,
   runLive,
-} from '../../demo/index.ts';
+} from 'plat-demo';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import type { Drawing } from '../../demo/index.ts';
+import type { Drawing } from 'plat-demo';
 import { platError } from '../../errors/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';

@@ -1,6 +1,6 @@
 /** The thread of a rasterizer: one picture after the other. */
 import { parentPort } from 'node:worker_threads';
-import { type Drawing, rasterize } from '../../demo/draw/rasterize.ts';
+import { type Drawing, rasterize } from 'plat-demo/rasterize';
 
 export interface RasterRequest extends Drawing {
   readonly id: number;

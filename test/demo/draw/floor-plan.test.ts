@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { XMLValidator } from 'fast-xml-parser';
-import { feetAndInches } from '../../../src/demo/draw/plan/labels.ts';
-import { drawFloorPlan, type ListedRoom, planOf } from '../../../src/demo/draw/plan/sheet.ts';
-import { makeMarket } from '../../../src/demo/market.ts';
-import { numberOf, textOf } from '../../../src/demo/records.ts';
+import { feetAndInches } from '../../../packages/demo/src/draw/plan/labels.ts';
+import { drawFloorPlan, type ListedRoom, planOf } from '../../../packages/demo/src/draw/plan/sheet.ts';
+import { makeMarket } from '../../../packages/demo/src/market.ts';
+import { numberOf, textOf } from '../../../packages/demo/src/records.ts';
 import { listedRooms, ownFacts } from '../plans.ts';
 
 const market = makeMarket({ seed: 5, listings: 1200 });

@@ -2,13 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { XMLParser } from 'fast-xml-parser';
-import { fitLabels, type Sides } from '../../../src/demo/draw/plan/floor.ts';
-import { type Box, feetAndInches, placeNumber, withinWalls } from '../../../src/demo/draw/plan/labels.ts';
-import { drawFloorPlan, type ListedRoom } from '../../../src/demo/draw/plan/sheet.ts';
-import { ABOVE, BELOW, textWidth } from '../../../src/demo/draw/plan/text-width.ts';
-import { makeMarket } from '../../../src/demo/market.ts';
-import type { Placed } from '../../../src/demo/plan/columns.ts';
-import { layoutFloors } from '../../../src/demo/plan/floors.ts';
+import { fitLabels, type Sides } from '../../../packages/demo/src/draw/plan/floor.ts';
+import {
+  type Box,
+  feetAndInches,
+  placeNumber,
+  withinWalls,
+} from '../../../packages/demo/src/draw/plan/labels.ts';
+import { drawFloorPlan, type ListedRoom } from '../../../packages/demo/src/draw/plan/sheet.ts';
+import { ABOVE, BELOW, textWidth } from '../../../packages/demo/src/draw/plan/text-width.ts';
+import { makeMarket } from '../../../packages/demo/src/market.ts';
+import type { Placed } from '../../../packages/demo/src/plan/columns.ts';
+import { layoutFloors } from '../../../packages/demo/src/plan/floors.ts';
 import { listedRooms, ownFacts } from '../plans.ts';
 
 const TYPES = [

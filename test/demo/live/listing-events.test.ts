@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EventKind, type MarketEvent, nextEvent } from '../../../src/demo/live/listing-events.ts';
-import { makeMarket } from '../../../src/demo/market.ts';
-import { makeRandom } from '../../../src/demo/random.ts';
-import { childrenOf, type ImportRecord, numberOf, textOf } from '../../../src/demo/records.ts';
+import { makeRandom } from 'plat-demo';
+import {
+  type EventKind,
+  type MarketEvent,
+  nextEvent,
+} from '../../../packages/demo/src/live/listing-events.ts';
+import { makeMarket } from '../../../packages/demo/src/market.ts';
+import { childrenOf, type ImportRecord, numberOf, textOf } from '../../../packages/demo/src/records.ts';
 import { faultsOf } from '../check-record.ts';
 
 const market = makeMarket({ seed: 21, listings: 400 });

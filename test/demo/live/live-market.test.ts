@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { marketStore, parseMarketRecord } from '../../../src/cli/market-store.ts';
 import {
   type Change,
   CUSTOM_FIELDS,
@@ -12,7 +11,8 @@ import {
   makeRandom,
   marketRecords,
   runLive,
-} from '../../../src/demo/index.ts';
+} from 'plat-demo';
+import { marketStore, parseMarketRecord } from '../../../src/cli/market-store.ts';
 import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Placed } from '../../../src/demo/plan/columns.ts';
-import { layoutFloors } from '../../../src/demo/plan/floors.ts';
-import type { FloorLayout } from '../../../src/demo/plan/layout.ts';
-import { findPassages, findWindows, sharedWall } from '../../../src/demo/plan/openings.ts';
-import { type PlanRoom, zoneOf } from '../../../src/demo/plan/spaces.ts';
+import type { Placed } from '../../../packages/demo/src/plan/columns.ts';
+import { layoutFloors } from '../../../packages/demo/src/plan/floors.ts';
+import type { FloorLayout } from '../../../packages/demo/src/plan/layout.ts';
+import { findPassages, findWindows, sharedWall } from '../../../packages/demo/src/plan/openings.ts';
+import { type PlanRoom, zoneOf } from '../../../packages/demo/src/plan/spaces.ts';
 
 const TYPES = [
   ...['Living Room', 'Kitchen', 'Dining Room', 'Family Room', 'Master Bedroom', 'Bedroom 2', 'Bedroom 3'],

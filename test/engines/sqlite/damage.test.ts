@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { makeRandom, type Random } from '../../../src/demo/random.ts';
+import { makeRandom, type Random } from 'plat-demo';
 import { PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { findFaults, repairStore } from '../../../src/store/check/check-store.ts';

@@ -1,5 +1,5 @@
 /** Everything that a store is filled with: the demo market and the odd records, in the form of an import. */
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords, REFERENCE_DATE } from '../../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords, REFERENCE_DATE } from 'plat-demo';
 import {
   type Declarations,
   type Dictionary,

@@ -1,7 +1,7 @@
 /** Processes that are killed at any moment, and a database that restarts: what comes of it is equal to the source. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { makeRandom } from '../../../src/demo/random.ts';
+import { makeRandom } from 'plat-demo';
 import { PlatError } from '../../../src/errors/index.ts';
 import { type Place, place } from '../../cli/run.ts';
 import { listing } from '../../support/builders.ts';

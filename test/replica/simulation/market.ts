@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/demo/random.ts';
+import type { Random } from 'plat-demo';
 import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
 import type { Json } from '../../support/world.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/demo/random.ts';
+import type { Random } from 'plat-demo';
 import type { Transport, TransportRequest, TransportResponse } from '../../../src/replica/http/transport.ts';
 import type { RequestWitness } from './request-witness.ts';
 import { type Ask, ORIGIN, type ServedAnswer } from './serve.ts';

@@ -1,4 +1,4 @@
-import { makeRandom } from '../../../src/demo/random.ts';
+import { makeRandom } from 'plat-demo';
 import type { BudgetLimits } from '../../../src/replica/http/budget.ts';
 import { FAULTS, type Fault } from './network.ts';
 import { CHANGES, type Change } from './source.ts';

@@ -1,4 +1,4 @@
-import { makeRandom, type Random } from '../../../src/demo/random.ts';
+import { makeRandom, type Random } from 'plat-demo';
 import { type Consumer, type End, type Errand, isExpected, type Mutant, startConsumer } from './consumer.ts';
 import { differences } from './equality.ts';
 import type { Ground } from './ground.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { makeRandom, type Random } from '../../../src/demo/random.ts';
+import { makeRandom, type Random } from 'plat-demo';
 import { dayFrom } from '../../../src/dictionary/index.ts';
 import { PlatError } from '../../../src/errors/index.ts';
 import { parseRecord } from '../../../src/records/parse-record.ts';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { makeRandom, type Random } from '../../../src/demo/random.ts';
+import { makeRandom, type Random } from 'plat-demo';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from '../../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import { openStore } from '../../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,7 +1,7 @@
 /** Everything that `_filter` may say, asked of the service, with the exact rows (docs/native-filter.md). */
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from '../../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from 'plat-demo';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { fillListings } from '../reso/odata-listings.ts';

@@ -1,7 +1,7 @@
 /** `/v1/listings` and `/v1/listings/<key>` (specification 2.2, 4.3; contract, Native interface; native-v1). */
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from '../../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from 'plat-demo';
 import { startTestService } from '../../support/service.ts';
 import { pick } from '../../support/world.ts';
 import { envelopeOf, objectIn } from '../http/envelopes.ts';

@@ -1,9 +1,9 @@
 /** The drawn photos of a market, as they are served: formats, renditions, tags, and who pays for making them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket } from 'plat-demo';
 import { marketFiles } from '../../../src/cli/market-files.ts';
 import { Rasterizer } from '../../../src/cli/photos/rasterizer.ts';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket } from '../../../src/demo/index.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startTestService } from '../../support/service.ts';
 import { nativeAsker } from './asker.ts';

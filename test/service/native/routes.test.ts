@@ -1,7 +1,7 @@
 /** What clients of the native interface ask for beside listings and accounts (docs/native.md). */
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from '../../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from 'plat-demo';
 import { office, openHouse } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { pick } from '../../support/world.ts';

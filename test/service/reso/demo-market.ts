@@ -1,7 +1,8 @@
 /** The demonstration's market in a store, with its own fields, and its files. */
+
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket, marketRecords } from 'plat-demo';
 import { marketFiles } from '../../../src/cli/market-files.ts';
 import { Rasterizer } from '../../../src/cli/photos/rasterizer.ts';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket, marketRecords } from '../../../src/demo/index.ts';
 import type { TestServiceOptions } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
 

@@ -1,7 +1,7 @@
 /** What leaves a store whole: exports, backups, contents; and what its status tells. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket, marketRecords } from '../../../src/demo/index.ts';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket, marketRecords } from 'plat-demo';
 import { listing, member, openHouse, photo, photoOf, room } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';

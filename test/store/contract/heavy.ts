@@ -1,7 +1,7 @@
 /** One record that no short transaction takes: nothing else is held up by it, and no reader sees half of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeRandom } from '../../../src/demo/random.ts';
+import { makeRandom } from 'plat-demo';
 import { systemClock } from '../../../src/store/clock.ts';
 import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
 import { listing, member, openHouse, photo, photoOf, room } from '../../support/builders.ts';

@@ -1,4 +1,3 @@
-import type { FieldValues } from '../dictionary/index.ts';
 import { drawPhone, plainName } from './contacts.ts';
 import { type MarketContext, mainOfficeOf, memberStream, officeStream, systemOfOffice } from './context.ts';
 import { BROKERAGE_ENDINGS, BROKERAGES } from './data/people.ts';
@@ -6,6 +5,7 @@ import { STATE, TOWNS } from './data/places.ts';
 import { STREETS } from './data/streets.ts';
 import { timestampText } from './dates.ts';
 import { filled } from './records.ts';
+import type { FieldValues } from './values.ts';
 
 /** The name under which a firm trades; firms beyond the list of names add their town. */
 function firmName(office: number): string {

@@ -1,7 +1,7 @@
-import type { FieldValues } from '../dictionary/index.ts';
 import { plainName } from './contacts.ts';
 import { type MarketContext, type OriginatingSystem, SYSTEMS } from './context.ts';
 import { TOWNS } from './data/places.ts';
+import type { FieldValues } from './values.ts';
 
 /** The OUID records of the originating systems. */
 export function makeOrganizations(market: MarketContext): readonly FieldValues[] {

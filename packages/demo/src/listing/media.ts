@@ -1,9 +1,9 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import { timestampText } from '../dates.ts';
 import { type MediaName, mediaKey, mediaPath, type Scene } from '../media-keys.ts';
 import { photoShape } from '../photo-shape.ts';
 import type { Random } from '../random.ts';
 import { type Fields, filled } from '../records.ts';
+import type { FieldValues } from '../values.ts';
 import type { Premises } from './premises.ts';
 import type { Room } from './rooms.ts';
 

@@ -1,5 +1,5 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import { hashText, makeRandom, type Random } from '../random.ts';
+import type { FieldValues } from '../values.ts';
 import { wordOf } from './facts.ts';
 
 export type Season = 'spring' | 'summer' | 'autumn' | 'winter';

@@ -1,7 +1,7 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import type { Scene } from '../media-keys.ts';
 import type { PhotoShape } from '../photo-shape.ts';
 import { makeRandom } from '../random.ts';
+import type { FieldValues } from '../values.ts';
 import { lookOf, roomLook, type SceneContext } from './look.ts';
 import { HEIGHT, WIDTH } from './outdoors.ts';
 import { drawFront } from './scenes/front.ts';

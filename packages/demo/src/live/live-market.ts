@@ -3,11 +3,12 @@
  * The number of listings stays about what the market was made with: as many come as go, and what has been over for the
  * longest time leaves. Knows neither what the store is nor when it is called.
  */
-import type { FieldValues } from '../../dictionary/index.ts';
+
 import { drawPhone } from '../contacts.ts';
 import type { Market } from '../market.ts';
 import type { Random } from '../random.ts';
 import { childrenOf, type ImportRecord, textOf } from '../records.ts';
+import type { FieldValues } from '../values.ts';
 import { Census } from './census.ts';
 import { type EventKind, nextEvent } from './listing-events.ts';
 

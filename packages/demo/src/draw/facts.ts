@@ -1,4 +1,4 @@
-import type { FieldValues } from '../../dictionary/index.ts';
+import type { FieldValues } from '../values.ts';
 
 /** Reads fields of a record as a drawing needs them: what is absent has a plain default. */
 export function wordOf(record: FieldValues, field: string): string {

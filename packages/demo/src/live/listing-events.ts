@@ -1,5 +1,5 @@
 /** What happens to one listing of a market, or to its agent: the record as it was becomes the record to import. */
-import type { FieldValues } from '../../dictionary/index.ts';
+
 import { drawPhone } from '../contacts.ts';
 import { DAY, dateText, startOfDay, timestampText } from '../dates.ts';
 import { mlsStatus } from '../listing/history-fields.ts';
@@ -10,6 +10,7 @@ import type { Status } from '../listing/timeline.ts';
 import { SCENES } from '../media-keys.ts';
 import type { Random } from '../random.ts';
 import { childrenOf, type ImportRecord, type MarketRecord, numberOf, textOf } from '../records.ts';
+import type { FieldValues } from '../values.ts';
 
 export type EventKind =
   | 'price change'

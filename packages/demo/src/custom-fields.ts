@@ -1,4 +1,4 @@
-import type { CustomFieldDeclaration, LookupDeclaration } from '../dictionary/index.ts';
+import type { CustomFieldDeclaration, LookupDeclaration } from './values.ts';
 
 /** The demo market's own fields: what the dictionary has no name for on this shore. */
 export const CUSTOM_FIELDS: readonly CustomFieldDeclaration[] = [

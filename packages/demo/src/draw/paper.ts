@@ -1,5 +1,5 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import type { DocumentKind } from '../media-keys.ts';
+import type { FieldValues } from '../values.ts';
 import { amountOf, wordOf, wordsOf } from './facts.ts';
 
 /** A line of text on a page: size in points, distance from the line above. */

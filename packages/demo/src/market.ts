@@ -1,4 +1,3 @@
-import type { FieldValues } from '../dictionary/index.ts';
 import type { MarketContext } from './context.ts';
 import { serialOf } from './keys.ts';
 import { listingChange, listingKey, makeFreshListing, makeListing } from './listing/listing.ts';
@@ -6,6 +5,7 @@ import { makeFreshMember, makeMember } from './members.ts';
 import { makeOffice } from './offices.ts';
 import { makeOrganizations } from './organizations.ts';
 import type { ImportRecord, MarketRecord } from './records.ts';
+import type { FieldValues } from './values.ts';
 
 export interface MarketOptions {
   /** Markets of one seed, size and moment are equal to the byte. */

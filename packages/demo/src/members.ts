@@ -1,4 +1,3 @@
-import type { FieldValues } from '../dictionary/index.ts';
 import { drawPhone, plainName } from './contacts.ts';
 import { type MarketContext, memberStream, officeStream, systemOfOffice } from './context.ts';
 import { FIRST_NAMES, LAST_NAMES } from './data/people.ts';
@@ -7,6 +6,7 @@ import { DAY, dateText, timestampText } from './dates.ts';
 import { makeKey } from './keys.ts';
 import { officeDomain, officeMlsId, officeName } from './offices.ts';
 import { filled } from './records.ts';
+import type { FieldValues } from './values.ts';
 
 const LANGUAGES = ['Spanish', 'Arabic', 'Polish', 'German', 'Mandarin', 'Vietnamese', 'Hindi', 'French'];
 const DESIGNATIONS = [

@@ -1,6 +1,6 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import type { Random } from '../random.ts';
 import { filled } from '../records.ts';
+import type { FieldValues } from '../values.ts';
 import type { Building } from './building.ts';
 
 const TYPES = ['Studio', '1 Bedroom', '2 Bedroom', '3 Bedroom', '4 Bedroom Or More'];

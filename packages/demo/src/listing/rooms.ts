@@ -1,8 +1,8 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import { layoutFloors, type PlanFacts } from '../plan/floors.ts';
 import { type PlanRoom, zoneOf } from '../plan/spaces.ts';
 import type { Random } from '../random.ts';
 import { filled } from '../records.ts';
+import type { FieldValues } from '../values.ts';
 import type { Building } from './building.ts';
 import type { Premises } from './premises.ts';
 import { drawRoomList, type RoomPlan } from './room-list.ts';

@@ -1,5 +1,5 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import type { Scene } from '../media-keys.ts';
+import type { FieldValues } from '../values.ts';
 import { wordOf } from './facts.ts';
 import { HEIGHT, WIDTH } from './outdoors.ts';
 import { drawScene } from './photo.ts';

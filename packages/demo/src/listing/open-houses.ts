@@ -1,7 +1,7 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import { DAY, dateText, HOUR, startOfDay, timestampText } from '../dates.ts';
 import type { Random } from '../random.ts';
 import { filled } from '../records.ts';
+import type { FieldValues } from '../values.ts';
 import type { Timeline } from './timeline.ts';
 
 const SATURDAY = 6;

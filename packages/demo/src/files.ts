@@ -1,4 +1,3 @@
-import type { FieldValues } from '../dictionary/index.ts';
 import { amountOf, wordOf } from './draw/facts.ts';
 import { drawTour, drawVideo } from './draw/moving.ts';
 import { drawDocument } from './draw/paper.ts';
@@ -7,6 +6,7 @@ import { drawFloorPlan, type ListedRoom } from './draw/plan/sheet.ts';
 import { mediaKey, parseMediaPath } from './media-keys.ts';
 import { type PhotoShape, photoShape } from './photo-shape.ts';
 import { hashText } from './random.ts';
+import type { FieldValues } from './values.ts';
 
 /** Where the facts of a drawing come from: fields by their RESO names. */
 export interface MediaSource {

@@ -1,8 +1,8 @@
-import type { FieldValues } from '../../../dictionary/index.ts';
 import type { Placed } from '../../plan/columns.ts';
 import { type Floor, layoutFloors } from '../../plan/floors.ts';
 import type { Side } from '../../plan/openings.ts';
 import type { PlanRoom } from '../../plan/spaces.ts';
+import type { FieldValues } from '../../values.ts';
 import { amountOf, flagOf, wordOf, wordsOf } from '../facts.ts';
 import { document, group, path, polygon, rect, text } from '../svg.ts';
 import {

@@ -1,4 +1,4 @@
-import type { FieldValue, FieldValues } from '../dictionary/index.ts';
+import type { FieldValue, FieldValues } from './values.ts';
 
 /** A record as it is imported: fields, and for a listing its nested collections. */
 export type ImportRecord = Readonly<Record<string, FieldValue | readonly FieldValues[]>>;
