@@ -61,7 +61,9 @@ test('docs/code-map.md names every room and folder of the sources, and files tha
     return line === '' || (folder !== undefined && deeper.length === 0 && !line.includes(`${folder}/\``));
   });
   assert.deepEqual(missing, []);
-  for (const [, path = ''] of map.matchAll(/`((?:test|src|service|store|query)\/[\w/.-]+)`/g)) {
+  for (const [, path = ''] of map.matchAll(
+    /`((?:test|src|packages|service|store|query|compile|records|engines|shared|replica|cli|access|dictionary)\/[\w/.-]+)`/g,
+  )) {
     assert.ok(isThere(path) || isThere(`src/${path}`), path);
   }
 });
