@@ -56,6 +56,7 @@ const NATIVE = [
   "all(Appliances) Eq 'Rome','Moorhead' And Appliances Ne NULL",
   "Location Eq radius('44.76 4.711',1.5) Or Location Eq rectangle('44 -4.711, 45 -85')",
   "Location Eq radius('20260101000000000000004711',1.5) Or Location Eq linestring('44 4.711, 45 4.711')",
+  "Location Eq radius('LINESTRING(4.711 44, 4.711 45)',1.5) Or Location Eq radius('POINT(4.711 44)',1.5)",
   'ModificationTimestamp Ge hours(-24) And CloseDate Gt 2026-02-03',
   "tolower(City) Eq 'rome' And (BedroomsTotal Add 4711) Mul 2 Ge 8",
 ];

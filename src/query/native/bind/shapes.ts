@@ -22,6 +22,7 @@ const pointsOf = (geometry: Geometry): readonly Point[] => {
     case 'points':
       return geometry.points;
     case 'lines':
+    case 'around':
       return geometry.lines.flat();
   }
 };
@@ -33,6 +34,38 @@ function withinArea(location: Location, [outer = [], ...holes]: Area): Expressio
 
 /** A line is a ring that goes there and the same way back: it has a border, and nothing inside. */
 const ringOf = (line: readonly Point[]): readonly Point[] => [...line, ...line.toReversed().slice(1)];
+
+/** Metres of a degree of latitude on the sphere that distances are measured on. */
+const METRES_PER_DEGREE = (Math.PI * 6_371_008.8) / 180;
+
+/**
+ * What lies beside a piece of a line, as near as that: a rectangle on a map whose degrees of longitude are as long as they
+ * are halfway. What lies around its ends is in no rectangle.
+ */
+function beside(begin: Point, end: Point, metres: number): readonly Point[] {
+  const shrinks = Math.cos((((begin.latitude + end.latitude) / 2) * Math.PI) / 180);
+  const east = (end.longitude - begin.longitude) * shrinks;
+  const north = end.latitude - begin.latitude;
+  const reach = metres / METRES_PER_DEGREE / Math.hypot(east, north);
+  const off = ({ longitude, latitude }: Point, side: 1 | -1): Point => ({
+    longitude: longitude - (side * north * reach) / shrinks,
+    latitude: latitude + side * east * reach,
+  });
+  return [off(begin, 1), off(end, 1), off(end, -1), off(begin, -1), off(begin, 1)];
+}
+
+/** Around a line: around each of its points, and beside each of its pieces. */
+function aroundLine(location: Location, line: readonly Point[], miles: number): Expression[] {
+  return line.flatMap((point, index) => {
+    const before = line[index - 1];
+    const isPiece =
+      before !== undefined && (before.longitude !== point.longitude || before.latitude !== point.latitude);
+    return [
+      around(location, point, miles),
+      ...(isPiece ? [withinArea(location, [beside(before, point, miles * METRES_IN_A_MILE)])] : []),
+    ];
+  });
+}
 
 /** What this service does not compare with, in words; undefined where it does. */
 const missing = (geometry: Geometry): string | undefined =>
@@ -55,6 +88,11 @@ function toExpression(location: Location, geometry: Geometry): Expression {
       const { latitude, longitude } = location;
       return around(location, { key: geometry.record, latitude, longitude }, geometry.miles);
     }
+    case 'around':
+      return together(
+        'or',
+        geometry.lines.flatMap((line) => aroundLine(location, line, geometry.miles)),
+      );
     case 'areas':
       return together(
         'or',
@@ -83,7 +121,8 @@ export function bindShape(
   if (what !== undefined) return noteMissing(context, what, name, position);
   const stray = pointsOf(geometry).find((point) => !isOnEarth(point));
   if (stray !== undefined) {
-    const reason = `latitude ${stray.latitude}, longitude ${stray.longitude} is no point on earth; latitude goes from -90 to 90, longitude from -180 to 180, and ${name}() takes the ${name === 'wkt' ? 'longitude' : 'latitude'} first`;
+    const isLongitudeFirst = name === 'wkt' || geometry.kind === 'around';
+    const reason = `latitude ${stray.latitude}, longitude ${stray.longitude} is no point on earth; latitude goes from -90 to 90, longitude from -180 to 180, and ${name}() takes the ${isLongitudeFirst ? 'longitude' : 'latitude'} first`;
     return noteType(context, reason, name, position);
   }
   return toExpression(location, geometry);

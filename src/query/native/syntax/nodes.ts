@@ -62,6 +62,13 @@ export type Area = readonly (readonly Point[])[];
 
 export type Geometry =
   | { readonly kind: 'circle'; readonly center: Point; readonly miles: number }
+  /** Around lines; one of a single point is that point. */
+  | {
+      readonly kind: 'around';
+      readonly lines: readonly (readonly Point[])[];
+      readonly miles: number;
+      readonly srid?: number;
+    }
   | { readonly kind: 'circle-around'; readonly record: string; readonly miles: number }
   | { readonly kind: 'areas'; readonly areas: readonly Area[]; readonly srid?: number }
   | { readonly kind: 'points'; readonly points: readonly Point[]; readonly srid?: number }

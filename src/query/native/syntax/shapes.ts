@@ -2,7 +2,7 @@
 import type { Point } from '../../tree.ts';
 import type { ShapeFunction } from './functions.ts';
 import type { Geometry } from './nodes.ts';
-import { parseWellKnownText } from './well-known-text.ts';
+import { isWellKnownText, parseWellKnownText } from './well-known-text.ts';
 
 export type ShapeResult = { readonly geometry: Geometry } | { readonly reason: string };
 
@@ -32,13 +32,35 @@ function closed(points: readonly [Point, ...Point[]]): Point[] {
   return same(points[0], last) ? [...points] : [...points, points[0]];
 }
 
+/** Points of the lines that a radius is around. */
+const MOST_POINTS = 100;
+
+const AROUND =
+  'radius() takes one point "latitude longitude", a ListingKey, or a point or line of well-known text, such as POINT(lon lat)';
+
+/** Around what well-known text says: points and lines. */
+function aroundText(text: string, miles: number): ShapeResult {
+  const found = parseWellKnownText(text);
+  if (found?.kind === 'areas') {
+    return { reason: 'radius() goes around points and lines of well-known text; wkt() takes polygons' };
+  }
+  if (found?.kind !== 'points' && found?.kind !== 'lines') {
+    return { reason: `${AROUND}, with a space between the two numbers and commas between points` };
+  }
+  const lines = found.kind === 'lines' ? found.lines : found.points.map((point) => [point]);
+  if (lines.flat().length > MOST_POINTS) return { reason: `radius() takes at most ${MOST_POINTS} points` };
+  const { srid } = found;
+  return { geometry: { kind: 'around', lines, miles, ...(srid === undefined ? {} : { srid }) } };
+}
+
 function radius(text: string, length: string): ShapeResult {
   const miles = Number(length);
   if (miles <= 0) return { reason: 'radius() takes a length above zero' };
+  if (isWellKnownText(text)) return aroundText(text, miles);
   if (isRecord(text)) return { geometry: { kind: 'circle-around', record: text, miles } };
   const [center, second] = readPoints(text) ?? [];
   if (center === undefined || second !== undefined) {
-    return { reason: 'radius() takes one point "latitude longitude", or a ListingKey' };
+    return { reason: AROUND };
   }
   return { geometry: { kind: 'circle', center, miles } };
 }

@@ -92,6 +92,9 @@ const areas = (found: readonly Area[] | undefined): Geometry | undefined =>
 const lines = (found: readonly (readonly Point[])[] | undefined): Geometry | undefined =>
   found?.every((points) => points.length >= 2) === true ? { kind: 'lines', lines: found } : undefined;
 
+/** Whether a text looks like well-known text. */
+export const isWellKnownText = (text: string): boolean => HEAD.test(text);
+
 /** Undefined when the text is not well formed. */
 export function parseWellKnownText(text: string): Geometry | undefined {
   const [head, srid, word = ''] = HEAD.exec(text) ?? [];

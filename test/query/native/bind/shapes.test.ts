@@ -59,6 +59,7 @@ describe('shapes', () => {
   }
 
   const missing: readonly (readonly [string, string])[] = [
+    ["Location Eq radius('SRID=3857;POINT(1 2)',1)", 'the coordinate system 3857'],
     ["Location Eq wkt('SRID=3857;POINT(1 2)')", 'the coordinate system 3857'],
     [`Location Eq wkt('SRID=3857;POLYGON(${SQUARE})')`, 'the coordinate system 3857'],
   ];
@@ -75,6 +76,10 @@ describe('shapes', () => {
     assert.equal(
       errorOf("Location Eq radius('-118 34',1)").message,
       `_filter: latitude -118, longitude 34 is no point on earth; ${where} radius() takes the latitude first at position 13.`,
+    );
+    assert.equal(
+      errorOf("Location Eq radius('POINT(46.8 -96.8)',1)").message,
+      `_filter: latitude -96.8, longitude 46.8 is no point on earth; ${where} radius() takes the longitude first at position 13.`,
     );
     assert.equal(
       errorOf("Location Eq wkt('POLYGON((1 2,3 200,5 6,1 2))')").message,

@@ -49,6 +49,13 @@ describe('shapes', () => {
 
   const line = [point(35, -68), point(36, -67)];
   const others = [
+    ["radius('POINT(-68 35)',1.5)", { kind: 'around', lines: [[point(35, -68)]], miles: 1.5 }],
+    ["radius(' point  ( -68   35 ) ',2)", { kind: 'around', lines: [[point(35, -68)]], miles: 2 }],
+    [
+      "radius('SRID=1;MultiPoint(-68 35,(-67 36))',2)",
+      { kind: 'around', lines: [[point(35, -68)], [point(36, -67)]], miles: 2, srid: 1 },
+    ],
+    ["radius('LINESTRING(-68 35,-67 36)',2)", { kind: 'around', lines: [line], miles: 2 }],
     ["linestring('35 -68, 36 -67')", { kind: 'lines', lines: [line] }],
     ["wkt('POINT(-68 35)')", { kind: 'points', points: [point(35, -68)] }],
     ["wkt('SRID=1;LINESTRING(-68 35,-67 36)')", { kind: 'lines', lines: [line], srid: 1 }],
@@ -60,11 +67,23 @@ describe('shapes', () => {
     it(`reads ${text}`, () => assert.deepEqual(geometryOf(text), expected));
   }
 
+  const AROUND =
+    'radius() takes one point "latitude longitude", a ListingKey, or a point or line of well-known text, such as POINT(lon lat)';
+  const SPACED = `${AROUND}, with a space between the two numbers and commas between points`;
   const wrong = [
-    ["radius('35.12,-68.33',1.0)", 'radius() takes one point "latitude longitude", or a ListingKey'],
-    ["radius('35 -68, 36 -67',1)", 'radius() takes one point "latitude longitude", or a ListingKey'],
-    ["radius('-68.33',1)", 'radius() takes one point "latitude longitude", or a ListingKey'],
-    ["radius('',1)", 'radius() takes one point "latitude longitude", or a ListingKey'],
+    ...['POINT(-68,35)', 'POINT(-68)', 'point()', 'POINT(-68 35', 'CIRCLE(1 2)', 'LINESTRING(1 2)'].map(
+      (text) => [`radius('${text}',1)`, SPACED] as const,
+    ),
+    ["radius('POINT(1 2)',-1)", 'radius() takes a length above zero'],
+    [`radius('MULTIPOINT(${Array(101).fill('1 2').join()})',1)`, 'radius() takes at most 100 points'],
+    [
+      "radius('POLYGON((1 2,3 4,5 6,1 2))',1)",
+      'radius() goes around points and lines of well-known text; wkt() takes polygons',
+    ],
+    ["radius('35.12,-68.33',1.0)", AROUND],
+    ["radius('35 -68, 36 -67',1)", AROUND],
+    ["radius('-68.33',1)", AROUND],
+    ["radius('',1)", AROUND],
     ["radius('35 -68',0)", 'radius() takes a length above zero'],
     ["polygon('35 -68, 35 -67')", 'polygon() takes at least three points "latitude longitude"'],
     ["polygon('35 -68, 35 -67, x y')", 'polygon() takes at least three points "latitude longitude"'],
