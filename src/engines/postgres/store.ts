@@ -3,14 +3,6 @@ import type { Dialect } from '../../compile/dialect.ts';
 import type { Sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { type Planner, planShowsFile } from '../../compile/page-plan.ts';
-import type {
-  ListPageRequest,
-  MergedRequest,
-  Page,
-  PageRequest,
-  RecordQuery,
-  RecordRequest,
-} from '../../compile/read.ts';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { declaredFields, extendProfile } from '../../records/profile.ts';
@@ -26,11 +18,11 @@ import type { KeyStore } from '../../store/key-store.ts';
 import type { Ledger, LedgerChange } from '../../store/ledger.ts';
 import type { OverdueDay } from '../../store/new-day.ts';
 import { DAY_PATIENCE } from '../../store/new-day.ts';
+import { readsOf } from '../../store/reads.ts';
 import type { Shared } from '../../store/shared.ts';
 import type {
   ContentKey,
   Horizon,
-  ReadOptions,
   ReadStoreState,
   Store,
   StoreStatus,
@@ -56,7 +48,7 @@ import { findViewFaults, mendView } from './making/views.ts';
 import { readStoredModel } from './meta.ts';
 import { LiveState } from './reading/live-state.ts';
 import type { ReadServers } from './reading/read-servers.ts';
-import { Reads } from './reading/reads.ts';
+import { Servers } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import { readStatus } from './status.ts';
 import type { StampClock } from './writing/stamp-clock.ts';
@@ -88,7 +80,13 @@ export class PostgresStore implements Store {
   readonly #opened: Opened;
   readonly #clock: StampClock;
   readonly #state: LiveState;
-  readonly #reads: Reads;
+  readonly #servers: Servers;
+  readonly page: Store['page'];
+  readonly listPage: Store['listPage'];
+  readonly mergedPage: Store['mergedPage'];
+  readonly record: Store['record'];
+  readonly count: Store['count'];
+  readonly ids: Store['ids'];
   #damage: string | undefined;
   /** Writes of this process follow each other; the lock is between processes. */
   readonly #turns: Turns;
@@ -108,7 +106,14 @@ export class PostgresStore implements Store {
     const readModel = () => readStoredModel(lanes.small);
     const startDay = () => next(() => writer.startDay(DAY_PATIENCE));
     this.#state = new LiveState({ name, clock, rows, readModel, startDay }, model);
-    this.#reads = new Reads({ name, dialect, state: this.#state, lanes, readServers });
+    this.#servers = new Servers({ name, dialect, state: this.#state, lanes, readServers });
+    const reads = readsOf(this.#servers);
+    this.page = reads.page;
+    this.listPage = reads.listPage;
+    this.mergedPage = reads.mergedPage;
+    this.record = reads.record;
+    this.count = reads.count;
+    this.ids = reads.ids;
     const told = (error: unknown): unknown => this.told(error);
     this.keys = watched(postgresKeys(rows, locked), told);
     this.shared = postgresShared(rows);
@@ -144,32 +149,8 @@ export class PostgresStore implements Store {
     return this.#opened.readServers.state();
   }
 
-  page(request: PageRequest, options: ReadOptions): Promise<Page> {
-    return this.#reads.page(request, options);
-  }
-
-  listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
-    return this.#reads.listPage(request, options);
-  }
-
-  mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
-    return this.#reads.mergedPage(request, options);
-  }
-
-  record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
-    return this.#reads.record(request, options);
-  }
-
-  count(query: RecordQuery, options: ReadOptions): Promise<number> {
-    return this.#reads.count(query, options);
-  }
-
-  ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
-    return this.#reads.ids(query, options);
-  }
-
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
-    return this.#reads.positionAfter(resource, ids, key);
+    return this.#servers.positionAfter(resource, ids, key);
   }
 
   async showsFile(path: string, role: string): Promise<boolean> {
@@ -263,7 +244,7 @@ export class PostgresStore implements Store {
 
   async status(): Promise<StoreStatus> {
     await this.model();
-    return this.#reads.read('searches', { milliseconds: LARGE }, (session, { model }) =>
+    return this.#servers.read('searches', { milliseconds: LARGE }, (session, { model }) =>
       readStatus(session, model, this.name),
     );
   }
@@ -284,7 +265,7 @@ export class PostgresStore implements Store {
 
   async #checking<T>(work: (checks: Checks) => Promise<T>): Promise<T> {
     await this.model();
-    return this.#reads.read('searches', { milliseconds: LARGE }, (session, planner) =>
+    return this.#servers.read('searches', { milliseconds: LARGE }, (session, planner) =>
       work(checksOn(askerOf(session, planner))),
     );
   }
@@ -354,7 +335,7 @@ export class PostgresStore implements Store {
 
   async contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]> {
     await this.model();
-    return this.#reads.read('pages', { milliseconds: LARGE }, (session, { model }) =>
+    return this.#servers.read('pages', { milliseconds: LARGE }, (session, { model }) =>
       readContents(session, model, resource, of),
     );
   }

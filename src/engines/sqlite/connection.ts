@@ -1,7 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { BoundValue, Slot, Statement } from '../../compile/fragment.ts';
+import type { BoundValue, Statement } from '../../compile/fragment.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { LARGEST_ANSWER } from '../../store/largest-answer.ts';
+import type { Slots } from '../../store/read-task.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
 
 /** A value as `node:sqlite` gives it. */
@@ -75,9 +76,6 @@ export function anyRows(
     return statement.all(...values);
   }
 }
-
-/** What the slots of a planned statement stand for. */
-export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 
 /** The engine has no truth values. */
 export const bindable = (value: BoundValue): string | number | null =>

@@ -4,10 +4,10 @@ import { Damage, DamagedRecord } from '../../records/damage.ts';
 import type { CacheUse } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import { isSent, type Lane, type ReadCaller } from '../../store/read-caller.ts';
+import type { ReadResult, ReadTask } from '../../store/read-task.ts';
 import type { SharedBodies } from '../../store/whole/known-bodies.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
-import type { ReadResult, ReadTask } from './tasks.ts';
 
 /** What a thread does, and what it gives. */
 export type ThreadTask = ReadTask | CheckTask;

@@ -2,14 +2,6 @@ import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
 import type { StoreModel } from '../../compile/model.ts';
 import { type Planner, planShowsFile } from '../../compile/page-plan.ts';
-import type {
-  ListPageRequest,
-  MergedRequest,
-  Page,
-  PageRequest,
-  RecordQuery,
-  RecordRequest,
-} from '../../compile/read.ts';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
@@ -27,14 +19,8 @@ import type { KeyStore } from '../../store/key-store.ts';
 import type { Ledger, LedgerChange } from '../../store/ledger.ts';
 import { DAY_PATIENCE, modelOfToday, NewDay, type OverdueDay } from '../../store/new-day.ts';
 import type { Lane } from '../../store/read-caller.ts';
-import type {
-  ContentKey,
-  Horizon,
-  ReadOptions,
-  Store,
-  StoreStatus,
-  WriteOptions,
-} from '../../store/store.ts';
+import { readsOf } from '../../store/reads.ts';
+import type { ContentKey, Horizon, Store, StoreStatus, WriteOptions } from '../../store/store.ts';
 import { watched } from '../../store/watched.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { removeInBatches, writeInBatches } from '../../store/write/batches.ts';
@@ -62,7 +48,7 @@ import { migrateStore } from './migrate.ts';
 import { makeFile } from './new-file.ts';
 import { ReaderPool } from './pool.ts';
 import { positionAfter } from './position.ts';
-import { Reads } from './reads.ts';
+import { Threads } from './reads.ts';
 import { readStatus } from './status.ts';
 import { type StoreClock, storeClock } from './store-clock.ts';
 import { StoreFile } from './store-file.ts';
@@ -149,7 +135,13 @@ class SqliteStore implements Store {
   readonly #probe: HorizonProbe;
   readonly #writer: Writer;
   readonly #checkers: ReaderPool | undefined;
-  readonly #reads: Reads;
+  readonly #threads: Threads;
+  readonly page: Store['page'];
+  readonly listPage: Store['listPage'];
+  readonly mergedPage: Store['mergedPage'];
+  readonly record: Store['record'];
+  readonly count: Store['count'];
+  readonly ids: Store['ids'];
   readonly #newDay: NewDay;
   #model: StoreModel;
   /** Writes of this process follow each other; the lock is between processes. */
@@ -204,7 +196,14 @@ class SqliteStore implements Store {
     // All of them for whoever asks: nobody else does.
     this.#checkers = readers('pages', checkers);
     const model = () => this.model();
-    this.#reads = new Reads({ name: path, model, main: this.#main, bodies, pages, searches });
+    this.#threads = new Threads({ name: path, model, main: this.#main, bodies, pages, searches });
+    const reads = readsOf(this.#threads);
+    this.page = reads.page;
+    this.listPage = reads.listPage;
+    this.mergedPage = reads.mergedPage;
+    this.record = reads.record;
+    this.count = reads.count;
+    this.ids = reads.ids;
     taken.move(); // the store closes them
   }
 
@@ -233,31 +232,7 @@ class SqliteStore implements Store {
   }
 
   caches(): readonly CacheUse[] {
-    return this.#reads.caches();
-  }
-
-  page(request: PageRequest, options: ReadOptions): Promise<Page> {
-    return this.#reads.page(request, options);
-  }
-
-  listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
-    return this.#reads.listPage(request, options);
-  }
-
-  mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
-    return this.#reads.mergedPage(request, options);
-  }
-
-  record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
-    return this.#reads.record(request, options);
-  }
-
-  count(query: RecordQuery, options: ReadOptions): Promise<number> {
-    return this.#reads.count(query, options);
-  }
-
-  ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
-    return this.#reads.ids(query, options);
+    return this.#threads.caches();
   }
 
   async positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
@@ -464,7 +439,7 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     await this.#newDay.ended();
     await this.#writing.catch(() => undefined);
-    await Promise.all([this.#reads.close(), this.#checkers?.close()]);
+    await Promise.all([this.#threads.close(), this.#checkers?.close()]);
     // The last that is closed brings the log into the file, unless it may not write: that file is another one's now.
     const [first, last] = this.#file.isLost() ? [this.#write, this.#main] : [this.#main, this.#write];
     for (const connection of [first, this.#probe, last]) connection.close();

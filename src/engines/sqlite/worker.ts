@@ -1,13 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { cachesInUse } from '../../shared/bounded-cache.ts';
-import { mustBeText, WholeBodies } from '../../store/whole/whole-bodies.ts';
+import type { ReadResult, ReadTask } from '../../store/read-task.ts';
+import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { type CheckTask, checkerOn } from './check-task.ts';
 import { connect } from './connection.ts';
 import { registerFileUrl } from './functions.ts';
 import { makeOutbox, type SharedBody } from './outbox.ts';
 import type { WorkerError, WorkerMessage, WorkerOptions, WorkerReply, WorkerRequest } from './pool.ts';
-import { type ReadResult, type ReadTask, runTask } from './tasks.ts';
+import { runTask } from './tasks.ts';
 
 /** A thread that reads: it answers one task after the other. */
 const options: WorkerOptions = workerData;
@@ -38,8 +39,7 @@ async function answerCheck(id: number, task: CheckTask): Promise<void> {
 function answer(request: WorkerRequest, task: ReadTask): void {
   try {
     connection.deadline.set(request.milliseconds);
-    const check = request.isSent ? bodies.mustBeWhole : mustBeText;
-    const result = runTask(connection, task, check);
+    const result = runTask(connection, task, request.isSent, bodies);
     if (result.kind === 'page') sendPage(request.id, result);
     else send({ id: request.id, ok: true, result }, result.kind === 'ids' ? [result.ids.buffer] : []);
   } catch (error) {

@@ -3,14 +3,18 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { ReaderPool } from '../../../src/engines/sqlite/pool.ts';
-import type { ReadTask } from '../../../src/engines/sqlite/tasks.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import type { ReadTask } from '../../../src/store/read-task.ts';
 import { WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
 import type { Scope } from '../../support/engine.ts';
 import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 
 const statement = (text: string) => ({ text, values: [] });
-const number = (text: string) => (): ReadTask => ({ kind: 'number', statement: statement(text) });
+const number = (text: string) => (): ReadTask => ({
+  kind: 'number',
+  statement: statement(text),
+  isKept: true,
+});
 const ONE = number('SELECT 1 AS n');
 
 function poolOn(scope: Scope, path: string) {
@@ -34,7 +38,7 @@ test('a task that throws, that cannot be planned or that cannot travel leaves it
   const failing = [
     [number('SELECT no_such_function() AS n'), /no_such_function/],
     [unplanned, /no plan/],
-    [(): ReadTask => ({ kind: 'number', statement: odd }), /could not be cloned/],
+    [(): ReadTask => ({ kind: 'number', statement: odd, isKept: true }), /could not be cloned/],
   ] as const;
   for (const [task, says] of failing) {
     await assert.rejects(run(task), says);

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
-import { type BoundValue, render, type Slot, type Sql, type Statement } from '../../../compile/fragment.ts';
+import { type BoundValue, render, type Sql, type Statement } from '../../../compile/fragment.ts';
+import type { Slots } from '../../../store/read-task.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { patienceOf, takeConnection } from './connect.ts';
@@ -171,9 +172,6 @@ export async function allow({ run, watch }: ServerSession, milliseconds: number)
   await run(`SET LOCAL statement_timeout = ${milliseconds}`);
   watch.allow(milliseconds + SILENT);
 }
-
-/** What the slots of a planned statement stand for. */
-export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 
 /** No stored text holds this character, which stands for the one that PostgreSQL's texts cannot have. */
 const NO_CHARACTER = '\u{10ffff}';

@@ -1,36 +1,29 @@
+import type { QueryConfig } from 'pg';
 import type { Dialect } from '../../../compile/dialect.ts';
-import { planMerged } from '../../../compile/merged-plan.ts';
-import {
-  type Planner,
-  planCount,
-  planIds,
-  planList,
-  planPage,
-  planRecord,
-} from '../../../compile/page-plan.ts';
-import type { PagePlan } from '../../../compile/plan.ts';
-import type {
-  ListPageRequest,
-  MergedRequest,
-  Page,
-  PageRequest,
-  RecordQuery,
-  RecordRequest,
-} from '../../../compile/read.ts';
-import { isPlainQuery, isPlainShape } from '../../../store/lanes.ts';
+import type { Planner } from '../../../compile/page-plan.ts';
 import { isSent, type Lane } from '../../../store/read-caller.ts';
+import {
+  type Ask,
+  type Given,
+  type ReadResult,
+  type ReadTask,
+  runLater,
+  stepsOf,
+} from '../../../store/read-task.ts';
+import type { TaskRunner } from '../../../store/reads.ts';
+import type { Row } from '../../../store/session.ts';
 import type { ReadOptions } from '../../../store/store.ts';
 import { watchedStream } from '../../../store/watched.ts';
 import { mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import type { Lanes } from '../connection/lanes.ts';
-import type { ServerSession } from '../connection/session.ts';
-import type { AnswerWish } from './answer.ts';
+import { keepPrepared } from '../connection/prepared.ts';
+import { bindings, type ServerSession } from '../connection/session.ts';
+import { type AnswerWish, readAnswer, readWhole } from './answer.ts';
 import type { LiveState } from './live-state.ts';
 import { positionAfter } from './position.ts';
 import type { ReadServers } from './read-servers.ts';
 import { readSnapshot, type Snapshot } from './reader.ts';
-import { readBody, readIds, readNumber, readPage } from './tasks.ts';
 
 /** How long a place in a list may be looked for, in milliseconds. */
 const SMALL = 5000;
@@ -45,8 +38,8 @@ export interface ReadSource {
   readonly readServers: ReadServers;
 }
 
-/** The reading of records, from the server that is written to or one that follows it. */
-export class Reads {
+/** Runs the reads of records, on the server that is written to or one that follows it. */
+export class Servers implements TaskRunner {
   readonly #source: ReadSource;
   readonly #bodies = new WholeBodies();
 
@@ -54,84 +47,33 @@ export class Reads {
     this.#source = source;
   }
 
-  page(request: PageRequest, options: ReadOptions): Promise<Page> {
-    const { filter, search, order, under } = request.query;
-    const unbounded = (filter ?? search) !== undefined || order.length > 0;
-    const isLight = under === undefined ? !unbounded : isPlainQuery(request.query);
-    const isPlain = isLight && isPlainShape(request.shape);
-    const lane = !isPlain ? 'searches' : under === undefined ? 'pages' : 'records';
-    const plan = (planner: Planner) => planPage(planner, request);
-    return this.#page(lane, options, plan);
-  }
-
-  listPage(request: ListPageRequest, options: ReadOptions): Promise<Page> {
-    const lane = isPlainShape(request.shape) ? 'pages' : 'searches';
-    const plan = (planner: Planner) => planList(planner, request);
-    return this.#page(lane, options, plan);
-  }
-
-  async mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array> {
-    const body = await this.#made(
-      options,
-      this.read('searches', options, (session, planner) =>
-        readBody(session, planMerged(planner, request), 'once', this.#wish(options)),
-      ),
-      (made) => made?.length ?? 0,
+  async run(lane: Lane, plan: (planner: Planner) => ReadTask, options: ReadOptions): Promise<ReadResult> {
+    const sent = isSent(options.caller);
+    const wish: AnswerWish = {
+      check: sent ? this.#bodies.mustBeWhole : mustBeText,
+      // Nothing leaves of an answer that may have to be refused.
+      whole: options.damaged !== undefined,
+    };
+    const result = await this.read(lane, options, (session, planner) =>
+      runLater(stepsOf(plan(planner), sent), (ask) => answer(session, ask, wish)),
     );
-    return body ?? new Uint8Array(0);
-  }
-
-  record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined> {
-    const plain = isPlainShape(request.shape);
-    return this.#made(
-      options,
-      this.read(plain ? 'records' : 'searches', options, (session, planner) =>
-        readBody(session, planRecord(planner, request), plain ? 'kept' : 'once', this.#wish(options)),
-      ),
-      (body) => body?.length ?? 0,
-    );
-  }
-
-  count(query: RecordQuery, options: ReadOptions): Promise<number> {
-    const light = isPlainQuery(query);
-    const lane = !light ? 'searches' : query.under === undefined ? 'pages' : 'records';
-    return this.read(lane, options, (session, planner) =>
-      readNumber(session, planCount(planner, query), light ? 'kept' : 'once'),
-    );
-  }
-
-  ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array> {
-    return this.read('searches', options, (session, planner) => readIds(session, planIds(planner, query)));
+    if (result.kind !== 'page' || result.page.rest === undefined) return result;
+    const { page } = result;
+    const { rest } = result.page;
+    const told = (error: unknown) => translateError(error, this.#source.name, options.milliseconds / 1000);
+    return {
+      kind: 'page',
+      page: {
+        ...page,
+        rest: { length: rest.length, [Symbol.asyncIterator]: () => watchedStream(rest, told) },
+      },
+    };
   }
 
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
     return this.read('records', { milliseconds: SMALL }, ({ rows }, { model }) =>
       positionAfter(rows, model.layout(resource), ids, key),
     );
-  }
-
-  async #page(lane: Lane, options: ReadOptions, plan: (planner: Planner) => PagePlan): Promise<Page> {
-    const wish = this.#wish(options);
-    const reading = this.read(lane, options, (session, planner) => readPage(session, plan(planner), wish));
-    const page = await this.#made(options, reading, ({ body }) => body.length);
-    const { rest } = page;
-    if (rest === undefined) return page;
-    const told = (error: unknown) => translateError(error, this.#source.name, options.milliseconds / 1000);
-    const { length } = rest;
-    return { ...page, rest: { length, [Symbol.asyncIterator]: () => watchedStream(rest, told) } };
-  }
-
-  #wish({ caller, damaged }: ReadOptions): AnswerWish {
-    const check = isSent(caller) ? this.#bodies.mustBeWhole : mustBeText;
-    // Nothing leaves of an answer that may have to be refused.
-    return { check, whole: damaged !== undefined };
-  }
-
-  /** Tells the caller of the memory of an answer. What still comes with it is told as it is taken. */
-  async #made<T>({ caller }: ReadOptions, reading: Promise<T>, bytesOf: (made: T) => number): Promise<T> {
-    const made = await reading;
-    caller?.made(bytesOf(made));
-    return made;
   }
 
   /**
@@ -160,6 +102,28 @@ export class Reads {
       // Where tables have gone under a reading, the state tells whether this plat may read them any more.
       if (isMissing(error)) await state.ask();
       throw translateError(error, name, milliseconds / 1000);
+    }
+  }
+}
+
+async function answer(
+  session: ServerSession,
+  { gives, statement, slots, isKept }: Ask,
+  wish: AnswerWish,
+): Promise<Given> {
+  const { client } = session;
+  const { text } = statement;
+  const values = bindings(statement, slots);
+  const asked: QueryConfig = isKept ? { name: keepPrepared(client, text), text, values } : { text, values };
+  switch (gives) {
+    case 'rows':
+    case 'each':
+      return await client.query<Row>(asked);
+    case 'whole':
+      return { rows: [], body: await readWhole(session, asked, wish) };
+    case 'part': {
+      const { first, ...rest } = await readAnswer(session, asked, wish);
+      return { rows: first === undefined ? [] : [first], ...rest };
     }
   }
 }

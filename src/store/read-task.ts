@@ -1,0 +1,189 @@
+/**
+ * A read as data, and the steps in which it is done, once for every engine: which statements run one after the other, and
+ * what a page is made of. The steps ask for rows and wait for nobody, so that an engine may answer them at once, on a
+ * thread or over a network. They know neither engine nor session.
+ */
+import type { BoundValue, Slot } from '../compile/fragment.ts';
+import type { FoundRow, PagePlan, PlannedStatement } from '../compile/plan.ts';
+import type { Page, Rest } from '../compile/read.ts';
+import { DamagedRecord } from '../records/damage.ts';
+import type { Row } from './session.ts';
+
+/** A read as data, which travels to a thread and means the same there. */
+export type ReadTask =
+  | { readonly kind: 'page'; readonly plan: PagePlan }
+  | { readonly kind: 'body'; readonly statement: PlannedStatement; readonly isKept: boolean }
+  | { readonly kind: 'number'; readonly statement: PlannedStatement; readonly isKept: boolean }
+  | { readonly kind: 'ids'; readonly statement: PlannedStatement };
+
+/** What a task gives. */
+export type ReadResult =
+  | { readonly kind: 'page'; readonly page: Page }
+  | { readonly kind: 'body'; readonly body: Uint8Array | undefined }
+  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'ids'; readonly ids: Uint32Array };
+
+/** What the slots of a planned statement stand for. */
+export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
+
+/** A statement that a task asks for. */
+export interface Ask {
+  /**
+   * `rows`: its rows; `each`: the same, very many, one after the other. `whole`: the texts of its rows joined to a body;
+   * `part`: the same, of which some may be read while the rest is sent.
+   */
+  readonly gives: 'rows' | 'each' | 'whole' | 'part';
+  readonly statement: PlannedStatement;
+  readonly slots: Slots;
+  /**
+   * Whether a server keeps it prepared: those of pages, records and lists come again and again; a filter of a client has
+   * values of its own, and the plan is made for them.
+   */
+  readonly isKept: boolean;
+}
+
+/** What a statement gave: all rows, or the first of an answer, which has what is known of all. */
+export interface Given {
+  readonly rows: Iterable<Row>;
+  /** Checked, as whoever it is for needs it; absent where no row has a text. */
+  readonly body?: Uint8Array | undefined;
+  readonly rest?: Rest;
+  readonly release?: () => void;
+}
+
+type Steps<T> = Generator<Ask, T, Given>;
+
+/** Runs the steps of a task where each statement is answered at once. */
+export function runNow<T>(steps: Steps<T>, answer: (ask: Ask) => Given): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(answer(step.value));
+  return step.value;
+}
+
+/** The same where an answer takes time. The first statement is asked before this returns. */
+export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise<Given>): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(await answer(step.value));
+  return step.value;
+}
+
+/** @param isSent whether what is read leaves the service, so that nothing damaged may be in it (read-caller.ts) */
+export function* stepsOf(task: ReadTask, isSent: boolean): Steps<ReadResult> {
+  switch (task.kind) {
+    case 'page':
+      return { kind: 'page', page: yield* pageSteps(task.plan, isSent) };
+    case 'body': {
+      const { statement, isKept } = task;
+      return { kind: 'body', body: (yield { gives: 'whole', statement, slots: {}, isKept }).body };
+    }
+    case 'number': {
+      const { statement, isKept } = task;
+      const [row] = (yield { gives: 'rows', statement, slots: {}, isKept }).rows;
+      return { kind: 'number', value: Number(row?.n ?? 0) };
+    }
+    case 'ids': {
+      const { rows } = yield { gives: 'each', statement: task.statement, slots: {}, isKept: false };
+      const ids: number[] = [];
+      for (const { id } of rows) ids.push(Number(id));
+      return { kind: 'ids', ids: Uint32Array.from(ids) };
+    }
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+
+function pageSteps(plan: PagePlan, isSent: boolean): Steps<Page> {
+  switch (plan.kind) {
+    case 'range':
+      return rangePage(plan);
+    case 'search':
+      return searchPage(plan, isSent);
+    case 'list':
+      return listPage(plan, isSent);
+  }
+}
+
+function* rangePage({ page, more }: PagePlan & { kind: 'range' }): Steps<Page> {
+  const { rows: known, body = EMPTY, ...rest } = yield* answerOf(page, {});
+  const [first] = known;
+  const rows = Number(first?.n ?? 0);
+  if (rows === 0) return { body: EMPTY, rows, more: false };
+  const key = String(first?.last);
+  const last = { key, values: [] };
+  if (more === undefined) return { body, ...rest, rows, more: first?.more === true, last };
+  const [next] = (yield { gives: 'rows', statement: more, slots: { 'last-key': key }, isKept: true }).rows;
+  return { body, ...rest, rows, more: next !== undefined, last };
+}
+
+function* answerOf(statement: PlannedStatement, slots: Slots): Steps<Given> {
+  return yield { gives: 'part', statement, slots, isKept: true };
+}
+
+function* searchPage(plan: PagePlan & { kind: 'search' }, isSent: boolean): Steps<Page> {
+  const found: FoundRow[] = [];
+  for (const statement of plan.find) {
+    const limit = plan.limit + 1 - found.length;
+    if (limit <= 0) break;
+    const { rows } = yield { gives: 'rows', statement, slots: { limit }, isKept: false };
+    for (const row of rows) {
+      const [id, key, ...values] = Object.values(row);
+      found.push(...foundRow(id, key, values, isSent));
+    }
+  }
+  return yield* foundPage(plan, found);
+}
+
+/** Ids that are looked up at once, beyond those of the page: some rows may be gone by now. */
+const SPARE = 100;
+
+function* listPage(plan: PagePlan & { kind: 'list' }, isSent: boolean): Steps<Page> {
+  const { ids, limit } = plan;
+  const found: FoundRow[] = [];
+  const places: number[] = [];
+  for (let start = 0; start < ids.length && found.length <= limit; ) {
+    const lacking = limit + 1 - found.length;
+    const chunk = [...ids.subarray(start, start + lacking + SPARE)];
+    const slots = { ids: JSON.stringify(chunk), limit: lacking };
+    for (const row of (yield { gives: 'rows', statement: plan.find, slots, isKept: true }).rows) {
+      const [id, key, position, ...values] = Object.values(row);
+      for (const each of foundRow(id, key, values, isSent)) {
+        found.push(each);
+        places.push(start + Number(position));
+      }
+    }
+    start += chunk.length;
+  }
+  const page = yield* foundPage(plan, found);
+  return page.last === undefined ? page : { ...page, consumed: (places[page.rows - 1] ?? 0) + 1 };
+}
+
+/**
+ * A row of a find statement comes as an object whose members are in the order of its columns. One with a number that no
+ * writer of plat gives leads to no text: an operator's commands read the others.
+ * @throws DamagedRecord for it, where the page is sent
+ */
+function foundRow(id: unknown, key: unknown, values: readonly unknown[], isSent: boolean): FoundRow[] {
+  if (Number.isSafeInteger(Number(id))) return [[Number(id), String(key), ...values.map(orderValue)]];
+  if (isSent) throw new DamagedRecord(`The record with the key ${String(key)}`);
+  return [];
+}
+
+function orderValue(raw: unknown): BoundValue {
+  if (typeof raw === 'bigint') return Number(raw);
+  return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
+}
+
+/** The page of the rows that were found, of which one more than its limit tells that others follow. */
+function* foundPage(
+  { limit, body: statement }: PagePlan & { kind: 'search' | 'list' },
+  found: readonly FoundRow[],
+): Steps<Page> {
+  const page = found.slice(0, limit);
+  const more = found.length > limit;
+  const last = page.at(-1);
+  if (last === undefined) return { body: EMPTY, rows: 0, more: found.length > 0 };
+  const slots = { ids: JSON.stringify(page.map(([id]) => id)), limit: page.length };
+  const { rows: _, body = EMPTY, ...rest } = yield* answerOf(statement, slots);
+  const [, key, ...values] = last;
+  return { body, ...rest, rows: page.length, more, last: { key, values } };
+}

@@ -1,0 +1,117 @@
+/**
+ * The reading of records, once for every engine: what is planned for a request, in which lane it runs, and what of it the
+ * caller gets. It knows no SQL, and nothing of how an engine runs a task.
+ */
+import { planMerged } from '../compile/merged-plan.ts';
+import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../compile/page-plan.ts';
+import type {
+  ListPageRequest,
+  MergedRequest,
+  Page,
+  PageRequest,
+  RecordQuery,
+  RecordRequest,
+} from '../compile/read.ts';
+import { laneOfCount, laneOfList, laneOfPage, laneOfRecord } from './lanes.ts';
+import type { Lane } from './read-caller.ts';
+import type { ReadResult, ReadTask } from './read-task.ts';
+import type { ReadOptions, Store } from './store.ts';
+
+/** What an engine does with a read. */
+export interface TaskRunner {
+  /**
+   * Runs a task on one snapshot.
+   * @param plan called when it is the task's turn: a task that waits takes no memory for its plan
+   */
+  run(lane: Lane, plan: (planner: Planner) => ReadTask, options: ReadOptions): Promise<ReadResult>;
+}
+
+type Reads = Pick<Store, 'page' | 'listPage' | 'mergedPage' | 'record' | 'count' | 'ids'>;
+
+export function readsOf(runner: TaskRunner): Reads {
+  const run = async (
+    lane: Lane,
+    plan: (planner: Planner) => ReadTask,
+    options: ReadOptions,
+  ): Promise<ReadResult> => {
+    const result = await runner.run(lane, plan, options);
+    options.caller?.made(bytesOf(result));
+    return result;
+  };
+  return {
+    page: async (request: PageRequest, options) =>
+      pageOf(
+        await run(
+          laneOfPage(request),
+          (planner) => ({ kind: 'page', plan: planPage(planner, request) }),
+          options,
+        ),
+      ),
+    listPage: async (request: ListPageRequest, options) =>
+      pageOf(
+        await run(
+          laneOfList(request),
+          (planner) => ({ kind: 'page', plan: planList(planner, request) }),
+          options,
+        ),
+      ),
+    async mergedPage(request: MergedRequest, options) {
+      const plan = (planner: Planner): ReadTask => ({
+        kind: 'body',
+        statement: planMerged(planner, request),
+        isKept: false,
+      });
+      return bodyOf(await run('searches', plan, options)) ?? new Uint8Array(0);
+    },
+    async record(request: RecordRequest, options) {
+      const lane = laneOfRecord(request);
+      const isKept = lane === 'records';
+      const plan = (planner: Planner): ReadTask => ({
+        kind: 'body',
+        statement: planRecord(planner, request),
+        isKept,
+      });
+      return bodyOf(await run(lane, plan, options));
+    },
+    async count(query: RecordQuery, options) {
+      const lane = laneOfCount(query);
+      const isKept = lane !== 'searches';
+      const plan = (planner: Planner): ReadTask => ({
+        kind: 'number',
+        statement: planCount(planner, query),
+        isKept,
+      });
+      const result = await run(lane, plan, options);
+      if (result.kind !== 'number') throw new Error('A count gives a number');
+      return result.value;
+    },
+    async ids(query: RecordQuery, options) {
+      const plan = (planner: Planner): ReadTask => ({ kind: 'ids', statement: planIds(planner, query) });
+      const result = await run('searches', plan, options);
+      if (result.kind !== 'ids') throw new Error('A search gives ids');
+      return result.ids;
+    },
+  };
+}
+
+function bytesOf(result: ReadResult): number {
+  switch (result.kind) {
+    case 'page':
+      return result.page.body.length;
+    case 'body':
+      return result.body?.length ?? 0;
+    case 'ids':
+    case 'number':
+      return 0;
+  }
+}
+
+function pageOf(result: ReadResult): Page {
+  if (result.kind !== 'page') throw new Error('A page task gives a page');
+  return result.page;
+}
+
+function bodyOf(result: ReadResult): Uint8Array | undefined {
+  if (result.kind !== 'body') throw new Error('A record task gives a body');
+  return result.body;
+}
