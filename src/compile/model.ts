@@ -54,6 +54,31 @@ export function isStored(field: Field, settings: StoreSettings): boolean {
   return field.joined === undefined || settings.agentsFrom === 'payload';
 }
 
+/** What follows from settings alone. */
+interface Meaning {
+  readonly today: string;
+  readonly dictionary: Dictionary;
+  readonly rules: AccessRules;
+}
+
+/** Of the day on which it was last asked for: profiles change far more often than settings. */
+const meanings = new WeakMap<StoreSettings, Meaning>();
+
+function meaningOf(settings: StoreSettings, today: string): Meaning {
+  const known = meanings.get(settings);
+  if (known?.today === today) return known;
+  const dictionary = known?.dictionary ?? dictionaryOf(settings);
+  const made = { today, dictionary, rules: resolveAccess(settings.access, dictionary, today) };
+  meanings.set(settings, made);
+  return made;
+}
+
+function dictionaryOf(settings: StoreSettings): Dictionary {
+  const declared = declare(standardDictionary(), settings.declarations);
+  const stamp = stampsAsOwn(settings) ? SOURCE_STAMP : REPLICA_STAMP;
+  return settings.owner === 'replica' ? withReplicaStamp(declared, stamp) : declared;
+}
+
 export function makeModel({
   generation,
   epoch,
@@ -62,10 +87,7 @@ export function makeModel({
   day,
   today = day,
 }: ModelSource): StoreModel {
-  const declared = declare(standardDictionary(), settings.declarations);
-  const stamp = stampsAsOwn(settings) ? SOURCE_STAMP : REPLICA_STAMP;
-  const dictionary = settings.owner === 'replica' ? withReplicaStamp(declared, stamp) : declared;
-  const rules = resolveAccess(settings.access, dictionary, today);
+  const { dictionary, rules } = meaningOf(settings, today);
   const layouts = new Map<string, ResourceLayout>();
   const resource = (name: string): Resource => {
     const found = dictionary.resources.get(name);

@@ -51,6 +51,7 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
     lookups.set(declaration.lookup, extendLookup(lookups.get(declaration.lookup), declaration));
   }
   const resources = declareResources(standard, declarations.resources ?? [], lookups);
+  const additions = new Map<string, Additions>();
   for (const declaration of declarations.customFields ?? []) {
     const resource = resources.get(declaration.resource);
     if (resource === undefined) {
@@ -58,11 +59,54 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
         reason: `The custom field ${declaration.name} is of resource ${declaration.resource}, which does not exist.`,
       });
     }
-    const field = makeCustomField(declaration, resource, lookups);
-    resources.set(resource.name, { ...resource, fields: new Map(resource.fields).set(field.name, field) });
+    const added = additions.get(resource.name) ?? new Additions(resource);
+    additions.set(resource.name, added);
+    added.add(makeCustomField(declaration, added, lookups));
   }
+  for (const { resource, fields } of additions.values())
+    resources.set(resource.name, { ...resource, fields });
   return { resources, lookups };
 }
+
+/** The fields of a resource while more are added: there may be thousands, each of which is compared with all before. */
+class Additions {
+  readonly resource: Resource;
+  readonly fields: Map<string, Field>;
+  /** Engines tell columns apart without regard to case. */
+  readonly #names: Set<string>;
+  /** Names of the fields, by group and label. */
+  readonly #localNames = new Map<string, string>();
+
+  constructor(resource: Resource) {
+    this.resource = resource;
+    this.fields = new Map(resource.fields);
+    const names = [...resource.fields.keys(), ...resource.navigations.keys()];
+    this.#names = new Set(names.map((name) => name.toLowerCase()));
+    for (const field of resource.fields.values()) this.#noteLocalName(field);
+  }
+
+  add(field: Field): void {
+    this.fields.set(field.name, field);
+    this.#names.add(field.name.toLowerCase());
+    this.#noteLocalName(field);
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name.toLowerCase());
+  }
+
+  /** The field with a LocalName. */
+  called(group: string, label: string): string | undefined {
+    return this.#localNames.get(localName(group, label));
+  }
+
+  #noteLocalName({ name, custom }: Field): void {
+    if (custom !== undefined) this.#localNames.set(localName(custom.group, custom.label), name);
+  }
+}
+
+/** No group has a colon, so no two pairs have the same. */
+const localName = (group: string, label: string): string => `${group}:${label}`;
 
 function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDeclaration): Lookup {
   if (known?.closed) {
@@ -81,10 +125,11 @@ function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDecla
 
 function makeCustomField(
   declaration: CustomFieldDeclaration,
-  resource: Resource,
+  before: Additions,
   lookups: ReadonlyMap<string, Lookup>,
 ): Field {
   const { name, group, label, lookup } = declaration;
+  const { resource } = before;
   const wrong = (reason: string): never => {
     throw platError('usage', { reason: `The custom field ${resource.name}.${name}: ${reason}.` });
   };
@@ -92,16 +137,12 @@ function makeCustomField(
     wrong('its name must begin with a letter and hold letters, digits and underscores, at most 128');
   }
   if (name in Object.prototype) wrong('its name is one that every object in JavaScript has');
-  // Engines tell columns apart without regard to case.
-  const taken = [...resource.fields.keys(), ...resource.navigations.keys()];
-  if (taken.some((other) => other.toLowerCase() === name.toLowerCase())) wrong('the name is taken');
+  if (before.has(name)) wrong('the name is taken');
   if (group.includes(':') || !PLAIN_TEXT.test(group) || !PLAIN_TEXT.test(label)) {
     wrong('it needs a group (without a colon) and a label, neither blank nor with control characters');
   }
-  for (const other of resource.fields.values()) {
-    if (other.custom?.group === group && other.custom.label === label)
-      wrong(`${other.name} has its LocalName`);
-  }
+  const other = before.called(group, label);
+  if (other !== undefined) wrong(`${other} has its LocalName`);
   const parsed = parseType(declaration.type) ?? wrong(`its type ${declaration.type} is not known`);
   if (lookup !== undefined && !lookups.has(lookup)) wrong(`there is no lookup ${lookup}`);
   if (lookup !== undefined && parsed.type.kind !== 'string') wrong('only a string has a lookup');

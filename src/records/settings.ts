@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type AccessDefinition, BUILT_IN_ACCESS } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
 import { Damage } from './damage.ts';
@@ -64,11 +65,27 @@ export const DEFAULT_SETTINGS: StoreSettings = {
   timeZone: 'UTC',
 };
 
+/** Settings that somebody still has, by a hash of their text: whatever follows from them is made once for all who read them. */
+const inUse = new Map<string, WeakRef<StoreSettings>>();
+const left = new FinalizationRegistry<string>((id) => {
+  if (inUse.get(id)?.deref() === undefined) inUse.delete(id);
+});
+
 /**
- * Settings as a store keeps them.
+ * Settings as a store keeps them; the same object for the same text, as long as somebody has it.
  * @throws Damage when they are not what plat writes there
  */
 export function readSettings(text: string): StoreSettings {
+  const id = hash('sha256', text, 'base64url');
+  const known = inUse.get(id)?.deref();
+  if (known !== undefined) return known;
+  const settings = parseSettings(text);
+  inUse.set(id, new WeakRef(settings));
+  left.register(settings, id);
+  return settings;
+}
+
+function parseSettings(text: string): StoreSettings {
   const settings = storedJson(text, 'its settings');
   if (!isSettings(settings)) throw new Damage('its settings lack what every store has');
   const wrong = Object.entries(settings).find(

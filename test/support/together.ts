@@ -146,6 +146,13 @@ const DEAR: readonly string[] = [
   'clients.test.ts',
   'connections.test.ts',
   'replicas.test.ts',
+  'interfaces.test.ts',
+  'pure.test.ts',
+  'consumer.test.ts',
+  'replica/verify/verify.test.ts',
+  'replica/interfaces.test.ts',
+  'cli/store-files.test.ts',
+  'fuzz/placed.test.ts',
 ];
 
 /** The files that a run of all tests starts, relative to `test/`, in the order in which it starts them. */
