@@ -5,7 +5,13 @@ import type { Clock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 
 /** A store that is away or busy; whatever else is wrong with it, no time mends. */
-const AWAY: ReadonlySet<ErrorCode> = new Set(['storeUnavailable', 'storeBusy', 'writeUnknown', 'overloaded']);
+const AWAY: ReadonlySet<ErrorCode> = new Set([
+  'storeUnavailable',
+  'storeUnreachable',
+  'storeBusy',
+  'writeUnknown',
+  'overloaded',
+]);
 
 export interface Patience {
   readonly clock: Clock;

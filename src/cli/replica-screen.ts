@@ -97,7 +97,10 @@ const clock = (seconds: number): string =>
 
 function textOf({ kind, ...facts }: Readonly<Record<string, unknown>>): string {
   const told = Object.entries(facts)
-    .filter(([, value]) => value !== undefined)
+    .filter(([name, value]) => value !== undefined && name !== 'wait')
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const { wait } = facts;
+  if (typeof wait === 'number')
+    told.push(`- ${kind === 'waiting' ? 'goes on' : 'retry'} in ${(wait / 1000).toFixed(1)} s`);
   return `${String(kind).padEnd(12)} ${told.join(' ')}`;
 }

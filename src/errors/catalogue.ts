@@ -326,6 +326,11 @@ export const catalogue = {
     message: ({ store, reason }) =>
       `${store} takes no write from this process: ${reason}. What is there now is used after a restart.`,
   }),
+  storeUnreachable: entry<{ store: string; reason: string }>({
+    status: 503,
+    native: 1510,
+    message: ({ store, reason }) => `${store} cannot be reached: ${reason}.`,
+  }),
   storeDenied: entry<{ store: string; reason: string }>({
     status: 503,
     native: 1510,

@@ -30,14 +30,17 @@ test('one line a surface; keys are made, listed with their use, rotated and revo
   const serving = at.start(['serve', ...PORTS], { env: { PLAT_STORE: 'm.db' } });
   const { api = '', replication = '', floorplans = '', admin = '' } = await addresses(serving);
   assert.equal(
-    await serving.until(/^admin .*\n/m),
+    await serving.until(/^In a browser: .*\n/m),
     [
       `api          ${api}/Reso/OData/  ${api}/v1/`,
       `replication  ${replication}/Reso/OData/  ${replication}/v1/`,
       `floorplans   ${floorplans}/Reso/`,
-      `admin        ${admin}/\n`,
+      `admin        ${admin}/`,
+      `In a browser: ${api}/\n`,
     ].join('\n'),
   );
+  const page = await fetch(`${api}/`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+  assert.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
   const [usual, json] = await Promise.all([
     create('--name', 'A broker'),
     create(

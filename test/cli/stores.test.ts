@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 import { PLAT, place } from './run.ts';
@@ -13,6 +14,11 @@ const FULL = process.env.PLAT_FULL === '1';
 test('no store, something else, a newer layout, an engine that is not there: each is told', async (t) => {
   const at = place(t);
   at.file('text.db', 'This is no database, whatever its name says. '.repeat(100));
+  at.file('packed.db', gzipSync('{"ListingKey":"1"}'));
+  at.file('a.csv', 'ListingKey,City\n1,a\n');
+  at.file('a.json', '[{"ListingKey":"1"}]');
+  at.file('a.zip', 'PK\x03\x04 and what is in it');
+  mkdirSync(at.path('folder'));
   const other = new DatabaseSync(at.path('other.db'));
   other.exec('CREATE TABLE mine (id)');
   other.close();
@@ -28,6 +34,32 @@ test('no store, something else, a newer layout, an engine that is not there: eac
       'There is no store at none.db. "plat import" and "plat demo" make one.',
     ],
     [['status', '--store', 'text.db'], 1, 'text.db is not a plat store: it is no SQLite database.'],
+    [
+      ['status', '--store', 'packed.db'],
+      1,
+      'packed.db is not a plat store: it is packed by gzip; "gzip -dc packed.db" unpacks it, and where records are in it, "plat import --store market.db packed.db" stores what is in it.',
+    ],
+    [
+      ['status', '--store', 'a.csv'],
+      1,
+      'a.csv is not a plat store: it is a table (ListingKey,City…); "plat import --store market.db a.csv" stores what is in it.',
+    ],
+    [
+      ['import', '--store', 'a.json', 'a.csv'],
+      1,
+      'a.json is not a plat store: it is JSON; "plat import --store market.db a.json" stores what is in it.',
+    ],
+    [['check', '--store', 'a.zip'], 1, 'a.zip is not a plat store: it is a ZIP archive.'],
+    [
+      ['copy', '--from', 'a.csv', '--to', 'new.db'],
+      1,
+      'a.csv is not a plat store: it is a table (ListingKey,City…); "plat import --store market.db a.csv" stores what is in it.',
+    ],
+    [
+      ['status', '--store', 'folder'],
+      1,
+      'folder cannot be used: it is a folder; name a file in it, such as folder/market.db.',
+    ],
     [['status', '--store', 'other.db'], 1, 'other.db is not a plat store: it is another database.'],
     [
       ['status', '--store', 'sqlite:newer.db'],

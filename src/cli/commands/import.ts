@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { type ConfigFile, configPath } from '../config.ts';
 import { type Declared, declarable, declareAll, studyFile } from '../import/declare-extra.ts';
 import { readFieldMap } from '../import/field-map.ts';
-import { FILE_FORMS, formOf } from '../import/file-kind.ts';
+import { FILE_FORMS, formOf } from '../import/file-form.ts';
 import { importFile } from '../import/import-file.ts';
 import type { FileReport, Unwritten } from '../import/importer.ts';
 import { placedRecords, type ReadOptions } from '../import/placed-records.ts';

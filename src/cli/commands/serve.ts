@@ -118,7 +118,9 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
     floorplans: `${addresses.floorplans}/Reso/`,
     admin: `${addresses.admin}/`,
   };
-  const lines = SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`);
+  // A browser has no token to send to a root; at the origin it gets the page that greets people.
+  const page = `In a browser: ${addresses.api}/`;
+  const lines = [...SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`), page];
   const links = linkLinesOf(service, settings, config);
   return links.length === 0 ? lines : [...lines, '', ...links];
 }

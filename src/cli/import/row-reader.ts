@@ -6,9 +6,9 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 import { platError } from '../../errors/index.ts';
+import { delimiterOf, MARK, separatorLine } from '../../shared/table-form.ts';
 import { ByteWindow } from './byte-window.ts';
 import type { RawRecord } from './record-reader.ts';
-import { delimiterOf, MARK, separatorLine } from './table-form.ts';
 
 /** A column of the file. */
 export interface Column {

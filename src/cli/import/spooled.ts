@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type FileForm, formOf } from './file-kind.ts';
+import { type FileForm, formOf } from './file-form.ts';
 import type { InputFile } from './text-source.ts';
 
 export interface Inputs extends Disposable {

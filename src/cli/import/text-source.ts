@@ -4,8 +4,9 @@ import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import { platError } from '../../errors/index.ts';
+import { BEGINNING, isGzip, utf16Of } from '../../shared/file-kind.ts';
 import { mustBeFile } from '../paths.ts';
-import { BEGINNING, type FileForm, isGzip, mustHoldText, utf16Of } from './file-kind.ts';
+import { type FileForm, mustHoldText } from './file-form.ts';
 
 /** A file (or stdin), and how much of it was read. */
 export interface TextSource {

@@ -8,9 +8,9 @@ import { watched } from '../../store/watched.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectPool, PATIENCE, type Patience } from './connection/connect.ts';
-import { translateError } from './connection/errors.ts';
 import { connectLanes } from './connection/lanes.ts';
 import { withSession } from './connection/session.ts';
+import { openingError } from './connection/unreached.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { prepareStore } from './making/create.ts';
 import { readMeta } from './meta.ts';
@@ -78,7 +78,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     taken.move(); // the store ends them
     return watched(store, (error) => store.told(error));
   } catch (error) {
-    throw translateError(error, address.name, 0);
+    throw openingError(error, address);
   }
 }
 

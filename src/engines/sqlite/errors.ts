@@ -1,5 +1,7 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { PlatError, platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord, inTheWay } from '../../records/damage.ts';
+import { BEGINNING, kindOf } from '../../shared/file-kind.ts';
 import { LARGEST_ANSWER } from '../../store/largest-answer.ts';
 import { DEADLINE_MESSAGE, RANGE_MESSAGE } from './functions.ts';
 import { denied } from './store-file.ts';
@@ -108,9 +110,42 @@ export function translateError(error: unknown, store: string, seconds: number): 
     case CANNOT_OPEN:
       return denied(store) ?? platError('storeUnavailable', {}, { cause: error });
     case NOT_A_DATABASE:
-      return platError('storeNotOurs', { store, reason: 'it is no SQLite database' }, { cause: error });
+      return platError('storeNotOurs', { store, reason: whatItIs(store) }, { cause: error });
     default:
       return damaged(error, store);
+  }
+}
+
+/** What a file is that is no database, as far as its first bytes tell. */
+function whatItIs(path: string): string {
+  const into = `"plat import --store market.db ${path}" stores what is in it`;
+  const found = kindOf(beginningOf(path));
+  switch (found.kind) {
+    case 'json':
+      return `it is JSON; ${into}`;
+    case 'table':
+      return `it is a table (${found.header}…); ${into}`;
+    case 'gzip':
+      return `it is packed by gzip; "gzip -dc ${path}" unpacks it, and where records are in it, ${into}`;
+    case 'foreign':
+      return `it is ${found.what}`;
+    case 'sqlite': // its header says so, and what follows does not
+    case 'unknown':
+      return 'it is no SQLite database';
+  }
+}
+
+function beginningOf(path: string): Buffer {
+  const bytes = Buffer.alloc(BEGINNING);
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      return bytes.subarray(0, readSync(descriptor, bytes));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return Buffer.alloc(0); // it is gone, or a folder: nothing is known of it
   }
 }
 

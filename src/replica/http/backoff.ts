@@ -9,6 +9,12 @@ export interface BackoffOptions {
 
 export const USUAL_BACKOFF: BackoffOptions = { base: 1000, longest: 60_000, attempts: 8 };
 
+/**
+ * Of the first contact with a source that never answered, while nothing takes the connection: its address may be wrong, and
+ * a person looks on.
+ */
+export const FIRST_CONTACT: BackoffOptions = { base: 1000, longest: 4000, attempts: 4 };
+
 /** Of a command that a person waits for, and that stores nothing: it can be run again. */
 export const SHORT_BACKOFF: BackoffOptions = { base: 1000, longest: 8000, attempts: 5 };
 

@@ -5,7 +5,7 @@ import type { Listener } from '../events.ts';
 import { addressAt, assertOrigin, redirected } from './address.ts';
 import type { Allowance } from './allowance.ts';
 import { type BackoffOptions, waitAfter } from './backoff.ts';
-import { asFailure, failureOf, RequestFailure } from './failure.ts';
+import { asFailure, failureOf, isUnreached, RequestFailure } from './failure.ts';
 import { blockedUntil, LONGEST_BLOCK, throttledUntil } from './told-limits.ts';
 import type { TransportResponse } from './transport.ts';
 
@@ -16,6 +16,8 @@ export interface ClientOptions {
   readonly environment: Environment;
   readonly listener: Listener;
   readonly backoff: BackoffOptions;
+  /** In its place for as long as nothing took a connection; absent: the same. */
+  readonly firstContact?: BackoffOptions | undefined;
   readonly allowance: Allowance;
   /** Largest answer that is read, in bytes of content. */
   readonly largest: number;
@@ -54,6 +56,7 @@ const TOLD_WAIT = 1000;
 export class SourceClient {
   readonly #options: ClientOptions;
   #failuresInARow = 0;
+  #hasConnected = false;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -71,12 +74,12 @@ export class SourceClient {
    * @throws PlatError of the store that keeps what the token has used
    */
   async get<T>(url: string, read: (answer: Answer) => T, wish: Wish = {}): Promise<T> {
-    const { backoff, environment, listener, signal } = this.#options;
-    const most = wish.attempts ?? backoff.attempts;
+    const { backoff: usual, firstContact = usual, environment, listener, signal } = this.#options;
     for (let failures = 1; ; failures++) {
       try {
         const result = read(await this.#once(this.resolve(url), wish.headers ?? {}));
         this.#failuresInARow = 0;
+        this.#hasConnected = true;
         return result;
       } catch (error) {
         if (signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
@@ -85,6 +88,9 @@ export class SourceClient {
         const failure = asFailure(error);
         if (failure.kind !== 'transient') throw failure;
         this.#failuresInARow++;
+        if (!isUnreached(failure)) this.#hasConnected = true;
+        const backoff = this.#hasConnected ? usual : firstContact;
+        const most = wish.attempts ?? backoff.attempts;
         if (failures >= most || this.#failuresInARow >= BREAKER) throw failure;
         const wait = waitAfter(failures, failure.retryAfter, backoff, environment.random);
         listener({ kind: 'retry', reason: failure.message, attempt: failures, wait });

@@ -72,11 +72,27 @@ const PERHAPS_TOO_MUCH: ReadonlySet<unknown> = new Set([400, 413, 414, 422]);
 export const mayAskTooMuch = ({ kind, status }: RequestFailure): boolean =>
   kind === 'rejected' && PERHAPS_TOO_MUCH.has(status);
 
+/** Codes with which no connection comes about, so that nobody was asked anything. */
+const UNREACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+]);
+
+const codeIn = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/** Whether nothing took the connection for a request. */
+export const isUnreached = ({ cause }: RequestFailure): boolean => UNREACHED.has(codeIn(cause));
+
 /** What the network throws is transient, unless it says that it cannot be otherwise. */
 export function asFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeIn(error);
   const isTls = /CERT|SSL|TLS|SELF_SIGNED/i.test(code);
   return new RequestFailure(isTls ? 'refused' : 'transient', code === '' ? message : `${code}: ${message}`, {
     cause: error,

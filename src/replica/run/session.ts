@@ -8,9 +8,9 @@ import { RECORD } from '../copy/wanted.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { sharedAllowance } from '../http/allowance.ts';
-import { USUAL_BACKOFF } from '../http/backoff.ts';
+import { type BackoffOptions, FIRST_CONTACT, USUAL_BACKOFF } from '../http/backoff.ts';
 import { SourceClient } from '../http/client.ts';
-import { RequestFailure } from '../http/failure.ts';
+import { isUnreached, RequestFailure } from '../http/failure.ts';
 import { isOwnHost } from '../http/reach.ts';
 import { MediaFolder } from '../media/folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
@@ -21,6 +21,7 @@ import { describe } from './describe.ts';
 import { type Hold, type Holder, holdSource } from './hold.ts';
 import { missingRoot } from './near-roots.ts';
 import { DEFAULT_RESOURCES, MAY_LACK, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
+import { knownByAnotherName } from './same-feed.ts';
 
 /** Bytes of an answer's content; what is larger is asked for in smaller pages. */
 const LARGEST_ANSWER = 32 * 1024 * 1024;
@@ -73,6 +74,7 @@ export async function hold({ store, ...options }: SessionOptions, holder: Holder
 export function clientOf(
   { store, environment, onEvent, signal, ...options }: SessionOptions,
   backoff = USUAL_BACKOFF,
+  firstContact?: BackoffOptions,
 ): SourceClient {
   return new SourceClient({
     root: rootOf(options.from),
@@ -80,6 +82,7 @@ export function clientOf(
     environment,
     listener: onEvent,
     backoff,
+    firstContact,
     allowance: sharedAllowance(store.ledger, options.token, options.limits ?? {}),
     largest: LARGEST_ANSWER,
     timeout: TIMEOUT,
@@ -121,6 +124,10 @@ export async function openCopy(options: SessionOptions, { name, lease }: Hold): 
     return made;
   };
   const feed = await (identity === undefined ? discover(options, clientOf(options)) : meet(options));
+  if (identity !== undefined && book.get('identity') === undefined && !force) {
+    const wrong = await knownByAnotherName(store, { name, identity: identityOf(options), feed });
+    if (wrong !== undefined) throw wrong;
+  }
   // A name stands for a source that has answered, and for none that was only meant.
   if (identity !== undefined) await book.commit({ state: identity });
   const files =
@@ -176,13 +183,21 @@ async function wantSubData(copy: Copy): Promise<void> {
 
 /** Finds out what a source can do that was never asked before; its address may be wrong. */
 async function meet(options: SessionOptions): Promise<Source> {
-  const client = clientOf(options);
+  // A watch waits for as long as it takes, and what was met before is known to be there.
+  const client = clientOf(options, USUAL_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
   try {
     return await discover(options, client);
   } catch (error) {
+    if (error instanceof RequestFailure && isUnreached(error)) throw unreached(error, options);
     if (!(error instanceof RequestFailure) || (error.status !== 404 && error.status !== 400)) throw error;
     throw await missingRoot(error, rootOf(options.from), options.interface, client);
   }
+}
+
+function unreached(failure: RequestFailure, { from, watch }: SessionOptions): RequestFailure {
+  const remedy = watch === true ? '' : '; check --from, or wait for it with --watch';
+  const reason = `Nothing answers at ${rootOf(from).href} (${failure.message})${remedy}`;
+  return new RequestFailure(failure.kind, reason, { cause: failure.cause });
 }
 
 /**
@@ -195,8 +210,7 @@ async function checkedIdentity(
   book: Book,
   options: SessionOptions,
 ): Promise<{ readonly [N in 'identity' | 'fingerprint']?: StateShapes[N] } | undefined> {
-  const { host, pathname } = rootOf(options.from);
-  const identity = `${options.interface} ${host}${pathname}`;
+  const identity = identityOf(options);
   const before = book.get('identity');
   if (before === identity) return undefined;
   if (before === undefined) return { identity };
@@ -207,6 +221,11 @@ async function checkedIdentity(
   }
   // Cursors of another address mean nothing: everything is read again.
   return { identity, fingerprint: ANOTHER_SOURCE };
+}
+
+function identityOf(options: Pick<SessionOptions, 'from' | 'interface'>): string {
+  const { host, pathname } = rootOf(options.from);
+  return `${options.interface} ${host}${pathname}`;
 }
 
 /** Whether anything of a source is stored, or lies in quarantine. */

@@ -1,8 +1,8 @@
 /** How a store on a server is made, found, and refused. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { ErrorCode } from '../../../src/errors/index.ts';
-import { openStore } from '../../../src/open-store.ts';
+import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
+import { openStore, openTables } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
 import { DAY, testClock } from '../../support/clock.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
@@ -22,7 +22,11 @@ async function opened(t: TestContext, ...given: Parameters<typeof openStore>) {
   return store;
 }
 
-const shown = (address: string): string => address.replace(/\?.*/, '');
+const shown = (address: string): string => address.replace(/\?.*/, '').replace(/:[^:@/]+@/, '@');
+const placeOf = (address: string): string => {
+  const { hostname, port, pathname, searchParams } = new URL(address);
+  return `host ${searchParams.get('host') ?? hostname}, port ${port === '' ? 5432 : port}, database ${pathname.slice(1)}`;
+};
 
 test('a database without a store says so, and has one when it is to be made', async (t) => {
   const address = await database(t);
@@ -114,8 +118,8 @@ test('a database that is not there, one of another encoding, and addresses that 
   const server = await postgresServer();
   const missing = server.address('nowhere');
   await assert.rejects(openStore(missing, { create: 'authority' }), {
-    code: 'storeNotOurs' satisfies ErrorCode,
-    message: `${shown(missing)} is not a plat store: the server has no such database.`,
+    code: 'storeDenied' satisfies ErrorCode,
+    message: `${shown(missing)} cannot be used: the server has no database nowhere (${placeOf(missing)}).`,
   });
   const latin = server.address('latin');
   await runOn(
@@ -136,10 +140,32 @@ test('a database that is not there, one of another encoding, and addresses that 
   });
 });
 
-test('a password is in no message', async () => {
-  await assert.rejects(openStore('postgres://ann:s3cret@127.0.0.1:1/db'), (error) => {
-    assert.ok(error instanceof Error);
-    assert.doesNotMatch(`${error.message}`, /s3cret/);
+test('a server that is not there, or refuses, is told with host, port, database and the reason, and no password', async () => {
+  const refused = {
+    code: 'storeUnreachable' satisfies ErrorCode,
+    message:
+      'postgres://ann@127.0.0.1:1/db cannot be reached: nothing takes connections there (ECONNREFUSED); host 127.0.0.1, port 1, database db.',
+  };
+  const nowhere = 'postgres://ann:s3cret@127.0.0.1:1/db';
+  await assert.rejects(openStore(nowhere), refused);
+  await assert.rejects(openTables(nowhere, false), refused);
+  await assert.rejects(openStore('postgres://ann:s3cret@nowhere.invalid/db'), {
+    code: 'storeUnreachable' satisfies ErrorCode,
+    message:
+      /^postgres:\/\/ann@nowhere\.invalid\/db cannot be reached: .* \((?:ENOTFOUND|EAI_AGAIN)\); host nowhere\.invalid, port 5432, database db\.$/,
+  });
+  const server = await postgresServer();
+  const wrong = new URL(server.address('postgres'));
+  wrong.username = 'ann';
+  wrong.password = 's3cret';
+  await assert.rejects(openStore(wrong.href), (error) => {
+    assert.ok(error instanceof PlatError);
+    assert.equal(error.code, 'storeDenied');
+    assert.ok(
+      error.message.startsWith(`${shown(wrong.href)} cannot be used: the server refuses the user ann: `),
+    );
+    assert.ok(error.message.endsWith(` (${placeOf(wrong.href)}).`));
+    assert.doesNotMatch(error.message, /s3cret/);
     return true;
   });
 });

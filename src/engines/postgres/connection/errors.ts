@@ -5,11 +5,11 @@ import { LeaseLost } from '../../../store/ledger.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../making/layout-version.ts';
 
 /** Seconds after which a server that is starting, stopping or full may be asked again. */
-const AGAIN = 5;
+export const AGAIN = 5;
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -16,6 +16,7 @@ import { connectPool } from '../connection/connect.ts';
 import { translateError } from '../connection/errors.ts';
 import { readServer } from '../connection/server.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
+import { openingError } from '../connection/unreached.ts';
 import { addColumns, readColumns } from '../making/columns.ts';
 import { makeFunctions } from '../making/create.ts';
 import { extendTables, readCatalog, storedLayouts } from '../making/extend.ts';
@@ -41,9 +42,9 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     withSession(pool, work).catch((error: unknown) => {
       throw translateError(error, address.name, 0);
     });
-  const whole = await on(isWhole).catch(async (error: unknown) => {
+  const whole = await withSession(pool, isWhole).catch(async (error: unknown) => {
     await pool.end();
-    throw error;
+    throw openingError(error, address);
   });
   return {
     name: address.name,

@@ -1,9 +1,8 @@
 /**
- * What a file is by its first bytes, whatever its name says: packed, in UTF-16, or something that plat does not read,
- * which is called by its name with what to do about it. It knows nothing of records.
+ * What a file is by its first bytes, whatever its name says: packed, in UTF-16, a table, JSON, or something that plat does
+ * not read, which is called by its name. It knows nothing of records, nor what anybody wants of the file.
  */
-import { platError } from '../../errors/index.ts';
-import { looksLikeTable } from './table-form.ts';
+import { looksLikeTable, MARK } from './table-form.ts';
 
 /** Bytes that tell it. */
 export const BEGINNING = 4096;
@@ -42,11 +41,6 @@ const FOREIGN: readonly (readonly [is: (bytes: Buffer) => boolean, what: string,
     'packed by bzip2',
     'unpack it: bzip2 -dc FILE | plat import … -',
   ],
-  [
-    (bytes) => startsWith(bytes, 'SQLite format 3\0'),
-    'an SQLite database',
-    'if it is a store, "plat export" or "plat copy" with --store FILE takes its records out',
-  ],
   [(bytes) => startsWith(bytes, 'PAR1'), 'a Parquet file', 'write it as NDJSON or CSV first'],
   [(bytes) => startsWith(bytes, '%PDF'), 'a PDF', 'ask its sender for JSON or CSV'],
   [
@@ -63,44 +57,6 @@ const FOREIGN: readonly (readonly [is: (bytes: Buffer) => boolean, what: string,
 
 const isZip = (bytes: Buffer): boolean => startsWith(bytes, 'PK\x03\x04') || startsWith(bytes, 'PK\x05\x06');
 
-/** What a file holds, as its name says or the command. */
-export const FILE_FORMS = ['json', 'csv', 'tsv'] as const;
-export type FileForm = (typeof FILE_FORMS)[number];
-
-/** @param asked by the command; undefined: as the name says */
-export function formOf(name: string, asked: FileForm | undefined): FileForm {
-  if (asked !== undefined) return asked;
-  const ending = /\.(csv|tsv|tab)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
-  if (ending === undefined) return 'json';
-  return ending === 'csv' ? 'csv' : 'tsv';
-}
-
-/**
- * @returns the first bytes in UTF-8
- * @throws PlatError `usage` for a file of a kind that plat does not read, or of another form than it is read in
- */
-export function mustHoldText(name: string, form: FileForm, bytes: Buffer): Buffer {
-  const found = FOREIGN.find(([is]) => is(bytes));
-  if (found !== undefined) {
-    const [, what, remedy] = found;
-    throw platError('usage', { reason: `${name} is ${what}; ${remedy.replace('FILE', name)}.` });
-  }
-  const utf16 = utf16Of(bytes);
-  const text =
-    utf16 === undefined ? bytes : Buffer.from(new TextDecoder(utf16).decode(bytes, { stream: true }));
-  const isJson = /^(?:\xef\xbb\xbf)?\s*[[{]/.test(text.toString('latin1'));
-  if (form !== 'json' && isJson) {
-    throw platError('usage', { reason: `${name} holds JSON, not a table; --format json reads it.` });
-  }
-  if (form === 'json' && !isJson && looksLikeTable(text)) {
-    const header = /^[^\r\n]{0,60}/.exec(text.toString().replace(/^\uFEFF/, ''))?.[0] ?? '';
-    throw platError('usage', {
-      reason: `${name} looks like a table (${header}…), not like JSON; --format csv or --format tsv reads it, and files that end in .csv or .tsv are read so.`,
-    });
-  }
-  return text;
-}
-
 /** The form of UTF-16 that a text is in, by its mark or by the zeros beside its first character. */
 export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second] = bytes;
@@ -110,4 +66,36 @@ export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   if (first !== 0 && second === 0 && bytes[3] === 0) return 'utf-16le';
   if (first === 0 && second !== 0 && bytes[2] === 0) return 'utf-16be';
   return undefined;
+}
+
+/** What the first bytes of a file show. */
+export type FileKind =
+  /** Something that plat does not read, and what to do to import what is in it; `FILE` stands for its name. */
+  | { readonly kind: 'foreign'; readonly what: string; readonly remedy: string }
+  | { readonly kind: 'json' | 'gzip' | 'sqlite' }
+  | { readonly kind: 'table'; readonly header: string }
+  | { readonly kind: 'unknown' };
+
+/** The text of the first bytes of a file, in UTF-8. */
+export function textOfBeginning(bytes: Buffer): Buffer {
+  const utf16 = utf16Of(bytes);
+  return utf16 === undefined ? bytes : Buffer.from(new TextDecoder(utf16).decode(bytes, { stream: true }));
+}
+
+/** Characters of a header that are shown. */
+const SHOWN = 60;
+
+export function kindOf(bytes: Buffer): FileKind {
+  if (isGzip(bytes)) return { kind: 'gzip' };
+  if (startsWith(bytes, 'SQLite format 3\0')) return { kind: 'sqlite' };
+  const found = FOREIGN.find(([is]) => is(bytes));
+  if (found !== undefined) return { kind: 'foreign', what: found[1], remedy: found[2] };
+  const text = textOfBeginning(bytes);
+  if (/^(?:\xef\xbb\xbf)?\s*[[{]/.test(text.toString('latin1'))) return { kind: 'json' };
+  if (!looksLikeTable(text)) return { kind: 'unknown' };
+  const [header = ''] = text
+    .toString()
+    .replace(MARK, '')
+    .split(/[\r\n]/, 1);
+  return { kind: 'table', header: header.slice(0, SHOWN) };
 }

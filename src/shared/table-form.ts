@@ -28,5 +28,6 @@ export function looksLikeTable(beginning: Buffer): boolean {
   if (separatorLine(beginning) !== undefined) return true;
   const [header = ''] = text.split(/\r?\n/);
   const cells = header.split(delimiterOf(beginning)).map((cell) => cell.trim());
-  return cells.length > 1 && cells.every((cell) => NAME.test(cell));
+  // Prose has commas, too, and says things twice.
+  return cells.length > 1 && new Set(cells).size === cells.length && cells.every((cell) => NAME.test(cell));
 }

@@ -1,0 +1,96 @@
+/** What happens when a source is asked for the first time: nothing answers there, or the store has its records already. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestFailure } from '../../src/replica/http/failure.ts';
+import { testClock } from '../support/clock.ts';
+import { keysUpTo, listings } from './support/feed.ts';
+import { json } from './support/loopback.ts';
+import { odataServer } from './support/odata-server.ts';
+import { makeReplica } from './support/replica.ts';
+
+const REFUSED = 'ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:1';
+const waits = (...list: readonly number[]) =>
+  list.map((wait, at) => ({ reason: REFUSED, attempt: at + 1, wait }));
+
+for (const kind of ['reso', 'native'] as const) {
+  test(`${kind}: the first contact with an address where nothing listens ends soon and says what to do`, async (t) => {
+    const clock = testClock();
+    const from = 'http://127.0.0.1:1/feed';
+    const replica = await makeReplica(t, { from, interface: kind, clock, resources: ['Property'] });
+    await assert.rejects(replica.replicate(), (error) => {
+      assert.ok(error instanceof RequestFailure);
+      assert.deepEqual(
+        [error.kind, error.message],
+        [
+          'transient',
+          `Nothing answers at http://127.0.0.1:1/feed/ (${REFUSED}); check --from, or wait for it with --watch`,
+        ],
+      );
+      return true;
+    });
+    // At the longest seven seconds, where chance makes them half of it.
+    assert.deepEqual(replica.told('retry'), waits(500, 1000, 2000));
+    assert.equal((await replica.status()).identity, undefined, 'the name is free');
+  });
+}
+
+test('a source that was met before is waited for as ever when nothing listens, and so is one that answers that it is busy', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(3, clock) });
+  let isDown = false;
+  const replica = await makeReplica(t, {
+    from: server.root,
+    interface: 'reso',
+    clock,
+    resources: ['Property'],
+    between: (transport) => (request) =>
+      transport(isDown ? { ...request, url: 'http://127.0.0.1:1/' } : request),
+  });
+  let busy = 6;
+  server.intercept = () => (busy-- > 0 ? json({ error: { message: 'Busy' } }, { status: 503 }) : undefined);
+  assert.equal(await replica.replicate(), 'done');
+  assert.equal(replica.told('retry').length, 6);
+  isDown = true;
+  replica.events.length = 0;
+  await assert.rejects(replica.replicate(), { message: REFUSED });
+  assert.deepEqual(replica.told('retry'), waits(500, 1000, 2000, 4000, 8000, 16_000, 30_000));
+});
+
+test('a feed that the store has under another name is told with that name, and nothing is put aside', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(30, clock) });
+  const replica = await makeReplica(t, {
+    from: server.root,
+    interface: 'reso',
+    clock,
+    resources: ['Property'],
+  });
+  await replica.replicate();
+  const identity = `reso ${new URL(server.root).host}/odata/`;
+  const told = (force: string) => ({
+    code: 'usage',
+    message: `${replica.store.name} has what again gives already, from the source feed, and a key belongs to one source: nothing of it could be stored. Where it is the same feed, --source feed${force} goes on with that copy; another one takes a store of its own, or --force, with which what both have is put aside.`,
+  });
+  await assert.rejects(replica.replicate({ source: 'again' }), told(''));
+  const byName = server.root.replace('127.0.0.1', 'localhost');
+  await assert.rejects(
+    replica.replicate({ source: 'again', from: byName }),
+    told(` --force (it was replicated from ${identity})`),
+  );
+  assert.deepEqual(await replica.store.ledger.state('again'), {}, 'the name is free');
+  assert.deepEqual(await replica.store.ledger.quarantined(), []);
+  assert.equal(await replica.replicate({ from: byName, force: true }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(30));
+
+  assert.equal(await replica.replicate({ source: 'again', force: true }), 'done');
+  assert.equal(
+    (await replica.store.ledger.quarantined('again')).length,
+    30,
+    'who insists gets what was so before',
+  );
+
+  // Of a feed that has others besides, these are stored under its name.
+  const more = await odataServer(t, clock, { Property: listings(31, clock) });
+  await replica.replicate({ source: 'more', from: more.root });
+  assert.deepEqual(await replica.store.ledger.storedKeys('more', 'Property', '', 10), keysUpTo(31).slice(-1));
+});
