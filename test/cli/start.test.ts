@@ -56,6 +56,15 @@ test('a command on a file loads no server, no service and no client', async (t) 
   }
 });
 
+test('a run of replicate loads no server; a watch has one for its probes', async (t) => {
+  const loaded = await loadedBy(place(t), 'replicate', '--help');
+  assert.ok(loaded.includes('undici'));
+  assert.deepEqual(
+    loaded.filter((part) => ['fastify', 'find-my-way', 'prom-client', 'service'].includes(part)),
+    [],
+  );
+});
+
 const cached = (at: Place, folder: string, ...args: readonly string[]) =>
   at.run(args, { env: { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: folder } });
 

@@ -20,7 +20,7 @@ import {
   wholeNumber,
 } from '../options.ts';
 import { EXIT } from '../output.ts';
-import { replicaAdmin } from '../replica-admin.ts';
+import type { ReplicaAdmin } from '../replica-admin.ts';
 import { replicaScreen } from '../replica-screen.ts';
 import { onShutdown } from '../shutdown.ts';
 import { addSourceOptions, type SourceSettings, sourceOptions } from '../source-options.ts';
@@ -125,11 +125,7 @@ export function defineReplicate(command: Command): void {
         allowClockJump: settings.allowClockJump,
       });
     const screen = replicaScreen(sourceName(given));
-    // A watch tells its probes what it waits for from its beginning.
-    const admin =
-      settings.watch === true
-        ? await replicaAdmin(sourceName(given), { host: settings.adminHost, port: settings.adminPort })
-        : undefined;
+    const admin = settings.watch === true ? await watchAdmin(sourceName(given), settings) : undefined;
     const onFailure = (reason: string, wait: number): void => {
       screen.show({ kind: 'failed', reason, wait });
       admin?.waits(reason);
@@ -215,4 +211,13 @@ function timesOf(settings: ReplicateSettings) {
     purgeEvery: duration(purgeEvery),
     accountsEvery: duration(accountsEvery),
   };
+}
+
+/** A watch tells its probes what it waits for from its beginning; one run needs no server, and loads none. */
+async function watchAdmin(
+  source: string,
+  { adminHost: host, adminPort: port }: ReplicateSettings,
+): Promise<ReplicaAdmin> {
+  const { replicaAdmin } = await import('../replica-admin.ts');
+  return await replicaAdmin(source, { host, port });
 }
