@@ -381,7 +381,9 @@ describe('lock', () => {
       message: 'host:1:ab is replicating feed into this store; its lease ends in 60 s unless it goes on.',
     });
     assert.equal(server.seen.length, 0, 'the source is not asked');
-    assert.equal(await replica.replicate({ source: 'other' }), 'done');
+    const others = listings(6, clock).slice(3);
+    const { root } = await odataServer(t, clock, { Property: others });
+    assert.equal(await replica.replicate({ source: 'other', from: root }), 'done');
     clock.advance(60_000);
     assert.equal(await replica.replicate(), 'done', "a dead one's lease expires");
   });

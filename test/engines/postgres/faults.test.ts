@@ -59,7 +59,11 @@ test('a server that stops and starts again: 503 meanwhile, then everything as be
     await assert.rejects(world.store.keys.find('hash'), unavailable);
     await assert.rejects(world.store.horizon(), unavailable);
     await assert.rejects(world.store.write('Property', [record]), unavailable);
-    await assert.rejects(openStore(world.address), unavailable);
+    await assert.rejects(openStore(world.address), {
+      code: 'storeUnreachable' satisfies ErrorCode,
+      status: 503,
+      retryAfter: 5,
+    });
     await server.start();
     assert.deepEqual(await world.keys('Property'), ['A']);
   }
