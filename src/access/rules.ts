@@ -2,7 +2,7 @@ import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { ownFieldsOf } from '../query/fields-of.ts';
 import { makeSchema } from '../query/make-schema.ts';
-import { parseFilter } from '../query/odata/index.ts';
+import { parseFilter } from '../query/odata/query.ts';
 import type { Expression } from '../query/tree.ts';
 import { dependsOnDay, resolveDayTerms } from './day-terms.ts';
 import type { AccessDefinition, RoleDefinition } from './definition.ts';

@@ -4,7 +4,7 @@ import type { StoreModel } from '../../src/compile/model.ts';
 import type { PageRequest, RecordQuery } from '../../src/compile/read.ts';
 import type { Resource } from '../../src/dictionary/index.ts';
 import { bindFilter, bindOrder, resourceNames } from '../../src/query/native/index.ts';
-import { bindCollection, parseQueryOptions } from '../../src/query/odata/index.ts';
+import { bindOptions, parseQueryOptions } from '../../src/query/odata/query.ts';
 import type { Expression, OrderTerm } from '../../src/query/tree.ts';
 import { parseRecord } from '../../src/records/parse-record.ts';
 import type { ParsedRecord } from '../../src/records/parsed-record.ts';
@@ -91,7 +91,7 @@ function makeSubject(store: Store, model: StoreModel): Subject {
   return {
     bindOData: (query, resource, viewer) => {
       const { schema } = viewFor(viewer);
-      return bindCollection(parseQueryOptions(query), schema.of(resource), schema);
+      return bindOptions('collection', parseQueryOptions(query), schema.of(resource), schema);
     },
     bindNative: (filter, order, viewer) => {
       const { schema } = viewFor(viewer);

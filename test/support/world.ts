@@ -12,7 +12,7 @@ import type {
 } from '../../src/compile/read.ts';
 import { makeSchema } from '../../src/query/make-schema.ts';
 import type { NativeExpansion, SelectedMembers } from '../../src/query/native/index.ts';
-import { bindCollection, parseFilter, parseQueryOptions } from '../../src/query/odata/index.ts';
+import { bindOptions, parseFilter, parseQueryOptions } from '../../src/query/odata/query.ts';
 import { type CollectionQuery, SELECT_ALL } from '../../src/query/request.ts';
 import { parseRecord } from '../../src/records/parse-record.ts';
 import type { ParsedRecord } from '../../src/records/parsed-record.ts';
@@ -145,7 +145,12 @@ export function operations(
   async function request(resource: string, options = '', wish: ReadWish = {}): Promise<PageRequest> {
     const model = await store.model();
     const view = viewOf(model, wish.viewer ?? PRIVATE);
-    const asked = bindCollection(parseQueryOptions(options), view.schema.of(resource), view.schema);
+    const asked = bindOptions(
+      'collection',
+      parseQueryOptions(options),
+      view.schema.of(resource),
+      view.schema,
+    );
     const query: RecordQuery = {
       view,
       resource: model.resource(resource),

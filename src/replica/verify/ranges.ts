@@ -3,7 +3,7 @@
  * which ranges these are; what differs in them is for whoever compares records.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
-import { bindCollection, parseQueryOptions } from '../../query/odata/index.ts';
+import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { stampsAsOwn } from '../../records/settings.ts';
 import { digestRange } from '../../store/digest.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -61,7 +61,12 @@ export async function* compareRanges(
     resource === 'Property' && children === 'expanded' && names.length > 0
       ? `$expand=${names.join(',')}`
       : '';
-  const { expansions } = bindCollection(parseQueryOptions(expand), view.schema.of(resource), view.schema);
+  const { expansions } = bindOptions(
+    'collection',
+    parseQueryOptions(expand),
+    view.schema.of(resource),
+    view.schema,
+  );
   const query = {
     view,
     resource: model.resource(resource),

@@ -5,7 +5,7 @@
 
 import type { FileSigning, RecordQuery, ResoShape } from '../../compile/read.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
-import { bindCollection, parseQueryOptions } from '../../query/odata/index.ts';
+import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import type { Store } from '../../store/store.ts';
 import { isObject } from '../json.ts';
 import { everything } from './everything.ts';
@@ -44,7 +44,12 @@ export async function servedRecords(
     `$filter=${encodeURIComponent(`${keyField} in (${list})`)}`,
     ...(collections.length === 0 ? [] : [`$expand=${collections.join(',')}`]),
   ];
-  const asked = bindCollection(parseQueryOptions(options.join('&')), view.schema.of(resource), view.schema);
+  const asked = bindOptions(
+    'collection',
+    parseQueryOptions(options.join('&')),
+    view.schema.of(resource),
+    view.schema,
+  );
   const shape: ResoShape = {
     kind: 'reso',
     selection: asked.selection,

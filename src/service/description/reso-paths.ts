@@ -1,6 +1,7 @@
 /** The paths of a RESO service root, from the entity sets, navigations and options that there are. */
 import { CUSTOM_FIELDS, type Field, type Navigation, type Resource } from '../../dictionary/index.ts';
-import { OPTIONS_OF, type ResourcePath, type SystemOption } from '../../query/odata/index.ts';
+import { OPTIONS_OF, type SystemOption } from '../../query/odata/query.ts';
+import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { DIGEST_OPTIONS } from '../reso/digests.ts';
 import type { SurfaceName } from '../surface.ts';
 import { content, inPath, type Json, operation, type Paths, ref } from './parts.ts';

@@ -1,5 +1,6 @@
 import { platError } from '../../errors/index.ts';
-import { bindCollection, type ResourcePath } from '../../query/odata/index.ts';
+import { bindOptions } from '../../query/odata/query.ts';
+import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { asking, signingFor } from '../context.ts';
@@ -29,7 +30,7 @@ type CollectionPath = ResourcePath & { kind: 'collection' };
 export async function collection(request: ResoRequest, path: CollectionPath): Promise<Reply> {
   requireJson(request);
   const { context, exchange, session, options, preferences } = request;
-  const query = bindCollection(options, path.resource, session.view.schema);
+  const query = bindOptions('collection', options, path.resource, session.view.schema);
   refuseTokenWithSkip(query);
   const preferred = preferences.maxPageSize ?? carriedPageSize(exchange.query);
   const size = pageSize(exchange.surface.paging, query.top, query.skip, preferred);

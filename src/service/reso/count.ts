@@ -1,4 +1,5 @@
-import { bindCount, type ResourcePath } from '../../query/odata/index.ts';
+import { bindOptions } from '../../query/odata/query.ts';
+import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { asking, signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';
@@ -13,7 +14,7 @@ type CountPath = ResourcePath & { kind: 'count' };
 /** The number of records in a collection, as plain text (OData 4.01 protocol, 11.2.10). */
 export async function count(request: ResoRequest, path: CountPath): Promise<Reply> {
   const { context, exchange, session, options } = request;
-  const query = bindCount(options, path.resource, session.view.schema);
+  const query = bindOptions('count', options, path.resource, session.view.schema);
   const found = await resolve(request, path);
   if (found.kind !== 'collection') throw new Error('A path to a count leads to a collection');
   exchange.timings.start('store');

@@ -5,7 +5,7 @@
 
 import type { Position } from '../../compile/read.ts';
 import { PlatError, platError } from '../../errors/index.ts';
-import { bindCollection, type SystemOption } from '../../query/odata/index.ts';
+import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
 import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
 import type { Lane } from '../../store/read-caller.ts';
 import { asking, signingFor } from '../context.ts';
@@ -35,7 +35,7 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
     if (!DIGEST_OPTIONS.has(name))
       throw platError('optionUnknown', { name: `$${name}` }, { target: `$${name}` });
   }
-  const query = bindCollection(options, schema, session.view.schema);
+  const query = bindOptions('collection', options, schema, session.view.schema);
   for (const { name: value, navigation, give, query: inner } of query.expansions) {
     const isWhole = inner.filter === undefined && inner.search === undefined && inner.selection.all;
     if (navigation.collection && give === 'records' && isWhole && inner.expansions.length === 0) continue;

@@ -2,7 +2,7 @@ import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { type CsdlVersion, csdlDocument, csdlJson, csdlXml } from '../../dictionary/csdl/index.ts';
 import type { Resource } from '../../dictionary/index.ts';
-import { requireNoOptions } from '../../query/odata/index.ts';
+import { requireNoOptions } from '../../query/odata/query.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
 import { withViewTag } from '../access/view-tag.ts';
 import type { Reply } from '../exchange.ts';

@@ -2,13 +2,8 @@ import { partShape } from '../../compile/read.ts';
 import { statedType } from '../../dictionary/csdl/index.ts';
 import { CUSTOM_FIELDS, type Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import {
-  bindCustom,
-  bindField,
-  bindSingle,
-  type ResourcePath,
-  visibleCustomFields,
-} from '../../query/odata/index.ts';
+import { bindOptions, hasCustomFields } from '../../query/odata/query.ts';
+import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
@@ -37,7 +32,7 @@ const NOTHING: Reply = { status: 204, headers: {}, body: [] };
 export async function record(request: ResoRequest, path: RecordPath): Promise<Reply> {
   requireJson(request);
   const { exchange, options, preferences, session } = request;
-  const query = bindSingle(options, path.resource, session.view.schema);
+  const query = bindOptions('record', options, path.resource, session.view.schema);
   const found = await resolve(request, path);
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');
@@ -64,14 +59,14 @@ export async function customFields(request: ResoRequest, path: CustomPath): Prom
   const { exchange, options, preferences, session } = request;
   const { give, resource } = path;
   if (give === 'json') requireJson(request);
-  const query = bindCustom(options, resource, session.view.schema, give);
+  const kind = give === 'count' ? 'customCount' : 'custom';
+  const query = bindOptions(kind, options, resource, session.view.schema);
   const found = await resolve(request, path);
   if (found.kind !== 'record') throw platError('recordNotFound', { resource: resource.resource.name });
   exchange.timings.start('store');
   const stored = await readRecord(request, found.target, query, 'custom fields');
   exchange.timings.start('encode');
-  const [any] = visibleCustomFields(resource);
-  const count = any === undefined ? 0 : 1;
+  const count = hasCustomFields(resource) ? 1 : 0;
   if (give === 'count') return plainText(String(count));
   const isGiven = count > 0 && (query.skip ?? 0) === 0 && query.top !== 0;
   const text = isGiven ? recordAsConfigured(request, query, stored) : new Uint8Array(0);
@@ -114,7 +109,12 @@ async function readRecord(
 export async function field(request: ResoRequest, path: FieldPath): Promise<Reply> {
   const { exchange, options, session } = request;
   if (path.give === 'json') requireJson(request);
-  const query = bindField(options, path.resource, session.view.schema, path.give);
+  const query = bindOptions(
+    path.give === 'count' ? 'values' : 'field',
+    options,
+    path.resource,
+    session.view.schema,
+  );
   if (options.system.has('format') && path.give === 'text') negotiate(request, ['text/plain']);
   const found = await resolve(request, path);
   if (found.kind !== 'record') return NOTHING;

@@ -1,7 +1,7 @@
 import type { Parent, RecordQuery, ResoShape } from '../../compile/read.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import type { PathStep, ResourcePath } from '../../query/odata/index.ts';
+import type { PathStep, ResourcePath } from '../../query/odata/resource-path.ts';
 import { keyText } from '../../records/parsed-record.ts';
 import { asking, signingFor } from '../context.ts';
 import type { ResoRequest } from './resource-request.ts';

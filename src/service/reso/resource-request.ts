@@ -1,6 +1,6 @@
 import type { ResoShape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
-import { parseQueryOptions, type RawOptions } from '../../query/odata/index.ts';
+import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Exchange, Session } from '../exchange.ts';

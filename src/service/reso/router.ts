@@ -1,4 +1,5 @@
-import { parseResourcePath, type RawOptions } from '../../query/odata/index.ts';
+import type { RawOptions } from '../../query/odata/query.ts';
+import { parseResourcePath } from '../../query/odata/resource-path.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Exchange, Reply, Session } from '../exchange.ts';
 import { collection } from './collection.ts';

@@ -1,4 +1,4 @@
-import { requireNoOptions } from '../../query/odata/index.ts';
+import { requireNoOptions } from '../../query/odata/query.ts';
 import type { Reply } from '../exchange.ts';
 import { describedBy } from '../front/paths.ts';
 import { contextMember, type ResoRequest, requireJson, resoJson } from './resource-request.ts';

@@ -2,14 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import {
-  bindCollection,
-  bindCount,
-  bindCustom,
-  bindSingle,
-  parseQueryOptions,
-  parseResourcePath,
-} from '../../../src/query/odata/index.ts';
+import { bindOptions, parseQueryOptions } from '../../../src/query/odata/query.ts';
+import { parseResourcePath } from '../../../src/query/odata/resource-path.ts';
 import { refusal, schema } from './fixture.ts';
 
 const DOC = readFileSync(new URL('../../../docs/odata.md', import.meta.url), 'utf8');
@@ -21,13 +15,15 @@ function read(request: string): unknown {
   const found = parseResourcePath(path, schema, options.aliases);
   switch (found.kind) {
     case 'collection':
-      return bindCollection(options, found.resource, schema);
+      return bindOptions('collection', options, found.resource, schema);
     case 'count':
-      return bindCount(options, found.resource, schema);
+      return bindOptions('count', options, found.resource, schema);
     case 'record':
-      return bindSingle(options, found.resource, schema);
-    case 'custom':
-      return bindCustom(options, found.resource, schema, found.give);
+      return bindOptions('record', options, found.resource, schema);
+    case 'custom': {
+      const kind = found.give === 'count' ? 'customCount' : 'custom';
+      return bindOptions(kind, options, found.resource, schema);
+    }
     case 'field':
     case 'service':
     case 'metadata':

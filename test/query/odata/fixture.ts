@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Field, type Navigation, standardDictionary } from '../../../src/dictionary/index.ts';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { makeSchema } from '../../../src/query/make-schema.ts';
-import { bindCollection, parseFilter, parseQueryOptions } from '../../../src/query/odata/index.ts';
+import { bindOptions, parseFilter, parseQueryOptions } from '../../../src/query/odata/query.ts';
 import type { CollectionQuery } from '../../../src/query/request.ts';
 import type { ResourceSchema, Schema } from '../../../src/query/schema.ts';
 import type {
@@ -39,7 +39,7 @@ export const filter = (text: string, resource = 'Property', from = schema): Expr
 
 /** Binds the options of a query string on a collection. */
 export const collection = (query: string, resource = 'Property', from = schema): CollectionQuery =>
-  bindCollection(parseQueryOptions(query), resourceOf(resource, from), from);
+  bindOptions('collection', parseQueryOptions(query), resourceOf(resource, from), from);
 
 /** What an expression of any type is bound to. */
 export function expression(source: string): Expression | undefined {

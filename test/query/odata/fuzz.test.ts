@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PlatError } from '../../../src/errors/index.ts';
-import { parseResourcePath } from '../../../src/query/odata/index.ts';
+import { parseResourcePath } from '../../../src/query/odata/resource-path.ts';
 import { processorTime } from '../../support/processor-time.ts';
 import { collection, filter, schema } from './fixture.ts';
 import { print } from './print.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseResourcePath } from '../../../src/query/odata/index.ts';
+import { parseResourcePath } from '../../../src/query/odata/resource-path.ts';
 import { processorTime } from '../../support/processor-time.ts';
 import { collection, filter, refusal, schema } from './fixture.ts';
 

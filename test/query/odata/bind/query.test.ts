@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bindCount, bindSingle, parseQueryOptions } from '../../../../src/query/odata/index.ts';
+import { bindOptions, parseQueryOptions } from '../../../../src/query/odata/query.ts';
 import {
   collection,
   compare,
@@ -78,7 +78,8 @@ test('options that this service has not are named', () => {
 });
 
 test('a single record takes only what speaks of one record', () => {
-  const single = (query: string) => bindSingle(parseQueryOptions(query), resourceOf('Property'), schema);
+  const single = (query: string) =>
+    bindOptions('record', parseQueryOptions(query), resourceOf('Property'), schema);
   const query = single('$select=City&$expand=Media($top=1)&$compute=1 as One&$format=json');
   assert.equal(`${selected(query)} ${expanded(query)}`, 'City Media:records[*]');
   for (const option of [
@@ -100,7 +101,8 @@ test('a single record takes only what speaks of one record', () => {
 });
 
 test('a count takes what limits it', () => {
-  const counted = (query: string) => bindCount(parseQueryOptions(query), resourceOf('Property'), schema);
+  const counted = (query: string) =>
+    bindOptions('count', parseQueryOptions(query), resourceOf('Property'), schema);
   const query = counted('$filter=ListingContractDate gt 2024-01-01&$search=x&@unused=1');
   assert.deepEqual(query.filter, compare('gt', field('ListingContractDate'), date('2024-01-01')));
   assert.deepEqual(query.search, { kind: 'word', text: 'x' });

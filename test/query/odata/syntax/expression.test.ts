@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseExpressionText } from '../../../../src/query/odata/syntax/expression.ts';
-import type { Node } from '../../../../src/query/odata/syntax/nodes.ts';
+import type { Node } from '../../../../src/query/odata/nodes.ts';
+import { parseExpressionText } from '../../../../src/query/odata/parser.ts';
 import { refusal } from '../fixture.ts';
 
 const parse = (text: string) => parseExpressionText({ option: '$filter', text });

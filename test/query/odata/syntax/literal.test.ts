@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseExpressionText } from '../../../../src/query/odata/syntax/expression.ts';
-import { parseShape } from '../../../../src/query/odata/syntax/geography.ts';
+import { parseExpressionText } from '../../../../src/query/odata/parser.ts';
+import { readWellKnownText } from '../../../../src/query/well-known-text.ts';
 import { refusal } from '../fixture.ts';
 
 const parse = (text: string) => parseExpressionText({ option: '$filter', text });
@@ -98,23 +98,20 @@ test('in the condition of case, a number before a colon is no time', () => {
 });
 
 test('shapes are read as well-known text', () => {
-  const point = { kind: 'point', position: { longitude: -122.4, latitude: 37.7 } };
-  assert.deepEqual(parseShape('SRID=4326;POINT(-122.4 37.7)'), { ...point, srid: 4326 });
-  assert.deepEqual(parseShape('Point ( -122.4  37.7 10 )'), point);
-  const corner = { longitude: 0, latitude: 0 };
-  assert.deepEqual(parseShape('Polygon((0 0,1e0 0,0 0),(0 0))'), {
-    kind: 'polygon',
-    rings: [[corner, { longitude: 1, latitude: 0 }, corner], [corner]],
-  });
-  for (const [text, name] of [
-    ['LineString(0 0,1 1)', 'linestring'],
-    ['MultiPoint((0 0),(1 1))', 'multipoint'],
-    ['MultiPoint()', 'multipoint'],
-    ['MultiLineString((0 0,1 1))', 'multilinestring'],
-    ['MultiPolygon(((0 0)))', 'multipolygon'],
-    ['Collection(Point(0 0),Collection(Point(1 1)))', 'collection'],
+  const at = (longitude: number, latitude: number) => ({ longitude, latitude });
+  const point = { kind: 'point', areas: [[[at(-122.4, 37.7)]]] };
+  assert.deepEqual(readWellKnownText('SRID=4326;POINT(-122.4 37.7)'), { ...point, srid: 4326 });
+  assert.deepEqual(readWellKnownText('Point ( -122.4  37.7 10 )'), point);
+  for (const [text, kind, areas] of [
+    ['Polygon((0 0,1e0 0,0 0),(0 0))', 'polygon', [[[at(0, 0), at(1, 0), at(0, 0)], [at(0, 0)]]]],
+    ['LineString(0 0,1 1)', 'linestring', [[[at(0, 0), at(1, 1)]]]],
+    ['MultiPoint((0 0),(1 1))', 'multipoint', [[[at(0, 0)]], [[at(1, 1)]]]],
+    ['MultiPoint()', 'multipoint', []],
+    ['MultiLineString((0 0,1 1))', 'multilinestring', [[[at(0, 0), at(1, 1)]]]],
+    ['MultiPolygon(((0 0)))', 'multipolygon', [[[at(0, 0)]]]],
+    ['Collection(Point(0 0),Collection(Point(1 1)))', 'collection', [[[at(0, 0)]], [[at(1, 1)]]]],
   ] as const) {
-    assert.deepEqual(parseShape(text), { kind: 'other', name });
+    assert.deepEqual(readWellKnownText(text), { kind, areas });
   }
   for (const text of [
     '',
@@ -130,6 +127,6 @@ test('shapes are read as well-known text', () => {
     'CIRCLE(1 2)',
     `${'COLLECTION('.repeat(200)}POINT(1 2)${')'.repeat(200)}`,
   ]) {
-    assert.equal(parseShape(text), undefined, text);
+    assert.equal(readWellKnownText(text), undefined, text);
   }
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodePart, parseQueryOptions } from '../../../../src/query/odata/syntax/query-string.ts';
+import { decodePart } from '../../../../src/query/odata/option-text.ts';
+import { parseQueryOptions } from '../../../../src/query/odata/query.ts';
 import { collection, refusal } from '../fixture.ts';
 
 test('options are split first and decoded then', () => {

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { PlatError } from '../../../../src/errors/index.ts';
-import { parseExpressionText } from '../../../../src/query/odata/syntax/expression.ts';
-import type { LiteralText } from '../../../../src/query/odata/syntax/literal.ts';
-import { decodePart, parseQueryOptions } from '../../../../src/query/odata/syntax/query-string.ts';
-import { parseOptions } from '../../../../src/query/odata/syntax/request.ts';
-import { parsePathText } from '../../../../src/query/odata/syntax/resource-path.ts';
+import type { LiteralText } from '../../../../src/query/odata/nodes.ts';
+import { decodePart } from '../../../../src/query/odata/option-text.ts';
+import { parseExpressionText, parseOptions, parsePathText } from '../../../../src/query/odata/parser.ts';
+import { parseQueryOptions } from '../../../../src/query/odata/query.ts';
 
 const FILE = new URL('../../../../../shared/data/odata-abnf-vectors.json', import.meta.url);
 
@@ -39,7 +38,8 @@ function literal(text: string, ...forms: readonly LiteralText['form'][]): void {
 }
 
 function options(query: string): void {
-  parseOptions(parseQueryOptions(query));
+  const { system, aliases } = parseQueryOptions(query);
+  parseOptions(system, aliases);
 }
 
 function relative(uri: string): void {

@@ -1,11 +1,29 @@
-/** The syntax of an OData option, before any name in it is known. Positions are offsets into the source, from 0. */
-import type { ArithmeticOperator, ComparisonOperator, Search } from '../../tree.ts';
-import type { LiteralText } from './literal.ts';
-import type { Sourced } from './source.ts';
+/** What the text of an OData request says, before any name in it is known. It is data only: the parser makes it, binders read it. */
+import type { ArithmeticOperator, ComparisonOperator, Search } from '../tree.ts';
+import type { WellKnownShape } from '../well-known-text.ts';
+import type { Sourced, Start } from './option-text.ts';
 
-interface At {
-  readonly start: number;
-}
+/** A literal as it is written: `text` without quotes and prefix, doubled quotes undone. */
+export type LiteralText =
+  | {
+      readonly form:
+        | 'null'
+        | 'boolean'
+        | 'integer'
+        | 'decimal'
+        /** INF, -INF and NaN. */
+        | 'special'
+        | 'string'
+        | 'guid'
+        | 'date'
+        | 'timestamp'
+        | 'time'
+        | 'duration'
+        | 'binary';
+      readonly text: string;
+    }
+  | { readonly form: 'enumeration'; readonly type: string; readonly text: string }
+  | { readonly form: 'geography' | 'geometry'; readonly shape: WellKnownShape };
 
 export type BinaryOperator = ComparisonOperator | ArithmeticOperator | 'has' | 'in';
 
@@ -16,11 +34,11 @@ export interface Argument {
 }
 
 /** One part of a path, between slashes. */
-export type Segment = At &
+export type Segment = Start &
   (
     | { readonly kind: 'name'; readonly name: string }
     | { readonly kind: 'call'; readonly name: string; readonly arguments: readonly Argument[] }
-    /** A key or the result of a call addressed further: parentheses after parentheses. */
+    /** Parentheses after parentheses: a key, or the result of a call addressed further. */
     | { readonly kind: 'key'; readonly arguments: readonly Argument[] }
     | { readonly kind: 'it' | 'this' | 'root' }
     /** `@name`: a parameter alias at the head of a path, an annotation elsewhere. */
@@ -35,7 +53,7 @@ export type Segment = At &
     | { readonly kind: 'filter'; readonly predicate: Node }
   );
 
-export type Node = At &
+export type Node = Start &
   (
     | { readonly kind: 'literal'; readonly literal: LiteralText }
     /** A JSON array, or the list after `in`. */
@@ -63,29 +81,28 @@ export type Node = At &
     | { readonly kind: 'and' | 'or'; readonly operands: readonly Node[] }
   );
 
+/** The nodes of one kind. */
+export type NodeOf<Kind extends Node['kind']> = Extract<Node, { readonly kind: Kind }>;
+
 export interface OrderNode {
   readonly expression: Node;
   readonly descending: boolean;
 }
 
-export interface ComputeNode extends At {
+export interface ComputeNode extends Start {
   readonly expression: Node;
   readonly name: string;
 }
 
 /** One part of a path in `$select` or `$expand`. */
-export type PathPart = At & { readonly kind: 'name' | 'annotation'; readonly name: string };
+export type PathPart = Start & { readonly kind: 'name' | 'annotation'; readonly name: string };
 
-export type SelectNode = At &
+export type SelectNode = Start &
   (
     | { readonly kind: 'all' }
     /** `Namespace.*`, or the signature of a function: bound operations, of which there are none. */
     | { readonly kind: 'operations' }
-    | {
-        readonly kind: 'path';
-        readonly path: readonly PathPart[];
-        readonly options?: OptionNodes;
-      }
+    | { readonly kind: 'path'; readonly path: readonly PathPart[]; readonly options?: OptionNodes }
   );
 
 interface Expanded {
@@ -93,7 +110,7 @@ interface Expanded {
   readonly options: OptionNodes;
 }
 
-export type ExpandNode = At &
+export type ExpandNode = Start &
   (
     | { readonly kind: 'media' }
     | ({ readonly kind: 'path'; readonly path: readonly [PathPart, ...PathPart[]] } & Expanded)
@@ -118,3 +135,20 @@ export interface OptionNodes {
 }
 
 export const NO_OPTIONS: OptionNodes = { aliases: new Map() };
+
+/** One segment of a resource path, between slashes. */
+export type PathSegment = {
+  /** Decoded, whole: what the segment is when it stands for a key. */
+  readonly text: string;
+} & (
+  | {
+      readonly kind: 'name';
+      readonly name: string;
+      /** Parentheses: a key, or the arguments of a function and a key of its result. */
+      readonly groups: readonly (readonly Argument[])[];
+    }
+  /** `$count` and its like, in lower case without dollar. */
+  | { readonly kind: 'system'; readonly name: string }
+  /** Nothing but a key can look like this. */
+  | { readonly kind: 'text' }
+);

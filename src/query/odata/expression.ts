@@ -1,0 +1,913 @@
+/**
+ * Binds expressions of OData: syntax nodes become the query tree, names become what the key's schema knows, and types are
+ * checked (OData 4.01 URL conventions, 5.1.1). It reads from top to bottom: what an expression stands in, nodes, paths and
+ * lambdas, comparisons, arithmetic, functions. It knows neither the grammar nor the options that expressions stand in.
+ */
+import { nearestName, nearestOfEither, spellingsOf, textsOfIdentifier } from '../../dictionary/index.ts';
+import type { Lookup, Navigation } from '../../dictionary/types.ts';
+import { type PlatError, platError } from '../../errors/index.ts';
+import { checkRegularExpression, LARGEST_PATTERNS } from '../regular-expression.ts';
+import type { ResourceSchema, Schema } from '../schema.ts';
+import type {
+  ArithmeticOperator,
+  Collection,
+  ComparisonOperator,
+  Count,
+  Expression,
+  Literal,
+  Location,
+  Matches,
+  Quantified,
+  Scope,
+  ValueType,
+} from '../tree.ts';
+import type { Argument, Node, NodeOf, Segment } from './nodes.ts';
+import {
+  MAX_DEPTH,
+  MAX_LAMBDAS,
+  MAX_REQUEST_TERMS,
+  MAX_TERMS,
+  MAX_VALUE_CHARACTERS,
+  MAX_VALUES,
+  notProvided,
+  type OptionText,
+  positionOf,
+  type Sourced,
+  type Start,
+  shown,
+  syntaxError,
+  tooLarge,
+  typeMismatch,
+} from './option-text.ts';
+import {
+  align,
+  alignOperands,
+  arithmeticType,
+  asDuration,
+  castable,
+  commonType,
+  EDM_TYPES,
+  type EdmType,
+  FUNCTIONS,
+  fieldType,
+  fit,
+  inWords,
+  isNumber,
+  isShape,
+  lengthOf,
+  literalValue,
+  NULL,
+  typeInWords,
+  typeOf,
+} from './values.ts';
+
+// What a node can mean
+
+/** One value. */
+export interface OneValue {
+  readonly kind: 'value';
+  readonly expression: Expression;
+  /** The lookup that the value is taken from. */
+  readonly lookup?: Lookup;
+  /** Whether it is a member of an enumeration, whose names escape what no name may hold. */
+  readonly isMember?: boolean;
+  /** A literal as the request has it, for messages. */
+  readonly written?: string;
+}
+
+/** One record: the record itself, a related one, or the one that a lambda looks at. */
+export interface OneRecord {
+  readonly kind: 'record';
+  readonly schema: ResourceSchema;
+  readonly scope: Scope;
+  readonly via: readonly Navigation[];
+}
+
+/** The values of a multi-valued field, or the records that a navigation leads to. */
+interface Many {
+  readonly kind: 'collection';
+  readonly name: string;
+  readonly over: Collection;
+  /** What a variable over it stands for. */
+  readonly element: (scope: Scope) => OneValue | OneRecord;
+  /** From `$filter(…)` segments; it speaks of the next scope. */
+  readonly predicate?: Expression;
+}
+
+type Meaning =
+  | OneValue
+  | OneRecord
+  | Many
+  | { readonly kind: 'list'; readonly items: readonly OneValue[] }
+  /** The point of a record. */
+  | { readonly kind: 'location'; readonly location: Location };
+
+// What an expression stands in
+
+/** A parameter alias or a computed name: bound anew where it is used, in the query that it was written for. */
+export interface NamedExpression extends Sourced<Node> {
+  readonly query: QueryScope;
+}
+
+/** A computed name, and how many stand before it: those it may use. */
+export interface ComputedName extends NamedExpression {
+  readonly before: number;
+}
+
+/** What all expressions of one collection's options share. */
+export interface QueryScope {
+  readonly schema: Schema;
+  readonly record: OneRecord;
+  /** `$it` is the record of the resource path, which an expansion cannot reach. */
+  readonly isExpansion: boolean;
+  readonly aliases: ReadonlyMap<string, NamedExpression>;
+  /** All computed names of the collection; an expression may use the first `usable` of them. */
+  readonly computed: ReadonlyMap<string, ComputedName>;
+  readonly usable: number;
+  readonly cost: RequestCost;
+}
+
+/** What a whole request has asked for so far, with aliases and computed names counted wherever they are used. */
+export interface RequestCost {
+  terms: number;
+  characters: number;
+}
+
+/** Where an expression stands. */
+export interface Environment {
+  readonly query: QueryScope;
+  readonly source: OptionText;
+  /** What unprefixed names and `$this` speak of; undefined where no record can be reached. */
+  readonly self: OneRecord | OneValue | undefined;
+  readonly variables: ReadonlyMap<string, OneRecord | OneValue>;
+  readonly nextScope: Scope;
+  readonly depth: number;
+  /** Aliases and computed names that are being bound. */
+  readonly within: readonly NamedExpression[];
+  /** What the whole option has asked for so far: terms, and what its regular expressions weigh. */
+  readonly cost: { terms: number; patterns: number };
+}
+
+/** The environment of an option's whole text. */
+export function environmentOf(query: QueryScope, source: OptionText): Environment {
+  return {
+    query,
+    source,
+    self: query.record,
+    variables: new Map(),
+    nextScope: 1,
+    depth: 0,
+    within: [],
+    cost: { terms: 0, patterns: 0 },
+  };
+}
+
+function countTerm(env: Environment, node: Start): void {
+  env.cost.terms++;
+  if (env.cost.terms > MAX_TERMS) throw tooLarge(env.source, node.start, 'terms', MAX_TERMS);
+  const { cost } = env.query;
+  cost.terms++;
+  if (cost.terms <= MAX_REQUEST_TERMS) return;
+  const what = 'terms in all options, each counted as often as it is used';
+  throw tooLarge(env.source, node.start, what, MAX_REQUEST_TERMS);
+}
+
+/** What a value costs beside its characters. */
+const VALUE = 8;
+
+function countValue(env: Environment, node: Start, characters: number): void {
+  const { cost } = env.query;
+  cost.characters += characters + VALUE;
+  if (cost.characters <= MAX_VALUE_CHARACTERS) return;
+  const what = 'characters of values, each counted as often as it is used';
+  throw tooLarge(env.source, node.start, what, MAX_VALUE_CHARACTERS);
+}
+
+/** The error that a node has the wrong type. */
+export const mismatch = ({ source }: Environment, { start }: Start, reason: string): PlatError =>
+  typeMismatch(source, start, reason);
+
+const unsupported = ({ source }: Environment, { start }: Start, what: string): PlatError =>
+  notProvided(source, start, what);
+
+/** The error of a name that does not exist, or that the key may not know: the two look alike. */
+export function fieldUnknown(
+  schema: ResourceSchema,
+  source: OptionText,
+  { name, start }: Start & { readonly name: string },
+): PlatError {
+  const nearest = nearestOfEither(name, schema.names(), schema.nativeCounterparts());
+  const facts = { ...positionOf(source, start), name: shown(name), resource: schema.resource.name, nearest };
+  return platError('fieldUnknown', facts, { target: source.option });
+}
+
+// Nodes
+
+/**
+ * Binds what must be true or false.
+ * @param asking what needs it, for the message
+ * @throws typeMismatch for anything else
+ */
+export function bindCondition(env: Environment, node: Node, asking: string): Expression {
+  const expression = bindValue(env, node);
+  const type = typeOf(expression);
+  if (type === 'boolean' || type === 'null') return expression;
+  throw mismatch(env, node, `${asking} takes a condition, not ${inWords(expression)}`);
+}
+
+/** Binds one value of any type. */
+export const bindValue = (env: Environment, node: Node): Expression => bindOne(env, node).expression;
+
+const bindOne = (env: Environment, node: Node): OneValue => singleValue(env, node, bindNode(env, node));
+
+/** @throws typeMismatch when it is a record, a list or a point of a record */
+function singleValue(env: Environment, node: Node, meaning: Meaning): OneValue {
+  switch (meaning.kind) {
+    case 'value':
+      return meaning;
+    case 'record': {
+      const name = meaning.via.at(-1)?.name ?? meaning.schema.resource.name;
+      throw mismatch(env, node, `${name} is a record; name one of its fields after a slash`);
+    }
+    case 'collection': {
+      const { name } = meaning;
+      const uses = `${name}/any(x: …), ${name}/all(x: …) or ${name}/$count`;
+      throw mismatch(env, node, `${name} is a list; use ${uses}`);
+    }
+    case 'list':
+      throw mismatch(env, node, 'a list stands only after in');
+    case 'location':
+      throw mismatch(env, node, 'the point of a record stands only in geo.distance and geo.intersects');
+  }
+}
+
+function bindNode(outer: Environment, node: Node): Meaning {
+  if (outer.depth >= MAX_DEPTH) throw tooLarge(outer.source, node.start, 'levels of nesting', MAX_DEPTH);
+  const env = { ...outer, depth: outer.depth + 1 };
+  switch (node.kind) {
+    case 'literal':
+      return bindLiteral(env, node);
+    case 'path':
+      return bindPath(env, node.segments);
+    case 'list':
+      return bindList(env, node);
+    case 'object':
+      throw unsupported(env, node, 'a record as a value');
+    default:
+      countTerm(env, node);
+      return { kind: 'value', expression: bindOperation(env, node) };
+  }
+}
+
+function bindLiteral(env: Environment, { literal, start }: NodeOf<'literal'>): OneValue {
+  countValue(env, { start }, lengthOf(literal));
+  const expression = literalValue(env.source, start, literal);
+  return { kind: 'value', expression, ...('text' in literal && { written: literal.text }) };
+}
+
+function bindList(env: Environment, node: NodeOf<'list'>): Meaning {
+  if (node.items.length > MAX_VALUES) throw tooLarge(env.source, node.start, 'values in a list', MAX_VALUES);
+  const items = node.items.flatMap((item) => listItems(env, item));
+  if (items.length > MAX_VALUES) throw tooLarge(env.source, node.start, 'values in a list', MAX_VALUES);
+  return { kind: 'list', items };
+}
+
+/** An alias inside a list may itself stand for a list. */
+function listItems(env: Environment, item: Node): readonly OneValue[] {
+  if (item.kind === 'list') throw unsupported(env, item, 'a list inside a list');
+  const meaning = bindNode(env, item);
+  return meaning.kind === 'list' ? meaning.items : [singleValue(env, item, meaning)];
+}
+
+function bindOperation(
+  env: Environment,
+  node: Exclude<Node, NodeOf<'literal' | 'path' | 'list' | 'object'>>,
+): Expression {
+  switch (node.kind) {
+    case 'and':
+    case 'or':
+      return { kind: node.kind, terms: node.operands.map((operand) => bindTerm(env, operand, node.kind)) };
+    case 'not':
+      return { kind: 'not', operand: bindTerm(env, node.operand, 'not (…)') };
+    case 'negate':
+      return bindNegation(env, node);
+    case 'binary':
+      return bindBinary(env, node);
+    case 'call':
+      return bindCall(env, node);
+    case 'cast':
+      return bindCast(env, node);
+    case 'isof':
+      return bindIsOf(env, node);
+    case 'case':
+      return bindCase(env, node);
+  }
+}
+
+/** Bare fields and aliases between `and` and `or` are terms, too. */
+function bindTerm(env: Environment, node: Node, asking: string): Expression {
+  if (node.kind === 'path' || node.kind === 'literal') countTerm(env, node);
+  return bindCondition(env, node, asking);
+}
+
+function bindBinary(env: Environment, node: NodeOf<'binary'>): Expression {
+  switch (node.operator) {
+    case 'eq':
+    case 'ne':
+    case 'gt':
+    case 'ge':
+    case 'lt':
+    case 'le':
+      return bindComparison(env, node, node.operator);
+    case 'in':
+      return bindMembership(env, node);
+    case 'has':
+      return bindHas(env, node);
+    case 'add':
+    case 'sub':
+    case 'mul':
+    case 'div':
+    case 'divby':
+    case 'mod':
+      return bindArithmetic(env, node, node.operator);
+  }
+}
+
+// Paths (5.1.1.15)
+
+function bindPath(env: Environment, [head, ...rest]: readonly [Segment, ...Segment[]]): Meaning {
+  let meaning = bindHead(env, head);
+  for (const segment of rest) meaning = follow(env, meaning, segment);
+  return meaning;
+}
+
+function bindHead(env: Environment, head: Segment): Meaning {
+  switch (head.kind) {
+    case 'it':
+      if (env.query.isExpansion) throw unsupported(env, head, '$it, the outer record, inside an expansion');
+      return reachable(env, head, env.query.record);
+    case 'this':
+      return reachable(env, head, env.self);
+    case 'at': {
+      const alias = env.query.aliases.get(head.name);
+      if (alias) return bindNamed(env, head, alias);
+      if (/[.#]/.test(head.name)) throw unsupported(env, head, describe(head));
+      // An alias without a value is null (5.3).
+      return { kind: 'value', expression: NULL };
+    }
+    case 'name': {
+      const variable = env.variables.get(head.name);
+      if (variable) return variable;
+      const self = reachable(env, head, env.self);
+      const computed = self === env.query.record ? env.query.computed.get(head.name) : undefined;
+      if (computed && computed.before < env.query.usable) return bindNamed(env, head, computed);
+      if (self.kind === 'record') return memberOf(env, self, head);
+      throw mismatch(env, head, `${shown(head.name)} is named where only $this and variables have a value`);
+    }
+    default:
+      throw unsupported(env, head, describe(head));
+  }
+}
+
+/** The record or value that a name starts from; an alias of an outer query has none. */
+function reachable(env: Environment, segment: Start, self: OneRecord | OneValue | undefined) {
+  if (self && env.self) return self;
+  throw unsupported(env, segment, 'an alias of the request that names fields, used inside an expansion,');
+}
+
+/**
+ * Binds an alias or a computed name where it is used: nesting and terms count there, names are those of the query that it
+ * was written for, and lambda variables around its use are not seen.
+ * @throws syntax when it leads back to itself
+ */
+function bindNamed(env: Environment, { start }: Start, named: NamedExpression): Meaning {
+  if (env.within.includes(named)) {
+    throw syntaxError(env.source, start, 'a name that leads back to itself', 'a value in the end');
+  }
+  const { query, source, value } = named;
+  const self = query.record === env.query.record ? query.record : undefined;
+  const within = [...env.within, named];
+  return bindNode({ ...env, query, source, self, variables: new Map(), within }, value);
+}
+
+function follow(env: Environment, meaning: Meaning, segment: Segment): Meaning {
+  switch (meaning.kind) {
+    case 'record': {
+      if (segment.kind === 'name') return memberOf(env, meaning, segment);
+      if (isForeign(segment)) throw unsupported(env, segment, describe(segment));
+      const name = meaning.via.at(-1)?.name ?? 'the record';
+      throw mismatch(env, segment, `${name} is one record and no list, so it has no ${describe(segment)}`);
+    }
+    case 'collection':
+      return followMany(env, meaning, segment);
+    default:
+      if (isForeign(segment)) throw unsupported(env, segment, describe(segment));
+      throw mismatch(env, segment, `a single value has no ${describe(segment)}`);
+  }
+}
+
+/** What the grammar allows and nothing here has: type casts, bound functions, keys, annotations. */
+const isForeign = (segment: Segment): boolean =>
+  segment.kind === 'call' ||
+  segment.kind === 'key' ||
+  segment.kind === 'at' ||
+  (segment.kind === 'name' && segment.name.includes('.'));
+
+function describe(segment: Segment): string {
+  switch (segment.kind) {
+    case 'name':
+      return segment.name.includes('.') ? `the type cast ${shown(segment.name)}` : shown(segment.name);
+    case 'call':
+      return `the function or key ${shown(segment.name)}(…)`;
+    case 'key':
+      return 'a key in an expression';
+    case 'at':
+      return `the annotation @${shown(segment.name)}`;
+    case 'lambda':
+      return segment.operator;
+    default:
+      return `$${segment.kind}`;
+  }
+}
+
+/** The name of the point that a record's Latitude and Longitude make. No dictionary field has it. */
+const COORDINATES = 'Coordinates';
+
+/** A field, a related record or collection, or the point of a record. */
+function memberOf(env: Environment, record: OneRecord, segment: Segment & { kind: 'name' }): Meaning {
+  const { name } = segment;
+  const { schema, scope, via } = record;
+  if (name.includes('.')) throw unsupported(env, segment, describe(segment));
+  const found = schema.findField(name);
+  if (found.kind === 'visible') {
+    const { field } = found;
+    const lookup = field.lookup === undefined ? undefined : env.query.schema.lookup(field.lookup);
+    const isMember = field.lookup !== undefined && env.query.schema.enumerations;
+    const type = fieldType(field);
+    const value = (expression: Expression): OneValue => ({
+      kind: 'value',
+      expression,
+      ...(lookup && { lookup }),
+      ...(isMember && { isMember }),
+    });
+    if (!field.collection) return value({ kind: 'field', type, scope, via, field });
+    const element = (inner: Scope) => value({ kind: 'variable', type, scope: inner });
+    return { kind: 'collection', name, over: { kind: 'values', scope, via, field }, element };
+  }
+  const navigation = schema.findNavigation(name);
+  if (navigation) {
+    const target = env.query.schema.of(navigation.target);
+    if (!navigation.collection) return { kind: 'record', schema: target, scope, via: [...via, navigation] };
+    return {
+      kind: 'collection',
+      name,
+      over: { kind: 'records', scope, via, navigation },
+      element: (inner) => ({ kind: 'record', schema: target, scope: inner, via: [] }),
+    };
+  }
+  const latitude = schema.findField('Latitude');
+  const longitude = schema.findField('Longitude');
+  if (name === COORDINATES && latitude.kind === 'visible' && longitude.kind === 'visible') {
+    const point = { latitude: latitude.field, longitude: longitude.field };
+    return { kind: 'location', location: { kind: 'location', scope, via, ...point } };
+  }
+  throw fieldUnknown(schema, env.source, segment);
+}
+
+// Collections (5.1.1.13)
+
+type SegmentOf<Kind extends Segment['kind']> = Extract<Segment, { kind: Kind }>;
+
+function followMany(env: Environment, many: Many, segment: Segment): Meaning {
+  switch (segment.kind) {
+    case 'lambda':
+      return { kind: 'value', expression: bindLambda(env, many, segment) };
+    case 'count':
+      return { kind: 'value', expression: bindCount(env, many, segment) };
+    case 'filter': {
+      countTerm(env, segment);
+      const filter = bindCondition(insideOf(env, many, segment), segment.predicate, '$filter');
+      return { ...many, ...both(many.predicate, filter) };
+    }
+  }
+  if (isForeign(segment)) throw unsupported(env, segment, describe(segment));
+  const { name } = many;
+  throw mismatch(env, segment, `${name} is a list, so ${describe(segment)} stands inside ${name}/any(x: …)`);
+}
+
+/** Inside a lambda the record around it stays visible, and the variable opens the next scope. */
+function inside(env: Environment, { start }: Start): Environment {
+  if (env.nextScope > MAX_LAMBDAS) throw tooLarge(env.source, start, 'lists inside each other', MAX_LAMBDAS);
+  return { ...env, nextScope: env.nextScope + 1 };
+}
+
+/** In an option of the collection itself its members are what unprefixed names speak of. */
+const insideOf = (env: Environment, many: Many, segment: Start): Environment => ({
+  ...inside(env, segment),
+  self: many.element(env.nextScope),
+});
+
+function bindLambda(env: Environment, many: Many, segment: SegmentOf<'lambda'>): Quantified {
+  countTerm(env, segment);
+  const { operator, variable: name, predicate } = segment;
+  // `all` would ask of members that the filter leaves out, or for which it is null, to meet the predicate.
+  if (operator === 'all' && many.predicate) throw unsupported(env, segment, 'all after $filter');
+  const variable = env.nextScope;
+  const { over } = many;
+  if (predicate === undefined || name === undefined) {
+    return { kind: operator, over, variable, ...both(many.predicate) };
+  }
+  const variables = new Map(env.variables).set(name, many.element(variable));
+  const condition = bindCondition({ ...inside(env, segment), variables }, predicate, operator);
+  return { kind: operator, over, variable, ...both(many.predicate, condition) };
+}
+
+/** `$count`, with or without options of its own. */
+function bindCount(env: Environment, many: Many, segment: SegmentOf<'count'>): Count {
+  countTerm(env, segment);
+  if (segment.search) throw unsupported(env, segment, '$search inside an expression');
+  const filter = segment.filter && bindCondition(insideOf(env, many, segment), segment.filter, '$count');
+  return { kind: 'count', over: many.over, variable: env.nextScope, ...both(many.predicate, filter) };
+}
+
+function both(first: Expression | undefined, second?: Expression): { predicate?: Expression } {
+  const predicate: Expression | undefined =
+    first && second ? { kind: 'and', terms: [first, second] } : (first ?? second);
+  return predicate === undefined ? {} : { predicate };
+}
+
+// Comparisons (5.1.1.1)
+
+function bindComparison(env: Environment, node: NodeOf<'binary'>, operator: ComparisonOperator): Expression {
+  const left = bindNode(env, node.left);
+  const right = bindNode(env, node.right);
+  return (
+    presence(left, right, operator) ??
+    presence(right, left, operator) ??
+    compare(
+      env,
+      isLiteral(left) && !isLiteral(right) ? node.left : node.right,
+      operator,
+      singleValue(env, node.left, left),
+      singleValue(env, node.right, right),
+    )
+  );
+}
+
+const isLiteral = (meaning: Meaning): boolean =>
+  meaning.kind === 'value' && meaning.expression.kind === 'literal';
+
+/** Whether there is a related record: `ListAgent eq null` asks for its key. */
+function presence(record: Meaning, other: Meaning, operator: ComparisonOperator): Expression | undefined {
+  const isNull = other.kind === 'value' && typeOf(other.expression) === 'null';
+  if (record.kind !== 'record' || record.via.length === 0 || !isNull) return undefined;
+  if (operator !== 'eq' && operator !== 'ne') return undefined;
+  const { scope, via } = record;
+  const { fields, key, name } = record.schema.resource;
+  const field = fields.get(key);
+  if (field === undefined) throw new Error(`The dictionary has no key field of ${name}`);
+  const left: Expression = { kind: 'field', type: fieldType(field), scope, via, field };
+  return { kind: 'compare', operator, left, right: NULL };
+}
+
+/** @param node the operand that a message points at */
+function compare(
+  env: Environment,
+  node: Start,
+  operator: ComparisonOperator,
+  left: OneValue,
+  right: OneValue,
+): Expression {
+  if (operator === 'eq' || operator === 'ne') {
+    const spelled = inAnySpelling(left, right) ?? inAnySpelling(right, left);
+    if (spelled) return operator === 'eq' ? spelled : { kind: 'not', operand: spelled };
+  }
+  const pair = align(left.expression, right.expression);
+  // A record has no shape of its own, so none is compared, not even with null.
+  if (pair === undefined || pair.some((side) => isShape(typeOf(side)))) {
+    throw incomparable(env, node, left, right);
+  }
+  return { kind: 'compare', operator, left: pair[0], right: pair[1] };
+}
+
+/** Quotes too many or too few are the most common of these mistakes. */
+function incomparable(env: Environment, node: Start, left: OneValue, right: OneValue): PlatError {
+  const [literal, other] = isLiteral(left) ? [left, right] : [right, left];
+  let hint = '';
+  if (literal.expression.kind === 'literal') {
+    const { type, value } = literal.expression;
+    if (type !== 'duration' && !isShape(type) && typeOf(other.expression) === 'string') {
+      hint = ` (write '${shown(literal.written ?? String(value))}' for a string)`;
+    }
+    if (type === 'string') hint = ` (${typeInWords(typeOf(other.expression))} stands without quotes)`;
+  }
+  const sides = `${inWords(left.expression)} and ${inWords(right.expression)}`;
+  return mismatch(env, node, `${sides} cannot be compared${hint}`);
+}
+
+/** A lookup value in every spelling that records may hold for it. */
+function spellings({ lookup, isMember }: OneValue, literal: Literal): readonly Literal[] {
+  if (literal.type !== 'string') return [literal];
+  const texts = isMember === true ? textsOfIdentifier(literal.value) : [literal.value];
+  const values = new Set(texts.flatMap((text) => spellingsOf(lookup, text)));
+  return [...values].map((value) => ({ kind: 'literal', type: 'string', value }));
+}
+
+function inAnySpelling(operand: OneValue, literal: OneValue): Expression | undefined {
+  if (literal.expression.kind !== 'literal') return undefined;
+  const values = spellings(operand, literal.expression);
+  return values.length > 1 ? { kind: 'in', operand: operand.expression, values } : undefined;
+}
+
+/** `in` with a list of literals or of expressions, or with a multi-valued lookup (5.1.1.1.12). */
+function bindMembership(env: Environment, node: NodeOf<'binary'>): Expression {
+  const operand = bindOne(env, node.left);
+  const members = bindNode(env, node.right);
+  switch (members.kind) {
+    case 'collection':
+      return anyEquals(env, node.right, members, operand);
+    case 'list':
+      return inList(env, node.right, operand, members.items);
+    default:
+      throw mismatch(env, node.right, 'in takes a list in parentheses or a multi-valued field');
+  }
+}
+
+function inList(env: Environment, node: Start, operand: OneValue, items: readonly OneValue[]): Expression {
+  const literals = items.flatMap((item) =>
+    item.expression.kind === 'literal' ? [{ item, literal: item.expression }] : [],
+  );
+  if (literals.length < items.length) {
+    return { kind: 'or', terms: items.map((item) => compare(env, node, 'eq', operand, item)) };
+  }
+  const type = literals.reduce(
+    (common: ValueType, { literal }) => commonType(common, literal.type) ?? common,
+    typeOf(operand.expression),
+  );
+  const left = fit(operand.expression, type);
+  const values = literals.map(({ item, literal }) => {
+    const value = fit(literal, type);
+    if (left && value?.kind === 'literal' && !isShape(typeOf(left)) && !isShape(value.type)) return value;
+    throw incomparable(env, node, operand, item);
+  });
+  return {
+    kind: 'in',
+    operand: left ?? operand.expression,
+    values: values.flatMap((value) => spellings(operand, value)),
+  };
+}
+
+/** Whether a collection of values holds one. */
+function anyEquals(env: Environment, node: Start, many: Many, value: OneValue): Expression {
+  const { over, element, predicate, name } = many;
+  const variable = env.nextScope;
+  const member = element(variable);
+  if (member.kind !== 'value') throw mismatch(env, node, `${name} is a list of records, not of values`);
+  const equal = compare(env, node, 'eq', member, value);
+  return { kind: 'any', over, variable, ...both(predicate, equal) };
+}
+
+/** `has`: equality, or for a multi-valued lookup that a member is equal; of several members, of each (5.1.1.1.9). */
+function bindHas(env: Environment, node: NodeOf<'binary'>): Expression {
+  const left = bindNode(env, node.left);
+  const right = bindOne(env, node.right);
+  const of = left.kind === 'collection' ? left.element(env.nextScope) : left;
+  const terms = flagsOf(right, of.kind === 'value' ? of : undefined).map((flag) =>
+    left.kind === 'collection'
+      ? anyEquals(env, node.left, left, flag)
+      : compare(env, node, 'eq', singleValue(env, node.left, left), flag),
+  );
+  const [only, second] = terms;
+  return only && !second ? only : { kind: 'and', terms };
+}
+
+/** The members of an enumeration literal. A comma inside a known value separates nothing. */
+function flagsOf(literal: OneValue, of: OneValue | undefined): readonly OneValue[] {
+  const { expression } = literal;
+  if (expression.kind !== 'literal' || expression.type !== 'string') return [literal];
+  if (of?.lookup?.spellings.has(expression.value)) return [literal];
+  return expression.value
+    .split(',')
+    .map((text) => ({ kind: 'value', expression: { ...expression, value: text.trim() } }) as const);
+}
+
+// Arithmetic (5.1.1.2), casts and conditionals
+
+function bindArithmetic(env: Environment, node: NodeOf<'binary'>, operator: ArithmeticOperator): Expression {
+  const given = [bindValue(env, node.left), bindValue(env, node.right)] as const;
+  const [left, right] = alignOperands(...given);
+  const type = arithmeticType(operator, typeOf(left), typeOf(right));
+  if (type !== undefined) return { kind: 'arithmetic', type, operator, left, right };
+  throw mismatch(env, node, `${operator} does not work on ${inWords(given[0])} and ${inWords(given[1])}`);
+}
+
+/** A negated literal is a literal. */
+function bindNegation(env: Environment, node: NodeOf<'negate'>): Expression {
+  const operand = bindValue(env, node.operand);
+  const type = typeOf(operand);
+  if (operand.kind === 'literal') {
+    switch (operand.type) {
+      case 'integer':
+      case 'decimal':
+      case 'duration':
+        return { ...operand, value: 0 - operand.value };
+      case 'null':
+        return operand;
+    }
+  }
+  if (isNumber(type) || type === 'duration') return { kind: 'negate', type, operand };
+  throw mismatch(env, node, `${inWords(operand)} has no negative`);
+}
+
+type Typed = NodeOf<'cast' | 'isof'>;
+
+function edmTypeOf(env: Environment, node: Typed): EdmType {
+  const found = EDM_TYPES.get(node.type);
+  if (found === undefined) throw unsupported(env, node, `${node.kind} to the type ${shown(node.type)}`);
+  return found;
+}
+
+function typedOperand(env: Environment, node: Typed): Expression {
+  if (node.operand === undefined) throw unsupported(env, node, `${node.kind} of the record itself`);
+  return bindValue(env, node.operand);
+}
+
+/** `cast(x, Edm.…)` between primitive types (5.1.1.10.1). */
+function bindCast(env: Environment, node: Typed): Expression {
+  const edm = edmTypeOf(env, node);
+  const operand = typedOperand(env, node);
+  if (castable(typeOf(operand), edm.type)) return { kind: 'cast', ...edm, operand };
+  throw mismatch(env, node, `${inWords(operand)} cannot be cast to ${typeInWords(edm.type)}`);
+}
+
+/** `isof(x, Edm.…)`: true for values whose declared type it is, false for others and for null. */
+function bindIsOf(env: Environment, node: Typed): Expression {
+  const { type } = edmTypeOf(env, node);
+  const operand = typedOperand(env, node);
+  const from = typeOf(operand);
+  // Every integer is a decimal, too.
+  if (from !== type && !(from === 'integer' && type === 'decimal')) {
+    return { kind: 'literal', type: 'boolean', value: false };
+  }
+  return { kind: 'compare', operator: 'ne', left: operand, right: NULL };
+}
+
+/** `case(condition:value, …)` whose values are of one type (5.1.1.12.1). */
+function bindCase(env: Environment, node: NodeOf<'case'>): Expression {
+  const bound = node.branches.map((branch) => ({
+    node: branch.result,
+    when: bindCondition(env, branch.when, 'case'),
+    result: bindValue(env, branch.result),
+  }));
+  const type = bound.reduce(
+    (common: ValueType, { result }) => commonType(common, typeOf(result)) ?? common,
+    'null',
+  );
+  const branches = bound.map(({ node: branch, when, result }) => {
+    const then = fit(result, type);
+    if (then) return { when, then };
+    throw mismatch(env, branch, `case cannot give both ${typeInWords(type)} and ${inWords(result)}`);
+  });
+  return { kind: 'case', type, branches };
+}
+
+// Functions (5.1.1.5 to 5.1.1.11)
+
+type Call = NodeOf<'call'>;
+type Listed = keyof typeof FUNCTIONS;
+
+const isListed = (name: string): name is Listed => Object.hasOwn(FUNCTIONS, name);
+
+/** What else a client may have meant by a name that is no function. */
+const SPECIAL = ['matchespattern', 'geo.distance', 'geo.intersects', 'cast', 'isof', 'case'];
+/** Functions of OData for which no field here has values. */
+const MEANINGLESS = new Set(['geo.length', 'hassubset', 'hassubsequence']);
+
+/** A function by its name in any case. */
+function bindCall(env: Environment, node: Call): Expression {
+  const name = node.name.toLowerCase();
+  if (isListed(name)) return bindListed(env, node, name);
+  switch (name) {
+    case 'matchespattern':
+      return bindMatches(env, node);
+    case 'geo.distance':
+    case 'geo.intersects':
+      return bindGeography(env, node, name);
+  }
+  if (MEANINGLESS.has(name) || name.includes('.')) {
+    throw unsupported(env, node, `the function ${shown(node.name)}`);
+  }
+  const nearest = nearestName(name, [...Object.keys(FUNCTIONS), ...SPECIAL]);
+  const expected = nearest ?? 'a function of OData, such as contains';
+  throw syntaxError(env.source, node.start, `the function ${shown(node.name)}`, expected);
+}
+
+function bindListed(env: Environment, node: Call, name: Listed): Expression {
+  const { takes, optional = 0, gives } = FUNCTIONS[name];
+  const given = positional(env, node, takes.length - optional, takes.length);
+  const found = given.map((argument, index) => bindArgument(env, argument, takes[index] ?? [], name));
+  const length = name === 'substring' ? found[2] : undefined;
+  // A negative length is a bad request (5.1.1.5.7).
+  if (given[2] && length?.kind === 'literal' && length.type === 'integer' && length.value < 0) {
+    throw mismatch(env, given[2], 'the length of a substring cannot be negative');
+  }
+  const [first] = found;
+  const type = gives === 'the type of the argument' ? first && typeOf(first) : gives;
+  return { kind: 'call', type: type ?? 'null', function: name, arguments: found };
+}
+
+/** The arguments, none of them named, as many as the function takes. */
+function positional(env: Environment, node: Call, least: number, most: number): readonly Node[] {
+  const { length } = node.arguments;
+  if (length < least || length > most) {
+    const count = least === most ? `${most}` : `${least} or ${most}`;
+    const found = `${length} argument${length === 1 ? '' : 's'}`;
+    throw syntaxError(env.source, node.start, found, `${count} for ${node.name.toLowerCase()}`);
+  }
+  return node.arguments.map((argument) => unnamed(env, argument));
+}
+
+function unnamed(env: Environment, { name, value }: Argument): Node {
+  if (name === undefined) return value;
+  throw syntaxError(env.source, value.start, `an argument named ${shown(name)}`, 'arguments without names');
+}
+
+function bindArgument(env: Environment, node: Node, takes: readonly ValueType[], name: string): Expression {
+  const bound = bindValue(env, node);
+  const expression = takes.includes('duration') ? (asDuration(bound) ?? bound) : bound;
+  const type = typeOf(expression);
+  if (type === 'null' || takes.includes(type)) return expression;
+  const words = takes.map(typeInWords).join(' or ');
+  throw mismatch(env, node, `${name} takes ${words} here, not ${inWords(expression)}`);
+}
+
+/**
+ * `matchespattern(text, pattern[, flags])` (5.1.1.7.1). The pattern is a literal, so that a wrong one is reported here; the
+ * flags are none or `i`.
+ */
+function bindMatches(env: Environment, node: Call): Matches {
+  const [text = node, pattern = node, flags] = positional(env, node, 2, 3);
+  const operand = bindArgument(env, text, ['string'], 'matchespattern');
+  const given = flags === undefined ? '' : literalText(env, flags, 'the flags of matchespattern');
+  if (given !== '' && given !== 'i') {
+    throw unsupported(env, flags ?? node, `the flags ${JSON.stringify(shown(given))} of matchespattern`);
+  }
+  const found = literalText(env, pattern, 'the pattern of matchespattern');
+  checkPattern(env, pattern, found);
+  return { kind: 'matches', operand, pattern: found, ignoreCase: given === 'i' };
+}
+
+/** Patterns are those of RE2: what ECMAScript has beyond it cannot be matched in linear time. */
+function checkPattern(env: Environment, node: Start, pattern: string): void {
+  const check = checkRegularExpression(pattern, env.cost.patterns);
+  switch (check.kind) {
+    case 'good':
+      env.cost.patterns += check.size;
+      return;
+    case 'large':
+      throw tooLarge(env.source, node.start, 'steps in its regular expressions', LARGEST_PATTERNS);
+    case 'wrong':
+      throw isOfECMAScript(pattern)
+        ? unsupported(env, node, `'${shown(pattern)}' as a regular expression (${shown(check.reason)})`)
+        : mismatch(env, node, `'${shown(pattern)}' is not a regular expression`);
+  }
+}
+
+function isOfECMAScript(pattern: string): boolean {
+  try {
+    new RegExp(pattern, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function literalText(env: Environment, node: Node, what: string): string {
+  const value = bindValue(env, node);
+  if (value.kind === 'literal' && value.type === 'string') return value.value;
+  throw value.kind === 'literal'
+    ? mismatch(env, node, `${what} must be a string, not ${inWords(value)}`)
+    : unsupported(env, node, `a value that is no literal as ${what}`);
+}
+
+/** `geo.distance` between a record and a point, in meters, and `geo.intersects` of a record's point with a polygon. */
+function bindGeography(env: Environment, node: Call, name: 'geo.distance' | 'geo.intersects'): Expression {
+  let location: Location | undefined;
+  let shape: Literal | undefined;
+  const sides = positional(env, node, 2, 2).map((side) => ({ side, meaning: bindNode(env, side) }));
+  for (const { side, meaning } of sides) {
+    const literal = meaning.kind === 'value' && meaning.expression.kind === 'literal' && meaning.expression;
+    if (meaning.kind === 'location') location = meaning.location;
+    else if (literal && isShape(literal.type)) shape = literal;
+    else throw mismatch(env, side, `${name} takes ${COORDINATES} and a geography literal`);
+  }
+  if (!location || !shape) {
+    throw unsupported(env, node, `${name} of two ${location ? 'records' : 'literals'}`);
+  }
+  if (name === 'geo.distance') {
+    if (shape.type === 'point') return { kind: 'distance', location, to: shape.value };
+    throw mismatch(env, node, 'geo.distance takes a point, not a polygon');
+  }
+  if (shape.type === 'polygon') return { kind: 'within', location, polygon: shape.value };
+  throw mismatch(env, node, 'geo.intersects takes a polygon, not a point');
+}

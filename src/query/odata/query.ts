@@ -1,0 +1,594 @@
+/**
+ * The options of an OData request: splits the query string, has each option parsed, and binds them to what a key's schema
+ * knows: `$filter`, `$orderby`, `$compute`, `$select` and `$expand` become a CollectionQuery. It knows no HTTP and no store.
+ */
+import { CUSTOM_FIELDS, customFieldsOf, leadsToCustomFields } from '../../dictionary/index.ts';
+import type { Field, Navigation } from '../../dictionary/types.ts';
+import { type PlatError, platError } from '../../errors/index.ts';
+import {
+  type CollectionQuery,
+  type Computed,
+  type Expansion,
+  SELECT_ALL,
+  type Selection,
+} from '../request.ts';
+import type { ResourceSchema, Schema } from '../schema.ts';
+import { keyOfSkipToken } from '../skip-token.ts';
+import type { Expression, OrderTerm } from '../tree.ts';
+import {
+  bindCondition,
+  bindValue,
+  type ComputedName,
+  environmentOf,
+  fieldUnknown,
+  mismatch,
+  type NamedExpression,
+  type QueryScope,
+  type RequestCost,
+} from './expression.ts';
+import {
+  type ComputeNode,
+  type ExpandNode,
+  NO_OPTIONS,
+  type Node,
+  type OptionNodes,
+  type OrderNode,
+  type PathPart,
+  type SelectNode,
+} from './nodes.ts';
+import {
+  decodePart,
+  MAX_EXPANSIONS,
+  MAX_LEVELS,
+  notProvided,
+  type OptionText,
+  type Sourced,
+  shown,
+  tooLarge,
+  typeMismatch,
+} from './option-text.ts';
+import { optionOf, parseExpressionText, parseOptions, unknownOption } from './parser.ts';
+import { inWords, isShape, typeOf } from './values.ts';
+
+// The query string
+
+/** The options that collections take, without dollar. */
+const PROVIDED = [
+  'filter',
+  'orderby',
+  'select',
+  'expand',
+  'compute',
+  'search',
+  'count',
+  'top',
+  'skip',
+  'skiptoken',
+  'format',
+] as const;
+
+/** The system query options of OData 4.01. */
+const SYSTEM_OPTIONS = [...PROVIDED, 'schemaversion', 'index', 'id', 'apply', 'deltatoken'] as const;
+
+export type SystemOption = (typeof SYSTEM_OPTIONS)[number];
+
+/** The options of a query string, percent-decoded, each still as text. */
+export interface RawOptions {
+  readonly system: ReadonlyMap<SystemOption, string>;
+  /** Parameter aliases by name, without the at sign. */
+  readonly aliases: ReadonlyMap<string, string>;
+  /** Names of custom options, which have no meaning here. */
+  readonly custom: readonly string[];
+}
+
+const decodeQuery = (text: string): string => decodePart(text.replaceAll('+', ' '));
+
+/**
+ * Splits the text after the question mark into options (OData 4.01 URL conventions, 2 and 5): at `&`, then at the
+ * first `=`, and only then decodes. System options may stand without dollar and in any case. An option without
+ * value has the empty one.
+ * @throws optionUnknown for a name with dollar that is no option; optionRepeated; requestMalformed
+ */
+export function parseQueryOptions(rawQuery: string): RawOptions {
+  const system = new Map<SystemOption, string>();
+  const aliases = new Map<string, string>();
+  const custom: string[] = [];
+  if (rawQuery.includes('#')) {
+    throw platError('requestMalformed', { reason: 'the query holds "#", which must be written %23' });
+  }
+  for (const pair of rawQuery.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decodeQuery(equals === -1 ? pair : pair.slice(0, equals));
+    const value = equals === -1 ? '' : decodeQuery(pair.slice(equals + 1));
+    const option = optionOf(name, SYSTEM_OPTIONS);
+    if (option !== undefined) put(system, option, value, `$${option}`);
+    else if (name.startsWith('$')) throw unknownOption(shown(name), name.slice(1), SYSTEM_OPTIONS, name);
+    else if (name.startsWith('@')) put(aliases, name.slice(1), value, name);
+    else custom.push(name);
+  }
+  return { system, aliases, custom };
+}
+
+function put<K>(options: Map<K, string>, key: K, value: string, name: string): void {
+  if (options.has(key)) throw platError('optionRepeated', { name }, { target: name });
+  options.set(key, value);
+}
+
+// What each kind of path takes
+
+/** The options that each kind of path takes. */
+export const OPTIONS_OF = {
+  collection: new Set<SystemOption>(PROVIDED),
+  record: new Set<SystemOption>(['select', 'expand', 'compute', 'format']),
+  count: new Set<SystemOption>(['filter', 'search']),
+  field: new Set<SystemOption>(['format']),
+  /** The number of a field's values. */
+  values: new Set<SystemOption>(),
+  /** The custom fields of one record by themselves, which are a list of one, and their number. */
+  custom: new Set<SystemOption>(['select', 'count', 'top', 'skip', 'format']),
+  customCount: new Set<SystemOption>(),
+} as const;
+
+const IN_WORDS: Readonly<Record<keyof typeof OPTIONS_OF, string>> = {
+  collection: 'a collection',
+  record: 'a single record',
+  count: 'a count',
+  field: 'a single field',
+  values: 'a count of values',
+  custom: `${CUSTOM_FIELDS}, a list of one`,
+  customCount: `a count of ${CUSTOM_FIELDS}`,
+};
+
+/**
+ * What a request asks of a path: of a collection, of one record (fields, expansions and computed values), or of a part of it.
+ * @throws the errors of each option: syntax, fieldUnknown, typeMismatch, filterTooLarge, optionInvalid,
+ *   optionsConflict, optionRepeated, optionUnknown; notImplemented for what OData has and this service has not
+ */
+export function bindOptions(
+  kind: keyof typeof OPTIONS_OF,
+  raw: RawOptions,
+  resource: ResourceSchema,
+  schema: Schema,
+): CollectionQuery {
+  refuseOthers(raw, OPTIONS_OF[kind], IN_WORDS[kind]);
+  const totals: RequestTotals = { expansions: 0, cost: { terms: 0, characters: 0 } };
+  const surroundings = { schema, aliases: new Map(), isExpansion: false, totals };
+  const query = bindQuery(surroundings, resource, parseOptions(raw.system, raw.aliases));
+  if (kind === 'custom') {
+    return { ...query, selection: customSelection(query.selection, resource, '$select') };
+  }
+  const skipToken = raw.system.get('skiptoken');
+  return skipToken === undefined ? query : { ...query, skipToken: keyOfSkipToken('$skiptoken', skipToken) };
+}
+
+/**
+ * Refuses all options but a format, for documents that the service writes of itself.
+ * @throws PlatError `requestMalformed`, `notImplemented`
+ */
+export function requireNoOptions(raw: RawOptions, where: string): void {
+  refuseOthers(raw, OPTIONS_OF.field, where);
+}
+
+function refuseOthers(raw: RawOptions, allowed: ReadonlySet<SystemOption>, where: string): void {
+  for (const name of raw.system.keys()) {
+    const option = `$${name}`;
+    const target = { target: option };
+    if (!OPTIONS_OF.collection.has(name)) {
+      throw platError('notImplemented', { option, what: 'this option' }, target);
+    }
+    if (!allowed.has(name)) {
+      throw platError('requestMalformed', { reason: `${option} does not apply to ${where}` }, target);
+    }
+  }
+}
+
+/**
+ * A filter by itself, such as that of a role.
+ * @throws syntax, fieldUnknown, typeMismatch, filterTooLarge, notImplemented, all with the option `$filter`
+ */
+export function parseFilter(text: string, resource: ResourceSchema, schema: Schema): Expression {
+  const source = { option: '$filter', text };
+  const cost = { terms: 0, characters: 0 };
+  const query = queryScope({ schema, aliases: new Map(), isExpansion: false }, resource, new Map(), cost);
+  return bindFilter(query, { source, value: parseExpressionText(source) });
+}
+
+// The options of one collection
+
+/** Where a query stands: that of the request, or of an expansion of another. */
+interface Surroundings {
+  readonly schema: Schema;
+  /** Aliases of the request and of the expansions around. */
+  readonly aliases: ReadonlyMap<string, NamedExpression>;
+  readonly isExpansion: boolean;
+  readonly totals: RequestTotals;
+}
+
+/** What is counted over a whole request. */
+interface RequestTotals {
+  expansions: number;
+  readonly cost: RequestCost;
+}
+
+/** The scope in which the expressions of a query are bound, its own aliases before those around it. */
+function queryScope(
+  { schema, aliases: outer, isExpansion }: Omit<Surroundings, 'totals'>,
+  resource: ResourceSchema,
+  own: OptionNodes['aliases'],
+  cost: RequestCost,
+): QueryScope {
+  const aliases = new Map(outer);
+  const query: QueryScope = {
+    schema,
+    record: { kind: 'record', schema: resource, scope: 0, via: [] },
+    isExpansion,
+    aliases,
+    computed: new Map(),
+    usable: 0,
+    cost,
+  };
+  for (const [name, sourced] of own) aliases.set(name, { ...sourced, query });
+  return query;
+}
+
+/** @param passed items of an outer `$select` that lead in here */
+function bindQuery(
+  surroundings: Surroundings,
+  resource: ResourceSchema,
+  options: OptionNodes,
+  passed: SelectLists = [],
+): CollectionQuery {
+  const plain = queryScope(surroundings, resource, options.aliases, surroundings.totals.cost);
+  const query = withComputed(plain, options.compute);
+  const lists = options.select ? [options.select, ...passed] : passed;
+  const select = bindSelect(resource, lists, new Set(query.computed.keys()));
+  const expansions = bindExpand(surroundings.totals, query, options.expand, select.passed);
+  const { filter, search, orderby, count = false, top, skip } = options;
+  return {
+    resource: resource.resource,
+    ...(filter && { filter: bindFilter(query, filter) }),
+    ...(search && { search }),
+    order: orderby ? bindOrder(query, orderby) : [],
+    selection: select.selection,
+    computed: bindComputed(query).filter(({ name }) => select.computed?.has(name) ?? true),
+    expansions,
+    count,
+    ...(top !== undefined && { top }),
+    ...(skip !== undefined && { skip }),
+  };
+}
+
+const bindFilter = (query: QueryScope, { source, value }: Sourced<Node>): Expression =>
+  bindCondition(environmentOf(query, source), value, source.option);
+
+function bindOrder(
+  query: QueryScope,
+  { source, value }: Sourced<readonly OrderNode[]>,
+): readonly OrderTerm[] {
+  const env = environmentOf(query, source);
+  return value.map(({ expression: node, descending }) => {
+    const expression = bindValue(env, node);
+    if (isShape(typeOf(expression))) throw mismatch(env, node, `${inWords(expression)} has no order`);
+    return { expression, descending };
+  });
+}
+
+// $compute
+
+/**
+ * Adds the names of `$compute` to a query (OData 4.01 URL conventions, 5.1.10); each may use those before it. A use
+ * of a name stands for its expression, so that the tree knows fields only.
+ * @throws optionInvalid for a name that is a field or stands twice
+ */
+function withComputed(query: QueryScope, items: Sourced<readonly ComputeNode[]> | undefined): QueryScope {
+  if (items === undefined) return query;
+  const { schema } = query.record;
+  const computed = new Map<string, ComputedName>();
+  for (const { name, expression } of items.value) {
+    if (computed.has(name) || schema.findField(name).kind === 'visible' || schema.findNavigation(name)) {
+      const expected = `a new name after "as", which no field of ${schema.resource.name} has and which stands once`;
+      throw platError(
+        'optionInvalid',
+        { name: '$compute', value: shown(name), expected },
+        { target: '$compute' },
+      );
+    }
+    const before = computed.size;
+    const scope = { ...query, computed, usable: before };
+    computed.set(name, { source: items.source, value: expression, query: scope, before });
+  }
+  return { ...query, computed, usable: computed.size };
+}
+
+/** The computed values of a query, in their order. @throws typeMismatch for a shape, which no record can hold */
+const bindComputed = (query: QueryScope): readonly Computed[] =>
+  [...query.computed].map(([name, { source, value, query: before }]) => {
+    const env = environmentOf(before, source);
+    const expression = bindValue(env, value);
+    const type = typeOf(expression);
+    if (!isShape(type)) return { name, expression };
+    const reason = `a record has no ${type} of its own; use it in geo.distance or geo.intersects`;
+    throw mismatch(env, value, reason);
+  });
+
+// $select
+
+/** Lists that ask for fields of the same records: a `$select` of their own, and what outer ones lead in. */
+type SelectLists = readonly Sourced<readonly SelectNode[]>[];
+
+/** What a `$select` asks for, and what it passes on to the expansions that it leads into. */
+interface BoundSelect {
+  readonly selection: Selection;
+  /** Computed names that were asked for; undefined for all of them. */
+  readonly computed: ReadonlySet<string> | undefined;
+  /** By the dictionary's name of the navigation: the rests of paths such as `Media/MediaURL`. */
+  readonly passed: ReadonlyMap<string, SelectLists>;
+}
+
+/**
+ * Sorts the items of `$select` (OData 4.01 URL conventions, 5.1.4). A hidden field is kept apart, a navigation is
+ * given by its expansion, and bound operations are ignored, since there are none.
+ * @throws fieldUnknown for a name that does not exist; notImplemented for options, annotations and type casts
+ */
+function bindSelect(
+  schema: ResourceSchema,
+  lists: SelectLists,
+  computedNames: ReadonlySet<string>,
+): BoundSelect {
+  if (lists.length === 0) return { selection: SELECT_ALL, computed: undefined, passed: new Map() };
+  const fields = new Set<Field>();
+  const hidden = new Set<Field>();
+  const computed = new Set<string>();
+  const passed = new Map<string, SelectLists>();
+  const items = lists.flatMap(({ source, value }) => value.map((item) => ({ source, item })));
+  for (const { source, item } of items) {
+    if (item.kind !== 'path') continue;
+    if (item.options) throw notProvided(source, item.start, 'options of an item');
+    const [first, ...rest] = item.path;
+    // A qualified name alone names a bound operation.
+    const isOperation = rest.length === 0 && first?.kind === 'name' && first.name.includes('.');
+    if (first === undefined || isOperation) continue;
+    refuseForeignParts(source, item.path);
+    if (rest.length > 0) {
+      const navigation = schema.findExpansion(first.name);
+      if (!navigation) throw noFieldsBehind(schema, source, first, rest);
+      const before = passed.get(navigation.name) ?? [];
+      passed.set(navigation.name, [...before, { source, value: [{ ...item, path: rest }] }]);
+      continue;
+    }
+    const found = schema.findField(first.name);
+    if (found.kind === 'visible') fields.add(found.field);
+    else if (computedNames.has(first.name)) computed.add(first.name);
+    else if (found.kind === 'hidden') hidden.add(found.field);
+    else if (!schema.findExpansion(first.name)) throw fieldUnknown(schema, source, first);
+  }
+  const all = items.some(({ item }) => item.kind === 'all');
+  const selection = all ? SELECT_ALL : { all, fields: [...fields], hidden: [...hidden] };
+  return { selection, computed: all ? undefined : computed, passed };
+}
+
+/** Annotations and type casts, which the grammar allows and nothing here has. */
+function refuseForeignParts(source: OptionText, path: readonly PathPart[]): void {
+  for (const { kind, name, start } of path) {
+    if (kind === 'annotation') throw notProvided(source, start, `the annotation @${shown(name)}`);
+    if (name.includes('.')) throw notProvided(source, start, `the type cast ${shown(name)}`);
+  }
+}
+
+function noFieldsBehind(
+  schema: ResourceSchema,
+  source: OptionText,
+  first: PathPart,
+  rest: readonly PathPart[],
+): PlatError {
+  if (schema.findField(first.name).kind !== 'visible') return fieldUnknown(schema, source, first);
+  const reason = `${first.name} is a single value and has no ${shown(rest.map(({ name }) => name).join('/'))}`;
+  return typeMismatch(source, first.start, reason);
+}
+
+// $expand
+
+type Path = ExpandNode & { readonly kind: 'path' };
+type Star = ExpandNode & { readonly kind: 'star' };
+
+/** The `$expand` of one query. */
+interface ExpandScope {
+  readonly totals: RequestTotals;
+  readonly query: QueryScope;
+  readonly source: OptionText;
+  readonly passed: ReadonlyMap<string, SelectLists>;
+}
+
+/**
+ * Binds `$expand` (OData 4.01 URL conventions, 5.1.3). A star stands for every navigation that is not named beside it.
+ * @param passed what `$select` asks of the related records
+ * @throws fieldUnknown, typeMismatch, optionsConflict, optionRepeated, filterTooLarge, notImplemented
+ */
+function bindExpand(
+  totals: RequestTotals,
+  query: QueryScope,
+  items: Sourced<readonly ExpandNode[]> | undefined,
+  passed: ReadonlyMap<string, SelectLists>,
+): readonly Expansion[] {
+  const expansions = new Map<string, Expansion>();
+  const add = (expansion: Expansion): void => {
+    const { name } = expansion;
+    if (expansions.has(name)) {
+      throw platError('optionRepeated', { name: `${name} inside $expand` }, { target: '$expand' });
+    }
+    expansions.set(name, expansion);
+  };
+  const expandedNames = () => new Set([...expansions.values()].map(({ navigation }) => navigation.name));
+  if (items) {
+    const scope: ExpandScope = { totals, query, source: items.source, passed };
+    const stars: Star[] = [];
+    for (const item of items.value) {
+      const known = provided(scope, item);
+      if (known.kind === 'star') stars.push(known);
+      else add(bindNamed(scope, known));
+    }
+    const named = expandedNames();
+    for (const star of stars) {
+      for (const navigation of navigationsOf(query)) {
+        if (!named.has(navigation.name)) add(bindStar(scope, star, navigation));
+      }
+    }
+  }
+  const expanded = expandedNames();
+  for (const name of passed.keys()) {
+    if (expanded.has(name)) continue;
+    const reason = `fields of ${name} are selected, but it is not expanded`;
+    throw platError(
+      'optionsConflict',
+      { first: '$select', second: '$expand', reason },
+      { target: '$select' },
+    );
+  }
+  return [...expansions.values()];
+}
+
+function* navigationsOf({ record: { schema } }: QueryScope): Iterable<Navigation> {
+  for (const name of schema.resource.navigations.keys()) {
+    const navigation = schema.findNavigation(name);
+    if (navigation) yield navigation;
+  }
+  if (hasCustomFields(schema)) yield customFieldsOf(schema.resource);
+}
+
+/** Refuses what the grammar allows and nothing here has. */
+function provided({ query, source }: ExpandScope, item: ExpandNode): Path | Star {
+  if (item.kind === 'media') throw notProvided(source, item.start, 'a media stream');
+  refuseForeignParts(source, item.path);
+  const [first, second] = item.path;
+  const inner = item.kind === 'star' ? '*' : second?.name;
+  if (first && inner) {
+    const { schema } = query.record;
+    if (!schema.findExpansion(first.name)) throw noNavigation(schema, source, first);
+    const expected = `expansions of expansions in parentheses: ${first.name}($expand=${shown(inner)})`;
+    const facts = { name: source.option, value: `${first.name}/${shown(inner)}`, expected };
+    throw platError('optionInvalid', facts, { target: source.option });
+  }
+  return item;
+}
+
+function noNavigation(schema: ResourceSchema, source: OptionText, part: PathPart): PlatError {
+  if (schema.findField(part.name).kind !== 'visible') return fieldUnknown(schema, source, part);
+  const reason = `${part.name} is a field, which $select names, and leads to no other record`;
+  return typeMismatch(source, part.start, reason);
+}
+
+function bindNamed(scope: ExpandScope, item: Path): Expansion {
+  const { query, source } = scope;
+  const { schema } = query.record;
+  const [part] = item.path;
+  const navigation = schema.findExpansion(part.name);
+  if (navigation === undefined) throw noNavigation(schema, source, part);
+  if (leadsToCustomFields(navigation)) return bindCustomFields(scope, item, navigation);
+  const left = levelsOf(source, item) - 1;
+  const cyclic = navigation.target === schema.resource.name;
+  const options = left > 0 && cyclic ? withOneMoreLevel(source, item, left) : item.options;
+  return bindExpansion(scope, item, navigation, part.name, options);
+}
+
+/** The custom fields of the record itself that the key may see; of the options only `$select` has a meaning there. */
+function bindCustomFields(scope: ExpandScope, item: Path, navigation: Navigation): Expansion {
+  const { query, source } = scope;
+  const { schema } = query.record;
+  const { select, aliases, ...others } = item.options;
+  const isPlain = item.give === 'records' && aliases.size === 0 && Object.keys(others).length === 0;
+  if (!isPlain) throw notProvided(source, item.start, `any option of ${CUSTOM_FIELDS} but $select`);
+  const made = bindExpansion(scope, item, navigation, CUSTOM_FIELDS, item.options);
+  const selection = customSelection(made.query.selection, schema, source.option);
+  const bare = hasCustomFields(schema) ? {} : ({ isBare: true } as const);
+  return { ...made, ...bare, query: { ...made.query, selection } };
+}
+
+function bindStar(scope: ExpandScope, item: Star, navigation: Navigation): Expansion {
+  const { source } = scope;
+  if (leadsToCustomFields(navigation)) {
+    const path: Path['path'] = [{ kind: 'name', name: navigation.name, start: item.start }];
+    return bindCustomFields(scope, { ...item, kind: 'path', path, options: NO_OPTIONS }, navigation);
+  }
+  const left = levelsOf(source, item) - 1;
+  const again: ExpandNode = { ...item, options: { ...NO_OPTIONS, levels: left } };
+  const options = left > 0 ? { ...NO_OPTIONS, expand: { source, value: [again] } } : NO_OPTIONS;
+  return bindExpansion(scope, item, navigation, navigation.name, options);
+}
+
+/** The options with the same expansion once more inside. */
+function withOneMoreLevel(source: OptionText, item: Path, left: number): OptionNodes {
+  const { options } = item;
+  const again: ExpandNode = { ...item, options: { ...options, levels: left } };
+  return { ...options, expand: { source, value: [...(options.expand?.value ?? []), again] } };
+}
+
+function levelsOf(source: OptionText, { options, start }: Path | Star): number {
+  const levels = options.levels ?? 1;
+  if (levels === 'max') return MAX_LEVELS;
+  if (levels > MAX_LEVELS) throw tooLarge(source, start, 'levels', MAX_LEVELS);
+  return levels;
+}
+
+function bindExpansion(
+  { totals, query, source, passed }: ExpandScope,
+  item: Path | Star,
+  navigation: Navigation,
+  name: string,
+  options: OptionNodes,
+): Expansion {
+  totals.expansions++;
+  if (totals.expansions > MAX_EXPANSIONS) throw tooLarge(source, item.start, 'expansions', MAX_EXPANSIONS);
+  if (!navigation.collection) refuseListOptions(source, item, name);
+  const { schema, aliases } = query;
+  const surroundings = { schema, aliases, isExpansion: true, totals };
+  const inner = bindQuery(surroundings, schema.of(navigation.target), options, passed.get(navigation.name));
+  return { navigation, name, give: item.give, query: inner };
+}
+
+const LIST_OPTIONS = ['filter', 'search', 'orderby', 'top', 'skip', 'count'] as const;
+
+/** One related record cannot be filtered, ordered or counted. */
+function refuseListOptions(source: OptionText, { give, options, start }: Path | Star, name: string): void {
+  if (give === 'count') {
+    throw typeMismatch(source, start, `${name} leads to one record, so it has no $count`);
+  }
+  const found = LIST_OPTIONS.find((key) => options[key] !== undefined);
+  if (found !== undefined) {
+    const facts = { first: `$${found}`, second: `$expand=${name}`, reason: `${name} leads to one record` };
+    throw platError('optionsConflict', facts, { target: source.option });
+  }
+}
+
+// Custom fields by themselves
+
+/**
+ * What is selected of the custom fields of a record, with its key.
+ * @param option the one that they are asked for in
+ * @throws PlatError `optionInvalid` where other fields are asked for
+ */
+function customSelection(
+  { all, fields, hidden }: Selection,
+  schema: ResourceSchema,
+  option: string,
+): Selection {
+  const key = schema.resource.fields.get(schema.resource.key);
+  const other = fields.find((field) => field.custom === undefined && field !== key);
+  if (other !== undefined) {
+    const facts = { name: '$select', value: other.name, expected: 'custom fields' };
+    throw platError('optionInvalid', facts, { target: option });
+  }
+  const chosen = all ? [...visibleCustomFields(schema)] : fields.filter((field) => field !== key);
+  return { all: false, fields: [...(key === undefined ? [] : [key]), ...chosen], hidden };
+}
+
+function* visibleCustomFields({ resource, findField }: ResourceSchema) {
+  for (const field of resource.fields.values()) {
+    if (field.custom !== undefined && findField(field.name).kind === 'visible') yield field;
+  }
+}
+
+/** Whether a resource has custom fields that the key may see. */
+export function hasCustomFields(schema: ResourceSchema): boolean {
+  return visibleCustomFields(schema).next().done !== true;
+}

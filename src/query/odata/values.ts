@@ -1,0 +1,499 @@
+/**
+ * The values of OData: the types that an expression has and which of them fit together, the literals as they are written and
+ * what each stands for, and the tables of functions and Edm types. It knows no field by name and no expression syntax.
+ */
+import { fractionText } from '../../dictionary/index.ts';
+import type { Field } from '../../dictionary/types.ts';
+import type { ArithmeticOperator, Expression, FunctionName, Literal, Point, ValueType } from '../tree.ts';
+import { isRing, readWellKnownText, type WellKnownShape } from '../well-known-text.ts';
+import type { LiteralText } from './nodes.ts';
+import { notProvided, type OptionText, shown, syntaxError, typeMismatch } from './option-text.ts';
+
+// Types
+
+/** The type of one value of a field. A decimal without decimal places is an integer. */
+export function fieldType({ type }: Field): ValueType {
+  return type.kind === 'decimal' && type.scale === 0 ? 'integer' : type.kind;
+}
+
+/** The type of an expression's value. */
+export function typeOf(expression: Expression): ValueType {
+  switch (expression.kind) {
+    case 'literal':
+    case 'field':
+    case 'variable':
+    case 'arithmetic':
+    case 'negate':
+    case 'call':
+    case 'cast':
+    case 'case':
+      return expression.type;
+    case 'compare':
+    case 'in':
+    case 'and':
+    case 'or':
+    case 'not':
+    case 'matches':
+    case 'like':
+    case 'within':
+    case 'any':
+    case 'all':
+      return 'boolean';
+    case 'distance':
+      return 'decimal';
+    case 'count':
+      return 'integer';
+  }
+}
+
+export const isNumber = (type: ValueType): boolean => type === 'integer' || type === 'decimal';
+const isMoment = (type: ValueType): boolean => type === 'date' || type === 'timestamp';
+/** Whether a type is that of a geography literal, which no record has for a value of its own. */
+export const isShape = (type: ValueType): type is 'point' | 'polygon' =>
+  type === 'point' || type === 'polygon';
+
+const WORDS: Readonly<Record<ValueType, string>> = {
+  string: 'a string',
+  integer: 'an integer',
+  decimal: 'a decimal',
+  boolean: 'a boolean',
+  date: 'a date',
+  timestamp: 'a timestamp',
+  time: 'a time of day',
+  duration: 'a duration',
+  point: 'a point',
+  polygon: 'a polygon',
+  null: 'null',
+};
+
+/** A type as messages name it. */
+export const typeInWords = (type: ValueType): string => WORDS[type];
+
+/** An expression as messages name it, by its own name where it has one: "ListPrice (a decimal)". */
+export function inWords(expression: Expression): string {
+  const words = WORDS[typeOf(expression)];
+  switch (expression.kind) {
+    case 'field':
+      return `${[...expression.via, expression.field].map(({ name }) => name).join('/')} (${words})`;
+    case 'literal':
+      return expression.type === 'string'
+        ? `'${shown(expression.value).replaceAll("'", "''")}' (a string)`
+        : words;
+    default:
+      return words;
+  }
+}
+
+export const NULL: Literal = { kind: 'literal', type: 'null', value: null };
+
+/** A value as a timestamp: a date means its midnight in UTC. */
+function asTimestamp(expression: Expression): Expression {
+  if (typeOf(expression) !== 'date') return expression;
+  return expression.kind === 'literal' && expression.type === 'date'
+    ? { kind: 'literal', type: 'timestamp', value: `${expression.value}T00:00:00Z` }
+    : { kind: 'cast', type: 'timestamp', operand: expression };
+}
+
+/** A duration whose prefix was left out (OData 4.01 URL conventions, 5.1.1.14.1); undefined for anything else. */
+export function asDuration(expression: Expression): Literal | undefined {
+  if (expression.kind !== 'literal' || expression.type !== 'string') return undefined;
+  const seconds = durationSeconds(expression.value);
+  return Number.isFinite(seconds) ? { kind: 'literal', type: 'duration', value: seconds } : undefined;
+}
+
+/** A value in a type of the same family; undefined when it does not fit. Null fits everywhere. */
+export function fit(expression: Expression, target: ValueType): Expression | undefined {
+  const type = typeOf(expression);
+  if (type === target || type === 'null' || (isNumber(type) && isNumber(target))) return expression;
+  if (target === 'timestamp' && type === 'date') return asTimestamp(expression);
+  return target === 'duration' ? asDuration(expression) : undefined;
+}
+
+/** The type in which values of two types are compared; undefined when they cannot be. */
+export function commonType(left: ValueType, right: ValueType): ValueType | undefined {
+  if (left === right || right === 'null') return left;
+  if (left === 'null') return right;
+  if (isNumber(left) && isNumber(right)) return 'decimal';
+  if (isMoment(left) && isMoment(right)) return 'timestamp';
+  if (left === 'duration' && right === 'string') return left;
+  return left === 'string' && right === 'duration' ? right : undefined;
+}
+
+/** Two values in their common type; undefined when they have none. */
+export function align(left: Expression, right: Expression): readonly [Expression, Expression] | undefined {
+  const common = commonType(typeOf(left), typeOf(right));
+  if (common === undefined) return undefined;
+  const [one, other] = [fit(left, common), fit(right, common)];
+  return one && other && [one, other];
+}
+
+/** Operands of arithmetic: beside times a string may be a duration, and beside a timestamp a date is its midnight. */
+export function alignOperands(left: Expression, right: Expression): readonly [Expression, Expression] {
+  const types = [typeOf(left), typeOf(right)];
+  if (types.includes('date') && types.includes('timestamp')) return [asTimestamp(left), asTimestamp(right)];
+  if (types.includes('string')) return [asDuration(left) ?? left, asDuration(right) ?? right];
+  return [left, right];
+}
+
+/** The type of a result of arithmetic (5.1.1.2); undefined when the operator does not take operands of these types. */
+export function arithmeticType(
+  operator: ArithmeticOperator,
+  left: ValueType,
+  right: ValueType,
+): ValueType | undefined {
+  // Null with anything is null, in the type of the other side.
+  const beside = (type: ValueType): ValueType => (isMoment(type) ? 'duration' : type);
+  if (left === 'null') return right === 'null' ? 'null' : arithmeticType(operator, beside(right), right);
+  if (right === 'null') return arithmeticType(operator, left, beside(left));
+  if (isNumber(left) && isNumber(right)) {
+    return operator !== 'divby' && left === 'integer' && right === 'integer' ? 'integer' : 'decimal';
+  }
+  switch (operator) {
+    case 'add':
+      if (right === 'duration' && (left === 'duration' || isMoment(left))) return left;
+      return left === 'duration' && isMoment(right) ? right : undefined;
+    case 'sub':
+      if (right === 'duration' && (left === 'duration' || isMoment(left))) return left;
+      return left === right && isMoment(left) ? 'duration' : undefined;
+    case 'mul':
+      if (left === 'duration' && isNumber(right)) return left;
+      return isNumber(left) && right === 'duration' ? right : undefined;
+    case 'div':
+    case 'divby':
+      return left === 'duration' && isNumber(right) ? left : undefined;
+    case 'mod':
+      return undefined;
+  }
+}
+
+/** Whether `cast` takes a value from one type to another (5.1.1.10.1). */
+export function castable(from: ValueType, to: ValueType): boolean {
+  if (isShape(from)) return false;
+  if (from === to || from === 'null') return true;
+  if (from === 'duration' || to === 'duration') return false;
+  if (from === 'string' || to === 'string') return true;
+  if (isNumber(from)) return isNumber(to);
+  if (from === 'date') return to === 'timestamp';
+  return from === 'timestamp' && (to === 'date' || to === 'time');
+}
+
+// Literals as they are written
+
+const DATE = '-?(?:0\\d{3}|[1-9]\\d{3,})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
+const HOUR = '(?:[01]\\d|2[0-3])';
+const TIME = `${HOUR}:[0-5]\\d(?::(?:[0-5]\\d|60)(?:\\.\\d{1,12})?)?`;
+const IS_DATE = new RegExp(`^${DATE}$`);
+const IS_TIME = new RegExp(`^${TIME}$`);
+const IS_TIMESTAMP = new RegExp(`^${DATE}T${TIME}(?:Z|[+-]${HOUR}:[0-5]\\d)$`, 'i');
+const DURATION = /^(-)?P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;
+const IS_BINARY = /^(?:[\w-]{4})*(?:[\w-]{2}[AEIMQUYcgkosw048]=?|[\w-][AQgw](?:==)?)?$/;
+
+/** What dates, times and numbers begin with. */
+const NUMERIC = '0123456789+-';
+const GUID_AHEAD = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/iy;
+/** Anything that means to be a date, so that a malformed one is reported as such. */
+const DATE_AHEAD = /-?\d+-\d+-\d+(?:T[\d:.]*(?:Z|[+-][\d:]+)?)?/iy;
+const TIME_AHEAD = /\d\d:\d\d(?::\d\d(?:\.\d+)?)?/y;
+const NUMBER_AHEAD = /[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?/iy;
+const SPECIAL_AHEAD = /(?:-?INF|NaN)(?!\w)/y;
+const BRANCH_END_AHEAD = /\s*[,)]/y;
+
+/** The text that a sticky pattern matches at an offset. */
+export function matchAt(pattern: RegExp, text: string, offset: number): string | undefined {
+  pattern.lastIndex = offset;
+  return pattern.exec(text)?.[0];
+}
+
+const SPACE = /[ \t\r\n]*/y;
+
+/** The offset of the next character that is not white space. */
+export const skipSpace = (text: string, offset: number): number =>
+  offset + (matchAt(SPACE, text, offset)?.length ?? 0);
+
+/**
+ * Reads `'…'` at an offset: its text and its end.
+ * @throws syntax when it is not closed
+ */
+export function readQuoted(source: OptionText, offset: number): { text: string; end: number } {
+  const { text } = source;
+  let quote = text.indexOf("'", offset + 1);
+  while (quote !== -1 && text[quote + 1] === "'") quote = text.indexOf("'", quote + 2);
+  if (quote === -1) throw syntaxError(source, offset, 'a string that is not closed', "a closing '");
+  return { text: text.slice(offset + 1, quote).replaceAll("''", "'"), end: quote + 1 };
+}
+
+interface ReadLiteral {
+  readonly literal: LiteralText;
+  readonly end: number;
+}
+
+/**
+ * Reads a number, date, time or guid at an offset; undefined when none begins there.
+ * @param splitTimes inside the condition of a `case` branch, where `10:20,` is a number, a colon and a number
+ */
+export function readBareLiteral(
+  source: OptionText,
+  offset: number,
+  splitTimes: boolean,
+): ReadLiteral | undefined {
+  const { text } = source;
+  const made = (form: 'guid' | 'date' | 'time' | 'timestamp' | 'special', found: string): ReadLiteral => ({
+    literal: { form, text: found },
+    end: offset + found.length,
+  });
+  const guid = matchAt(GUID_AHEAD, text, offset);
+  if (guid !== undefined) return made('guid', guid);
+  const special = matchAt(SPECIAL_AHEAD, text, offset);
+  if (special !== undefined) return made('special', special);
+  if (!NUMERIC.includes(text[offset] ?? '')) return undefined;
+  const date = matchAt(DATE_AHEAD, text, offset);
+  if (date !== undefined) {
+    if (IS_DATE.test(date)) return made('date', date);
+    if (IS_TIMESTAMP.test(date)) return made('timestamp', date);
+    const expected = /[Tt]/.test(date)
+      ? 'a date and time with its zone, such as 2024-05-31T08:30:00Z (write + as %2B)'
+      : 'a date, such as 2024-05-31';
+    throw syntaxError(source, offset, shown(date), expected);
+  }
+  const time = matchAt(TIME_AHEAD, text, offset);
+  if (time !== undefined && !(splitTimes && matchAt(BRANCH_END_AHEAD, text, offset + time.length))) {
+    if (IS_TIME.test(time)) return made('time', time);
+    throw syntaxError(source, offset, shown(time), 'a time of day, such as 08:30:00');
+  }
+  const number = matchAt(NUMBER_AHEAD, text, offset);
+  if (number === undefined) return undefined;
+  const form = /^[+-]?\d+$/.test(number) ? 'integer' : 'decimal';
+  return { literal: { form, text: number }, end: offset + number.length };
+}
+
+/**
+ * Reads the quoted part of a prefixed literal, such as `duration'P1D'` or `Namespace.Type'Active'`.
+ * @param quote offset of the opening quote
+ */
+export function readPrefixedLiteral(source: OptionText, prefix: string, quote: number): ReadLiteral {
+  const { text, end } = readQuoted(source, quote);
+  const wrong = (expected: string) => syntaxError(source, quote, `'${shown(text)}'`, expected);
+  const form = prefix.toLowerCase();
+  switch (form) {
+    case 'duration':
+      if (!DURATION.test(text)) throw wrong('a duration, such as P1DT12H');
+      return { literal: { form, text }, end };
+    case 'binary':
+      if (!IS_BINARY.test(text)) throw wrong('base64url text');
+      return { literal: { form, text }, end };
+    case 'geography':
+    case 'geometry': {
+      const shape = readWellKnownText(text);
+      if (shape === undefined) throw wrong('a shape, such as SRID=4326;POINT(-122.4 37.7)');
+      return { literal: { form, shape }, end };
+    }
+    default:
+      if (text === '') throw wrong(`a value of ${shown(prefix)}`);
+      return { literal: { form: 'enumeration', type: prefix, text }, end };
+  }
+}
+
+// What literals stand for
+
+/** About as many characters as a literal was written with. */
+export const lengthOf = (literal: LiteralText): number =>
+  'text' in literal ? literal.text.length : 16 * literal.shape.areas.flat(2).length;
+
+/**
+ * The value of a literal, in the canonical form of the tree.
+ * @throws typeMismatch for a date that the calendar does not have, or a number or shape out of range;
+ *   notImplemented for forms that no field has
+ */
+export function literalValue(source: OptionText, start: number, literal: LiteralText): Literal {
+  const mismatch = (reason: string) => typeMismatch(source, start, reason);
+  switch (literal.form) {
+    case 'null':
+      return NULL;
+    case 'boolean':
+      return { kind: 'literal', type: 'boolean', value: literal.text === 'true' };
+    case 'integer':
+    case 'decimal': {
+      const number = Number(literal.text);
+      if (!Number.isFinite(number)) throw mismatch(`${shown(literal.text)} is too large a number`);
+      // Adding zero turns -0 into 0, which is the same number in every comparison.
+      return { kind: 'literal', type: literal.form, value: number + 0 };
+    }
+    case 'special':
+      throw notProvided(source, start, `the number ${literal.text}`);
+    case 'string':
+    case 'enumeration':
+      return { kind: 'literal', type: 'string', value: literal.text };
+    case 'guid':
+      throw mismatch(`no field here is a guid; write '${literal.text}' for a string`);
+    case 'binary':
+      throw notProvided(source, start, 'binary data');
+    case 'date': {
+      const value = canonicalDate(literal.text);
+      if (value === undefined) throw mismatch(`${shown(literal.text)} is no day of the years 0 to 9999`);
+      return { kind: 'literal', type: 'date', value };
+    }
+    case 'timestamp': {
+      const value = canonicalTimestamp(literal.text);
+      if (value === undefined) throw mismatch(`${shown(literal.text)} is no moment of the years 0 to 9999`);
+      return { kind: 'literal', type: 'timestamp', value };
+    }
+    case 'time':
+      return { kind: 'literal', type: 'time', value: canonicalTime(literal.text) };
+    case 'duration': {
+      const value = durationSeconds(literal.text);
+      if (!Number.isFinite(value)) throw mismatch(`${shown(literal.text)} is too long a duration`);
+      return { kind: 'literal', type: 'duration', value };
+    }
+    case 'geography':
+      return shapeValue(source, start, literal.shape);
+    case 'geometry':
+      throw notProvided(source, start, 'a geometry (write geography)');
+  }
+}
+
+/** WGS 84, degrees: what Latitude and Longitude are. */
+const SRID = 4326;
+
+function shapeValue(source: OptionText, start: number, { kind, srid, areas }: WellKnownShape): Literal {
+  if (srid !== undefined && srid !== SRID) {
+    throw notProvided(source, start, `the reference system SRID=${srid} (write SRID=${SRID})`);
+  }
+  const [ring = [], hole] = areas[0] ?? [];
+  const checked = ({ longitude, latitude }: Point): Point => {
+    if (Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90) return { longitude, latitude };
+    const reason = `the point ${longitude} ${latitude} is not on the globe: longitude comes first`;
+    throw typeMismatch(source, start, reason);
+  };
+  const [first] = ring;
+  if (kind === 'point' && first) return { kind: 'literal', type: 'point', value: checked(first) };
+  if (kind !== 'polygon') throw notProvided(source, start, `a ${kind}`);
+  if (hole !== undefined) throw notProvided(source, start, 'a polygon with holes');
+  const points = ring.map(checked);
+  if (!isRing(points)) {
+    const reason = 'a polygon has at least four points, and the last equals the first';
+    throw typeMismatch(source, start, reason);
+  }
+  return { kind: 'literal', type: 'polygon', value: points };
+}
+
+/** `YYYY-MM-DD`; undefined when the calendar has no such day, or its year has not four digits. */
+function canonicalDate(text: string): string | undefined {
+  const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
+  if (!match) return undefined;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? text : undefined;
+}
+
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/i;
+
+/**
+ * `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, moved to UTC, its fraction as records have it. A leap second is the first one of the
+ * next minute. Undefined when the calendar has no such day, or UTC puts it outside the years 0 to 9999.
+ */
+function canonicalTimestamp(text: string): string | undefined {
+  const match = TIMESTAMP.exec(text);
+  const date = canonicalDate(match?.[1] ?? '');
+  if (!match || date === undefined) return undefined;
+  const [, , hour, minute, second = '0', fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = match;
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -1 : 1);
+  const moment = new Date(`${date}T00:00:00Z`);
+  moment.setUTCHours(Number(hour), Number(minute) - offset, Number(second));
+  const iso = moment.toISOString();
+  return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}${fractionText(fraction)}Z` : undefined;
+}
+
+/** `HH:MM:SS[.ffffff]`. A leap second is the last one of its minute, so that the time stays within its day. */
+function canonicalTime(text: string): string {
+  const [hour = '', minute = '', rest = '0'] = text.split(':');
+  const [second = '', fraction = ''] = rest.split('.');
+  const seconds = String(Math.min(59, Number(second))).padStart(2, '0');
+  return `${hour}:${minute}:${seconds}${fractionText(fraction)}`;
+}
+
+/** Seconds of `[-]PnDTnHnMn.nS`; NaN for any other text. */
+function durationSeconds(text: string): number {
+  const match = DURATION.exec(text);
+  if (!match) return Number.NaN;
+  const [, sign, days = '0', hours = '0', minutes = '0', seconds = '0'] = match;
+  const total = Number(days) * 86_400 + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return sign === '-' && total !== 0 ? -total : total;
+}
+
+// Tables
+
+/** What a canonical function takes and gives. */
+export interface Signature {
+  /** The types that each argument may have. */
+  readonly takes: readonly (readonly ValueType[])[];
+  /** How many of the last arguments may be left out. */
+  readonly optional?: number;
+  readonly gives: ValueType | 'the type of the argument';
+}
+
+const TEXT: readonly ValueType[] = ['string'];
+const WHOLE: readonly ValueType[] = ['integer'];
+const NUMBER: readonly ValueType[] = ['integer', 'decimal'];
+const DAY: readonly ValueType[] = ['date', 'timestamp'];
+const CLOCK: readonly ValueType[] = ['timestamp', 'time'];
+const MOMENT: readonly ValueType[] = ['timestamp'];
+
+/** The canonical functions that are one function of the tree, by clause of the OData 4.01 URL conventions. */
+export const FUNCTIONS: Readonly<Record<Exclude<FunctionName, 'dayofyear' | 'dayofweek'>, Signature>> = {
+  // 5.1.1.5, strings and collections
+  concat: { takes: [TEXT, TEXT], gives: 'string' },
+  contains: { takes: [TEXT, TEXT], gives: 'boolean' },
+  endswith: { takes: [TEXT, TEXT], gives: 'boolean' },
+  indexof: { takes: [TEXT, TEXT], gives: 'integer' },
+  length: { takes: [TEXT], gives: 'integer' },
+  startswith: { takes: [TEXT, TEXT], gives: 'boolean' },
+  substring: { takes: [TEXT, WHOLE, WHOLE], optional: 1, gives: 'string' },
+  // 5.1.1.7, strings
+  tolower: { takes: [TEXT], gives: 'string' },
+  toupper: { takes: [TEXT], gives: 'string' },
+  trim: { takes: [TEXT], gives: 'string' },
+  // 5.1.1.8, dates and times
+  date: { takes: [MOMENT], gives: 'date' },
+  day: { takes: [DAY], gives: 'integer' },
+  fractionalseconds: { takes: [CLOCK], gives: 'decimal' },
+  hour: { takes: [CLOCK], gives: 'integer' },
+  maxdatetime: { takes: [], gives: 'timestamp' },
+  mindatetime: { takes: [], gives: 'timestamp' },
+  minute: { takes: [CLOCK], gives: 'integer' },
+  month: { takes: [DAY], gives: 'integer' },
+  now: { takes: [], gives: 'timestamp' },
+  second: { takes: [CLOCK], gives: 'integer' },
+  time: { takes: [MOMENT], gives: 'time' },
+  totaloffsetminutes: { takes: [MOMENT], gives: 'integer' },
+  totalseconds: { takes: [['duration']], gives: 'decimal' },
+  year: { takes: [DAY], gives: 'integer' },
+  // 5.1.1.9, arithmetic
+  ceiling: { takes: [NUMBER], gives: 'the type of the argument' },
+  floor: { takes: [NUMBER], gives: 'the type of the argument' },
+  round: { takes: [NUMBER], gives: 'the type of the argument' },
+};
+
+/** A primitive type of the Edm that values here have. */
+export interface EdmType {
+  readonly type: ValueType;
+  /** The whole numbers that the type holds; what lies outside casts to null (5.1.1.10.1, rule 4). */
+  readonly range?: readonly [number, number];
+}
+
+export const EDM_TYPES: ReadonlyMap<string, EdmType> = new Map<string, EdmType>([
+  ['Edm.String', { type: 'string' }],
+  ['Edm.Byte', { type: 'integer', range: [0, 255] }],
+  ['Edm.SByte', { type: 'integer', range: [-128, 127] }],
+  ['Edm.Int16', { type: 'integer', range: [-32_768, 32_767] }],
+  ['Edm.Int32', { type: 'integer', range: [-2_147_483_648, 2_147_483_647] }],
+  ['Edm.Int64', { type: 'integer' }],
+  ['Edm.Decimal', { type: 'decimal' }],
+  ['Edm.Double', { type: 'decimal' }],
+  ['Edm.Single', { type: 'decimal' }],
+  ['Edm.Boolean', { type: 'boolean' }],
+  ['Edm.Date', { type: 'date' }],
+  ['Edm.DateTimeOffset', { type: 'timestamp' }],
+  ['Edm.TimeOfDay', { type: 'time' }],
+  ['Edm.Duration', { type: 'duration' }],
+]);
