@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collection, compare, field, integer, refusal, restricted, selected } from '../fixture.ts';
+import { collection, compare, field, integer, refusal, restricted, selected } from './fixture.ts';
 
 test('computed names stand for their expression', () => {
   const perArea = {

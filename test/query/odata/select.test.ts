@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collection, expanded, fieldOf, refusal, restricted, selected } from '../fixture.ts';
+import { collection, expanded, fieldOf, refusal, restricted, selected } from './fixture.ts';
 
 test('a selection keeps its order and sets hidden fields apart', () => {
   assert.deepEqual(collection('$select=City,AccessCode,ListPrice,City', 'Property', restricted).selection, {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseExpressionText } from '../../../../src/query/odata/parser.ts';
-import { readWellKnownText } from '../../../../src/query/well-known-text.ts';
-import { refusal } from '../fixture.ts';
+import { parseExpressionText } from '../../../src/query/odata/parser.ts';
+import { readWellKnownText } from '../../../src/query/well-known-text.ts';
+import { refusal } from './fixture.ts';
 
 const parse = (text: string) => parseExpressionText({ option: '$filter', text });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bindOptions, parseQueryOptions } from '../../../../src/query/odata/query.ts';
+import { bindOptions, parseQueryOptions } from '../../../src/query/odata/query.ts';
 import {
   collection,
   compare,
@@ -15,7 +15,7 @@ import {
   resourceOf,
   schema,
   selected,
-} from '../fixture.ts';
+} from './fixture.ts';
 
 test('a request without options asks for everything of every record', () => {
   assert.deepEqual(collection(''), {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Expression } from '../../../../src/query/tree.ts';
+import type { Expression } from '../../../src/query/tree.ts';
 import {
   call,
   date,
@@ -13,7 +13,7 @@ import {
   seconds,
   text,
   time,
-} from '../fixture.ts';
+} from './fixture.ts';
 
 const expectAll = (expected: Record<string, Expression>): void => {
   for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Expression } from '../../../../src/query/tree.ts';
-import { expression, filter, LOCATION, navigationOf } from '../fixture.ts';
+import type { Expression } from '../../../src/query/tree.ts';
+import { expression, filter, LOCATION, navigationOf } from './fixture.ts';
 
 const expectAll = (expected: Record<string, Expression>): void => {
   for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expression, refusal } from '../fixture.ts';
+import { expression, refusal } from './fixture.ts';
 
 test('wrong functions and arguments are refused where they stand', () => {
   const provided = 'is not provided by this service.';

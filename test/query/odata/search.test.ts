@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Search } from '../../../../src/query/tree.ts';
-import { collection, refusal } from '../fixture.ts';
+import type { Search } from '../../../src/query/tree.ts';
+import { collection, refusal } from './fixture.ts';
 
 const search = (text: string): Search | undefined => collection(`$search=${encodeURIComponent(text)}`).search;
 const word = (text: string): Search => ({ kind: 'word', text });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Expression } from '../../../../src/query/tree.ts';
+import type { Expression } from '../../../src/query/tree.ts';
 import {
   and,
   any,
@@ -21,7 +21,7 @@ import {
   timestamp,
   values,
   variable,
-} from '../fixture.ts';
+} from './fixture.ts';
 
 const expectAll = (expected: Record<string, Expression>): void => {
   for (const [source, tree] of Object.entries(expected)) assert.deepEqual(filter(source), tree, source);

@@ -11,7 +11,7 @@ import {
   refusal,
   resourceOf,
   restricted,
-} from '../fixture.ts';
+} from './fixture.ts';
 
 test('expansions keep the name that was asked and their own options', () => {
   const query = collection(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodePart } from '../../../../src/query/odata/option-text.ts';
-import { parseQueryOptions } from '../../../../src/query/odata/query.ts';
-import { collection, refusal } from '../fixture.ts';
+import { decodePart } from '../../../src/query/odata/option-text.ts';
+import { parseQueryOptions } from '../../../src/query/odata/query.ts';
+import { collection, refusal } from './fixture.ts';
 
 test('options are split first and decoded then', () => {
   const options = parseQueryOptions(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node } from '../../../../src/query/odata/nodes.ts';
-import { parseExpressionText } from '../../../../src/query/odata/parser.ts';
-import { refusal } from '../fixture.ts';
+import type { Node } from '../../../src/query/odata/nodes.ts';
+import { parseExpressionText } from '../../../src/query/odata/parser.ts';
+import { refusal } from './fixture.ts';
 
 const parse = (text: string) => parseExpressionText({ option: '$filter', text });
 

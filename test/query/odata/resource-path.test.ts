@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseResourcePath, type ResourcePath } from '../../../../src/query/odata/resource-path.ts';
-import { refusal, restricted, schema } from '../fixture.ts';
+import { parseResourcePath, type ResourcePath } from '../../../src/query/odata/resource-path.ts';
+import { refusal, restricted, schema } from './fixture.ts';
 
 /** What a path addresses, as text: every step by the name that was asked, keys in brackets. */
 function address(path: ResourcePath): string {

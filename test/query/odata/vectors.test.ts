@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { PlatError } from '../../../../src/errors/index.ts';
-import type { LiteralText } from '../../../../src/query/odata/nodes.ts';
-import { decodePart } from '../../../../src/query/odata/option-text.ts';
-import { parseExpressionText, parseOptions, parsePathText } from '../../../../src/query/odata/parser.ts';
-import { parseQueryOptions } from '../../../../src/query/odata/query.ts';
+import { PlatError } from '../../../src/errors/index.ts';
+import type { LiteralText } from '../../../src/query/odata/nodes.ts';
+import { decodePart } from '../../../src/query/odata/option-text.ts';
+import { parseExpressionText, parseOptions, parsePathText } from '../../../src/query/odata/parser.ts';
+import { parseQueryOptions } from '../../../src/query/odata/query.ts';
 
-const FILE = new URL('../../../../../shared/data/odata-abnf-vectors.json', import.meta.url);
+const FILE = new URL('../../../../shared/data/odata-abnf-vectors.json', import.meta.url);
 
 interface Vector {
   readonly rule: string;
@@ -19,7 +19,7 @@ interface Vector {
 /** Grammar of bodies, which no request here has. */
 const NOT_READ = new Set(['booleanValue', 'primitiveValue']);
 
-const DOC = readFileSync(new URL('../../../../docs/odata.md', import.meta.url), 'utf8');
+const DOC = readFileSync(new URL('../../../docs/odata.md', import.meta.url), 'utf8');
 
 /** Where this service answers otherwise than the grammar: the table at the end of the document. */
 const OTHERWISE: readonly string[] = [
