@@ -25,7 +25,7 @@ export interface HashedField {
 
 /** The fields that the hash of a resource's records is made of, in their order. */
 export const hashedFields = (resource: Resource, owner: Owner): readonly HashedField[] =>
-  fieldsOf(resource)[owner];
+  fieldsOf(resource)[owner].list;
 
 /** Characters of a hash. */
 export const HASH_LENGTH = 22;
@@ -44,15 +44,35 @@ export function contentHash(
   system?: string | null,
   counts?: FieldValues,
 ): string {
+  const { list, places } = fieldsOf(resource)[owner];
+  const names = Object.keys(values);
+  if (counts !== undefined) {
+    names.push(...Object.keys(counts).filter((name) => values[name] === undefined));
+  }
   let text = '';
-  for (const { name, follows, isCount } of hashedFields(resource, owner)) {
-    const value = isCount && counts !== undefined ? counts[name] : values[name];
+  for (const place of placesOf(names, places)) {
+    const { name = '', follows, isCount } = list[place] ?? {};
+    const value = isCount === true && counts !== undefined ? counts[name] : values[name];
     if (value === undefined) continue;
     if (follows === 'key' && value === values.ResourceRecordKey) continue;
     if (follows === 'system' && (system === undefined || value === system)) continue;
     text += `${name}\n${JSON.stringify(value)}\n`;
   }
   return hash('sha256', text, 'base64url').slice(0, HASH_LENGTH);
+}
+
+/**
+ * The places of the names that a record has among those that are hashed, in their order. To ask a record for each of
+ * 600 fields takes three times as long.
+ */
+function placesOf(names: readonly string[], places: ReadonlyMap<string, number>): Uint16Array {
+  const found = new Uint16Array(names.length);
+  let count = 0;
+  for (const name of names) {
+    const place = places.get(name);
+    if (place !== undefined) found[count++] = place;
+  }
+  return found.subarray(0, count).sort();
 }
 
 /** The hash of a stored content, whose own stamp came after the hash was made. */
@@ -70,18 +90,25 @@ export function storedHash(
 /** What a store that stamps as its own puts in place of what was sent, after the hash was made. */
 export const OWN_STAMP = 'ModificationTimestamp';
 
-type HashedFields = Readonly<Record<Owner, readonly HashedField[]>>;
+interface HashedFields {
+  readonly list: readonly HashedField[];
+  /** Of each name in the list. */
+  readonly places: ReadonlyMap<string, number>;
+}
 
-const known = new WeakMap<Resource, HashedFields>();
+const known = new WeakMap<Resource, Readonly<Record<Owner, HashedFields>>>();
 
-function fieldsOf(resource: Resource): HashedFields {
+function fieldsOf(resource: Resource): Readonly<Record<Owner, HashedFields>> {
   const found = known.get(resource);
   if (found !== undefined) return found;
   const replica = [...resource.fields.keys()].filter((name) => name !== REPLICA_STAMP).toSorted();
   const stamps = new Set([...resource.fields.values()].filter(isStamp).map((field) => field.name));
   const authority = replica.filter((name) => !DERIVED.has(name) && !stamps.has(name));
-  const hashed = (name: string): HashedField => hashedField(resource, name);
-  const fields = { replica: replica.map(hashed), authority: authority.map(hashed) };
+  const hashed = (names: readonly string[]): HashedFields => ({
+    list: names.map((name) => hashedField(resource, name)),
+    places: new Map(names.map((name, place) => [name, place])),
+  });
+  const fields = { replica: hashed(replica), authority: hashed(authority) };
   known.set(resource, fields);
   return fields;
 }

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { fieldTitles, hasTitles } from './field-titles.ts';
+import { fieldTitles, hasTitles, mayHaveTitles } from './field-titles.ts';
 
 /** From the name in a file to that of a field; undefined: it is left out. */
 export type FieldMap = ReadonlyMap<string, string | undefined>;
@@ -84,6 +84,7 @@ export function mapped(
   if (map.size === 0 && !hasTitles(dictionary)) return { value };
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value };
   const titles = fieldTitles(resource);
+  if (isUnderNames(value, map, titles, resource, dictionary)) return { value };
   const entries: [string, unknown][] = [];
   const names = new Set<string>();
   for (const [source, each] of Object.entries(value)) {
@@ -97,6 +98,29 @@ export function mapped(
   }
   return { value: Object.fromEntries(entries) };
 }
+
+/** Whether a record has the names of its fields already, as nearly all have, and those within it, too. */
+function isUnderNames(
+  record: object,
+  map: FieldMap,
+  titles: ReadonlyMap<string, string>,
+  resource: Resource,
+  dictionary: Dictionary,
+): boolean {
+  for (const [name, value] of Object.entries(record)) {
+    if (map.has(name) || titles.has(name)) return false;
+    const within = Array.isArray(value) ? value.filter(isObject) : [];
+    if (within.length === 0) continue;
+    const target = dictionary.resources.get(findNavigation(resource, name)?.target ?? '');
+    if (target === undefined || !mayHaveTitles(target, dictionary)) continue;
+    const under = fieldTitles(target);
+    if (!within.every((each) => isUnderNames(each, NO_MAP, under, target, dictionary))) return false;
+  }
+  return true;
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function mappedWithin(
   value: unknown,

@@ -51,3 +51,21 @@ export function nameOfTitle(title: string): string | undefined {
 }
 
 const LONGEST_NAME = 128;
+
+const within = new WeakMap<Resource, boolean>();
+
+/** Whether a field of a resource has a title, or one of what its records may bring with them. */
+export function mayHaveTitles(resource: Resource, dictionary: Dictionary): boolean {
+  const known = within.get(resource);
+  if (known !== undefined) return known;
+  const reached = new Set([resource]);
+  for (const each of reached) {
+    for (const { target, collection } of each.navigations.values()) {
+      const next = collection ? dictionary.resources.get(target) : undefined;
+      if (next !== undefined) reached.add(next);
+    }
+  }
+  const has = [...reached].some((each) => fieldTitles(each).size > 0);
+  within.set(resource, has);
+  return has;
+}
