@@ -1,6 +1,6 @@
 /** Opening the store of a watch, which waits for one that is away as it does later on. It knows nothing of sources. */
 import { type ErrorCode, PlatError } from '../errors/index.ts';
-import { restAfter, SHORT_REST } from '../replica/http/backoff.ts';
+import { restAfter, SHORT_REST } from '../replica/http/retry.ts';
 import type { Clock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../store/clock.ts';
+import type { Processes } from './checkpoint/processes.ts';
 import type { Transport } from './http/transport.ts';
-import type { Processes } from './run/processes.ts';
 
 /** Everything outside of the consumer, passed in so that a test can drive it. */
 export interface Environment {

@@ -1,4 +1,4 @@
-import type { Schedule } from './copy/states.ts';
+import type { Schedule } from './checkpoint/notes.ts';
 
 /** What the consumer tells of its work, for a log, a screen or a caller of the library. */
 export type ReplicaEvent =

@@ -1,15 +1,15 @@
 import { parseRecord } from '../records/parse-record.ts';
+import { isObject } from '../shared/json.ts';
 import { type Clock, systemClock } from '../store/clock.ts';
 import type { Lease, Quarantined } from '../store/ledger.ts';
 import type { Store } from '../store/store.ts';
+import { type Hold, holdSource, newHolder } from './checkpoint/lease.ts';
+import { readState } from './checkpoint/notes.ts';
 import { clean } from './copy/clean.ts';
 import { inForms } from './copy/forms.ts';
-import { readState } from './copy/states.ts';
+import { RECORD, wantedApart } from './copy/pending-fetches.ts';
 import { subjectOf } from './copy/subject.ts';
-import { RECORD, wantedApart } from './copy/wanted.ts';
-import { isObject } from './json.ts';
 import { type AskOptions, asking } from './run/asking.ts';
-import { type Hold, holdSource, newHolder } from './run/hold.ts';
 import { sourceName } from './run/session.ts';
 import { type Sought, seekGone } from './steps/gone.ts';
 

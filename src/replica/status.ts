@@ -1,13 +1,12 @@
 import { timestampFrom } from '../dictionary/index.ts';
 import type { Store } from '../store/store.ts';
-import { resourcesIn } from './copy/collections.ts';
-import { readState, type Schedule } from './copy/states.ts';
-import { CHILDREN, RECORD } from './copy/wanted.ts';
+import { readState, type Schedule } from './checkpoint/notes.ts';
+import { shownName } from './checkpoint/processes.ts';
+import { CHILDREN, RECORD } from './copy/pending-fetches.ts';
 import type { LoadState } from './machine/load.ts';
 import type { SweepState } from './machine/sweep.ts';
 import { describe } from './run/describe.ts';
-import { shownName } from './run/processes.ts';
-import { ACCOUNTS } from './source/source.ts';
+import { ACCOUNTS, resourcesIn } from './source/source.ts';
 
 /** How the copy of one source stands. Moments are canonical timestamps; durations are milliseconds. */
 export interface SourceStatus {

@@ -25,7 +25,7 @@ test('help and version load no room of the product', async (t) => {
   const at = place(t);
   for (const args of [['--help'], ['--version']]) {
     const loaded = await loadedBy(at, ...args);
-    assert.deepEqual(loaded, ['cli', 'commander', 'errors', 'replica', 'store']);
+    assert.deepEqual(loaded, ['cli', 'commander', 'errors', 'replica', 'shared', 'store']);
   }
 });
 

@@ -1,8 +1,7 @@
 /** Incidents that others had, each by its name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { budgetName } from '../../src/replica/http/allowance.ts';
-import { readUse } from '../../src/replica/http/budget.ts';
+import { budgetName, readUse } from '../../src/replica/http/rate-budget.ts';
 import { listing, photo } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import { change, keyOf, keysUpTo, listings, take, withPhotos } from './support/feed.ts';

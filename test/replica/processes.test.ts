@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { holdSource, LEASE, newHolder } from '../../src/replica/run/hold.ts';
-import { type Host, processesOf, realProcesses, shownName } from '../../src/replica/run/processes.ts';
+import { holdSource, LEASE, newHolder } from '../../src/replica/checkpoint/lease.ts';
+import { type Host, processesOf, realProcesses, shownName } from '../../src/replica/checkpoint/processes.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 

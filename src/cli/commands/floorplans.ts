@@ -35,9 +35,9 @@ export function defineFloorplans(floorplans: Command): void {
       const root = rootOf(settings.from);
       const { environment, close } = environmentOf(undefined);
       const listener = replicaScreen(root.host).show;
-      const reach = mediaPrivateHosts ? 'any' : 'public';
+      const egress = mediaPrivateHosts ? 'any' : 'public';
       const images =
-        out === undefined ? undefined : new ImageFolder({ environment, signal, folder: out, root, reach });
+        out === undefined ? undefined : new ImageFolder({ environment, signal, folder: out, root, egress });
       const counts = { none: 0, stored: 0, failed: 0 };
       let records = 0;
       try {

@@ -4,7 +4,7 @@
  */
 import { type Declarations, type Dictionary, declare, standardDictionary } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
-import { MOST_FIELDS } from '../../replica/copy/drift.ts';
+import { MOST_FIELDS } from '../../replica/copy/schema-drift.ts';
 import type { Store } from '../../store/store.ts';
 import { mustBeWritable, writeDictionary } from '../config.ts';
 import type { Progress } from '../progress.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { isObject } from '../../shared/json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import type { Store } from '../../store/store.ts';
+import type { Book } from '../checkpoint/checkpoint.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
-import type { Reach } from '../http/transport.ts';
+import type { Egress } from '../http/egress-policy.ts';
 import type { MediaFolder } from '../media/folder.ts';
 import type { Source } from '../source/source.ts';
-import type { Book } from './book.ts';
 import type { PageSize } from './page-size.ts';
 
 /** What is done with fields that the dictionary does not have. */
@@ -41,7 +41,7 @@ export interface Copy {
   /** Where the files of media are kept; absent: records only. */
   readonly files?: MediaFolder;
   /** Where these files may lie; absent: on the public internet. */
-  readonly filesReach?: Reach;
+  readonly filesEgress?: Egress;
   /** Each collection's, since they differ in what a page of them weighs. */
   readonly sizeOf: (collection: string) => PageSize;
 }

@@ -1,5 +1,5 @@
 import { type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../../shared/json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { isTooLarge } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
-import { entryOf } from './wanted.ts';
+import { entryOf } from './pending-fetches.ts';
 
 /** What a source gives of keys. */
 export type Part = Pick<SourcePage, 'items' | 'broken' | 'keys'>;

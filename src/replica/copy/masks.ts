@@ -1,5 +1,5 @@
+import type { Masks } from '../checkpoint/notes.ts';
 import type { SourcePage } from '../source/source.ts';
-import type { Masks } from './states.ts';
 
 /**
  * Whether a page shows that the key may see other fields than before: one that was always masked is open now, or the

@@ -1,5 +1,5 @@
+import type { Schedule } from '../checkpoint/notes.ts';
 import type { Copy } from './copy.ts';
-import type { Schedule } from './states.ts';
 
 /** Notes that a step was done whole, begun at a moment. */
 export async function noteDone({ book }: Copy, step: keyof Schedule, begun: number): Promise<void> {

@@ -2,7 +2,7 @@
  * The shapes of what is kept of a source, as checks: a store whose rows were damaged is told of by name, and not by
  * whatever trips over them. Members that a later version adds are no fault.
  */
-import type { StateShapes } from './states.ts';
+import type { StateShapes } from '../checkpoint/notes.ts';
 
 type Check = (value: unknown) => boolean;
 

@@ -1,14 +1,14 @@
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Keys, LedgerChange } from '../../store/ledger.ts';
 import type { WriteReport } from '../../store/write/report.ts';
+import type { BookChange, Kept } from '../checkpoint/checkpoint.ts';
 import type { SourcePage } from '../source/source.ts';
-import type { BookChange, Kept } from './book.ts';
-import { collectionOf, resourcesIn } from './collections.ts';
+import { collectionOf, resourcesIn } from '../source/source.ts';
 import type { Copy } from './copy.ts';
 import { filesOf } from './files-wanted.ts';
-import { type Intake, nameInAccount, takeIn } from './intake.ts';
+import { entryOf, subDataEntries } from './pending-fetches.ts';
+import { type Intake, nameInAccount, takeIn } from './read-page.ts';
 import { wantable } from './wantable.ts';
-import { entryOf, subDataEntries } from './wanted.ts';
 
 /**
  * Stores a page's records and what they mean for the account in one transaction. While a sweep is at work, every

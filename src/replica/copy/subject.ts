@@ -4,8 +4,8 @@
  */
 import type { Dictionary } from '../../dictionary/index.ts';
 import { isStorableKey } from '../../records/parsed-record.ts';
+import { isObject } from '../../shared/json.ts';
 import type { QuarantineEntry } from '../../store/ledger.ts';
-import { isObject } from '../json.ts';
 
 /** A record that the source gives by itself. */
 export interface Subject {

@@ -1,10 +1,10 @@
 import { asksTooMuch, isOfRequest, mayAskTooMuch, type RequestFailure } from '../http/failure.ts';
-import type { Place, Position, SourceKey } from '../source/source.ts';
-import { LoopGuard } from './loop-guard.ts';
+import { LoopGuard } from '../source/loop-guard.ts';
+import type { PageRequest, SourceKey, WalkPosition } from '../source/source.ts';
 import type { PageSize } from './page-size.ts';
 
 interface AnyPage {
-  readonly next?: Position | undefined;
+  readonly next?: WalkPosition | undefined;
   readonly keys: readonly SourceKey[];
   readonly total?: number | undefined;
   readonly weight: number;
@@ -25,12 +25,12 @@ export class LostPosition extends Error {
  * @throws RequestFailure
  */
 export async function* pagesFrom<P extends AnyPage>(
-  fetch: (place: Place) => Promise<P>,
-  from: Position | undefined,
+  fetch: (place: PageRequest) => Promise<P>,
+  from: WalkPosition | undefined,
   size: PageSize,
 ): AsyncGenerator<P> {
   const guard = new LoopGuard();
-  const ask = async (position: Position | undefined): Promise<P> => {
+  const ask = async (position: WalkPosition | undefined): Promise<P> => {
     const page = await fetchPage(fetch, position, size);
     guard.check(position, page);
     return page;
@@ -47,8 +47,8 @@ export async function* pagesFrom<P extends AnyPage>(
 }
 
 async function fetchPage<P extends AnyPage>(
-  fetch: (place: Place) => Promise<P>,
-  position: Position | undefined,
+  fetch: (place: PageRequest) => Promise<P>,
+  position: WalkPosition | undefined,
   size: PageSize,
 ): Promise<P> {
   for (let smaller = true; ; ) {
@@ -78,8 +78,8 @@ async function fetchPage<P extends AnyPage>(
 
 /** The smallest page, of which a record alone may be too large: it is left out, and the others are not. */
 async function fetchApart<P>(
-  fetch: (place: Place) => Promise<P>,
-  place: Place,
+  fetch: (place: PageRequest) => Promise<P>,
+  place: PageRequest,
   failure: RequestFailure,
 ): Promise<P> {
   try {
@@ -90,7 +90,7 @@ async function fetchApart<P>(
   }
 }
 
-async function lostIfRejected<P>(page: Promise<P>, position: Position | undefined): Promise<P> {
+async function lostIfRejected<P>(page: Promise<P>, position: WalkPosition | undefined): Promise<P> {
   try {
     return await page;
   } catch (error) {

@@ -1,8 +1,8 @@
 import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
 import type { Copy } from './copy.ts';
-import { nameOfKey } from './intake.ts';
-import { RECORD } from './wanted.ts';
+import { RECORD } from './pending-fetches.ts';
+import { nameOfKey } from './read-page.ts';
 
 type Want = Keys & { readonly why: string };
 

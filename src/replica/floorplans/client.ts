@@ -1,12 +1,12 @@
 import { platError } from '../../errors/index.ts';
+import { isObject } from '../../shared/json.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
-import { addressAt } from '../http/address.ts';
-import { UNLIMITED } from '../http/allowance.ts';
-import { type BackoffOptions, USUAL_BACKOFF } from '../http/backoff.ts';
 import { type Answer, SourceClient } from '../http/client.ts';
+import { addressAt } from '../http/egress-policy.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { isObject } from '../json.ts';
+import { UNLIMITED } from '../http/rate-budget.ts';
+import { type BackoffOptions, USUAL_BACKOFF } from '../http/retry.ts';
 
 /** A floor plan media record as the service gave it; its address and type may be anything. */
 export interface FloorPlanRecord {

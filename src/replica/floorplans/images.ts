@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
-import { type BackoffOptions, USUAL_BACKOFF, waitAfter } from '../http/backoff.ts';
+import type { Egress } from '../http/egress-policy.ts';
 import { RequestFailure } from '../http/failure.ts';
-import type { Reach } from '../http/transport.ts';
+import { type BackoffOptions, USUAL_BACKOFF, waitAfter } from '../http/retry.ts';
 import { endingOf } from '../media/ending.ts';
 import { fetchFile } from '../media/fetch-file.ts';
 import { fileNameOf } from '../media/file-name.ts';
@@ -28,7 +28,7 @@ export interface ImageOptions {
   readonly folder: string;
   /** Root of the floor plan service, which may be reached wherever it lies. */
   readonly root: URL;
-  readonly reach: Reach;
+  readonly egress: Egress;
   /** Bytes of one image; a test has fewer. */
   readonly largest?: number;
 }
@@ -93,13 +93,13 @@ export class ImageFolder {
   }
 
   async #once({ MediaKey: key, MediaType: type }: FloorPlanRecord, url: string): Promise<string> {
-    const { environment, signal, folder, reach, root, largest = LARGEST_IMAGE } = this.#options;
+    const { environment, signal, folder, egress, root, largest = LARGEST_IMAGE } = this.#options;
     await mkdir(folder, { recursive: true });
     const partial = join(folder, `.${randomUUID()}.partial`);
     try {
       const told = await fetchFile(
         environment,
-        { address: url, signal, reach, own: root.origin, largest },
+        { address: url, signal, egress, own: root.origin, largest },
         async (content, contentType) => {
           if (NO_IMAGE.test(contentType))
             throw new RequestFailure('rejected', `${contentType} came, and no image`);

@@ -1,29 +1,28 @@
+/** The network: one request and its answer. It knows nothing of tokens, of repeating, or of what is asked for. */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { Agent, request } from 'undici';
+import { assertEgress, type Egress, publicLookup } from './egress-policy.ts';
 import { RequestFailure } from './failure.ts';
-import { assertReach, publicLookup, type Reach } from './reach.ts';
 
-export type { Reach } from './reach.ts';
-
-/** One request to a source. Redirects are not followed: where a token goes is decided above. */
+/** One request. Redirects are not followed: the client decides where a token goes. */
 export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds until the head of the answer, and between two pieces of its body. */
   readonly timeout: number;
-  /** Milliseconds from the head of the answer to its end. Absent: whoever reads it looks to that. */
+  /** Milliseconds from the head of the answer to its end. Absent: the reader bounds it. */
   readonly longest?: number;
   readonly signal: AbortSignal;
-  /** Default: `any`. Addresses that a stranger wrote are asked for with `public`. */
-  readonly reach?: Reach;
+  /** Default: `any`. Requests for addresses that a stranger wrote have `public`. */
+  readonly egress?: Egress;
 }
 
 export interface TransportResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The content without its encoding. It has to be read, or begun and given up: its connection is held until then. */
+  /** The decoded content. It has to be read, or begun and abandoned: its connection is busy until then. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -37,7 +36,7 @@ const CONNECT_TIMEOUT = 10_000;
 /** The real network. */
 export function networkTransport(): Transport & { close(): Promise<void> } {
   const common = { connections: CONNECTIONS, connectTimeout: CONNECT_TIMEOUT };
-  // Connections are kept, so those that may lead anywhere are never those of a request that may not.
+  // Connections are kept alive: one that may lead anywhere is never used for a request that may not.
   const agents = {
     any: new Agent(common),
     public: new Agent({ ...common, connect: { lookup: publicLookup } }),
@@ -48,11 +47,11 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
     timeout,
     longest,
     signal,
-    reach = 'any',
+    egress = 'any',
   }: TransportRequest): Promise<TransportResponse> => {
-    assertReach(url, reach);
+    assertEgress(url, egress);
     const response = await request(url, {
-      dispatcher: agents[reach],
+      dispatcher: agents[egress],
       headers: { 'accept-encoding': 'zstd, gzip', ...headers },
       headersTimeout: timeout,
       bodyTimeout: timeout,
@@ -78,20 +77,20 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
   });
 }
 
-/** Gives up an answer that drips, also one of whose pieces no content comes. */
+/** Abandons an answer that drips, even if its pieces decode to nothing. */
 function endAfter(body: Readable, longest: number): void {
   const late = Object.assign(new Error(`The answer was not at its end after ${longest / 1000} s`), {
     code: 'ANSWER_TIMEOUT',
   });
   const timer = setTimeout(() => body.destroy(late), longest).unref();
   body.once('close', () => clearTimeout(timer));
-  body.once('error', () => undefined); // told where it is read
+  body.once('error', () => undefined); // whoever reads the body gets it
 }
 
 function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {
   const decoder = decoderOf(encoding);
   if (decoder === undefined) return body;
-  // Whoever stops reading ends both, and with them the connection: no other way gives it back.
+  // When the reader stops, both end, and with them the connection: nothing else frees it.
   pipeline(body, decoder, () => undefined);
   return decoder;
 }

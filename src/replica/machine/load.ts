@@ -2,7 +2,7 @@
  * The states of a resource's copy, and what may happen in each (docs/replication.md). The table is typed so that a
  * case that is missing does not compile. States are data: they are stored with every page, in its transaction.
  */
-import type { Position } from '../source/source.ts';
+import type { WalkPosition } from '../source/source.ts';
 import { impossible } from './impossible.ts';
 
 /** How far the copy of a resource is. Timestamps are canonical, on the source's clock. */
@@ -13,7 +13,7 @@ export interface LoadStates {
   readonly initial: {
     readonly kind: 'initial';
     readonly since: string;
-    readonly position?: Position;
+    readonly position?: WalkPosition;
     readonly rows: number;
     /** The least number of rows that the source announced during this walk: some may go or come behind it. */
     readonly total?: number;
@@ -33,7 +33,7 @@ export interface LoadStates {
     readonly upper: string;
     /** Windows may be on several fields, one after the other, all with the same bounds. */
     readonly pass: number;
-    readonly position?: Position;
+    readonly position?: WalkPosition;
     readonly rows: number;
   };
 }
@@ -50,7 +50,7 @@ export interface LoadEvents {
   readonly begin: { readonly kind: 'begin'; readonly since: string };
   readonly page: {
     readonly kind: 'page';
-    readonly next: Position;
+    readonly next: WalkPosition;
     readonly rows: number;
     readonly total?: number;
   };

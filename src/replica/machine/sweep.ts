@@ -1,4 +1,4 @@
-import type { Position } from '../source/source.ts';
+import type { WalkPosition } from '../source/source.ts';
 import { impossible } from './impossible.ts';
 
 /** A sweep over all keys, both ways: what is gone at the source goes here, what is missing here is fetched. */
@@ -16,7 +16,7 @@ export interface SweepStates {
     /** What has a mark of this number or a later one is not deleted. */
     readonly base: number;
     readonly begun: string;
-    readonly position?: Position;
+    readonly position?: WalkPosition;
     readonly keys: number;
     /** The least number of keys that the source announced during this walk. */
     readonly total?: number;
@@ -71,7 +71,7 @@ export interface SweepEvents {
   readonly begin: { readonly kind: 'begin'; readonly at: string };
   readonly page: {
     readonly kind: 'page';
-    readonly next: Position;
+    readonly next: WalkPosition;
     readonly keys: number;
     readonly digest: string;
     readonly total?: number;

@@ -1,6 +1,7 @@
 import type { Environment } from '../environment.ts';
+import type { Egress } from '../http/egress-policy.ts';
 import { asFailure, failureOf, RequestFailure } from '../http/failure.ts';
-import type { Reach, TransportResponse } from '../http/transport.ts';
+import type { TransportResponse } from '../http/transport.ts';
 import { watchPace } from './pace.ts';
 import { tooLarge } from './take-file.ts';
 
@@ -13,7 +14,7 @@ const TOLD = 300;
 export interface FileWish {
   readonly address: string;
   readonly signal: AbortSignal;
-  readonly reach: Reach;
+  readonly egress: Egress;
   /** An origin that may be reached wherever it lies: that of the source itself. */
   readonly own?: string;
   /** Bytes. */
@@ -43,15 +44,15 @@ export async function fetchFile<T>(
 /** The answer that has the file, at the end of all redirects. */
 async function answerOf(
   { transport, clock }: Environment,
-  { address, signal, reach, own, largest }: FileWish,
+  { address, signal, egress, own, largest }: FileWish,
 ): Promise<TransportResponse> {
   let url = address;
   for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
     if (!URL.canParse(url) || !/^https?:/i.test(url)) {
       throw new RequestFailure('rejected', `${shown(url)} is no address of a file`);
     }
-    const here = new URL(url).origin === own ? 'any' : reach;
-    const response = await asked(transport({ url, headers: {}, timeout: TIMEOUT, signal, reach: here }));
+    const here = new URL(url).origin === own ? 'any' : egress;
+    const response = await asked(transport({ url, headers: {}, timeout: TIMEOUT, signal, egress: here }));
     const { status, headers } = response;
     // No part was asked for, so 206 is not the file; 203 is one that a proxy has changed.
     if (status === 200 || status === 203) {

@@ -1,6 +1,6 @@
 import { halved } from '../copy/halved.ts';
+import { RECORD } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
-import { RECORD } from '../copy/wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { endingOf } from './ending.ts';
 import { fetchFile } from './fetch-file.ts';
@@ -22,7 +22,7 @@ export async function fetchOne(run: FileRun, host: string, job: Job): Promise<vo
   const wish = {
     address: job.url,
     signal,
-    reach: copy.filesReach ?? ('public' as const),
+    egress: copy.filesEgress ?? ('public' as const),
     largest: LARGEST_FILE,
   };
   try {

@@ -3,11 +3,11 @@
  * the source still has a record. It knows nothing of steps.
  */
 import { platError } from '../../errors/index.ts';
-import { Book } from '../copy/book.ts';
-import { resourcesIn } from '../copy/collections.ts';
+import { Book } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
-import { SHORT_BACKOFF } from '../http/backoff.ts';
+import { SHORT_BACKOFF } from '../http/retry.ts';
+import { resourcesIn } from '../source/source.ts';
 import { PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 import { environmentOf } from './real-environment.ts';
 import { clientOf, discover, type SessionOptions, sourceName } from './session.ts';

@@ -1,15 +1,14 @@
 import { PUBLISHED } from '../../compile/layout/index.ts';
 import { rewriteDamaged } from '../../store/check/check-store.ts';
-import { isAboutAccounts, resourcesIn } from '../copy/collections.ts';
+import { ANOTHER_SOURCE, UNTOLD } from '../checkpoint/notes.ts';
+import { noteTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { dueAt } from '../copy/schedule.ts';
-import { ANOTHER_SOURCE, UNTOLD } from '../copy/states.ts';
-import { ACCOUNTS } from '../source/source.ts';
+import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
 import { download } from '../steps/download.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
 import { refresh, update } from '../steps/update.ts';
 import { findBackwards } from '../steps/witnesses.ts';
-import { noteTrouble } from './troubles.ts';
 
 /** Times that a download is begun again because the key's view changed during its update. */
 const MOST_REFRESHES = 3;

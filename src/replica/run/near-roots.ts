@@ -3,9 +3,9 @@
  * the one that was given. They are asked with the same token, so they are all of its origin. It changes nothing.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
+import { isObject } from '../../shared/json.ts';
 import type { SourceClient } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { isObject } from '../json.ts';
 import type { ReplicateOptions } from './options.ts';
 
 type Kind = ReplicateOptions['interface'];

@@ -2,7 +2,7 @@ import type { Store } from '../../store/store.ts';
 import type { DriftPolicy } from '../copy/copy.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
-import type { BudgetLimits } from '../http/budget.ts';
+import type { BudgetLimits } from '../http/rate-budget.ts';
 
 /** What is copied from where, and how. Durations are milliseconds. */
 export interface ReplicateOptions {

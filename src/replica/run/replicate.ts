@@ -1,15 +1,15 @@
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { LeaseLost } from '../../store/ledger.ts';
-import { forgetUnreadable } from '../copy/unreadable-notes.ts';
-import { LONGEST_REST, type RestOptions, restAfter, SHORT_REST } from '../http/backoff.ts';
+import { type Hold, type Holder, LEASE, newHolder } from '../checkpoint/lease.ts';
+import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';
+import { forgetUnreadable } from '../checkpoint/unreadable-notes.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { LONGEST_REST, type RestOptions, restAfter, SHORT_REST } from '../http/retry.ts';
 import { doubtAll } from './cycle.ts';
-import { type Hold, type Holder, LEASE, newHolder } from './hold.ts';
 import { replicateOnce } from './once.ts';
 import type { ReplicateOptions } from './options.ts';
 import { environmentOf } from './real-environment.ts';
 import { hold, openCopy, reopenCopy, type SessionOptions } from './session.ts';
-import { clearTrouble, noteTrouble, passesByItself } from './troubles.ts';
 import { untilLeft } from './until-left.ts';
 import { watch } from './watch.ts';
 

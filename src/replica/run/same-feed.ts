@@ -4,7 +4,7 @@
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
-import { readState } from '../copy/states.ts';
+import { readState } from '../checkpoint/notes.ts';
 import type { Source } from '../source/source.ts';
 import { PAGE_SIZE } from './options.ts';
 

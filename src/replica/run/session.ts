@@ -1,24 +1,24 @@
 import { platError } from '../../errors/index.ts';
-import { Book } from '../copy/book.ts';
+import { Book } from '../checkpoint/checkpoint.ts';
+import { type Hold, type Holder, holdSource } from '../checkpoint/lease.ts';
+import { ANOTHER_SOURCE, type StateShapes } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
-import { declareFields } from '../copy/drift.ts';
 import { PageSize } from '../copy/page-size.ts';
-import { ANOTHER_SOURCE, type StateShapes } from '../copy/states.ts';
-import { RECORD } from '../copy/wanted.ts';
+import { RECORD } from '../copy/pending-fetches.ts';
+import { declareFields } from '../copy/schema-drift.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
-import { sharedAllowance } from '../http/allowance.ts';
-import { type BackoffOptions, FIRST_CONTACT, USUAL_BACKOFF } from '../http/backoff.ts';
 import { SourceClient } from '../http/client.ts';
+import { isPrivateHost } from '../http/egress-policy.ts';
 import { isUnreached, RequestFailure } from '../http/failure.ts';
-import { isOwnHost } from '../http/reach.ts';
+import { sharedAllowance } from '../http/rate-budget.ts';
+import { type BackoffOptions, FIRST_CONTACT, USUAL_BACKOFF } from '../http/retry.ts';
 import { MediaFolder } from '../media/folder.ts';
 import { discoverNative } from '../source/native/discover.ts';
 import { discoverReso } from '../source/reso/discover.ts';
 import type { Source } from '../source/source.ts';
 import { compareFingerprint, confirmClock } from './cycle.ts';
 import { describe } from './describe.ts';
-import { type Hold, type Holder, holdSource } from './hold.ts';
 import { missingRoot } from './near-roots.ts';
 import { DEFAULT_RESOURCES, MAY_LACK, PAGE_SIZE, PURGE_SHARE, type ReplicateOptions } from './options.ts';
 import { knownByAnotherName } from './same-feed.ts';
@@ -136,8 +136,8 @@ export async function openCopy(options: SessionOptions, { name, lease }: Hold): 
   const settings = { drift, alsoWindow, purgeShare, force };
   const common = { name, feed, store, book, environment, settings, tell, signal, sizeOf };
   if (files === undefined) return welcome(common);
-  const isOwn = options.mediaPrivateHosts === true || isOwnHost(rootOf(options.from));
-  return welcome({ ...common, files, filesReach: isOwn ? 'any' : 'public' });
+  const isOwn = options.mediaPrivateHosts === true || isPrivateHost(rootOf(options.from));
+  return welcome({ ...common, files, filesEgress: isOwn ? 'any' : 'public' });
 }
 
 /** The same copy with a source that was asked anew, since it shows other fields now. */

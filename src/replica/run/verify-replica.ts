@@ -1,4 +1,4 @@
-import { resourcesIn } from '../copy/collections.ts';
+import { resourcesIn } from '../source/source.ts';
 import { findAllDamage, withParts } from '../verify/damage.ts';
 import { goneSince } from '../verify/quarantine.ts';
 import { type Verified, withDifferences, withQuarantine } from '../verify/results.ts';

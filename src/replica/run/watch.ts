@@ -1,14 +1,14 @@
 import { sleepUntil } from '../../store/clock.ts';
-import { isAboutAccounts } from '../copy/collections.ts';
+import type { Schedule } from '../checkpoint/notes.ts';
+import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { dueAt, noteDone } from '../copy/schedule.ts';
-import type { Schedule } from '../copy/states.ts';
-import { LONG_REST, LONGEST_REST, restAfter } from '../http/backoff.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { LONG_REST, LONGEST_REST, restAfter } from '../http/retry.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
+import { isAboutAccounts } from '../source/source.ts';
 import { accountsOf, listingsOf, sweepAll, sweptOnly, updateAll } from './cycle.ts';
 import { EVERY, type ReplicateOptions } from './options.ts';
-import { clearTrouble, noteTrouble, passesByItself } from './troubles.ts';
 
 /** The wait after a sweep that did not come to its end by itself. */
 const RECONSIDER = 3_600_000;

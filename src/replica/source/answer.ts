@@ -1,28 +1,26 @@
-import type { Answer } from '../http/client.ts';
+/** What is read of every answer, whichever interface it is of: its JSON, the moment it was given, what a plat adds. */
+import { hash } from 'node:crypto';
+import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
+import type { Answer, SourceClient } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { isObject } from '../json.ts';
+import type { KeyPage, Shown } from './source.ts';
 
-/** Characters of an unreadable answer that are told. */
-const TOLD = 120;
+/** Characters of an unreadable answer that its message quotes. */
+const QUOTED = 120;
 
 /**
  * The JSON object of an answer.
  * @throws RequestFailure `transient` for anything else: a page of HTML, a text that breaks off. A source that is
  *   restarted gives such things, and is asked again
  */
-export function readJson({ text, headers, url }: Answer): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    const type = headers['content-type'] ?? 'no content type';
-    const beginning = JSON.stringify(text.slice(0, TOLD));
-    throw new RequestFailure('transient', `${url} did not answer with JSON but with ${type}: ${beginning}`, {
-      cause,
-    });
-  }
+export function readJson({ text, headers, url }: Answer): JsonObject {
+  const value = parsedJson(text);
   if (isObject(value)) return value;
-  throw new RequestFailure('transient', `${url} answered with JSON that is no object`);
+  if (value !== undefined)
+    throw new RequestFailure('transient', `${url} answered with JSON that is no object`);
+  const type = headers['content-type'] ?? 'no content type';
+  const beginning = JSON.stringify(text.slice(0, QUOTED));
+  throw new RequestFailure('transient', `${url} did not answer with JSON but with ${type}: ${beginning}`);
 }
 
 /**
@@ -31,31 +29,76 @@ export function readJson({ text, headers, url }: Answer): Readonly<Record<string
  */
 export function readDate({ headers }: Answer): number {
   const time = Date.parse(headers.date ?? '');
-  if (Number.isNaN(time))
-    throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
-  return time;
+  if (!Number.isNaN(time)) return time;
+  throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
 }
+
+/** What an answer says beside its records. */
+export const factsOf = (answer: Answer): Pick<KeyPage, 'serverTime' | 'weight'> => ({
+  serverTime: readDate(answer),
+  weight: answer.text.length,
+});
+
+/** Attempts at an address that a source need not have. */
+const CLOCK_ATTEMPTS = 2;
 
 /**
- * The moment of an answer that is the source's own: what stands before it and tells of a pause has another clock.
- * @throws RequestFailure as the two above
+ * Asks for the moment on the source's clock. Where the cheap address gives no JSON, that of a list does.
+ * @throws RequestFailure when neither answers, or the source has no clock
  */
-export function readMoment(answer: Answer): number {
-  readJson(answer);
-  return readDate(answer);
+export function serverClock(client: SourceClient, cheap: string, list: string): () => Promise<number> {
+  // A proxy's page about a pause has another clock: only an answer of the source itself counts.
+  const read = (answer: Answer): number => {
+    readJson(answer);
+    return readDate(answer);
+  };
+  let address = cheap;
+  return async () => {
+    if (address === list) return client.get(list, read);
+    try {
+      return await client.get(cheap, read, { attempts: CLOCK_ATTEMPTS });
+    } catch (error) {
+      // Perhaps only this address fails: it is not there, is for others, or is a page for people.
+      const isOfAddress =
+        error instanceof RequestFailure && (error.status !== undefined || error.kind === 'transient');
+      if (!isOfAddress) throw error;
+    }
+    const moment = await client.get(list, read);
+    address = list;
+    return moment;
+  };
 }
 
-/** What a plat says of the records that the key may see; the same as long as only records change. */
-export const readView = (headers: Answer['headers']): string => headers['x-plat-view'] ?? '';
+/** What a source says of its fields, of the records in sight (a plat), and of its line of time (a plat). */
+export interface ShownFacts {
+  /** All that it says of its fields, in every character. */
+  readonly text: string;
+  /** Its fields, each with its type; undefined when it says nothing of them. */
+  readonly fields: readonly string[] | undefined;
+  readonly view: string;
+  readonly epoch: string | undefined;
+}
 
-/** A plat's name for its line of time; another one where it went back, as after a backup was restored. */
-export const readEpoch = (headers: Answer['headers']): string | undefined => headers['x-plat-epoch'];
+export const NOTHING_SHOWN: ShownFacts = { text: '', fields: undefined, view: '', epoch: undefined };
 
-/** A record whose collections were not asked for: an empty list in it tells nothing, and would take away what is stored. */
-export function withoutEmptyLists(
-  json: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(json).filter(([, value]) => !(Array.isArray(value) && value.length === 0)),
-  );
+/** A view is the same as long as only records change; an epoch as long as the store does not go back in time. */
+export const readPlatHeaders = ({ headers }: Answer): Pick<ShownFacts, 'view' | 'epoch'> => ({
+  view: headers['x-plat-view'] ?? '',
+  epoch: headers['x-plat-epoch'],
+});
+
+export const isFromPlat = ({ headers }: Answer): boolean => headers['x-plat-index'] !== undefined;
+
+export const shownOf = ({ text, fields, view, epoch }: ShownFacts): Shown => ({
+  epoch,
+  revision: digest(text + view + (epoch ?? '')),
+  fingerprint: fields === undefined ? undefined : digest([...fields.toSorted(), view].join('\n')),
+});
+
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+
+/** A record whose collections were not asked for: an empty list in it means nothing, and would delete what is stored. */
+export function withoutEmptyLists(json: JsonObject): JsonObject {
+  const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => !isEmpty(value)));
 }

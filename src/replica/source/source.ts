@@ -1,13 +1,35 @@
+/**
+ * A feed, whatever interface it speaks: what the rest of the consumer may ask it, and what it learns of it. It knows
+ * nothing of HTTP, nor of the copy.
+ */
+import type { Resource } from '../../dictionary/index.ts';
+import type { JsonObject } from '../../shared/json.ts';
+
 /** Members and offices as the native interface gives them: in one collection, paged by offset. */
 export const ACCOUNTS = 'accounts';
 
-/** Where a walk goes on. It never changes with the size of the pages. */
-export type Position =
+/** What stands in place of a value that the key may not see; never data (reference: consumer, trap 12). */
+export const MASK = '********';
+
+/** The resources whose records are in a collection of the source. */
+export const resourcesIn = (collection: string): readonly string[] =>
+  collection === ACCOUNTS ? ['Member', 'Office'] : [collection];
+
+/** The collection of the source that contains a resource's records. */
+export const collectionOf = ({ resources }: Capabilities, resource: string): string =>
+  resources.includes(resource) ? resource : ACCOUNTS;
+
+/** Agents and offices have a schedule of their own (specification 4.4, rule 5). */
+export const isAboutAccounts = (collection: string): boolean =>
+  collection === ACCOUNTS || collection === 'Member' || collection === 'Office';
+
+/** Where a walk continues. It does not change with the size of the pages. */
+export type WalkPosition =
   | { readonly kind: 'link'; readonly url: string }
   | { readonly kind: 'skip'; readonly skip: number }
   | { readonly kind: 'token'; readonly token: string };
 
-/** What is asked of a resource. Bounds are canonical timestamps, both part of the text that is sent. */
+/** Which records a walk is over. Bounds are canonical timestamps, and part of the text that is sent. */
 export type Walk =
   | { readonly kind: 'all' }
   | {
@@ -18,15 +40,15 @@ export type Walk =
     };
 
 /** Which page of a walk, how large, and how often it is asked for before it is given up. */
-export interface Place {
-  readonly position: Position | undefined;
+export interface PageRequest {
+  readonly position: WalkPosition | undefined;
   readonly size: number;
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /** Each record of the page in a request of its own: together they are too large to be read. */
   readonly apart?: boolean;
 }
 
-/** A key of a resource; accounts give two kinds in one page. */
+/** A key of a resource; a page of accounts has keys of two. */
 export interface SourceKey {
   readonly resource: string;
   readonly key: string;
@@ -35,12 +57,12 @@ export interface SourceKey {
 /** A record as JSON under the dictionary's RESO names, whatever interface it came from. */
 export interface SourceItem {
   readonly resource: string;
-  readonly json: Readonly<Record<string, unknown>>;
-  /** Only the collections in it are given; the record itself stays as it is. */
+  readonly json: JsonObject;
+  /** Only the collections in it were asked for; the record itself stays as it is. */
   readonly onlyChildren?: boolean;
 }
 
-/** A member of a page that is no record, and goes to the quarantine as it came, or of which only the key could be read. */
+/** A member of a page that is not a record, or a record of which only the key could be read. It is quarantined. */
 export interface BrokenItem {
   readonly resource: string;
   /** Of a record that could not be read. */
@@ -49,19 +71,23 @@ export interface BrokenItem {
   readonly reason: string;
 }
 
-export interface SourcePage {
-  readonly items: readonly SourceItem[];
-  readonly broken: readonly BrokenItem[];
+/** What every page says. */
+interface AnyPage {
+  /** Keys of all records that have one, in the order of the page. */
+  readonly keys: readonly SourceKey[];
   /** Absent: this is the last page. */
-  readonly next?: Position | undefined;
+  readonly next?: WalkPosition | undefined;
   /** Milliseconds since 1970 on the source's clock, from its Date header. */
   readonly serverTime: number;
-  /** How many records the walk has, if the source tells. */
+  /** How many records the walk has, if the source announces it. */
   readonly total?: number | undefined;
   /** Characters of the answer. */
   readonly weight: number;
-  /** Keys of all records that have one, in the order of the page. */
-  readonly keys: readonly SourceKey[];
+}
+
+export interface SourcePage extends AnyPage {
+  readonly items: readonly SourceItem[];
+  readonly broken: readonly BrokenItem[];
   /** Fields that the source masked in a record: it has them, but not for this key. */
   readonly masked: readonly string[];
   /** Fields that it showed in a record; only for an interface that masks. */
@@ -69,14 +95,9 @@ export interface SourcePage {
 }
 
 /** Keys of a page, for a sweep. */
-export interface KeyPage {
-  readonly weight: number;
-  readonly keys: readonly SourceKey[];
+export interface KeyPage extends AnyPage {
   /** Rows of the page that have no key. */
   readonly keyless: number;
-  readonly next?: Position | undefined;
-  readonly serverTime: number;
-  readonly total?: number | undefined;
 }
 
 /** A field of the source that the dictionary does not have. */
@@ -87,6 +108,12 @@ export interface ForeignField {
   readonly type: string;
   readonly group: string;
   readonly label: string;
+}
+
+/** Whether the standard dictionary lacks a field of the source, also if an earlier run declared it. */
+export function isForeign({ fields, fieldAliases }: Resource, name: string): boolean {
+  const field = fields.get(name);
+  return field === undefined ? !fieldAliases.has(name) : field.custom !== undefined;
 }
 
 /** What a source can do, found out once and shown. */
@@ -103,14 +130,14 @@ export interface Capabilities {
   /** Whether the source pages by links or tokens; else by offset, which can miss rows. */
   readonly pagesByLink: boolean;
   readonly counts: boolean;
-  /** Many keys may be asked for in one request. */
+  /** Whether many keys may be asked for in one request. */
   readonly asksForMany: boolean;
   /** What is copied: names of resources, or `accounts` for members and offices in one collection. */
   readonly resources: readonly string[];
-  /** How a single record is asked for where many are not; `none`: the source gives a record in its walks alone. */
+  /** How a single record is asked for where many are not; `none`: the source gives a record only in its walks. */
   readonly byKey?: 'path' | 'filter' | 'none';
   readonly hasNumericKeys?: boolean;
-  /** Where the sub-data of a listing are: `Property('key')/Media`, or `Property/key/Media`. */
+  /** Where the sub-data of a listing is: `Property('key')/Media`, or `Property/key/Media`. */
   readonly childrenAt?: 'key' | 'segment';
   /** False while the source had no record to find these out with: it is asked again. */
   readonly isProbed?: boolean;
@@ -118,24 +145,24 @@ export interface Capabilities {
   readonly lacking?: readonly string[];
 }
 
-/** Whether listings come with custom fields only where they are expanded with them (specification 4.3, rule 4). */
+/** Whether listings have custom fields only where they are expanded with them (specification 4.3, rule 4). */
 export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
   expansions.includes('CustomFields');
 
-/** What a source shows to this key now, as digests. */
+/** Digests of what a source shows to this key now. */
 export interface Shown {
-  /** Another one with every word of its metadata. */
+  /** Changes with every character of its metadata. */
   readonly revision: string;
   /**
-   * Another one when the key may see something else than before: a field comes, goes or changes its type, or a plat says
-   * that other records are in sight. Undefined when nothing was told, as by a proxy's page in the place of the metadata.
+   * Changes when the key may see something else than before: a field comes, goes or changes its type, or a plat says that
+   * other records are in sight. Undefined when the source says nothing of it, as with a proxy's page in place of metadata.
    */
   readonly fingerprint: string | undefined;
-  /** Of a plat: another one where its store went back in time. Undefined when none was told. */
+  /** Of a plat: changes where its store went back in time. Undefined when the source gives none. */
   readonly epoch: string | undefined;
 }
 
-/** What a source tells of a range of a collection in place of its records (src/store/digest.ts). */
+/** The digest of a range of a collection, in place of its records (src/store/digest.ts). */
 export interface SourceDigest {
   readonly last: string;
   readonly rows: number;
@@ -144,37 +171,39 @@ export interface SourceDigest {
   readonly digest: string;
 }
 
-/** A feed, whatever interface it speaks. */
 export interface Source {
   readonly capabilities: Capabilities;
   /** Fields of its own that the source declares. */
   readonly foreignFields: readonly ForeignField[];
+  /** Its address: scheme, host and port. */
+  readonly origin: string;
+  /** How many keys `some` and `children` take at once. */
+  readonly someAtOnce: number;
   /** The source's clock, asked now. Milliseconds since 1970. */
   serverTime(): Promise<number>;
   shown(): Promise<Shown>;
   /** The field that a resource's windows are on. */
   windowField(resource: string): string;
-  page(resource: string, walk: Walk, place: Place): Promise<SourcePage>;
-  keys(resource: string, place: Place): Promise<KeyPage>;
-  /**
-   * Digests of ranges in the order of keys, up to some that follow a key, and whether more do. Absent where a source
-   * gives none.
-   */
-  digests?(
+  page(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage>;
+  keys(resource: string, request: PageRequest): Promise<KeyPage>;
+  /** Records by their keys, with their children; those that are not there are left out. */
+  some(resource: string, keys: readonly string[], attempts?: number): Promise<SourcePage>;
+  /** The collections of listings, in requests of their own. */
+  children(keys: readonly string[], collections: readonly string[], attempts?: number): Promise<SourcePage>;
+  /** Absent where a source gives no digests. */
+  readonly ranges?: SourceRanges;
+}
+
+/** What a source with digests gives, in the order of keys. */
+export interface SourceRanges {
+  /** Digests of ranges that follow a key, and whether more ranges do. */
+  digests(
     resource: string,
     after: string,
     size: number,
   ): Promise<{ readonly ranges: readonly SourceDigest[]; readonly more: boolean }>;
-  /** A page of whole records that follow a key, each in a request of its own if need be; only with digests. */
-  after?(resource: string, key: string, size: number, apart?: boolean): Promise<SourcePage>;
-  /** Records by their keys, with their children; those that are not there are left out. */
-  some(resource: string, keys: readonly string[], attempts?: number): Promise<SourcePage>;
-  /** Where it is asked: scheme, host and port. */
-  readonly origin: string;
-  /** How many keys `some` and `children` take at once. */
-  readonly someAtOnce: number;
-  /** The collections of listings, in requests of their own. */
-  children(keys: readonly string[], collections: readonly string[], attempts?: number): Promise<SourcePage>;
+  /** A page of whole records that follow a key, each in a request of its own if need be. */
+  after(resource: string, key: string, size: number, apart?: boolean): Promise<SourcePage>;
 }
 
 /** Settle time and overlap of windows (reference: consumer, window edges), in milliseconds. */

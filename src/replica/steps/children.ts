@@ -1,9 +1,9 @@
 import type { Keys } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
-import type { Intake } from '../copy/intake.ts';
-import { RECORD, wantedApart } from '../copy/wanted.ts';
+import { RECORD, wantedApart } from '../copy/pending-fetches.ts';
+import type { Intake } from '../copy/read-page.ts';
 import type { SourcePage } from '../source/source.ts';
-import { fetchWanted } from './fetch-wanted.ts';
+import { fetchWanted } from './fetch-pending.ts';
 
 const OPEN_HOUSES = ['OpenHousesChangeTimestamp'];
 /** The stamps that tell when a collection of a listing moved (specification 4.4, rule 3). The others have none. */

@@ -1,11 +1,11 @@
 import { timestampFrom } from '../../dictionary/index.ts';
-import type { BookChange } from '../copy/book.ts';
+import type { BookChange } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { contradicts, NO_MASKS, withPage } from '../copy/masks.ts';
+import { wantedApart } from '../copy/pending-fetches.ts';
 import { noteDone } from '../copy/schedule.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
-import { wantedApart } from '../copy/wanted.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { type LoadEvent, least, type WalkEnd } from '../machine/load.ts';
 import { edgesOf, type SourcePage } from '../source/source.ts';

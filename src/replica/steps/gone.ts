@@ -5,13 +5,13 @@
 
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Quarantined } from '../../store/ledger.ts';
-import { collectionOf } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';
-import { readPage } from '../copy/intake.ts';
+import { CHILDREN, RECORD, wantedApart } from '../copy/pending-fetches.ts';
+import { readPage } from '../copy/read-page.ts';
 import { subjectOf } from '../copy/subject.ts';
-import { CHILDREN, RECORD, wantedApart } from '../copy/wanted.ts';
 import type { SourcePage } from '../source/source.ts';
+import { collectionOf } from '../source/source.ts';
 
 /** Of these keys, those that a page does not give. */
 export function absentFrom(page: SourcePage, resource: string, keys: readonly string[]): ReadonlySet<string> {

@@ -1,8 +1,8 @@
-import type { Kept } from '../copy/book.ts';
-import { resourcesIn } from '../copy/collections.ts';
+import type { Kept } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { filesOf } from '../copy/files-wanted.ts';
-import { RECORD, subDataEntries, wantedApart } from '../copy/wanted.ts';
+import { RECORD, subDataEntries, wantedApart } from '../copy/pending-fetches.ts';
+import { resourcesIn } from '../source/source.ts';
 import type { Want } from './children.ts';
 
 /** Records that are deleted in one transaction. */

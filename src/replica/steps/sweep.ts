@@ -1,18 +1,24 @@
 import { hash } from 'node:crypto';
 import { timestampFrom } from '../../dictionary/index.ts';
-import type { BookChange } from '../copy/book.ts';
-import { resourcesIn } from '../copy/collections.ts';
+import type { BookChange } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { nameInAccount } from '../copy/intake.ts';
+import { RECORD } from '../copy/pending-fetches.ts';
+import { nameInAccount } from '../copy/read-page.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { wantable } from '../copy/wantable.ts';
-import { RECORD } from '../copy/wanted.ts';
 import type { ReplicaEvent } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { least } from '../machine/load.ts';
 import type { SweepEvent } from '../machine/sweep.ts';
-import { ACCOUNTS, type KeyPage, type Place, type SourceKey, type SourcePage } from '../source/source.ts';
+import {
+  ACCOUNTS,
+  type KeyPage,
+  type PageRequest,
+  resourcesIn,
+  type SourceKey,
+  type SourcePage,
+} from '../source/source.ts';
 import { fetchApart } from './children.ts';
 import { shortOf, tooShort } from './download.ts';
 import { deleteUnseen } from './purge.ts';
@@ -86,7 +92,7 @@ async function walk(copy: Copy, collection: string): Promise<void> {
   if (begun.kind !== 'walking') return;
   // Accounts have no windows: the first walk of each sweep brings the records.
   const brings = collection === ACCOUNTS && begun.round === 1;
-  const fetch = (place: Place): Promise<SweptPage> =>
+  const fetch = (place: PageRequest): Promise<SweptPage> =>
     brings ? feed.page(collection, { kind: 'all' }, place) : feed.keys(collection, place);
   let { digest, keys: done } = begun;
   for await (const page of pagesFrom(

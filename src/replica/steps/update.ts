@@ -5,7 +5,7 @@ import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { LoadEvent } from '../machine/load.ts';
-import { edgesOf, type Place, type SourcePage, type Walk } from '../source/source.ts';
+import { edgesOf, type PageRequest, type SourcePage, type Walk } from '../source/source.ts';
 import { childrenOfUpdated, fetchApart } from './children.ts';
 import { masksAfter, settledAt, showsOtherFields } from './download.ts';
 import { witnessesAfter } from './witnesses.ts';
@@ -99,7 +99,7 @@ async function readPass(copy: Copy, resource: string, window: Walk, isLast: bool
   const { book, feed, sizeOf, tell } = copy;
   const state = book.load(resource);
   if (state.kind !== 'updating') return;
-  const fetch = (place: Place) => feed.page(resource, window, place);
+  const fetch = (place: PageRequest) => feed.page(resource, window, place);
   const keyField = (await copy.store.model()).resource(resource).key;
   let done = state.rows;
   for await (const page of pagesFrom(fetch, state.position, sizeOf(resource))) {

@@ -5,11 +5,11 @@
  * either. The first that is as it was proves that all before it is as it was.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
-import type { BookChange } from '../copy/book.ts';
+import type { BookChange } from '../checkpoint/checkpoint.ts';
+import type { Witness } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';
-import type { Witness } from '../copy/states.ts';
-import { RECORD } from '../copy/wanted.ts';
+import { RECORD } from '../copy/pending-fetches.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { edgesOf, type SourceItem, type SourcePage } from '../source/source.ts';
 

@@ -4,8 +4,8 @@ import { type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary
 import { isDerived } from '../../records/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../records/parsed-record.ts';
 import { stampsAsOwn } from '../../records/settings.ts';
+import { isObject } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
-import { isObject } from '../json.ts';
 import { type Served, servedRecords } from './served.ts';
 
 /** Records whose copies are read at once; their keys stand in one filter. */

@@ -1,7 +1,7 @@
 /** Keys that stand on one side alone. */
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';
-import { RECORD } from '../copy/wanted.ts';
+import { RECORD } from '../copy/pending-fetches.ts';
 import type { Tally } from './tally.ts';
 
 /** The order of keys: by bytes of UTF-8 (I1). */

@@ -8,7 +8,7 @@ import { stampsAsOwn } from '../../records/settings.ts';
 import { digestRange } from '../../store/digest.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
-import type { Source, SourceDigest } from '../source/source.ts';
+import type { SourceDigest, SourceRanges } from '../source/source.ts';
 import { everything } from './everything.ts';
 
 /** Records of a range. */
@@ -23,12 +23,6 @@ export interface ComparedRange extends SourceDigest {
   readonly isEqual: boolean;
 }
 
-/** A source with digests. */
-export type Digesting = Source & Required<Pick<Source, 'digests' | 'after'>>;
-
-export const isDigesting = (source: Source): source is Digesting =>
-  source.digests !== undefined && source.after !== undefined;
-
 /**
  * Whether a copy can be compared by digests: its texts are those of the source, of one source alone, under the names that
  * the source gives.
@@ -37,7 +31,7 @@ export async function canCompareRanges({ book, feed, store }: Copy): Promise<boo
   const { settings } = await store.model();
   const sources = (await store.ledger.sources()).filter((name) => !name.includes(':'));
   return (
-    isDigesting(feed) &&
+    feed.ranges !== undefined &&
     settings.agentsFrom === 'records' &&
     !stampsAsOwn(settings) &&
     sources.length === 1 &&
@@ -50,8 +44,8 @@ export async function canCompareRanges({ book, feed, store }: Copy): Promise<boo
  * @throws RequestFailure `rejected` before the first range, when the source gives no digests after all
  */
 export async function* compareRanges(
-  { store, environment }: Copy,
-  feed: Digesting,
+  { feed, store, environment }: Copy,
+  source: SourceRanges,
   resource: string,
 ): AsyncGenerator<ComparedRange> {
   const model = await store.model();
@@ -75,13 +69,13 @@ export async function* compareRanges(
   };
   const files = { base: '', role: view.role.name, expires: 0 };
   let after = '';
-  for (let coming: Answer | undefined = feed.digests(resource, after, SIZE); coming !== undefined; ) {
+  for (let coming: Answer | undefined = source.digests(resource, after, SIZE); coming !== undefined; ) {
     const answer: Awaited<Answer> = await coming;
     const { ranges, more } = answer;
     const end: string | undefined = ranges.at(-1)?.last;
     if (more && end === undefined) throw new RequestFailure('transient', 'The source gave no ranges');
     // The source sums up the next ranges while these are compared, and no further.
-    coming = more && end !== undefined ? feed.digests(resource, end, SIZE) : undefined;
+    coming = more && end !== undefined ? source.digests(resource, end, SIZE) : undefined;
     coming?.catch(() => undefined); // told when it is waited for
     for (const range of ranges) {
       const position =
@@ -94,4 +88,4 @@ export async function* compareRanges(
   }
 }
 
-type Answer = ReturnType<Digesting['digests']>;
+type Answer = ReturnType<SourceRanges['digests']>;

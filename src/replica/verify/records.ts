@@ -4,12 +4,12 @@
  */
 import { SOURCE_STAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { collectionOf } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';
-import { type Intake, readPage } from '../copy/intake.ts';
-import { CHILDREN, RECORD, wantedApart } from '../copy/wanted.ts';
+import { CHILDREN, RECORD, wantedApart } from '../copy/pending-fetches.ts';
+import { type Intake, readPage } from '../copy/read-page.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
+import { collectionOf } from '../source/source.ts';
 import { type Compared, compareRecords, type Replica } from './compare.ts';
 import { completeUpTo } from './complete.ts';
 import { nameOf } from './quarantine.ts';

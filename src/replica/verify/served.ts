@@ -6,8 +6,8 @@
 import type { FileSigning, RecordQuery, ResoShape } from '../../compile/read.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
+import { isObject } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
-import { isObject } from '../json.ts';
 import { everything } from './everything.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -3,22 +3,21 @@
  * record. What differs in a record is for `records.ts` to tell.
  */
 import { findNavigation } from '../../dictionary/index.ts';
-import { resourcesIn } from '../copy/collections.ts';
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';
+import { RECORD } from '../copy/pending-fetches.ts';
 import { pagesFrom } from '../copy/walk.ts';
-import { RECORD } from '../copy/wanted.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';
-import { ACCOUNTS, type Place, type SourcePage } from '../source/source.ts';
+import {
+  ACCOUNTS,
+  type PageRequest,
+  resourcesIn,
+  type SourcePage,
+  type SourceRanges,
+} from '../source/source.ts';
 import { completeUpTo, whyIncomplete } from './complete.ts';
 import { compareKeys, findExtra } from './keys.ts';
-import {
-  type ComparedRange,
-  canCompareRanges,
-  compareRanges,
-  type Digesting,
-  isDigesting,
-} from './ranges.ts';
+import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
 import { compareItems, comparePage, lookAgain, type Suspect } from './records.ts';
 import { type Verified, withDifferences } from './results.ts';
 import { addMembers, emptyTally, type Tally } from './tally.ts';
@@ -41,7 +40,7 @@ export async function verifyCollection(
 ): Promise<readonly Verified[]> {
   const { feed, name, sizeOf, store } = copy;
   const tally = emptyTally(met);
-  const fetch = async (place: Place): Promise<SourcePage> => {
+  const fetch = async (place: PageRequest): Promise<SourcePage> => {
     if (sample === undefined) return feed.page(collection, { kind: 'all' }, place);
     return { ...(await feed.keys(collection, place)), items: [], broken: [], masked: [], open: [] };
   };
@@ -90,20 +89,21 @@ async function verifyRanges(
   onProgress: VerifyOptions['onProgress'],
 ): Promise<{ readonly equal: number } | undefined> {
   const { feed, store } = copy;
-  if (collection === ACCOUNTS || !isDigesting(feed) || !(await canCompareRanges(copy))) return undefined;
+  const source = feed.ranges;
+  if (collection === ACCOUNTS || source === undefined || !(await canCompareRanges(copy))) return undefined;
   const resource = (await store.model()).resource(collection);
   let equal = 0;
   let done = 0;
   let last = '';
   try {
-    for await (const range of compareRanges(copy, feed, collection)) {
+    for await (const range of compareRanges(copy, source, collection)) {
       if (range.isEqual) {
         equal += range.rows;
         for (const [name, number] of Object.entries(range.members)) {
           const target = findNavigation(resource, name)?.target;
           if (target !== undefined) addMembers(tally, target, number, number);
         }
-      } else await readRange(copy, feed, collection, range, tally);
+      } else await readRange(copy, source, collection, range, tally);
       last = range.last;
       done += range.rows;
       onProgress?.(collection, done, undefined);
@@ -120,7 +120,7 @@ async function verifyRanges(
 /** Records of a range that is not the same on both sides, one by one. */
 async function readRange(
   copy: Copy,
-  feed: Digesting,
+  source: SourceRanges,
   collection: string,
   { after, last, rows }: ComparedRange,
   tally: Tally,
@@ -131,7 +131,7 @@ async function readRange(
   let asked = rows;
   const isWithin = (key: string): boolean => compareKeys(key, last) <= 0;
   for (let key = after; key === after || compareKeys(key, last) < 0; ) {
-    const { page, size } = await pageAfter(feed, collection, key, asked);
+    const { page, size } = await pageAfter(source, collection, key, asked);
     asked = size;
     const keys = page.keys.filter((each) => isWithin(each.key));
     const names = new Set(keys.map((each) => each.key));
@@ -152,17 +152,17 @@ async function readRange(
 
 /** A page after a key, as large as can be read. */
 async function pageAfter(
-  feed: Digesting,
+  source: SourceRanges,
   collection: string,
   key: string,
   most: number,
 ): Promise<{ readonly page: SourcePage; readonly size: number }> {
   for (let size = most; ; size = Math.ceil(size / 2)) {
     try {
-      return { page: await feed.after(collection, key, size), size };
+      return { page: await source.after(collection, key, size), size };
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      if (size === 1) return { page: await feed.after(collection, key, size, true), size };
+      if (size === 1) return { page: await source.after(collection, key, size, true), size };
     }
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { ImageFolder, type ImageOutcome } from '../../../src/replica/floorplans/images.ts';
-import type { Reach } from '../../../src/replica/http/reach.ts';
+import type { Egress } from '../../../src/replica/http/egress-policy.ts';
 import { networkTransport } from '../../../src/replica/http/transport.ts';
 import { fileNameOf } from '../../../src/replica/media/file-name.ts';
 import { place } from '../../cli/run.ts';
@@ -17,7 +17,7 @@ const LARGEST = 1000;
 const MINUTE = 60_000;
 const PICTURE = { headers: { 'content-type': 'image/png' }, body: 'picture' };
 
-async function images(t: TestContext, handler: Handler, reach: Reach = 'public') {
+async function images(t: TestContext, handler: Handler, egress: Egress = 'public') {
   const server = await listen(t, handler);
   const transport = networkTransport();
   t.after(() => transport.close());
@@ -30,7 +30,7 @@ async function images(t: TestContext, handler: Handler, reach: Reach = 'public')
   const environment = { clock: { ...testClock(), sleep }, random: () => 0, transport };
   const { signal } = new AbortController();
   const root = new URL(`${server.origin}/Reso/`);
-  const own = new ImageFolder({ environment, signal, folder, root, reach, largest: LARGEST });
+  const own = new ImageFolder({ environment, signal, folder, root, egress, largest: LARGEST });
   const get = (MediaURL: string | null, MediaKey = 'P'): Promise<ImageOutcome> =>
     own.download({ MediaKey, MediaURL });
   return { ...server, folder, get, stored: (): string[] => readdirSync(folder).toSorted() };

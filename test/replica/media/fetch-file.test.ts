@@ -27,7 +27,7 @@ function ask(transport: Transport, address: string, { clock = manualClock(), wis
   const { signal } = new AbortController();
   return fetchFile(
     { transport, clock, random: () => 0.5 },
-    { address, signal, reach: 'any', largest: 1000, ...wish },
+    { address, signal, egress: 'any', largest: 1000, ...wish },
     async (content, type) => ({ text: await textOf(content), type }),
   );
 }
@@ -61,7 +61,7 @@ test('a redirect into a private network is refused', async (t) => {
     wish.url.startsWith('http://1.1.1.1/')
       ? { status: 301, headers: { location: `${origin}/metrics` }, body: emptyBody() }
       : transport(wish);
-  await assert.rejects(ask(outside, 'http://1.1.1.1/a.jpg', { wish: { reach: 'public' } }), {
+  await assert.rejects(ask(outside, 'http://1.1.1.1/a.jpg', { wish: { egress: 'public' } }), {
     kind: 'refused',
     message: '127.0.0.1 is in a private network; --media-private-hosts lets it be asked',
   });
@@ -108,7 +108,7 @@ test('a file that says that it is too large is not read; one that ends before it
   );
   let isTaken = false;
   const { signal } = new AbortController();
-  const wish = { address: `${origin}/large`, signal, reach: 'any', largest: 1000 } as const;
+  const wish = { address: `${origin}/large`, signal, egress: 'any', largest: 1000 } as const;
   const taking = fetchFile({ transport, clock: manualClock(), random: () => 0.5 }, wish, async () => {
     isTaken = true;
   });
@@ -174,7 +174,7 @@ test('a body of the real network that stalls is given up, and its connection wit
   const clock = manualClock();
   const { origin, open, transport } = await server(t, () => ({ body: 'beginning', stalls: true }));
   const { signal } = new AbortController();
-  const wish = { address: `${origin}/`, signal, reach: 'any', largest: 1000 } as const;
+  const wish = { address: `${origin}/`, signal, egress: 'any', largest: 1000 } as const;
   const taking = fetchFile({ transport, clock, random: () => 0.5 }, wish, async (content) => {
     for await (const _ of content) void clock.advance(MINUTE);
   });

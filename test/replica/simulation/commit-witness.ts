@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ParsedRecord } from '../../../src/records/parsed-record.ts';
-import { collectionOf } from '../../../src/replica/copy/collections.ts';
-import { readState } from '../../../src/replica/copy/states.ts';
+import { readState } from '../../../src/replica/checkpoint/notes.ts';
 import type { LoadState } from '../../../src/replica/machine/load.ts';
 import type { SweepState } from '../../../src/replica/machine/sweep.ts';
-import { ACCOUNTS } from '../../../src/replica/source/source.ts';
+import { ACCOUNTS, collectionOf } from '../../../src/replica/source/source.ts';
 import type { Ledger, LedgerChange } from '../../../src/store/ledger.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { WriteReport } from '../../../src/store/write/report.ts';

@@ -1,5 +1,5 @@
 import { makeRandom } from 'plat-demo';
-import type { BudgetLimits } from '../../../src/replica/http/budget.ts';
+import type { BudgetLimits } from '../../../src/replica/http/rate-budget.ts';
 import { FAULTS, type Fault } from './network.ts';
 import { CHANGES, type Change } from './source.ts';
 

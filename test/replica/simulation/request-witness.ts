@@ -1,4 +1,4 @@
-import type { BudgetLimits } from '../../../src/replica/http/budget.ts';
+import type { BudgetLimits } from '../../../src/replica/http/rate-budget.ts';
 import type { TransportRequest } from '../../../src/replica/http/transport.ts';
 import { isLaterPage, walkOf } from './network.ts';
 import type { Plan } from './plan.ts';

@@ -1,8 +1,8 @@
 /** A client of a server on loopback, with time of its own. */
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
-import type { Allowance } from '../../../src/replica/http/allowance.ts';
 import { type ClientOptions, SourceClient } from '../../../src/replica/http/client.ts';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
+import type { Allowance } from '../../../src/replica/http/rate-budget.ts';
 import { networkTransport } from '../../../src/replica/http/transport.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';

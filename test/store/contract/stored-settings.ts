@@ -1,7 +1,7 @@
 /** What a store keeps of itself is read as input is: a row that plat does not write there is named in one line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readState } from '../../../src/replica/copy/states.ts';
+import { readState } from '../../../src/replica/checkpoint/notes.ts';
 import type { Engine } from '../../support/engine.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 

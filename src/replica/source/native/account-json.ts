@@ -1,91 +1,99 @@
-import { isObject } from '../../json.ts';
-import type { SourceItem } from '../source.ts';
+/** Accounts of the native interface as Members and Offices (reference: native-v1, Accounts). */
+import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { MASK, type SourceItem } from '../source.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+/** How an account becomes a record. */
+interface AccountMapping {
+  /** From fields of the record to members of the account. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly email: string;
+  /** From types of phones to fields. */
+  readonly phones: ReadonlyMap<unknown, string>;
+  /** The field of the primary phone, whatever its type. */
+  readonly preferred: string;
+}
 
-const MASK = '********';
+const COMMON = {
+  OriginatingSystemName: 'Mls',
+  OriginatingSystemID: 'MlsId',
+  ModificationTimestamp: 'ModificationTimestamp',
+} as const;
 
-/** From the types of phones to fields of a Member. */
-const MEMBER_PHONES: ReadonlyMap<unknown, string> = new Map([
-  ['Preferred', 'MemberPreferredPhone'],
-  ['Mobile', 'MemberMobilePhone'],
-  ['Direct', 'MemberDirectPhone'],
-  ['Office', 'MemberOfficePhone'],
-  ['Home', 'MemberHomePhone'],
-  ['Toll Free', 'MemberTollFreePhone'],
-  ['Fax', 'MemberFax'],
+const MAPPINGS: ReadonlyMap<unknown, AccountMapping> = new Map([
+  [
+    'Member',
+    {
+      fields: {
+        MemberKey: 'Id',
+        MemberFullName: 'Name',
+        MemberFirstName: 'FirstName',
+        MemberLastName: 'LastName',
+        MemberStatus: 'Status',
+        MemberStateLicense: 'LicenseNumber',
+        OfficeKey: 'OfficeId',
+        OfficeName: 'Office',
+        ...COMMON,
+      },
+      email: 'MemberEmail',
+      phones: new Map([
+        ['Preferred', 'MemberPreferredPhone'],
+        ['Mobile', 'MemberMobilePhone'],
+        ['Direct', 'MemberDirectPhone'],
+        ['Office', 'MemberOfficePhone'],
+        ['Home', 'MemberHomePhone'],
+        ['Toll Free', 'MemberTollFreePhone'],
+        ['Fax', 'MemberFax'],
+      ]),
+      preferred: 'MemberPreferredPhone',
+    },
+  ],
+  [
+    'Office',
+    {
+      fields: {
+        OfficeKey: 'Id',
+        OfficeName: 'Name',
+        OfficeStatus: 'Status',
+        OfficeCorporateLicense: 'LicenseNumber',
+        FranchiseAffiliation: 'Company',
+        MainOfficeKey: 'CompanyId',
+        ...COMMON,
+      },
+      email: 'OfficeEmail',
+      phones: new Map([
+        ['Office', 'OfficePhone'],
+        ['Fax', 'OfficeFax'],
+      ]),
+      preferred: 'OfficePhone',
+    },
+  ],
 ]);
-const OFFICE_PHONES: ReadonlyMap<unknown, string> = new Map([
-  ['Office', 'OfficePhone'],
-  ['Fax', 'OfficeFax'],
-]);
 
-/**
- * An account as a Member or an Office (reference: native-v1, Accounts).
- * @returns undefined for what is no account
- */
-export function accountItem(account: Json): SourceItem | undefined {
-  if (account.UserType === 'Member') return { resource: 'Member', json: clean(member(account)) };
-  if (account.UserType === 'Office') return { resource: 'Office', json: clean(office(account)) };
-  return undefined;
+/** The resource of an account; undefined if it is neither a person nor an office. */
+export const resourceOfAccount = ({ UserType: type }: JsonObject): string | undefined =>
+  typeof type === 'string' && MAPPINGS.has(type) ? type : undefined;
+
+/** An account as a Member or an Office, without absent and masked values; undefined for any other. */
+export function accountItem(account: JsonObject): SourceItem | undefined {
+  const resource = resourceOfAccount(account);
+  const mapping = MAPPINGS.get(resource);
+  if (resource === undefined || mapping === undefined) return undefined;
+  const { fields, email, phones, preferred } = mapping;
+  const json = new Map(Object.entries(fields).map(([field, name]) => [field, account[name]]));
+  json.set(email, primaryOf(account.Emails, 'Address'));
+  for (const phone of listOf(account.Phones)) {
+    const field = phones.get(phone.Type);
+    if (field !== undefined) json.set(field, json.get(field) ?? phone.Number);
+  }
+  json.set(preferred, json.get(preferred) ?? primaryOf(account.Phones, 'Number'));
+  const given = [...json].filter(([, value]) => value !== undefined && value !== MASK && value !== '');
+  return { resource, json: Object.fromEntries(given) };
 }
 
-/** Without what is not there, and without masks. */
-function clean(json: Json): Json {
-  return Object.fromEntries(
-    Object.entries(json).filter(([, value]) => value !== undefined && value !== MASK && value !== ''),
-  );
-}
+const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-function member(account: Json): Json {
-  return {
-    MemberKey: account.Id,
-    MemberFullName: account.Name,
-    MemberFirstName: account.FirstName,
-    MemberLastName: account.LastName,
-    MemberStatus: account.Status,
-    MemberStateLicense: account.LicenseNumber,
-    OfficeKey: account.OfficeId,
-    OfficeName: account.Office,
-    OriginatingSystemName: account.Mls,
-    OriginatingSystemID: account.MlsId,
-    ModificationTimestamp: account.ModificationTimestamp,
-    MemberEmail: firstOf(account.Emails, 'Address'),
-    ...phones(account.Phones, MEMBER_PHONES, 'MemberPreferredPhone'),
-  };
-}
-
-function office(account: Json): Json {
-  return {
-    OfficeKey: account.Id,
-    OfficeName: account.Name,
-    OfficeStatus: account.Status,
-    OfficeCorporateLicense: account.LicenseNumber,
-    FranchiseAffiliation: account.Company,
-    MainOfficeKey: account.CompanyId,
-    OriginatingSystemName: account.Mls,
-    OriginatingSystemID: account.MlsId,
-    ModificationTimestamp: account.ModificationTimestamp,
-    OfficeEmail: firstOf(account.Emails, 'Address'),
-    ...phones(account.Phones, OFFICE_PHONES, 'OfficePhone'),
-  };
-}
-
-const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
-
-/** The primary entry of a list, or else its first. */
-function firstOf(list: unknown, name: string): unknown {
+/** A member of the primary entry of a list, or else of its first. */
+function primaryOf(list: unknown, name: string): unknown {
   const entries = listOf(list);
   return (entries.find((entry) => entry.Primary === true) ?? entries[0])?.[name];
-}
-
-function phones(list: unknown, fields: ReadonlyMap<unknown, string>, preferred: string): Json {
-  const found: Record<string, unknown> = {};
-  for (const entry of listOf(list)) {
-    const field = fields.get(entry.Type);
-    if (field !== undefined) found[field] ??= entry.Number;
-  }
-  const primary = firstOf(list, 'Number');
-  if (primary !== undefined) found[preferred] ??= primary;
-  return found;
 }

@@ -1,27 +1,17 @@
+/** Listings of the native interface under the dictionary's names, with their collections. It asks nobody. */
 import { videoHtml } from '../../../compile/text/video-html.ts';
 import { type Resource, ROOM_LABELS, UNIT_LABELS } from '../../../dictionary/index.ts';
-import { isObject } from '../../json.ts';
+import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { MASK } from '../source.ts';
+import { customValues, type NameOf } from './custom-fields.ts';
 
-/** What stands in the place of a value that the key may not see; never data (reference: consumer, trap 12). */
-const MASK = '********';
-
-export interface MappedListing {
-  readonly json: Readonly<Record<string, unknown>>;
-  readonly masked: readonly string[];
-}
-
-type Json = Readonly<Record<string, unknown>>;
-
-/** From group and label of a custom field to its API name. */
-export type NameOf = (group: string, label: string) => string;
-
-/** An expansion of a listing: the collection it belongs to, and how one of its records becomes one of that. */
-interface Part {
+/** An expansion of a listing: the collection that it belongs to, and how one of its records is mapped. */
+interface Expansion {
   readonly collection: string;
-  readonly map: (part: Json) => Json;
+  readonly map: (part: JsonObject) => JsonObject;
 }
 
-const PARTS: ReadonlyMap<string, Part> = new Map([
+const EXPANSIONS: ReadonlyMap<string, Expansion> = new Map([
   ['Photos', { collection: 'Media', map: photo }],
   ['FloorPlans', { collection: 'Media', map: floorPlan }],
   ['Videos', { collection: 'Media', map: video }],
@@ -35,24 +25,29 @@ const PARTS: ReadonlyMap<string, Part> = new Map([
   ['OpenHouses', { collection: 'OpenHouses', map: openHouse }],
 ]);
 
+/** From the native names of a resource's fields to those of the dictionary. */
+export const nativeToReso = (resource: Resource): ReadonlyMap<string, string> =>
+  new Map([...resource.fields.values()].map((field) => [field.nativeName, field.name]));
+
 /**
- * A native listing under the dictionary's names. Collections are given as far as the listing was expanded with them.
+ * A native listing under the dictionary's names, with the collections that it was expanded with; undefined for what is
+ * not a listing. The names of masked fields are apart.
  * @param names from native names to those of the dictionary
  */
 export function listingJson(
-  listing: Json,
+  listing: JsonObject,
   names: ReadonlyMap<string, string>,
   nameOf: NameOf,
-): MappedListing | undefined {
+): { readonly json: JsonObject; readonly masked: readonly string[] } | undefined {
   const { StandardFields: fields } = listing;
   if (!isObject(fields)) return undefined;
-  // A source's names are entries here, never members of an object: some mean something there.
+  // A source's names are entries of a map, never members of an object: some, such as __proto__, mean something there.
   const json = new Map<string, unknown>();
   const masked: string[] = [];
   const collections = new Map<string, Members>();
   for (const [name, value] of Object.entries(fields)) {
-    const part = PARTS.get(name);
-    if (part !== undefined && Array.isArray(value)) addPart(collections, part, value);
+    const expansion = EXPANSIONS.get(name);
+    if (expansion !== undefined && Array.isArray(value)) addMembers(collections, expansion, value);
     else if (value === MASK) masked.push(name);
     else json.set(names.get(name) ?? name, value);
   }
@@ -66,50 +61,39 @@ export function listingJson(
   return { json: Object.fromEntries(json), masked };
 }
 
-/** Members of a collection, by their keys, and what is no record: it is put aside where the listing is read. */
+/** Members of a collection by their keys, and what is not a record: it is quarantined where the listing is read. */
 interface Members {
-  readonly records: Map<unknown, Json>;
+  readonly records: Map<unknown, JsonObject>;
   readonly others: unknown[];
 }
 
-/** A floor plan is a photo, too: the form that says more wins. */
-function addPart(
+/** A floor plan is among the photos as well: the form that says more wins. */
+function addMembers(
   collections: Map<string, Members>,
-  { collection, map }: Part,
+  { collection, map }: Expansion,
   parts: readonly unknown[],
 ): void {
-  const members = collections.get(collection) ?? { records: new Map<unknown, Json>(), others: [] };
+  const members = collections.get(collection) ?? { records: new Map<unknown, JsonObject>(), others: [] };
   const { records, others } = members;
   collections.set(collection, members);
-  for (const [place, part] of parts.entries()) {
+  for (const [index, part] of parts.entries()) {
     if (!isObject(part)) {
       others.push(part);
       continue;
     }
     const mapped = Object.fromEntries(Object.entries(map(part)).filter(([, value]) => value !== undefined));
     // The interface gives media in their order, and no number for it.
-    const order = collection === 'Media' ? { Order: place } : {};
+    const order = collection === 'Media' ? { Order: index } : {};
     // Records without a key are not one record.
     const key = part.Id ?? part;
     records.set(key, { ...order, ...records.get(key), ...mapped });
   }
 }
 
-const PHOTO_URIS = [
-  'UriLarge',
-  'Uri2048',
-  'Uri1600',
-  'Uri1280',
-  'Uri1024',
-  'Uri800',
-  'Uri640',
-  'Uri300',
-  'UriThumb',
-];
-const PLAN_CAPTION = 'Floor Plan';
+const PHOTO_URIS = 'UriLarge Uri2048 Uri1600 Uri1280 Uri1024 Uri800 Uri640 Uri300 UriThumb'.split(' ');
 
-function photo(part: Json): Json {
-  const isPlan = part.Caption === PLAN_CAPTION;
+function photo(part: JsonObject): JsonObject {
+  const isPlan = part.Caption === 'Floor Plan';
   return {
     MediaKey: part.Id,
     MediaCategory: isPlan ? 'Floor Plan' : 'Photo',
@@ -120,7 +104,7 @@ function photo(part: Json): Json {
   };
 }
 
-function floorPlan(part: Json): Json {
+function floorPlan(part: JsonObject): JsonObject {
   return {
     MediaKey: part.Id,
     MediaCategory: 'Floor Plan',
@@ -132,28 +116,23 @@ function floorPlan(part: Json): Json {
   };
 }
 
-/** What the type of a video says of one of which nothing is known. */
-const BRANDED = 'branded';
-
-/** Whether the HTML is what any plat makes of the address and the name, and no data. */
-function isDerivedHtml({ ObjectHtml: html, Uri: uri, Name: name }: Json): boolean {
-  const address = typeof uri === 'string' ? uri : '';
-  return html === videoHtml(address, typeof name === 'string' ? name : null);
-}
-
-function video(part: Json): Json {
+function video(part: JsonObject): JsonObject {
+  const { ObjectHtml: html, Uri: uri, Name: name } = part;
+  // HTML that any plat makes of the address and the name is not data.
+  const derived = videoHtml(typeof uri === 'string' ? uri : '', typeof name === 'string' ? name : null);
   return {
     MediaKey: part.Id,
     MediaCategory: 'Video',
-    MediaURL: part.Uri,
-    MediaHTML: isDerivedHtml(part) ? undefined : part.ObjectHtml,
-    MediaType: part.Type === BRANDED ? undefined : part.Type,
-    ShortDescription: part.Name,
+    MediaURL: uri,
+    MediaHTML: html === derived ? undefined : html,
+    // The interface says `branded` of a video of which nothing is known.
+    MediaType: part.Type === 'branded' ? undefined : part.Type,
+    ShortDescription: name,
     LongDescription: part.Caption,
   };
 }
 
-function tour(part: Json): Json {
+function tour(part: JsonObject): JsonObject {
   return {
     MediaKey: part.Id,
     MediaCategory: part.Type === 'unbranded' ? 'Unbranded Virtual Tour' : 'Branded Virtual Tour',
@@ -162,16 +141,16 @@ function tour(part: Json): Json {
   };
 }
 
-function document(part: Json): Json {
+function document(part: JsonObject): JsonObject {
   return { MediaKey: part.Id, MediaCategory: 'Document', MediaURL: part.Uri, ShortDescription: part.Name };
 }
 
-function openHouse(part: Json): Json {
+function openHouse(part: JsonObject): JsonObject {
   const [, month = '', day = '', year] =
     /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(typeof part.Date === 'string' ? part.Date : '') ?? [];
   return {
     OpenHouseKey: part.Id,
-    // What is no date in the interface's form is given on as it is: as such it is put aside, and told.
+    // A text that is not a date of the interface is passed on as it is, so that it is quarantined and reported.
     OpenHouseDate:
       year === undefined ? part.Date : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
     OpenHouseStartTime: part.OpenHouseStartTimestamp,
@@ -180,8 +159,8 @@ function openHouse(part: Json): Json {
   };
 }
 
-/** `Fields: [{"Room Name":"Bedroom"}, …]` under the dictionary's names; labels that it does not have are kept. */
-function labelled(part: Json, labels: ReadonlyMap<string, string>): Record<string, unknown> {
+/** `Fields: [{"Room Name":"Bedroom"}, …]` under the dictionary's names; labels that it does not have are left out. */
+function labelled(part: JsonObject, labels: ReadonlyMap<string, string>): JsonObject {
   const names = new Map([...labels].map(([name, label]) => [label, name]));
   const fields: unknown[] = Array.isArray(part.Fields) ? part.Fields : [];
   const entries = fields.filter(isObject).flatMap((field) => Object.entries(field));
@@ -191,22 +170,4 @@ function labelled(part: Json, labels: ReadonlyMap<string, string>): Record<strin
       return name === undefined ? [] : [[name, value]];
     }),
   );
-}
-
-/** `CustomFields: [{"Main": [{"Group": [{"Field": value}]}], "Details": [...]}]` as names and values. */
-export function customValues(listing: Json, nameOf: NameOf): [string, unknown][] {
-  const objects = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
-  return objects(listing.CustomFields)
-    .flatMap((sections) => Object.values(sections).flatMap(objects))
-    .flatMap((groups) => Object.entries(groups))
-    .flatMap(([group, fields]) =>
-      objects(fields).flatMap((field) =>
-        Object.entries(field).map(([label, value]): [string, unknown] => [nameOf(group, label), value]),
-      ),
-    );
-}
-
-/** From the native names of a resource's fields to those of the dictionary. */
-export function nativeToReso(resource: Resource): ReadonlyMap<string, string> {
-  return new Map([...resource.fields.values()].map((field) => [field.nativeName, field.name]));
 }

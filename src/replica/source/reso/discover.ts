@@ -1,13 +1,13 @@
-import { hash } from 'node:crypto';
-import type { Dictionary } from '../../../dictionary/index.ts';
+/** Finds out what a RESO server can do: from its metadata, and by asking it for a few records. */
+import { type Dictionary, REPLICA_STAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
-import { isTooLarge, RequestFailure } from '../../http/failure.ts';
-import { readEpoch, readJson, readView } from '../answer.ts';
-import type { Capabilities, Shown, Source } from '../source.ts';
-import { foreignFields } from './foreign-fields.ts';
-import { type EntityShape, parseMetadata, type SourceMetadata } from './metadata.ts';
-import { probeRecords, type RecordWays } from './probe-records.ts';
+import { isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
+import { isFromPlat, NOTHING_SHOWN, readJson, readPlatHeaders, type ShownFacts, shownOf } from '../answer.ts';
+import type { Capabilities, Source } from '../source.ts';
+import { givenLink } from './lists.ts';
+import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
+import { probeRecords } from './probe-records.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
 
 export interface DiscoverOptions {
@@ -18,22 +18,20 @@ export interface DiscoverOptions {
   readonly resources: readonly string[];
   /** Of these, those that the source may lack; any other is an error. */
   readonly mayLack: readonly string[];
-  /** The field that windows are on; undefined: the source's own stamp if it has one, else ModificationTimestamp. */
+  /** The field that windows are on; undefined: the source's own timestamp if it has one, else ModificationTimestamp. */
   readonly windowField: string | undefined;
 }
 
 /** The collections of a listing by the specification's names (4.2), for a source without metadata. */
 const SPECIFIED = ['Media', 'Unit', 'Room', 'OpenHouse'];
-/** Collections of a listing in the dictionary's names, and the other names that sources use. */
+/** Collections of a listing by the dictionary's names, and the other names that sources use. */
 const KNOWN: readonly (readonly string[])[] = [
   ['Media'],
   ['UnitTypes', 'UnitType', 'Unit', 'Units', 'PropertyUnitTypes'],
   ['Rooms', 'Room', 'PropertyRooms'],
   ['OpenHouses', 'OpenHouse'],
 ];
-const REPLICA_STAMP = 'ReplicaModificationTimestamp';
 
-/** Finds out what a RESO server can do: from its metadata, and by asking it for one listing. */
 export async function discoverReso(options: DiscoverOptions): Promise<Source> {
   const { client, root, dictionary, resources } = options;
   const { metadata } = await readMetadata(client, root);
@@ -46,22 +44,18 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
   }
   const known = resources.filter((name) => !lacking.includes(name));
   const first = known.find((name) => name === 'Property') ?? known[0] ?? 'Property';
-  const firstKey = dictionary.resources.get(first)?.key ?? 'ListingKey';
-  const probe = await probeCollection(client, `${root}${first}`, firstKey);
+  const collection = `${root}${first}`;
+  const key = dictionary.resources.get(first)?.key ?? 'ListingKey';
+  const probe = await probeCollection(client, collection, key);
   const expansions = await workingExpansions(client, root, known, metadata);
-  const ways = probe.isPlat
-    ? undefined
-    : await probeRecords({
-        client,
-        collection: `${root}${first}`,
-        key: firstKey,
-        hasChildren: first === 'Property' && expansions.length === 0,
-      });
-  const windowField = options.windowField ?? stampOf(metadata);
+  const hasChildren = first === 'Property' && expansions.length === 0;
+  const access = probe.isPlat ? {} : await probeRecords({ client, collection, key, hasChildren });
+  const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_STAMP) === true;
+  const windowField = options.windowField ?? (isReplica ? REPLICA_STAMP : 'ModificationTimestamp');
   const capabilities: Capabilities = {
     interface: 'reso',
     isPlat: probe.isPlat,
-    children: expansions.length > 0 ? 'expanded' : ways?.childrenAt === undefined ? 'none' : 'per-listing',
+    children: expansions.length > 0 ? 'expanded' : 'childrenAt' in access ? 'per-listing' : 'none',
     expansions: expansions.length > 0 ? expansions : SPECIFIED,
     windowField,
     pagesByLink: probe.topMeans !== 'offset',
@@ -69,7 +63,7 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
     asksForMany: probe.isPlat,
     resources: known,
     lacking,
-    ...(ways === undefined ? {} : waysOf(ways)),
+    ...access,
   };
   return resoSource({
     client,
@@ -78,71 +72,51 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
     dictionary,
     foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
     topMeans: probe.topMeans,
-    shown: async () => digests(await readMetadata(client, root)),
-    // A source's own stamp need not stand in all of its resources.
+    shown: async () => shownOf(await readMetadata(client, root)),
+    // A source's own timestamp need not be in all of its resources.
     windowField: (name) =>
-      shapeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,
+      typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,
   });
-}
-
-const waysOf = ({ childrenAt, ...ways }: RecordWays): Partial<Capabilities> =>
-  childrenAt === undefined ? ways : { ...ways, childrenAt };
-
-interface ReadMetadata {
-  readonly metadata: SourceMetadata | undefined;
-  readonly text: string;
-  /** What a plat says of the records that the key may see. */
-  readonly view: string;
-  readonly epoch: string | undefined;
-}
-
-const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
-
-function digests({ metadata, text, view, epoch }: ReadMetadata): Shown {
-  const fields = [...(metadata?.types ?? [])].flatMap(([type, { properties }]) =>
-    [...properties].map(([name, property]) => `${type}.${name} ${property.type}`),
-  );
-  return {
-    epoch,
-    revision: digest(text + view + (epoch ?? '')),
-    fingerprint: metadata === undefined ? undefined : digest([...fields.toSorted(), view].join('\n')),
-  };
 }
 
 /**
  * A source without metadata can be copied as well. One that is being restarted, and gives a page of HTML in its place,
  * is not taken for such: its fields would seem to have changed.
  */
-async function readMetadata(client: SourceClient, root: string): Promise<ReadMetadata> {
-  const read = ({ text, headers, url }: Answer): ReadMetadata => {
+async function readMetadata(
+  client: SourceClient,
+  root: string,
+): Promise<ShownFacts & { readonly metadata: SourceMetadata | undefined }> {
+  const read = (answer: Answer) => {
+    const { text, headers, url } = answer;
     if (/html/i.test(headers['content-type'] ?? '')) {
       throw new RequestFailure('transient', `${url} answered with a page of HTML`);
     }
     if (isBrokenOff(text)) throw new RequestFailure('transient', `${url} broke off before its end`);
-    return { metadata: parseMetadata(text), text, view: readView(headers), epoch: readEpoch(headers) };
+    const metadata = parseMetadata(text);
+    const fields = [...(metadata?.types ?? [])].flatMap(([type, { properties }]) =>
+      [...properties].map(([name, property]) => `${type}.${name} ${property.type}`),
+    );
+    return {
+      metadata,
+      text,
+      fields: metadata === undefined ? undefined : fields,
+      ...readPlatHeaders(answer),
+    };
   };
   try {
     return await client.get(`${root}$metadata`, read, { headers: { accept: 'application/xml' } });
   } catch (error) {
     if (isTooLarge(error) || (error instanceof RequestFailure && error.kind === 'rejected'))
-      return { metadata: undefined, text: '', view: '', epoch: undefined };
+      return { ...NOTHING_SHOWN, metadata: undefined };
     throw error;
   }
 }
 
-/** The beginning of a metadata document without its end: what it does not tell of is not gone. */
+/** The beginning of a metadata document without its end: fields that it does not name are not gone. */
 function isBrokenOff(text: string): boolean {
   const hasBegun = /<(?:\w+:)?Edmx\b/.test(text) || /^\s*(?:<\?[^>]*>?\s*)?<?$/.test(text);
   return hasBegun && !/<\/(?:\w+:)?Edmx\s*>\s*$/.test(text);
-}
-
-const shapeOf = (metadata: SourceMetadata | undefined, resource: string): EntityShape | undefined =>
-  metadata?.types.get(metadata.entitySets.get(resource) ?? resource);
-
-function stampOf(metadata: SourceMetadata | undefined): string {
-  return shapeOf(metadata, 'Property')?.properties.has(REPLICA_STAMP)
-    ? REPLICA_STAMP
-    : 'ModificationTimestamp';
 }
 
 interface Probe {
@@ -156,67 +130,61 @@ interface Probe {
  * tells nothing: by offset every server can be read.
  */
 async function probeCollection(client: SourceClient, address: string, key: string): Promise<Probe> {
-  const read = (answer: Answer) => ({ page: readJson(answer), headers: answer.headers });
+  const read = (answer: Answer) => ({ page: readJson(answer), isPlat: isFromPlat(answer) });
   const one = async (options: string): Promise<ReturnType<typeof read>> => {
     const counted = await attempt(() => client.get(`${address}?$top=1${options}&$count=true`, read));
     return counted ?? client.get(`${address}?$top=1${options}`, read);
   };
-  const { page, headers } = await one('').catch((error: unknown) => {
-    // A record that is too large is the walk's to deal with: all records are copied but this one.
+  const { page, isPlat } = await one('').catch((error: unknown) => {
+    // The walk deals with a record that is too large: all records but this one are copied.
     if (isTooLarge(error)) return one(`&$select=${key}`);
     throw error;
   });
-  const isPlat = headers['x-plat-index'] !== undefined;
   const counts = typeof page['@odata.count'] === 'number';
-  if (links(page)) return { isPlat, counts, topMeans: 'page' };
+  if (givenLink(page) !== undefined) return { isPlat, counts, topMeans: 'page' };
   const wish = { headers: { prefer: 'odata.maxpagesize=1' } };
-  // A page that is too large for one record does not heed the wish; nor does a link lie in what is read of it.
-  const linksOn = await attempt(() => client.get(address, (answer) => links(readJson(answer)), wish), false);
-  return { isPlat, counts, topMeans: linksOn === true || isPlat ? 'total' : 'offset' };
+  const hasLink = (answer: Answer): boolean => givenLink(readJson(answer)) !== undefined;
+  // A page that is too large for one record does not heed the preference; nor is a link in what is read of it.
+  const links = await attempt(() => client.get(address, hasLink, wish), false);
+  return { isPlat, counts, topMeans: links === true || isPlat ? 'total' : 'offset' };
 }
-
-const links = (page: Readonly<Record<string, unknown>>): boolean =>
-  page['@odata.nextLink'] !== undefined || page['@nextLink'] !== undefined;
 
 /**
  * The collections that the server expands, by the names that it declares. An answer that is too large to be read is one:
- * it is that of the first listing, and what is in this says nothing of the others.
+ * the first listing is so large, and that says nothing of the others.
  */
 async function workingExpansions(
   client: SourceClient,
   root: string,
   resources: readonly string[],
   metadata: SourceMetadata | undefined,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   if (!resources.includes('Property')) return [];
-  const names = metadata === undefined ? SPECIFIED : declaredCollections(metadata);
+  const declared = typeOf(metadata, 'Property')?.collections;
+  const names =
+    metadata === undefined
+      ? SPECIFIED
+      : KNOWN.flatMap((known) => known.find((name) => declared?.has(name)) ?? []);
   const works = async (list: readonly string[]): Promise<boolean> => {
     const url = `${root}Property?$top=1&$expand=${list.join(',')}`;
     return (await attempt(() => client.get(url, (answer) => readJson(answer) !== undefined), true)) === true;
   };
-  if (names.length === 0) return [];
-  if (await works(names)) return [...names];
+  if (names.length === 0 || (await works(names))) return names;
   const working: string[] = [];
   for (const name of names) if (await works([name])) working.push(name);
   return working;
 }
 
-function declaredCollections({ types, entitySets }: SourceMetadata): string[] {
-  const declared = types.get(entitySets.get('Property') ?? 'Property')?.collections;
-  return KNOWN.flatMap((names) => names.find((name) => declared?.has(name)) ?? []);
-}
-
 /**
  * The answer, or undefined when the server does not know what is asked.
- * @param large what an answer means that is too large to be read; it came, all the same
+ * @param large what an answer means that came and is too large to be read
  */
 async function attempt<T>(ask: () => Promise<T>, large?: T): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {
     if (large !== undefined && isTooLarge(error)) return large;
-    if (error instanceof RequestFailure && error.kind === 'rejected') return undefined;
-    if (error instanceof RequestFailure && error.status === 501) return undefined;
+    if (isUnsupported(error)) return undefined;
     throw error;
   }
 }

@@ -1,25 +1,24 @@
+/** What a source's `$metadata` says, as far as replication needs it. It asks nobody. */
 import { XMLParser } from 'fast-xml-parser';
-import { isObject } from '../../json.ts';
+import type { Dictionary } from '../../../dictionary/index.ts';
+import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { type ForeignField, isForeign } from '../source.ts';
 
-/** What a source's `$metadata` says, as far as replication needs it. */
 export interface SourceMetadata {
-  /** Properties by entity type, with their Edm types. */
-  readonly types: ReadonlyMap<string, EntityShape>;
+  readonly types: ReadonlyMap<string, EntityType>;
   /** From entity sets to the names of their types, without namespace. */
   readonly entitySets: ReadonlyMap<string, string>;
 }
 
-export interface EntityShape {
-  readonly key: string | undefined;
-  readonly properties: ReadonlyMap<string, PropertyShape>;
-  /** Collections that the type leads to, by name, with the names of their types. */
-  readonly collections: ReadonlyMap<string, string>;
+interface EntityType {
+  readonly properties: ReadonlyMap<string, EntityProperty>;
+  /** The names of its collections. */
+  readonly collections: ReadonlySet<string>;
 }
 
-export interface PropertyShape {
+interface EntityProperty {
   /** `Edm.String`, `Collection(Edm.String)`, or the name of an enumeration. */
   readonly type: string;
-  readonly maxLength: string | undefined;
   readonly precision: string | undefined;
   readonly scale: string | undefined;
   /** `GROUP: FIELD` of a custom field. */
@@ -37,24 +36,30 @@ const parser = new XMLParser({
   isArray: () => true,
 });
 
-type Element = Readonly<Record<string, unknown>>;
+/** The elements at a path below some elements. */
+const below = (elements: readonly JsonObject[], ...path: readonly string[]): JsonObject[] =>
+  path.reduce<JsonObject[]>(
+    (found, name) =>
+      found.flatMap(({ [name]: inner }) => (Array.isArray(inner) ? inner.filter(isObject) : [])),
+    [...elements],
+  );
 
-const children = (element: Element | undefined, name: string): Element[] => {
-  const found = element?.[name];
-  return Array.isArray(found) ? found.filter(isObject) : [];
-};
-
-const text = (element: Element, attribute: string): string | undefined => {
-  const value = element[attribute];
+const attribute = (element: JsonObject, name: string): string | undefined => {
+  const value = element[name];
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' ? first : undefined;
 };
 
+const nameOf = (element: JsonObject): string => attribute(element, 'Name') ?? '';
+
 const withoutNamespace = (name: string): string => name.replace(/^.*\./, '');
+
+/** What a collection of a type is of. */
+const memberOf = (type: string): string | undefined => /^Collection\((.+)\)$/.exec(type)?.[1];
 
 /**
  * Reads CSDL in XML (OData CSDL 4.0 and 4.01).
- * @returns undefined for a text that is none
+ * @returns undefined for any other text
  */
 export function parseMetadata(xml: string): SourceMetadata | undefined {
   let root: unknown;
@@ -64,47 +69,79 @@ export function parseMetadata(xml: string): SourceMetadata | undefined {
     return undefined;
   }
   if (!isObject(root)) return undefined;
-  const schemas = children(root, 'Edmx')
-    .flatMap((edmx) => children(edmx, 'DataServices'))
-    .flatMap((services) => children(services, 'Schema'));
+  const schemas = below([root], 'Edmx', 'DataServices', 'Schema');
   if (schemas.length === 0) return undefined;
-  const types = new Map(
-    schemas
-      .flatMap((schema) => children(schema, 'EntityType'))
-      .map((type) => [text(type, 'Name') ?? '', entityShape(type)]),
-  );
-  const entitySets = new Map(
-    schemas
-      .flatMap((schema) => children(schema, 'EntityContainer'))
-      .flatMap((container) => children(container, 'EntitySet'))
-      .map((set) => [text(set, 'Name') ?? '', withoutNamespace(text(set, 'EntityType') ?? '')]),
-  );
-  return { types, entitySets };
-}
-
-function entityShape(type: Element): EntityShape {
-  const [key] = children(type, 'Key').flatMap((each) => children(each, 'PropertyRef'));
-  const properties = children(type, 'Property').map(
-    (property) => [text(property, 'Name') ?? '', propertyShape(property)] as const,
-  );
-  const collections = children(type, 'NavigationProperty').flatMap((navigation) => {
-    const target = /^Collection\((.+)\)$/.exec(text(navigation, 'Type') ?? '')?.[1];
-    return target === undefined ? [] : [[text(navigation, 'Name') ?? '', withoutNamespace(target)] as const];
-  });
   return {
-    key: key === undefined ? undefined : text(key, 'Name'),
-    properties: new Map(properties),
-    collections: new Map(collections),
+    types: new Map(below(schemas, 'EntityType').map((type) => [nameOf(type), entityType(type)])),
+    entitySets: new Map(
+      below(schemas, 'EntityContainer', 'EntitySet').map((set) => [
+        nameOf(set),
+        withoutNamespace(attribute(set, 'EntityType') ?? ''),
+      ]),
+    ),
   };
 }
 
-function propertyShape(property: Element): PropertyShape {
-  const annotation = children(property, 'Annotation').find((each) => text(each, 'Term') === LOCAL_NAME);
+const entityType = (type: JsonObject): EntityType => ({
+  properties: new Map(below([type], 'Property').map((each) => [nameOf(each), entityProperty(each)])),
+  collections: new Set(
+    below([type], 'NavigationProperty')
+      .filter((navigation) => memberOf(attribute(navigation, 'Type') ?? '') !== undefined)
+      .map(nameOf),
+  ),
+});
+
+function entityProperty(property: JsonObject): EntityProperty {
+  const annotation = below([property], 'Annotation').find((each) => attribute(each, 'Term') === LOCAL_NAME);
   return {
-    type: text(property, 'Type') ?? 'Edm.String',
-    maxLength: text(property, 'MaxLength'),
-    precision: text(property, 'Precision'),
-    scale: text(property, 'Scale'),
-    localName: annotation === undefined ? undefined : text(annotation, 'String'),
+    type: attribute(property, 'Type') ?? 'Edm.String',
+    precision: attribute(property, 'Precision'),
+    scale: attribute(property, 'Scale'),
+    localName: annotation === undefined ? undefined : attribute(annotation, 'String'),
   };
+}
+
+/** The type of an entity set's records. */
+export const typeOf = (metadata: SourceMetadata | undefined, resource: string): EntityType | undefined =>
+  metadata?.types.get(metadata.entitySets.get(resource) ?? resource);
+
+/** The group of fields that a source declares without a LocalName. */
+const GROUP = 'Source';
+
+/** Fields of the metadata that the standard dictionary does not have. */
+export function foreignFields(metadata: SourceMetadata, dictionary: Dictionary): ForeignField[] {
+  return [...dictionary.resources.values()].flatMap((resource) =>
+    [...(typeOf(metadata, resource.name)?.properties ?? [])]
+      .filter(([name]) => isForeign(resource, name))
+      .map(([name, property]) => {
+        const [, group = GROUP, label = name] = /^([^:]+): (.+)$/.exec(property.localName ?? '') ?? [];
+        return { resource: resource.name, name, type: fieldType(property), group, label };
+      }),
+  );
+}
+
+/** The type in the notation of the field tables. Enumerations are texts. */
+function fieldType({ type, precision, scale }: EntityProperty): string {
+  if (memberOf(type) !== undefined) return 'string[]';
+  switch (type) {
+    case 'Edm.Boolean':
+      return 'boolean';
+    case 'Edm.Date':
+      return 'date';
+    case 'Edm.DateTimeOffset':
+      return 'timestamp';
+    case 'Edm.Byte':
+    case 'Edm.Int16':
+    case 'Edm.Int32':
+    case 'Edm.Int64':
+      return 'integer';
+    case 'Edm.Decimal':
+    case 'Edm.Double':
+    case 'Edm.Single': {
+      const digits = Math.min(15, Math.max(1, Number(precision ?? 15) || 15));
+      return `decimal(${digits},${Math.min(digits, Number(scale ?? 4) || 4)})`;
+    }
+    default:
+      return 'string';
+  }
 }

@@ -1,18 +1,13 @@
+/** Finds out with a few records how a RESO server gives single ones, and their sub-data. */
+import { isObject, type JsonObject } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
-import { isTooLarge, RequestFailure } from '../../http/failure.ts';
-import { isObject } from '../../json.ts';
+import { isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
 import { readJson } from '../answer.ts';
-import { type ChildAddress, childAddress, encodeOption, literalOf, recordAddress } from './options.ts';
+import type { Capabilities } from '../source.ts';
+import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
 
-/** How a server gives single records, and what belongs to one. */
-export interface RecordWays {
-  /** Whether a record stood by to find it out with. */
-  readonly isProbed: boolean;
-  readonly hasNumericKeys: boolean;
-  readonly byKey: 'path' | 'filter' | 'none';
-  /** Where the media of a listing are; undefined where no listing gave any list of them. */
-  readonly childrenAt: ChildAddress | undefined;
-}
+/** Without `childrenAt` where no listing gave a list of its media. */
+export type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' | 'childrenAt'>;
 
 /** Records that are tried: one alone may be gone, or broken, or have nothing. */
 const PROBED = 5;
@@ -27,48 +22,39 @@ interface ProbeOptions {
   readonly hasChildren: boolean;
 }
 
-/** Finds out with a few records how single ones are asked for, and their sub-data. */
-export async function probeRecords({
-  client,
-  collection,
-  key,
-  hasChildren,
-}: ProbeOptions): Promise<RecordWays> {
+export async function probeRecords(options: ProbeOptions): Promise<RecordAccess> {
+  const { client, collection, key, hasChildren } = options;
   const { value } = await readFew(client, collection, key);
   const found = (Array.isArray(value) ? value : [])
     .slice(0, PROBED)
     .map((record: unknown) => (isObject(record) ? record[key] : undefined));
   const hasNumericKeys = found.some((each) => typeof each === 'number');
-  const keys = found.flatMap((each) =>
+  const literals = found.flatMap((each) =>
     typeof each === 'string' || typeof each === 'number' ? [literalOf(String(each), hasNumericKeys)] : [],
   );
-  const works = (address: string): Promise<boolean | RequestFailure> => tried(client, address);
-  const filtered = (literal: string): string =>
-    `${collection}?${encodeOption(`$filter=${key} eq ${literal}`)}`;
-  const byPath = await firstOf(keys, (literal) => works(recordAddress(collection, literal)));
-  const byFilter = byPath || (await firstOf(keys, (literal) => works(filtered(literal))));
-  const ways: readonly ChildAddress[] = hasChildren ? ['key', 'segment'] : [];
+  const works = (addressOf: (literal: string) => string): Promise<boolean> =>
+    anyWorks(client, literals.map(addressOf));
+  const byPath = await works((literal) => recordAddress(collection, literal));
+  const byFilter =
+    byPath || (await works((literal) => withOptions(collection, [`$filter=${key} eq ${literal}`])));
+  const forms: readonly ChildAddress[] = hasChildren ? ['key', 'segment'] : [];
   let childrenAt: ChildAddress | undefined;
-  for (const way of ways) {
-    if (await firstOf(keys, (literal) => works(childAddress(collection, literal, 'Media', way)))) {
-      childrenAt = way;
+  for (const form of forms) {
+    if (await works((literal) => childAddress(collection, literal, 'Media', form))) {
+      childrenAt = form;
       break;
     }
   }
   return {
-    isProbed: keys.length > 0,
+    isProbed: literals.length > 0,
     hasNumericKeys,
-    byKey: byPath || keys.length === 0 ? 'path' : byFilter ? 'filter' : 'none',
-    childrenAt,
+    byKey: byPath || literals.length === 0 ? 'path' : byFilter ? 'filter' : 'none',
+    ...(childrenAt === undefined ? {} : { childrenAt }),
   };
 }
 
-/** Some records, or no more than the keys of some where a record is too large to be read. */
-async function readFew(
-  client: SourceClient,
-  collection: string,
-  key: string,
-): Promise<Readonly<Record<string, unknown>>> {
+/** Some records, or only the keys of some where a record is too large to be read. */
+async function readFew(client: SourceClient, collection: string, key: string): Promise<JsonObject> {
   const few = `${collection}?$top=${PROBED}`;
   try {
     return await client.get(few, readJson);
@@ -78,32 +64,21 @@ async function readFew(
   }
 }
 
-/** Whether one of the keys gives something. @throws RequestFailure when none does, and one failed for another reason */
-async function firstOf(
-  keys: readonly string[],
-  works: (literal: string) => Promise<boolean | RequestFailure>,
-): Promise<boolean> {
+/** Whether one of the addresses works. @throws RequestFailure when none does, and one failed for another reason */
+async function anyWorks(client: SourceClient, addresses: readonly string[]): Promise<boolean> {
   let failure: RequestFailure | undefined;
-  for (const key of keys) {
-    const result = await works(key);
-    if (result === true) return true;
-    if (result !== false) failure = result;
+  for (const address of addresses) {
+    try {
+      const { value } = await client.get(address, readJson, { attempts: ATTEMPTS });
+      // A filter that finds nothing may not have been understood.
+      if (!address.includes('?') || (Array.isArray(value) && value.length > 0)) return true;
+    } catch (error) {
+      // What is too large to be read is there.
+      if (isTooLarge(error)) return true;
+      if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
+      if (!isUnsupported(error)) failure = error;
+    }
   }
   if (failure !== undefined) throw failure;
   return false;
-}
-
-/**
- * Whether the server knows an address; the failure, where it may yet. An empty list by a filter is none, and an answer
- * that is too large to be read is not empty.
- */
-async function tried(client: SourceClient, address: string): Promise<boolean | RequestFailure> {
-  try {
-    const answer = await client.get(address, readJson, { attempts: ATTEMPTS });
-    return !address.includes('?') || (Array.isArray(answer.value) && answer.value.length > 0);
-  } catch (error) {
-    if (isTooLarge(error)) return true;
-    if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
-    return error.kind === 'rejected' || error.status === 501 ? false : error;
-  }
 }

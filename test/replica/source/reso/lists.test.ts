@@ -1,7 +1,7 @@
 /** Lists that are kept whole until their end: gathered while their pages are new, and never without end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ShortList } from '../../../../src/replica/source/reso/short-list.ts';
+import { ShortList } from '../../../../src/replica/source/reso/lists.ts';
 
 const rejected = (message: string) => ({ name: 'RequestFailure', kind: 'rejected', message });
 const numbers = (from: number, count: number): number[] =>

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { Book } from '../../../src/replica/copy/book.ts';
+import { Book } from '../../../src/replica/checkpoint/checkpoint.ts';
 import type { DriftPolicy } from '../../../src/replica/copy/copy.ts';
-import { type Intake, takeIn } from '../../../src/replica/copy/intake.ts';
+import { type Intake, takeIn } from '../../../src/replica/copy/read-page.ts';
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import type { SourceItem } from '../../../src/replica/source/source.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -5,7 +5,7 @@
 import type { Lease } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { replicaSources } from '../status.ts';
-import { unreadableNotes } from './states.ts';
+import { unreadableNotes } from './notes.ts';
 
 /** Beyond the number of any sweep. */
 const ANY_SWEEP = 2_147_483_647;

@@ -1,9 +1,14 @@
-/** What an address that a stranger wrote may reach. */
+/** What a request for an address that a stranger wrote may connect to. */
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { isOwnHost, isPublic, publicLookup } from '../../../src/replica/http/reach.ts';
-import { networkTransport, type Reach } from '../../../src/replica/http/transport.ts';
+import {
+  type Egress,
+  isPrivateHost,
+  isPublic,
+  publicLookup,
+} from '../../../src/replica/http/egress-policy.ts';
+import { networkTransport } from '../../../src/replica/http/transport.ts';
 import { listen } from '../support/loopback.ts';
 
 const PRIVATE = [
@@ -12,6 +17,7 @@ const PRIVATE = [
   '100.64.0.1',
   '127.0.0.1',
   '127.255.255.254',
+  '168.63.129.16',
   '169.254.169.254',
   '172.16.0.1',
   '172.31.255.255',
@@ -23,9 +29,13 @@ const PRIVATE = [
   '::1',
   '::ffff:127.0.0.1',
   '::ffff:7f00:1',
+  '::ffff:168.63.129.16',
   '64:ff9b::a9fe:a9fe',
   '64:ff9b:1::1',
+  '2001::1',
   '2001:db8::1',
+  '3fff::1',
+  '4000::1',
   '2002:7f00:1::',
   'fc00::1',
   'fd12:3456::1',
@@ -69,10 +79,10 @@ test('a source is of a network of its own by its address or by a name that only 
     'nas.local',
   ];
   for (const host of [...own, 'feed.internal', 'x.home.arpa', 'localhost.', '0x7f000001', '2130706433']) {
-    assert.equal(isOwnHost(new URL(`http://${host}/v1`)), true, host);
+    assert.equal(isPrivateHost(new URL(`http://${host}/v1`)), true, host);
   }
   for (const host of ['feed.example.com', '1.1.1.1', '[2606:4700::1111]', 'local.example', 'notlocal.com']) {
-    assert.equal(isOwnHost(new URL(`http://${host}/v1`)), false, host);
+    assert.equal(isPrivateHost(new URL(`http://${host}/v1`)), false, host);
   }
 });
 
@@ -82,7 +92,7 @@ test('a name that resolves to loopback is resolved to nothing', async () => {
   assert.equal(error.message, 'localhost is in a private network; --media-private-hosts lets it be asked');
 });
 
-async function ask(t: TestContext, url: string, reach: Reach): Promise<number> {
+async function ask(t: TestContext, url: string, egress: Egress): Promise<number> {
   const transport = networkTransport();
   t.after(() => transport.close());
   const { status, body } = await transport({
@@ -90,7 +100,7 @@ async function ask(t: TestContext, url: string, reach: Reach): Promise<number> {
     headers: {},
     timeout: 5000,
     signal: new AbortController().signal,
-    reach,
+    egress,
   });
   for await (const _ of body);
   return status;
@@ -125,8 +135,8 @@ test('a connection to a private host that one request may use is not there for o
   t.after(() => transport.close());
   const wish = { url: `http://localhost:${port}/`, headers: {}, timeout: 5000 };
   const { signal } = new AbortController();
-  const { body } = await transport({ ...wish, signal, reach: 'any' });
+  const { body } = await transport({ ...wish, signal, egress: 'any' });
   for await (const _ of body);
-  await assert.rejects(transport({ ...wish, signal, reach: 'public' }), { kind: 'refused' });
+  await assert.rejects(transport({ ...wish, signal, egress: 'public' }), { kind: 'refused' });
   assert.equal(server.seen.length, 1);
 });

@@ -1,11 +1,11 @@
 import type { Keys } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
+import { CHILDREN, entryOf, RECORD } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
-import { CHILDREN, entryOf, RECORD } from '../copy/wanted.ts';
 import { asksTooMuch, isOfRequest, isTooLarge, RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
-import { type Blame, makeBlame } from './blame.ts';
+import { type Blame, makeBlame } from './error-attribution.ts';
 import { absentFrom } from './gone.ts';
 
 const GROUP_ATTEMPTS = 2;

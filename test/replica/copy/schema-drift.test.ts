@@ -1,7 +1,7 @@
 /** Fields of the source that the dictionary does not have: declared once, renamed by their LocalName, never losing data. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { declareFields } from '../../../src/replica/copy/drift.ts';
+import { declareFields } from '../../../src/replica/copy/schema-drift.ts';
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import type { ForeignField } from '../../../src/replica/source/source.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';

@@ -1,7 +1,7 @@
 /** Remembering what was seen, in little memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Digests } from '../../src/replica/digests.ts';
+import { Digests } from '../../../src/replica/source/loop-guard.ts';
 
 test('each of a hundred thousand texts is new once', () => {
   const digests = new Digests();

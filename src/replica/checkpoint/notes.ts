@@ -1,10 +1,10 @@
 import { platError } from '../../errors/index.ts';
 import { UnreadableNote } from '../../records/stored-json.ts';
+import { isKnownState, isState } from '../copy/state-checks.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
-import type { Troubles } from '../run/troubles.ts';
 import type { Capabilities } from '../source/source.ts';
-import { isKnownState, isState } from './state-checks.ts';
+import type { Troubles } from './troubles.ts';
 
 /** What is kept of a source, by name. Moments are milliseconds since 1970 on the consumer's clock. */
 export interface StateShapes {

@@ -3,8 +3,8 @@
  * knows nothing of how a watch goes on.
  */
 import type { Store } from '../../store/store.ts';
-import { readState } from '../copy/states.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { readState } from './notes.ts';
 
 /** Failures in a row of one step of a watch, or of the watch as a whole. Moments are milliseconds since 1970. */
 export interface Trouble {

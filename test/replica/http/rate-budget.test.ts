@@ -2,17 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { budgetName, sharedAllowance } from '../../../src/replica/http/allowance.ts';
 import {
   type BudgetUse,
+  budgetName,
   NOTHING_USED,
   readUse,
   receive,
   seenFrom,
+  sharedAllowance,
   spend,
   waitFor,
-} from '../../../src/replica/http/budget.ts';
-import { blockedUntil, retryAfter, throttledUntil } from '../../../src/replica/http/told-limits.ts';
+} from '../../../src/replica/http/rate-budget.ts';
+import { blockedUntil, retryAfter, throttledUntil } from '../../../src/replica/http/rate-limit-headers.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
 

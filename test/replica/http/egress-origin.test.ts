@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addressAt, assertOrigin, redirected } from '../../../src/replica/http/address.ts';
+import { addressAt, assertOrigin, redirected } from '../../../src/replica/http/egress-policy.ts';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import { clientOf } from '../support/client.ts';
 import { json, listen } from '../support/loopback.ts';

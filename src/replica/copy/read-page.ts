@@ -8,9 +8,9 @@ import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { clean } from './clean.ts';
 import type { Copy, CopySettings } from './copy.ts';
-import { agreed, declareFields, FURTHER, guessField, type UnknownField } from './drift.ts';
 import { inForms } from './forms.ts';
-import { entryOf, RECORD } from './wanted.ts';
+import { entryOf, RECORD } from './pending-fetches.ts';
+import { agreed, declareFields, FURTHER, guessField, type UnknownField } from './schema-drift.ts';
 
 /** A key as the account of a copy names it: what it keeps of a key that no record can have stands under another name. */
 export const nameInAccount = (key: string): string => (isStorableKey(key) ? key : nameOfKey(key));

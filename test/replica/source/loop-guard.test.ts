@@ -1,11 +1,11 @@
 /** Walks that would not end: each is told, with what gave it away. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LoopGuard } from '../../../src/replica/copy/loop-guard.ts';
-import type { Position, SourceKey } from '../../../src/replica/source/source.ts';
+import { LoopGuard } from '../../../src/replica/source/loop-guard.ts';
+import type { SourceKey, WalkPosition } from '../../../src/replica/source/source.ts';
 
-const link = (page: number): Position => ({ kind: 'link', url: `https://feed.example/?page=${page}` });
-const token = (key: string): Position => ({ kind: 'token', token: key });
+const link = (page: number): WalkPosition => ({ kind: 'link', url: `https://feed.example/?page=${page}` });
+const token = (key: string): WalkPosition => ({ kind: 'token', token: key });
 const keys = (...names: readonly string[]): SourceKey[] =>
   names.map((key) => ({ resource: 'Property', key }));
 

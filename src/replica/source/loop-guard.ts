@@ -1,6 +1,21 @@
-import { Digests } from '../digests.ts';
+/** Notices walks that would not end. It knows nothing of how pages are asked for. */
+import { hash } from 'node:crypto';
 import { RequestFailure } from '../http/failure.ts';
-import type { Position, SourceKey } from '../source/source.ts';
+import type { SourceKey, WalkPosition } from './source.ts';
+
+/**
+ * The texts that were seen, by 64 bits of their digests: a hundred thousand take about 6 MB. The chance that two of as
+ * many are taken for one is less than one in a billion.
+ */
+export class Digests {
+  readonly #seen = new Set<string>();
+
+  /** @returns whether the text is new */
+  add(text: string): boolean {
+    const { size } = this.#seen;
+    return this.#seen.add(hash('sha256', text, 'latin1').slice(0, 8)).size > size;
+  }
+}
 
 /** Pages without a new record, one after the other, after which a walk is taken to have no end. */
 const IDLE_PAGES = 100;
@@ -10,7 +25,7 @@ const TOO_MANY = 3;
 const SUSPICIOUS = 10_000;
 
 interface GuardedPage {
-  readonly next?: Position | undefined;
+  readonly next?: WalkPosition | undefined;
   readonly keys: readonly SourceKey[];
   readonly total?: number | undefined;
 }
@@ -21,18 +36,18 @@ interface GuardedPage {
  * again: its token may count as its own.
  */
 export class LoopGuard {
-  readonly #places = new Digests();
+  readonly #positions = new Digests();
   readonly #pages = new Digests();
   #idle = 0;
   #rows = 0;
   #announced = 0;
 
   /** @throws RequestFailure `rejected` */
-  check(position: Position | undefined, { next, keys, total }: GuardedPage): void {
+  check(position: WalkPosition | undefined, { next, keys, total }: GuardedPage): void {
     if (next === undefined) return;
-    if (position !== undefined) this.#places.add(nameOf(position));
-    const place = nameOf(next);
-    if (!this.#places.add(place)) throw loop(`The source gave ${place} twice`);
+    if (position !== undefined) this.#positions.add(inWords(position));
+    const words = inWords(next);
+    if (!this.#positions.add(words)) throw loop(`The source gave ${words} twice`);
     // In another order they are the same records.
     const names = keys.map(({ resource, key }) => `${resource} ${key}`).toSorted();
     const isNew = keys.length > 0 && this.#pages.add(names.join('\n'));
@@ -43,7 +58,7 @@ export class LoopGuard {
       throw loop(`The source gave ${IDLE_PAGES} pages without ${what}`);
     }
     this.#rows += keys.length;
-    // With a page to follow, a number no larger than this one counts the page alone, as some servers do.
+    // If a page follows, a number no larger than this page counts the page alone, as some servers do.
     const announced = total === undefined || total <= keys.length ? Number.POSITIVE_INFINITY : total;
     this.#announced = Math.max(this.#announced, announced);
     if (this.#rows > SUSPICIOUS && this.#rows > TOO_MANY * this.#announced) {
@@ -52,7 +67,7 @@ export class LoopGuard {
   }
 }
 
-function nameOf(position: Position): string {
+function inWords(position: WalkPosition): string {
   switch (position.kind) {
     case 'link':
       return `the link ${position.url}`;

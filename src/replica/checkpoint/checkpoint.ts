@@ -3,10 +3,10 @@ import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Lease, LedgerChange, QuarantineEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
+import { reasonWanted, type Subject, subjectOf } from '../copy/subject.ts';
 import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';
 import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep.ts';
-import { readState, type StateShapes, type Witness } from './states.ts';
-import { reasonWanted, type Subject, subjectOf } from './subject.ts';
+import { readState, type StateShapes, type Witness } from './notes.ts';
 
 /** A change of the copy: records, the account of them, and what happened to the states. */
 export interface BookChange extends Omit<LedgerChange, 'lease' | 'state' | 'anew'> {

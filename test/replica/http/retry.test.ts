@@ -1,7 +1,7 @@
 /** Waits between attempts: full jitter above what the source asked for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { USUAL_BACKOFF, waitAfter } from '../../../src/replica/http/backoff.ts';
+import { USUAL_BACKOFF, waitAfter } from '../../../src/replica/http/retry.ts';
 
 const all = () => 1;
 

@@ -1,3 +1,4 @@
+/** Addresses and query options as a RESO server takes them. */
 import type { Walk } from '../source.ts';
 
 /** A key as a literal of OData. */
@@ -10,19 +11,22 @@ export const literalOf = (key: string, isNumeric: boolean): string =>
 export const recordAddress = (collection: string, literal: string): string =>
   `${collection}(${encodeURIComponent(literal)})`;
 
-/** Where the sub-data of a listing are: `Property('key')/Media`, or `Property/key/Media` (specification 4.2). */
+/** Where the sub-data of a listing is: `Property('key')/Media`, or `Property/key/Media` (specification 4.2). */
 export type ChildAddress = 'key' | 'segment';
 
-export function childAddress(collection: string, literal: string, child: string, way: ChildAddress): string {
-  if (way === 'key') return `${recordAddress(collection, literal)}/${child}`;
+export function childAddress(collection: string, literal: string, child: string, form: ChildAddress): string {
+  if (form === 'key') return `${recordAddress(collection, literal)}/${child}`;
   const bare = literal.startsWith("'") ? literal.slice(1, -1).replaceAll("''", "'") : literal;
   return `${collection}/${encodeURIComponent(bare)}/${child}`;
 }
 
-/** Encodes the value of an option; the characters that OData itself uses stay readable. */
-export function encodeOption(option: string): string {
-  const [name = '', value = ''] = option.split(/=(.*)/s, 2);
-  return `${name}=${encodeURIComponent(value).replace(/%(?:2C|24|28|29|27|3A)/g, decodeURIComponent)}`;
+/** An address with query options. The characters that OData itself uses stay readable in their values. */
+export function withOptions(address: string, options: readonly string[]): string {
+  const encoded = options.map((option) => {
+    const [name = '', value = ''] = option.split(/=(.*)/s, 2);
+    return `${name}=${encodeURIComponent(value).replace(/%(?:2C|24|28|29|27|3A)/g, decodeURIComponent)}`;
+  });
+  return encoded.length === 0 ? address : `${address}?${encoded.join('&')}`;
 }
 
 /** The window as the specification writes it: exclusive bounds, in parentheses (4.2). */
@@ -31,27 +35,21 @@ export function filterOf(walk: Walk): string[] {
   return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
 }
 
-const KEYS_ALONE = (key: string): RegExp => new RegExp(`[?&](?:\\$|%24)select=${key}(?=&|$)`, 'i');
-
-/**
- * The same link for the keys alone.
- * @returns undefined where it does not show what it asks for
- */
+/** The same link for keys only; undefined where it does not show what it asks for. */
 export function withKeysAlone(url: string, key: string, expansions: readonly string[]): string | undefined {
   if (expansions.length === 0) return `${url}${url.includes('?') ? '&' : '?'}$select=${key}`;
   const expand = /([?&])(?:\$|%24)expand=[^&]*/i;
   return expand.test(url) ? url.replace(expand, `$1$select=${key}`) : undefined;
 }
 
-/** The link that follows keys alone, for whole records again. @returns undefined where it does not show what it asks for */
+/** A link that follows keys only, for whole records again; undefined where it does not show what it asks for. */
 export function withRecords(url: string, key: string, expansions: readonly string[]): string | undefined {
-  const select = KEYS_ALONE(key);
+  const select = new RegExp(`[?&](?:\\$|%24)select=${key}(?=&|$)`, 'i');
   if (!select.test(url)) return undefined;
   const expand = expansions.length === 0 ? '' : `$expand=${expansions.join(',')}`;
   return url.replace(select, (found) => `${found.charAt(0)}${expand}`);
 }
 
 /** The same link with another page size. */
-export function withTop(url: string, size: number): string {
-  return url.replace(/([?&](?:\$|%24)?top=)\d+/i, `$1${size}`);
-}
+export const withTop = (url: string, size: number): string =>
+  url.replace(/([?&](?:\$|%24)?top=)\d+/i, `$1${size}`);

@@ -1,0 +1,108 @@
+/**
+ * Where requests of the consumer may go: a token to the origin that it is for, and requests for addresses that a stranger
+ * wrote to the public internet. It knows nothing of what is asked for.
+ */
+import { lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { RequestFailure } from './failure.ts';
+
+/**
+ * The address that a link leads to, at the origin of the root whatever origin the link names: a proxy in between may
+ * not know its own. Path and query alone are taken over, each by itself, so that no text can become part of the host.
+ * @param base what a relative link is relative to; the root by default
+ * @throws RequestFailure `rejected` for a link that is not an http(s) address
+ */
+export function addressAt(root: URL, link: string, base: URL | string = root): string {
+  const target = URL.canParse(link, base) ? new URL(link, base) : undefined;
+  // An address of another scheme has no host, and could name anything.
+  if (target === undefined || !/^https?:$/.test(target.protocol)) {
+    throw new RequestFailure('rejected', `The source links to ${link}, which is no address of the web`);
+  }
+  const address = new URL(root.origin);
+  address.pathname = target.pathname;
+  address.search = target.search;
+  return address.href;
+}
+
+/**
+ * Where a redirect leads. The token is for one origin, so a redirect to another one is not followed.
+ * @throws RequestFailure `rejected` for what is not an http(s) address, `refused` for one of another origin
+ */
+export function redirected(root: URL, from: string, location: string): string {
+  const address = addressAt(root, location, from);
+  const { origin } = new URL(location, from);
+  if (origin === root.origin) return address;
+  const reason = `The source redirects to ${origin}, which is not where the token is for`;
+  throw new RequestFailure('refused', reason);
+}
+
+/** The last check before a token is sent. @throws RequestFailure `refused` for an address of another origin */
+export function assertOrigin(root: URL, address: string): void {
+  const { origin, username, password } = new URL(address);
+  if (origin === root.origin && username === '' && password === '') return;
+  throw new RequestFailure('refused', `${origin} is not where the token is for`);
+}
+
+/** What a request may connect to: hosts of the public internet only, or hosts of private networks as well. */
+export type Egress = 'public' | 'any';
+
+/** A cloud's own service for its machines, at an address that looks public. */
+const CLOUD_SERVICE = '168.63.129.16';
+/** The IPv6 addresses that are assigned to the public internet; special networks within are not `unicast`. */
+const ASSIGNED = ipaddr.IPv6.parseCIDR('2000::/3');
+/** IPv4 addresses behind a translator (RFC 6052). */
+const TRANSLATED = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+/** Whether an address belongs to the public internet: not to loopback, a link, or a private or reserved network. */
+export function isPublic(text: string): boolean {
+  // ipaddr.js also reads forms that no resolver returns, such as `0x7f.1`.
+  if (isIP(text) === 0) return false;
+  const address = ipaddr.process(text);
+  if (address instanceof ipaddr.IPv4) {
+    return address.range() === 'unicast' && address.toString() !== CLOUD_SERVICE;
+  }
+  if (address.match(TRANSLATED)) return isPublic(address.toByteArray().slice(12).join('.'));
+  return address.range() === 'unicast' && address.match(ASSIGNED);
+}
+
+/** Names that no public name server answers for (RFC 6761, 6762, 8375 and the reserved `internal`). */
+const PRIVATE_NAME = /^[^.]+$|(^|\.)(localhost|local|internal|home\.arpa)$/i;
+
+/**
+ * Whether the name or address of a host says that it is in a private network. Names are not resolved: whoever answers
+ * for a name could say so of any host.
+ */
+export function isPrivateHost({ hostname }: URL): boolean {
+  const address = literal(hostname);
+  return address === undefined ? PRIVATE_NAME.test(hostname.replace(/\.$/, '')) : !isPublic(address);
+}
+
+/** @throws RequestFailure `refused` for an address that is written out; names are checked when they are resolved */
+export function assertEgress(url: string, egress: Egress): void {
+  const address = literal(new URL(url).hostname);
+  if (egress === 'public' && address !== undefined && !isPublic(address)) throw notPublic(address);
+}
+
+/** Resolves names to addresses of the public internet only, at the moment of the connection. */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const allowed = error === null ? addresses.filter(({ address }) => isPublic(address)) : [];
+    const [first] = allowed;
+    if (error !== null) callback(error, []);
+    else if (first === undefined) {
+      // The callback's type demands an error with a code.
+      const cause = notPublic(hostname);
+      callback(new Error(cause.message, { cause }), []);
+    } else if (options.all === true) callback(null, allowed);
+    else callback(null, first.address, first.family);
+  });
+};
+
+const literal = (hostname: string): string | undefined => {
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(bare) === 0 ? undefined : bare;
+};
+
+const notPublic = (host: string): RequestFailure =>
+  new RequestFailure('refused', `${host} is in a private network; --media-private-hosts lets it be asked`);

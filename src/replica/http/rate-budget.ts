@@ -1,0 +1,205 @@
+/**
+ * What a source lets one token use, learned from its answers and from the configuration. The use is kept in the store, so
+ * that it survives a restart and is shared by all processes with the same token.
+ */
+import { hash } from 'node:crypto';
+import { isObject } from '../../shared/json.ts';
+import type { Ledger } from '../../store/ledger.ts';
+import { LONGEST_BLOCK } from './rate-limit-headers.ts';
+
+/**
+ * Requests and bytes of content in any second, any hour and any day, wherever it begins. Absent: no limit is known. A
+ * request is sent while the bytes are below their limit; how many its answer adds cannot be known before.
+ */
+export interface BudgetLimits {
+  readonly requestsPerSecond?: number;
+  readonly requestsPerHour?: number;
+  readonly requestsPerDay?: number;
+  readonly bytesPerHour?: number;
+  readonly bytesPerDay?: number;
+}
+
+/** Permission to send requests with one token. */
+export interface Allowance {
+  /** Takes permission for one request. @returns 0 when it is granted, else the milliseconds after which to ask again */
+  take(now: number): Promise<number>;
+  /** Records an answer. @param blocked milliseconds since 1970 before which the source wants no request */
+  note(bytes: number, blocked: number, now: number): Promise<void>;
+}
+
+/** Grants every request: no limits are known but what answers say. */
+export const UNLIMITED: Allowance = { take: async () => 0, note: async () => undefined };
+
+/** The name under which the use of a token is kept. The token itself is kept nowhere. */
+export const budgetName = (token: string): string =>
+  `token:${hash('sha256', token, 'base64url').slice(0, 16)}`;
+
+const USE = 'use';
+
+/** The allowance that all processes on one store share. */
+export function sharedAllowance(ledger: Ledger, token: string, limits: BudgetLimits): Allowance {
+  const name = budgetName(token);
+  const isCounted = Object.values(limits).some((limit) => limit !== undefined);
+  return {
+    async take(now) {
+      // Without limits only what the source itself said counts, and that is seldom written.
+      if (!isCounted) return waitFor(limits, readUse((await ledger.state(name))[USE]), now);
+      let wait = 0;
+      await ledger.exchange(name, USE, (kept) => {
+        const use = readUse(kept);
+        wait = waitFor(limits, use, now);
+        return wait > 0 ? seenFrom(use, now) : spend(use, now);
+      });
+      return wait;
+    },
+    async note(bytes, blocked, now) {
+      if (!isCounted && blocked <= now) return;
+      await ledger.exchange(name, USE, (kept) => receive(readUse(kept), bytes, blocked, now));
+    },
+  };
+}
+
+/** What a token has used. Moments are milliseconds since 1970. */
+export interface BudgetUse {
+  readonly lastSent: number;
+  readonly hour: RateWindow;
+  readonly day: RateWindow;
+  /** The source wants no request before this moment. */
+  readonly blockedUntil: number;
+}
+
+/**
+ * The use in a sliding window, in slots of a sixtieth of it: the number of the first slot, counted from 1970, and
+ * requests and bytes of each slot since.
+ */
+interface RateWindow {
+  readonly first: number;
+  readonly used: readonly Slot[];
+}
+
+type Slot = readonly [requests: number, bytes: number];
+
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
+const SLOTS = 60;
+const EMPTY_SLOT: Slot = [0, 0];
+const EMPTY_WINDOW: RateWindow = { first: 0, used: [] };
+
+export const NOTHING_USED: BudgetUse = {
+  lastSent: 0,
+  hour: EMPTY_WINDOW,
+  day: EMPTY_WINDOW,
+  blockedUntil: 0,
+};
+
+const plus = ({ hour, day }: BudgetUse, now: number, requests: number, bytes: number) => ({
+  hour: added(hour, HOUR, now, requests, bytes),
+  day: added(day, DAY, now, requests, bytes),
+});
+
+/** The use after a request that is sent now. */
+export function spend(use: BudgetUse, now: number): BudgetUse {
+  return { lastSent: now, ...plus(use, now, 1, 0), blockedUntil: use.blockedUntil };
+}
+
+/**
+ * The use as this clock may have seen it. What a clock that was ahead recorded counts as used now, and is kept so: else
+ * each later look would count it from its own moment, and the wait would end only when the clock has caught up.
+ */
+export function seenFrom(use: BudgetUse, now: number): BudgetUse {
+  const lastSent = Math.min(use.lastSent, now);
+  return { lastSent, ...plus(use, now, 0, 0), blockedUntil: stillBlocked(use, now) };
+}
+
+/** The use after an answer. */
+export function receive(use: BudgetUse, bytes: number, blocked: number, now: number): BudgetUse {
+  const blockedUntil = Math.max(stillBlocked(use, now), blocked);
+  return { lastSent: use.lastSent, ...plus(use, now, 0, bytes), blockedUntil };
+}
+
+/** How far the clocks of processes that share a token may differ, in milliseconds. */
+const CLOCKS_DIFFER = 600_000;
+
+/** No block is longer than `LONGEST_BLOCK`: one that ends later was recorded by a clock that was wrong. */
+const stillBlocked = ({ blockedUntil }: BudgetUse, now: number): number =>
+  blockedUntil - now > LONGEST_BLOCK + CLOCKS_DIFFER ? 0 : blockedUntil;
+
+/** Milliseconds until a request may be sent. */
+export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): number {
+  const interval = 1000 / (limits.requestsPerSecond ?? Number.POSITIVE_INFINITY);
+  return Math.max(
+    0,
+    stillBlocked(use, now) - now,
+    interval === 0 ? 0 : Math.min(interval, use.lastSent + interval - now),
+    untilBelow(use.hour, HOUR, now, [limits.requestsPerHour, limits.bytesPerHour]),
+    untilBelow(use.day, DAY, now, [limits.requestsPerDay, limits.bytesPerDay]),
+  );
+}
+
+/**
+ * The window as it is now: from its first slot that still counts and is not empty to the current one. A slot counts until
+ * its last moment has left the window, so that the use of any window of this length is never counted too low.
+ */
+function moved({ first, used }: RateWindow, length: number, now: number): RateWindow {
+  const current = Math.floor(now / (length / SLOTS));
+  // If the clock was set back, what was used later than now counts as used by now.
+  const begin = Math.min(first, current + 1 - used.length);
+  const from = Math.max(begin, current - SLOTS);
+  const slots = Array.from({ length: current + 1 - from }, (_, at) => used[from - begin + at] ?? EMPTY_SLOT);
+  const filled = slots.findIndex(([requests, bytes]) => requests > 0 || bytes > 0);
+  const skipped = filled < 0 ? slots.length - 1 : filled;
+  return { first: from + skipped, used: slots.slice(skipped) };
+}
+
+function added(window: RateWindow, length: number, now: number, requests: number, bytes: number): RateWindow {
+  const { first, used } = moved(window, length, now);
+  const [before, read] = used.at(-1) ?? EMPTY_SLOT;
+  return { first, used: [...used.slice(0, -1), [before + requests, read + bytes]] };
+}
+
+/** Milliseconds until the use in the window is below its limits of requests and bytes. */
+function untilBelow(
+  window: RateWindow,
+  length: number,
+  now: number,
+  limits: readonly [requests: number | undefined, bytes: number | undefined],
+): number {
+  const { first, used } = moved(window, length, now);
+  const until = (column: 0 | 1): number => {
+    const limit = limits[column];
+    let left = used.reduce((sum, slot) => sum + slot[column], 0);
+    if (limit === undefined || left < limit) return 0;
+    const last = used.findIndex((slot) => {
+      left -= slot[column];
+      return left < limit;
+    });
+    const slot = first + (last < 0 ? used.length - 1 : last);
+    return (slot + 1) * (length / SLOTS) + length - now;
+  };
+  return Math.max(until(0), until(1));
+}
+
+/** A number from the store; 0 for anything else: with NaN a wait would never end. */
+const countIn = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+
+/** The use that the store has, as far as it can be read. */
+export function readUse(value: unknown): BudgetUse {
+  if (!isObject(value)) return NOTHING_USED;
+  return {
+    lastSent: countIn(value.lastSent),
+    hour: readWindow(value.hour),
+    day: readWindow(value.day),
+    blockedUntil: countIn(value.blockedUntil),
+  };
+}
+
+function readWindow(value: unknown): RateWindow {
+  if (!isObject(value) || !Number.isSafeInteger(value.first) || !Array.isArray(value.used))
+    return EMPTY_WINDOW;
+  const used = value.used.map((slot: unknown): Slot => {
+    const [requests, bytes]: unknown[] = Array.isArray(slot) ? slot : [];
+    return [countIn(requests), countIn(bytes)];
+  });
+  return { first: Number(value.first), used };
+}

@@ -1,0 +1,83 @@
+/** Trying again: the one loop, and how long to wait between attempts. It knows nothing of what is attempted. */
+import type { Clock } from '../../store/clock.ts';
+
+/**
+ * Repeats work until it succeeds.
+ * @param waitAfterFailure milliseconds until the next attempt, after the n-th failure in a row (from 1); it throws what
+ *   must not be tried again
+ */
+export async function retrying<T>(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  work: (attempt: number) => Promise<T>,
+  waitAfterFailure: (error: unknown, failures: number) => number,
+): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await work(failures);
+    } catch (error) {
+      await clock.sleep(waitAfterFailure(error, failures), signal);
+    }
+  }
+}
+
+/** Waits that double from failure to failure. Milliseconds. */
+export interface RestOptions {
+  /** The first wait is up to this. */
+  readonly base: number;
+  readonly longest: number;
+}
+
+/** How to wait between attempts at one request. */
+export interface BackoffOptions extends RestOptions {
+  /** Attempts at one request before it is given up. */
+  readonly attempts: number;
+}
+
+export const USUAL_BACKOFF: BackoffOptions = { base: 1000, longest: 60_000, attempts: 8 };
+
+/**
+ * For the first contact with a source that never answered, while no connection is accepted: its address may be wrong, and
+ * a person is watching.
+ */
+export const FIRST_CONTACT: BackoffOptions = { base: 1000, longest: 4000, attempts: 4 };
+
+/** For a command that a person waits for, and that stores nothing: it can be run again. */
+export const SHORT_BACKOFF: BackoffOptions = { base: 1000, longest: 8000, attempts: 5 };
+
+const doubled = (failures: number, { base, longest }: RestOptions): number =>
+  Math.min(longest, base * 2 ** Math.min(failures - 1, 20));
+
+/**
+ * Milliseconds to wait after the n-th failure (from 1) of a request: full jitter on top of what the source asked for.
+ * @param random from 0 to 1
+ */
+export function waitAfter(
+  failures: number,
+  floor: number | undefined,
+  backoff: RestOptions,
+  random: () => number,
+): number {
+  return (floor ?? 0) + Math.round(random() * doubled(failures, backoff));
+}
+
+/** For what passes by itself: a store or a source that is unreachable or busy. */
+export const SHORT_REST: RestOptions = { base: 1000, longest: 30_000 };
+/** For a step that failed although its requests were repeated. */
+export const LONG_REST: RestOptions = { base: 15_000, longest: 300_000 };
+/** For what a person has to fix: asking often could make it worse. */
+export const LONGEST_REST: RestOptions = { base: 15_000, longest: 900_000 };
+
+/**
+ * Milliseconds that a watch rests after the n-th failure in a row (from 1), and at least what the source asked for. Half
+ * of it is random, so that many consumers of one source do not come back together.
+ * @param random from 0 to 1
+ */
+export function restAfter(
+  failures: number,
+  floor: number | undefined,
+  rest: RestOptions,
+  random: () => number,
+): number {
+  const most = doubled(failures, rest);
+  return Math.max(floor ?? 0, Math.round(most / 2 + random() * (most / 2)));
+}

@@ -1,4 +1,0 @@
-/** Whether a value that came from a source is a JSON object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,0 +1,98 @@
+/** Custom fields of the native interface: what the source lists, what listings contain, and the API name of each. */
+import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { AuxiliaryFailure, RequestFailure } from '../../http/failure.ts';
+import type { ForeignField } from '../source.ts';
+
+/** From group and label of a custom field to its API name. */
+export type NameOf = (group: string, label: string) => string;
+
+const TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['Boolean', 'boolean'],
+  ['Integer', 'integer'],
+  ['Decimal', 'decimal(15,4)'],
+  ['Date', 'date'],
+  ['Datetime', 'timestamp'],
+]);
+
+/** The fields in `/v1/customfields`: groups of labels. */
+export const listedFields = (results: readonly unknown[]) =>
+  results
+    .filter(isObject)
+    .flatMap((groups) => Object.entries(groups))
+    .flatMap(([group, fields]) =>
+      Object.entries(isObject(fields) ? fields : {}).map(([label, field]) => ({ group, label, field })),
+    );
+
+/** The declarations of the fields in `/v1/customfields`. */
+export const declaredFields = (results: readonly unknown[]): ForeignField[] =>
+  listedFields(results).flatMap(({ group, label, field }) => {
+    if (!isObject(field)) return [];
+    const name = typeof field.FieldName === 'string' ? field.FieldName : apiName(group, label);
+    const type = field.MultiSelect === true ? 'string[]' : (TYPES.get(field.Type) ?? 'string');
+    return [{ resource: 'Property', name, type, group, label }];
+  });
+
+/** The names and values of a listing's `[{"Main": [{"Group": [{"Field": value}]}], "Details": [...]}]`. */
+export function customValues(listing: JsonObject, nameOf: NameOf): [string, unknown][] {
+  const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+  return objects(listing.CustomFields)
+    .flatMap((sections) => Object.values(sections).flatMap(objects))
+    .flatMap((groups) => Object.entries(groups))
+    .flatMap(([group, fields]) =>
+      objects(fields).flatMap((field) =>
+        Object.entries(field).map(([label, value]): [string, unknown] => [nameOf(group, label), value]),
+      ),
+    );
+}
+
+const pairOf = (group: string, label: string): string => `${group}\u0000${label}`;
+
+/** The API names of custom fields, learned again from the source when a listing has a field that is not known. */
+export class CustomNames {
+  readonly #names = new Map<string, string>();
+  readonly #ask: () => Promise<readonly ForeignField[]>;
+
+  /** @param ask gives the source's custom fields as they are called now */
+  constructor(fields: readonly ForeignField[], ask: () => Promise<readonly ForeignField[]>) {
+    this.#learn(fields);
+    this.#ask = ask;
+  }
+
+  readonly nameOf: NameOf = (group, label) => this.#names.get(pairOf(group, label)) ?? apiName(group, label);
+
+  /**
+   * Asks the source for its fields again if a listing has one that is not known: it may have been renamed meanwhile.
+   * @throws AuxiliaryFailure
+   */
+  async meet(listings: readonly JsonObject[]): Promise<void> {
+    const unknown = new Map<string, string>();
+    const look = (group: string, label: string): string => {
+      if (!this.#names.has(pairOf(group, label))) unknown.set(pairOf(group, label), apiName(group, label));
+      return '';
+    };
+    for (const listing of listings) customValues(listing, look);
+    if (unknown.size === 0) return;
+    try {
+      this.#learn(await this.#ask());
+    } catch (error) {
+      if (!(error instanceof RequestFailure)) throw error;
+      throw new AuxiliaryFailure('The names of custom fields could not be read', error);
+    }
+    // A field that the source does not list keeps the name that is made of its group and label.
+    for (const [pair, name] of unknown) if (!this.#names.has(pair)) this.#names.set(pair, name);
+  }
+
+  #learn(fields: readonly ForeignField[]): void {
+    for (const { group, label, name } of fields) this.#names.set(pairOf(group, label), name);
+  }
+}
+
+/** An API name for a custom field that has none. */
+function apiName(group: string, label: string): string {
+  const words = `${group} ${label}`
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .split(' ');
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return /^[A-Za-z]/.test(name) ? name : `Custom${name}`;
+}

@@ -1,0 +1,66 @@
+/** Pages that are put together from several answers, and keys that are asked for in smaller groups. */
+import { isTooLarge } from '../http/failure.ts';
+import type { SourcePage } from './source.ts';
+
+/** The answers to several requests as one page without a successor. */
+export function joinPages(pages: readonly SourcePage[]): SourcePage {
+  return {
+    items: pages.flatMap(({ items }) => items),
+    broken: pages.flatMap(({ broken }) => broken),
+    keys: pages.flatMap(({ keys }) => keys),
+    masked: [...new Set(pages.flatMap(({ masked }) => masked))],
+    open: [...new Set(pages.flatMap(({ open }) => open))],
+    serverTime: Math.max(0, ...pages.map(({ serverTime }) => serverTime)),
+    weight: pages.reduce((sum, { weight }) => sum + weight, 0),
+  };
+}
+
+export const NOTHING = joinPages([]);
+
+type Ask = (keys: readonly string[]) => Promise<SourcePage>;
+
+/**
+ * Asks for keys, and in halves for those that are too large to be read together. Of a record that is too large by itself
+ * it is known that the source has it, and not what it is.
+ * @param nameOf what the quarantine calls the answer for a key
+ */
+export async function inHalves(
+  resource: string,
+  keys: readonly string[],
+  ask: Ask,
+  nameOf: (key: string) => string = (key) => key,
+): Promise<SourcePage> {
+  try {
+    return await ask(keys);
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    const [only = ''] = keys;
+    if (keys.length < 2) {
+      const reason = `The source cannot give its record: ${error.message}`;
+      const broken = { resource, key: nameOf(only), payload: JSON.stringify(only), reason };
+      return { ...NOTHING, broken: [broken], keys: [{ resource, key: only }] };
+    }
+  }
+  const middle = keys.length >> 1;
+  return joinPages([
+    await inHalves(resource, keys.slice(0, middle), ask, nameOf),
+    await inHalves(resource, keys.slice(middle), ask, nameOf),
+  ]);
+}
+
+/** Asks for each key in a request of its own. */
+export async function oneByOne(
+  keys: readonly string[],
+  ask: (key: string) => Promise<SourcePage>,
+): Promise<SourcePage> {
+  const pages: SourcePage[] = [];
+  for (const key of keys) pages.push(await ask(key));
+  return joinPages(pages);
+}
+
+/** The records of a page that together are too large to be read. One that is so by itself holds up no other. */
+export const eachAlone = (
+  resource: string,
+  keys: readonly string[],
+  ask: (key: string) => Promise<SourcePage>,
+): Promise<SourcePage> => oneByOne(keys, (key) => inHalves(resource, [key], () => ask(key)));

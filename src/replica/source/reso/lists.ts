@@ -1,0 +1,81 @@
+/** Collections in answers of a RESO server: a page of one, and a short one that is kept whole. */
+import type { JsonObject } from '../../../shared/json.ts';
+import type { Answer } from '../../http/client.ts';
+import { RequestFailure } from '../../http/failure.ts';
+import { factsOf, readJson } from '../answer.ts';
+import { Digests } from '../loop-guard.ts';
+import type { KeyPage } from '../source.ts';
+
+/** A page of a collection. */
+export interface ListAnswer {
+  readonly page: JsonObject;
+  readonly values: readonly unknown[];
+  readonly facts: Pick<KeyPage, 'serverTime' | 'total' | 'weight'>;
+}
+
+export function readList(answer: Answer): ListAnswer {
+  const page = readJson(answer);
+  const { value: values } = page;
+  if (!Array.isArray(values)) {
+    throw new RequestFailure('transient', `${answer.url} answered without a list of records`);
+  }
+  const count = page['@odata.count'] ?? page['@count'];
+  const total = typeof count === 'number' && Number.isFinite(count) ? count : undefined;
+  return { page, values, facts: { ...factsOf(answer), total } };
+}
+
+/** The link to what follows, as the page has it. */
+export function givenLink(page: JsonObject): string | undefined {
+  const link = page['@odata.nextLink'] ?? page['@nextLink'];
+  return typeof link === 'string' && link !== '' ? link : undefined;
+}
+
+/** The link to what follows, absolute. @throws RequestFailure `rejected` */
+export function linkOf(page: JsonObject, root: string): string | undefined {
+  const link = givenLink(page);
+  if (link === undefined || URL.canParse(link, root)) return link && new URL(link, root).href;
+  throw new RequestFailure('rejected', `The source links to ${link}, which is no address`);
+}
+
+/** What a listing may have of one kind, and what a list of pending records may come to, with much to spare. */
+const MOST_RECORDS = 10_000;
+const MOST_PAGES = 250;
+
+/**
+ * A list that is kept whole until its end: the sub-data of a listing, a few pending records. It grows as long as its pages
+ * are new, and not beyond what such a list can be.
+ */
+export class ShortList {
+  readonly #name: string;
+  readonly #seen = new Digests();
+  readonly values: unknown[] = [];
+  #pages = 0;
+
+  /** @param name how messages call it */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /**
+   * Adds a page.
+   * @returns whether it is new; one that is not is left out, and a walk by offset is at its end
+   * @throws RequestFailure `rejected` for a list without an end
+   */
+  add(page: readonly unknown[]): boolean {
+    this.#pages++;
+    if (page.length > 0 && !this.#seen.add(JSON.stringify(page))) return false;
+    this.values.push(...page);
+    if (this.values.length > MOST_RECORDS) throw this.#endless(`more than ${MOST_RECORDS} records`);
+    if (this.#pages > MOST_PAGES) throw this.#endless(`more than ${MOST_PAGES} pages`);
+    return true;
+  }
+
+  /** @throws RequestFailure `rejected`, since a link led to a page that came before */
+  repeated(): never {
+    throw this.#endless('the same page twice');
+  }
+
+  #endless(what: string): RequestFailure {
+    return new RequestFailure('rejected', `${this.#name} gave ${what}: the list would not end`);
+  }
+}
