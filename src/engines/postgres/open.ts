@@ -2,6 +2,7 @@ import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
 import type { WriteBackup } from '../../store/dump.ts';
+import { readMeta } from '../../store/meta.ts';
 import { modelOfToday } from '../../store/new-day.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import { watched } from '../../store/watched.ts';
@@ -13,7 +14,6 @@ import { withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { prepareStore } from './making/create.ts';
-import { readMeta } from './meta.ts';
 import { ReadServers } from './reading/read-servers.ts';
 import { PostgresStore } from './store.ts';
 import { readState, type StampClock, stampClock } from './writing/stamp-clock.ts';
@@ -62,7 +62,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const writer = new Writer(writing, clock, options.limits);
     // What cannot be counted now, since the clock or the tables are not as they should be, is when the store is opened next.
     await writer.countValues().catch(() => undefined);
-    const { moment } = await withSession(writing, ({ rows }) => readState(rows, clock));
+    const { moment } = await withSession(writing, (session) => readState(session, clock));
     const model = await modelOfToday(await writer.readModel(), moment, (wait) => writer.startDay(wait));
     const { secret, partitions } = await withSession(writing, readMeta);
     const dialect = partitions === undefined ? postgresDialect : partitionedDialect;

@@ -1,8 +1,8 @@
 import type { StoreModel } from '../../compile/model.ts';
+import { readMeta } from '../../store/meta.ts';
 import type { ResourceStatus, StoreStatus } from '../../store/store.ts';
 import type { ServerSession } from './connection/session.ts';
 import { readSystems } from './making/partitions.ts';
-import { readMeta } from './meta.ts';
 
 export async function readStatus(
   session: ServerSession,

@@ -171,8 +171,7 @@ export class PostgresStore implements Store {
   }
 
   async ahead(): Promise<Ahead | undefined> {
-    const { lastStamp, settled, isRestamping } = await this.#state.ask();
-    const newest = Math.max(Date.parse(lastStamp), settled);
+    const { newest, isRestamping } = await this.#state.ask();
     return aheadOf({ now: this.#clock.raw(), newest, isRestamping, setBack: this.#clock.setBack() });
   }
 

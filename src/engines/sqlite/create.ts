@@ -13,7 +13,7 @@ import { nothingGiven } from '../../store/write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
-import { writeCountingRules, writeGiven, writeMeta, writeProfile } from './meta.ts';
+import { writeMeta, writeProfile } from './meta.ts';
 import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
 import { storeClock } from './store-clock.ts';
 import { OWN_TABLES } from './tables.ts';
@@ -95,12 +95,19 @@ export async function createStore(
   const model = makeModel({ ...first, settings, profile, day });
   database.exec(OWN_TABLES);
   const createdAt = timestampFrom(now);
-  writeMeta(database, { ...first, settings, day, secret: newSecret(), createdAt });
-  database.prepare("INSERT INTO plat_meta VALUES ('last_stamp', ?)").run(createdAt);
-  writeGiven(database, nothingGiven(createdAt));
+  const given = nothingGiven(createdAt);
+  writeMeta(database, {
+    ...first,
+    settings,
+    day,
+    secret: newSecret(),
+    createdAt,
+    lastStamp: createdAt,
+    given,
+  });
   writeProfile(database, profile);
   await new Writer(connection, storeClock(clock, undefined, {})).applyModel(model);
-  writeCountingRules(database, countingRules(model));
+  writeMeta(database, { countingRules: countingRules(model) });
   markStore(database);
   transaction.commit();
 }

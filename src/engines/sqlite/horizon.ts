@@ -1,13 +1,19 @@
+import type { Meta } from '../../store/meta.ts';
 import type { Horizon } from '../../store/store.ts';
 import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
-import { readTimes, type StoredTimes, writeClockReading, writeSettled } from './meta.ts';
+import { readTimes, writeMeta } from './meta.ts';
 import type { StoreClock } from './store-clock.ts';
 
 /** Milliseconds after which another promise is kept, while the one before still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
+
+/** Where the store and its clock stand in time. */
+interface Times extends Pick<Meta, 'newest' | 'settled'> {
+  readonly now: number;
+}
 
 /** Tells up to where the store is settled, by a try to get the write lock. */
 export class HorizonProbe {
@@ -49,10 +55,11 @@ export class HorizonProbe {
     }
   }
 
-  #times(): StoredTimes & { readonly now: number } {
+  #times(): Times {
     const times = readTimes(this.#read);
     this.#clock.inEpoch(times.epoch);
-    return { ...times, now: Math.max(this.#clock.now(), times.newest) };
+    const { newest, settled } = times;
+    return { newest, settled, now: Math.max(this.#clock.now(), newest) };
   }
 
   close(): void {
@@ -66,9 +73,7 @@ export class HorizonProbe {
    */
   #promise(now: number, kept: number): number {
     if (now < kept + PROMISE_EVERY) return kept;
-    writeSettled(this.#probe.database, now);
-    const reading = this.#clock.toKeep();
-    if (reading !== undefined) writeClockReading(this.#probe.database, reading);
+    writeMeta(this.#probe.database, { settled: now, clockReading: this.#clock.toKeep() });
     return now;
   }
 }
@@ -77,7 +82,7 @@ export class HorizonProbe {
  * The writer at work stamps with its own clock, but never before what is committed while a promise stands; where none
  * does, as early as the end of the last one (write/commit-timestamps.ts).
  */
-function whileOthersWrite({ now, newest, settled }: StoredTimes & { readonly now: number }): Horizon {
+function whileOthersWrite({ now, newest, settled }: Times): Horizon {
   const standsUntil = settled + PROMISE_STANDS;
   return { now, settled: Math.min(newest, standsUntil), standsUntil };
 }

@@ -1,7 +1,7 @@
 import { type Clock, type SteadyClock, steadyClock } from '../../store/clock.ts';
 import { type ClockTrust, JumpGuard } from '../../store/clock-jump.ts';
 import type { Connection } from './connection.ts';
-import { readClockReading, readTimes } from './meta.ts';
+import { readTimes } from './meta.ts';
 
 /** The clock that stamps a store in a file: the machine's, as far as it can be trusted. */
 export interface StoreClock extends SteadyClock {
@@ -33,7 +33,10 @@ export function storeClock(
       toKeep: () => undefined,
     };
   }
-  const held = () => ({ reading: readClockReading(reading), newest: readTimes(reading).newest });
+  const held = () => {
+    const { clockReading, newest } = readTimes(reading);
+    return { reading: clockReading, newest };
+  };
   const guard = new JumpGuard(machine, held);
   if (allowClockJump) guard.allow(now());
   const jump = (): number => guard.jump(now());

@@ -7,6 +7,7 @@ import { dayFrom, type Field } from '../../dictionary/index.ts';
 import { extendProfile, type Profile } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../../store/epoch.ts';
+import { givenIn } from '../../store/meta.ts';
 import type { Attempt } from '../../store/write/batches.ts';
 import type { StampState } from '../../store/write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../store/write/change-settings.ts';
@@ -18,22 +19,7 @@ import { bindings, type Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { refusalIn } from './errors.ts';
 import { underLock } from './lock.ts';
-import {
-  readCountingRules,
-  readGiven,
-  readMeta,
-  readModel,
-  readProfile,
-  readTimes,
-  writeClockReading,
-  writeCountingRules,
-  writeLastStamp,
-  writeMeta,
-  writeProfile,
-  writeRestamping,
-  writeSettled,
-  writeTimestamps,
-} from './meta.ts';
+import { readMeta, readModel, readProfile, readTimes, writeMeta, writeProfile } from './meta.ts';
 import type { StoreClock } from './store-clock.ts';
 import { extendTables } from './tables.ts';
 import { sqliteTransaction } from './transaction.ts';
@@ -102,15 +88,13 @@ export class Writer {
   #times(): TimeSource {
     const { epoch, settled, lastStamp } = readTimes(this.#connection);
     this.#clock.inEpoch(epoch);
-    const given = readGiven(this.#connection);
+    const { given } = readMeta(this.#connection.database);
     return { moment: this.#clock.now(), settled, lastStamp, given, jump: this.#clock.jump() };
   }
 
   #keep(timestamps: CommitTimestamps): void {
-    const { database } = this.#connection;
-    writeTimestamps(database, timestamps);
-    const reading = this.#clock.toKeep();
-    if (reading !== undefined) writeClockReading(database, reading);
+    const clockReading = this.#clock.toKeep();
+    writeMeta(this.#connection.database, { ...givenIn(timestamps), clockReading });
   }
 
   /** Brings fields into use: columns, pieces, indexes and views are extended, nothing is rewritten. */
@@ -155,21 +139,18 @@ export class Writer {
     const { database } = this.#connection;
     return this.locked(() => {
       const current = readModel(database);
-      const times = timesOfEpoch({ ...readTimes(this.#connection), day: current.day }, begin);
-      const { lastStamp, settled, day } = times;
+      const { lastStamp, settled, day } = timesOfEpoch(readMeta(database), begin);
       const epoch = newEpoch();
       const model = makeModel({ ...current, generation: current.generation + COUNTS_GO_ON, epoch, day });
-      writeMeta(database, { generation: model.generation, epoch, day });
-      writeLastStamp(database, lastStamp);
-      writeSettled(database, settled);
-      if (begin.notAfter !== undefined) writeRestamping(database, true);
+      const restamping = begin.notAfter === undefined ? undefined : true;
+      writeMeta(database, { generation: model.generation, epoch, lastStamp, settled, day, restamping });
       this.#clock.inEpoch(epoch);
       return model;
     });
   }
 
   async stampState(): Promise<StampState> {
-    const { newest, isRestamping } = readTimes(this.#connection);
+    const { newest, restamping: isRestamping } = readTimes(this.#connection);
     const { raw, jump, setBack } = this.#clock;
     return { now: raw(), newest, isRestamping, jump: jump(), setBack: setBack() };
   }
@@ -177,10 +158,8 @@ export class Writer {
   async endRestamp(): Promise<void> {
     const { database } = this.#connection;
     await this.locked(() => {
-      writeRestamping(database, false);
       this.#clock.restamped();
-      const reading = this.#clock.toKeep();
-      if (reading !== undefined) writeClockReading(database, reading);
+      writeMeta(database, { restamping: false, clockReading: this.#clock.toKeep() });
     });
   }
 
@@ -218,20 +197,20 @@ export class Writer {
   /** Counts the values in use of a store that knows none yet, or counted them by other rules. */
   async countValues(): Promise<void> {
     const { database } = this.#connection;
-    if (readCountingRules(database) === countingRules(readModel(database))) return;
+    if (readMeta(database).countingRules === countingRules(readModel(database))) return;
     await this.locked(() => this.#countValues(readModel(database)));
   }
 
   async #countValues(model: StoreModel): Promise<void> {
     const { database } = this.#connection;
     const rules = countingRules(model);
-    if (readCountingRules(database) === rules) return;
+    if (readMeta(database).countingRules === rules) return;
     for (const counting of valueCounts({ dialect: sqliteDialect, model }).mend) {
       const { text, values } = render(counting, sqliteDialect.placeholder);
       this.#connection.prepare(text).run(...bindings({ text, values }));
     }
     await this.publish(model);
-    writeCountingRules(database, rules);
+    writeMeta(database, { countingRules: rules });
   }
 
   /** Inside a transaction: the published dictionary as the model and the counters of values have it. */
@@ -243,7 +222,7 @@ export class Writer {
   async #stamped(model: StoreModel, work: (transaction: WriteTransaction) => Promise<void>): Promise<void> {
     const timestamps = this.#timestamps();
     await work(sqliteTransaction(this.#connection, model, timestamps, null));
-    writeTimestamps(this.#connection.database, timestamps);
+    writeMeta(this.#connection.database, givenIn(timestamps));
     await reach(this.#clock, timestamps);
   }
 

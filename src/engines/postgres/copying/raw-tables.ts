@@ -1,5 +1,6 @@
 import type { StoreModel } from '../../../compile/model.ts';
 import { platError } from '../../../errors/index.ts';
+import { readMeta, writeMeta } from '../../../store/meta.ts';
 import {
   type Cell,
   type Columns,
@@ -26,7 +27,7 @@ import { CURRENT_LAYOUT } from '../making/migrations/index.ts';
 import { OWN_TABLES } from '../making/own-tables.ts';
 import { makePartitions, readSystems, systemsAtOnce } from '../making/partitions.ts';
 import { recreateView } from '../making/views.ts';
-import { readMeta, readModel, writeMeta } from '../meta.ts';
+import { readModel } from '../meta.ts';
 import { copyIn } from '../writing/copy-in.ts';
 import { counters } from '../writing/counters.ts';
 import { alignSystems } from './align-systems.ts';

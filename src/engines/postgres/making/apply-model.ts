@@ -1,8 +1,8 @@
 import type { StoreModel } from '../../../compile/model.ts';
+import { givenIn, writeMeta } from '../../../store/meta.ts';
 import type { CommitTimestamps } from '../../../store/write/commit-timestamps.ts';
 import { publishDictionary } from '../../../store/write/publish-dictionary.ts';
 import type { ServerSession } from '../connection/session.ts';
-import { givenIn, writeMeta } from '../meta.ts';
 import { postgresTransaction } from '../writing/transaction.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
 import { recreateView } from './views.ts';

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { readMeta, writeMeta } from '../../../store/meta.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
-import { readMeta, readModel, writeMeta } from '../meta.ts';
+import { readModel } from '../meta.ts';
 import { Undo, underLock } from '../writing/lock.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
 import { LAYOUT_VERSION } from './layout-version.ts';

@@ -70,7 +70,7 @@ export class LiveState {
   async ask(): Promise<State> {
     const asked = performance.now();
     const { name, rows, clock } = this.#source;
-    const state = await readState(rows, clock).catch((error: unknown) => {
+    const state = await readState({ rows }, clock).catch((error: unknown) => {
       throw translateError(error, name, 0);
     });
     this.#position.told(state.changes, asked, performance.now());
@@ -108,12 +108,12 @@ export class LiveState {
   }
 
   /** What was seen in an epoch before counts no more; an answer that was overtaken may still tell of it. */
-  #saw({ generation, epoch, lastStamp, settled }: State): void {
+  #saw({ generation, epoch, newest }: State): void {
     if (generation < this.#generation) return;
     this.#generation = generation;
     if (epoch !== this.#epoch) this.#lastStamp = 0;
     this.#epoch = epoch;
-    this.sawStamp(Math.max(Date.parse(lastStamp), settled));
+    this.sawStamp(newest);
   }
 
   now(): number {

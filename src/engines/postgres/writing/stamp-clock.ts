@@ -1,7 +1,8 @@
+import { sql } from '../../../compile/fragment.ts';
 import { type Clock, steadyClock, systemClock } from '../../../store/clock.ts';
-import { type ClockTrust, type HeldTime, JumpGuard, parseReading } from '../../../store/clock-jump.ts';
-import { storedDay, storedNumber, storedStamp } from '../../../store/stored-meta.ts';
-import type { ServerSession } from '../connection/session.ts';
+import { type ClockTrust, type HeldTime, JumpGuard } from '../../../store/clock-jump.ts';
+import { type Meta, metaOf, metaRows, TIMES } from '../../../store/meta.ts';
+import type { Session } from '../../../store/session.ts';
 import { mustKnow } from '../making/layout-version.ts';
 
 /**
@@ -72,68 +73,33 @@ export function stampClock(
 /** SQL of the server's own clock, in milliseconds since 1970. */
 export const SERVER_CLOCK = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
-/** What a process has to know before it does anything: one row, one round trip. */
-export interface State {
-  readonly generation: number;
-  readonly day: string;
+/** What a process has to know before it does anything: one statement, one round trip. */
+export interface State
+  extends Pick<Meta, 'generation' | 'day' | 'lastStamp' | 'changes' | 'settled' | 'newest' | 'epoch'> {
   /** Of the clock that stamps. */
   readonly moment: number;
-  readonly lastStamp: string;
-  readonly changes: number;
-  readonly settled: number;
   /** Milliseconds by which the clock was set ahead; `moment` goes on without them. */
   readonly jump: number;
-  /** Empty until a first one has begun. */
-  readonly epoch: string;
   readonly isRestamping: boolean;
-  /** Whether large tables are laid apart by originating system. */
   readonly isPartitioned: boolean;
 }
 
-const STATE_TEXT = `SELECT ${SERVER_CLOCK} AS clock,
-  max(value) FILTER (WHERE name = 'generation') AS generation, max(value) FILTER (WHERE name = 'day') AS day,
-  max(value) FILTER (WHERE name = 'last_stamp') AS last_stamp, max(value) FILTER (WHERE name = 'settled') AS settled,
-  max(value) FILTER (WHERE name = 'changes') AS changes,
-  max(value) FILTER (WHERE name = 'epoch') AS epoch, max(value) FILTER (WHERE name = 'restamping') AS restamping,
-  max(value) FILTER (WHERE name = 'clock_reading') AS reading,
-  max(value) FILTER (WHERE name = 'layout') AS layout,
-  max(value) FILTER (WHERE name = 'oldest_reader') AS oldest_reader,
-  count(*) FILTER (WHERE name = 'partitions') > 0 AS partitioned
-  FROM plat_meta WHERE name = ANY($1::text[])`;
-
-const STATE_NAMES = [
-  'generation',
-  'day',
-  'last_stamp',
-  'settled',
-  'changes',
-  'epoch',
-  'restamping',
-  'clock_reading',
-  'layout',
-  'oldest_reader',
-  'partitions',
-];
+const STATE = sql`${metaRows('generation', 'day', ...TIMES, 'changes', 'layout', 'oldestReader', 'partitions')}
+  UNION ALL SELECT 'clock', (${{ parts: [SERVER_CLOCK] }})::bigint::text`;
 
 /** @throws LayoutTooNew */
-export async function readState(rows: ServerSession['rows'], clock: StampClock): Promise<State> {
-  const [row] = await rows(STATE_TEXT, [STATE_NAMES]);
-  mustKnow(row?.layout, row?.oldest_reader);
-  const epoch = String(row?.epoch ?? '');
-  const lastStamp = storedStamp(row?.last_stamp, 'its last timestamp');
-  const settled = storedNumber(row?.settled ?? '0', 'the moment up to which it is settled');
-  const reading = typeof row?.reading === 'string' ? parseReading(row.reading) : undefined;
-  clock.note(Number(row?.clock), epoch, { reading, newest: Math.max(Date.parse(lastStamp), settled) });
+export async function readState({ rows }: Pick<Session, 'rows'>, clock: StampClock): Promise<State> {
+  const found = await rows(STATE);
+  const meta = metaOf(found);
+  mustKnow(meta.layout, meta.oldestReader);
+  const { generation, day, lastStamp, changes, settled, newest, epoch, clockReading: reading } = meta;
+  const server = Number(found.find(({ name }) => name === 'clock')?.value);
+  clock.note(server, epoch, { reading, newest });
   return {
-    generation: storedNumber(row?.generation, 'the count of its settings'),
-    day: storedDay(row?.day),
-    moment: clock.given() ?? Number(row?.clock),
-    lastStamp,
-    changes: storedNumber(row?.changes ?? '0', 'the count of its changes'),
-    settled,
+    ...{ generation, day, lastStamp, changes, settled, newest, epoch },
+    moment: clock.given() ?? server,
     jump: clock.jump(),
-    epoch,
-    isRestamping: row?.restamping === 'true',
-    isPartitioned: row?.partitioned === true,
+    isRestamping: meta.restamping,
+    isPartitioned: meta.partitions !== undefined,
   };
 }

@@ -7,6 +7,7 @@ import { dayFrom, type Field } from '../../../dictionary/index.ts';
 import { extendProfile, type Profile } from '../../../records/profile.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../../../store/epoch.ts';
+import { givenIn, readMeta, readProfile, writeMeta, writeProfile } from '../../../store/meta.ts';
 import type { Attempt } from '../../../store/write/batches.ts';
 import type { StampState } from '../../../store/write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../../store/write/change-settings.ts';
@@ -20,17 +21,7 @@ import { allow, bindings, type ServerSession, withSession } from '../connection/
 import { postgresDialect } from '../dialect.ts';
 import { applyModel } from '../making/apply-model.ts';
 import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
-import {
-  givenIn,
-  keepPromise,
-  readGiven,
-  readMeta,
-  readModel,
-  readProfile,
-  readStoredModel,
-  writeMeta,
-  writeProfile,
-} from '../meta.ts';
+import { keepPromise, readModel, readStoredModel } from '../meta.ts';
 import { Undo, underLock } from './lock.ts';
 import { readState, type StampClock } from './stamp-clock.ts';
 import { postgresTransaction } from './transaction.ts';
@@ -98,9 +89,12 @@ export class Writer {
   ): Promise<Attempt<T>> {
     return this.locked<Attempt<T>>(async (session) => {
       const started = this.limits.elapsed();
-      const state = await readState(session.rows, this.#clock);
+      const state = await readState(session, this.#clock);
       if (state.generation !== model.generation) return { kind: 'outdated' };
-      const timestamps = new CommitTimestamps({ ...state, given: await readGiven(session) }, allowed);
+      const timestamps = new CommitTimestamps(
+        { ...state, given: (await readMeta(session, 'given')).given },
+        allowed,
+      );
       const place = state.isPartitioned ? placing(session) : undefined;
       const transaction = postgresTransaction(session, model, timestamps, source, place);
       const outcome = await inTime(transaction, publishing(work), this.#clock, this.limits, allowed, started);
@@ -133,14 +127,14 @@ export class Writer {
       const current = await readModel(session);
       const { settings, profile } = change(current);
       if (settings === current.settings && profile === current.profile) return current;
-      const state = await readState(session.rows, this.#clock);
+      const state = await readState(session, this.#clock);
       const today = dayFrom(state.moment);
       const day = today > current.day ? today : current.day;
       const model = makeModel({ ...current, generation: current.generation + 1, settings, profile, day });
       checkChange(current, model, await holdings(session));
       await writeMeta(session, { generation: model.generation, settings, day, changes: state.changes + 1 });
       await writeProfile(session, profile);
-      const timestamps = new CommitTimestamps({ ...state, given: await readGiven(session) });
+      const timestamps = new CommitTimestamps({ ...state, given: (await readMeta(session, 'given')).given });
       await applyModel(session, model, timestamps);
       await reach(this.#clock, timestamps);
       const renewed = postgresTransaction(session, model, timestamps, null);
@@ -177,17 +171,16 @@ export class Writer {
   }
 
   stampState(): Promise<StampState> {
-    return withSession(this.#pool, async ({ rows }) => {
-      const { lastStamp, settled, isRestamping, jump } = await readState(rows, this.#clock);
+    return withSession(this.#pool, async (session) => {
+      const { newest, isRestamping, jump } = await readState(session, this.#clock);
       const { raw, setBack } = this.#clock;
-      const newest = Math.max(Date.parse(lastStamp), settled);
       return { now: raw(), newest, isRestamping, jump, setBack: setBack() };
     });
   }
 
   async endRestamp(): Promise<void> {
     await this.locked(async (session) => {
-      await readState(session.rows, this.#clock);
+      await readState(session, this.#clock);
       this.#clock.restamped();
       const clockReading = this.#clock.toKeep();
       await writeMeta(session, {
@@ -206,8 +199,8 @@ export class Writer {
     model: StoreModel,
     concerns: (resource: string) => boolean,
   ): Promise<void> {
-    const state = await readState(session.rows, this.#clock);
-    const given = await readGiven(session);
+    const state = await readState(session, this.#clock);
+    const given = (await readMeta(session, 'given')).given;
     const unstamped = new CommitTimestamps({ ...state, given, jump: 0 });
     const transaction = postgresTransaction(session, model, unstamped, null);
     await transaction.judge(concerns);
@@ -244,8 +237,8 @@ export class Writer {
 
   /** Inside a transaction: the published dictionary as the model and the counters of values have it. */
   async publish(session: ServerSession, model: StoreModel): Promise<void> {
-    const state = await readState(session.rows, this.#clock);
-    const timestamps = new CommitTimestamps({ ...state, given: await readGiven(session) });
+    const state = await readState(session, this.#clock);
+    const timestamps = new CommitTimestamps({ ...state, given: (await readMeta(session, 'given')).given });
     await publishDictionary(postgresTransaction(session, model, timestamps, null));
     await writeMeta(session, { ...givenIn(timestamps), changes: state.changes + 1 });
     await reach(this.#clock, timestamps);
@@ -259,7 +252,7 @@ export class Writer {
     const judgeToday = async (session: ServerSession): Promise<StoreModel> => {
       await allow(session, PATIENCE.large);
       const { generation, epoch, settings, day, changes } = await readMeta(session);
-      const today = dayFrom((await readState(session.rows, this.#clock)).moment);
+      const today = dayFrom((await readState(session, this.#clock)).moment);
       const profile = await readProfile(session);
       if (day >= today) return makeModel({ generation, epoch, settings, profile, day });
       const model = makeModel({ generation: generation + 1, epoch, settings, profile, day: today });

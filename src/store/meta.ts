@@ -1,0 +1,251 @@
+/**
+ * What a store keeps of itself: one row of text each in `plat_meta`, and the fields in use in `plat_profile`. A text that
+ * plat never writes there is damage. It knows no engine.
+ */
+import type { ColumnKind } from '../compile/column-value.ts';
+import { bind, join, type Sql, sql } from '../compile/fragment.ts';
+import { makeModel, type StoreModel } from '../compile/model.ts';
+import { Damage } from '../records/damage.ts';
+import { type Profile, profileOf } from '../records/profile.ts';
+import { readable, readSettings, type StoreSettings } from '../records/settings.ts';
+import { type ClockReading, parseReading } from './clock-jump.ts';
+import { firstEpoch } from './epoch.ts';
+import type { Row, Session } from './session.ts';
+import type { PartitionField } from './store.ts';
+import type { CommitTimestamps } from './write/commit-timestamps.ts';
+
+/** Each is parsed when it is asked for. @throws Damage where a row is missing or is not as plat writes it */
+export interface Meta {
+  /** The version of the tables, and of the oldest plat that may still read and write them. A file has it elsewhere. */
+  readonly layout: number;
+  readonly oldestReader: number;
+  readonly oldestWriter: number;
+  /** Which functions of plat a server has. */
+  readonly functions: string;
+  /** Counts the changes of settings and profile. */
+  readonly generation: number;
+  /** Empty until a first one has begun, where the secret was not read. */
+  readonly epoch: string;
+  readonly settings: StoreSettings;
+  /** The UTC day whose rules the stored visibility follows. */
+  readonly day: string;
+  readonly secret: string;
+  readonly createdAt: string;
+  /** The youngest stamp that was ever committed; stamps never run backwards (I2). */
+  readonly lastStamp: string;
+  /** The last timestamp of each resource (write/commit-timestamps.ts). */
+  readonly given: string | undefined;
+  /** The number of transactions that changed records or settings. Two snapshots with the same number have the same content. */
+  readonly changes: number;
+  /**
+   * No later commit may use a timestamp before this one: a reader has already been promised that the window is closed.
+   * Milliseconds since 1970.
+   */
+  readonly settled: number;
+  /** Whether timestamps lie ahead that are still to be brought back (write/bring-back.ts). */
+  readonly restamping: boolean;
+  /** The last reading of the clock. */
+  readonly clockReading: ClockReading | undefined;
+  /** The rules by which values in use were counted (values-in-use.ts); absent: they never were. */
+  readonly countingRules: string | undefined;
+  /** The partition key of the large tables; absent where they are whole. */
+  readonly partitions: PartitionField | undefined;
+  /** The youngest moment that was given to a record or promised to a reader; milliseconds since 1970. */
+  readonly newest: number;
+}
+
+type StoredName = Exclude<keyof Meta, 'newest'>;
+
+const NAMES: Readonly<Record<StoredName, string>> = {
+  layout: 'layout',
+  oldestReader: 'oldest_reader',
+  oldestWriter: 'oldest_writer',
+  functions: 'functions',
+  generation: 'generation',
+  epoch: 'epoch',
+  settings: 'settings',
+  day: 'day',
+  secret: 'secret',
+  createdAt: 'created_at',
+  lastStamp: 'last_stamp',
+  given: 'last_stamps',
+  changes: 'changes',
+  settled: 'settled',
+  restamping: 'restamping',
+  clockReading: 'clock_reading',
+  countingRules: 'counting_rules',
+  partitions: 'partitions',
+};
+
+/** The rows of `plat_meta`, or those of some names. */
+export const metaRows = (...names: readonly StoredName[]): Sql =>
+  names.length === 0
+    ? sql`SELECT name, value FROM plat_meta`
+    : sql`SELECT name, value FROM plat_meta WHERE name IN (${join(
+        names.map((each) => bind(NAMES[each])),
+        ', ',
+      )})`;
+
+/** What has to be known of the time before anything is stamped or promised. */
+export const TIMES = ['lastStamp', 'settled', 'epoch', 'restamping', 'clockReading'] as const;
+
+/** @param rows as `metaRows` gives them */
+export function metaOf(rows: Iterable<Row>): Meta {
+  const values = new Map<string, string>();
+  for (const { name, value } of rows) values.set(String(name), String(value));
+  const found = (name: StoredName): string | undefined => values.get(NAMES[name]);
+  const text = (name: StoredName): string => {
+    const value = found(name);
+    if (value === undefined) throw new Damage(`it has no ${NAMES[name]}`);
+    return value;
+  };
+  return {
+    get layout() {
+      return Number(text('layout'));
+    },
+    get oldestReader() {
+      return Number(found('oldestReader') ?? 1);
+    },
+    get oldestWriter() {
+      return Number(found('oldestWriter') ?? 1);
+    },
+    get functions() {
+      return found('functions') ?? '';
+    },
+    get generation() {
+      return storedNumber(text('generation'), 'the count of its settings');
+    },
+    get epoch() {
+      const secret = found('secret');
+      return found('epoch') ?? (secret === undefined ? '' : firstEpoch(secret));
+    },
+    get settings() {
+      return readSettings(text('settings'));
+    },
+    get day() {
+      return storedDay(found('day'));
+    },
+    get secret() {
+      return text('secret');
+    },
+    get createdAt() {
+      return storedStamp(text('createdAt'), 'the timestamp of its creation');
+    },
+    get lastStamp() {
+      return storedStamp(found('lastStamp'), 'its last timestamp');
+    },
+    get given() {
+      return found('given');
+    },
+    get changes() {
+      return storedNumber(found('changes') ?? '0', 'the count of its changes');
+    },
+    get settled() {
+      return storedNumber(found('settled') ?? '0', 'the moment up to which it is settled');
+    },
+    get restamping() {
+      return found('restamping') === 'true';
+    },
+    get clockReading() {
+      return parseReading(found('clockReading'));
+    },
+    get countingRules() {
+      return found('countingRules');
+    },
+    get partitions() {
+      return found('partitions') === undefined ? undefined : 'OriginatingSystemID';
+    },
+    get newest() {
+      return Math.max(Date.parse(this.lastStamp), this.settled);
+    },
+  };
+}
+
+export const readMeta = async (session: Session, ...names: readonly StoredName[]): Promise<Meta> =>
+  metaOf(await session.rows(metaRows(...names)));
+
+/** What can be written: a clock reading is text by then (clock-jump.ts). */
+export type MetaChange = {
+  readonly [Name in StoredName]?: (Name extends 'clockReading' ? string : Meta[Name]) | undefined;
+};
+
+const PAIR: ReadonlyMap<string, ColumnKind> = new Map([
+  ['name', 'text'],
+  ['value', 'text'],
+]);
+
+/** What is not undefined of a change, as it is stored. */
+export function storedRows(change: MetaChange): { readonly name: string; readonly value: string }[] {
+  return Object.entries(NAMES).flatMap(([each, name]) => {
+    const value: unknown = Reflect.get(change, each);
+    if (value === undefined) return [];
+    return [{ name, value: typeof value === 'object' ? JSON.stringify(value) : String(value) }];
+  });
+}
+
+export async function writeMeta(session: Session, change: MetaChange): Promise<void> {
+  const given = session.dialect.rowsOf(bind(JSON.stringify(storedRows(change))), 'v', PAIR);
+  await session.run(sql`INSERT INTO plat_meta (name, value) SELECT v.name, v.value FROM ${given} WHERE TRUE
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+}
+
+/** What the store keeps of the timestamps of a commit. */
+export const givenIn = ({
+  lastStamp,
+  kept,
+}: Pick<CommitTimestamps, 'lastStamp' | 'kept'>): Pick<Meta, 'lastStamp' | 'given'> => ({
+  lastStamp,
+  given: kept,
+});
+
+export const PROFILE_ROWS = sql`SELECT resource, field, since FROM plat_profile`;
+
+export const readProfile = async (session: Session): Promise<Profile> =>
+  profileOf(await session.rows(PROFILE_ROWS));
+
+const IN_USE: ReadonlyMap<string, ColumnKind> = new Map([
+  ['resource', 'text'],
+  ['field', 'text'],
+  ['since', 'number'],
+]);
+
+export const profileRows = ({ since }: Profile) =>
+  [...since].flatMap(([resource, fields]) =>
+    [...fields].map(([field, version]) => ({ resource, field, since: version })),
+  );
+
+export async function writeProfile(session: Session, profile: Profile): Promise<void> {
+  const given = session.dialect.rowsOf(bind(JSON.stringify(profileRows(profile))), 'v', IN_USE);
+  await session.run(sql`INSERT INTO plat_profile (resource, field, since)
+    SELECT v.resource, v.field, v.since FROM ${given} WHERE TRUE ON CONFLICT DO NOTHING`);
+}
+
+/** @throws PlatError `storeDamaged` for settings and a profile that make no model */
+export const modelOf = ({ generation, epoch, settings, day }: Meta, profile: Profile): StoreModel =>
+  readable(() => makeModel({ generation, epoch, settings, profile, day }));
+
+/** The model as it is stored, all of one moment if the session is in a transaction that sees one. */
+export const readModel = async (session: Session): Promise<StoreModel> =>
+  modelOf(await readMeta(session), await readProfile(session));
+
+const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+function storedStamp(text: unknown, what: string): string {
+  if (typeof text === 'string' && STAMP.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new Damage(`${what} is none`);
+}
+
+/** A count, or a moment in milliseconds since 1970. */
+function storedNumber(text: string, what: string): number {
+  const value = text === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new Damage(`${what} is no number`);
+}
+
+/** Before all days of any store. */
+const NEVER = '1970-01-01';
+
+/** A day that cannot be read counts as long past, so that all is evaluated anew, as on any new day. */
+const storedDay = (text: string | undefined): string =>
+  text !== undefined && DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : NEVER;
