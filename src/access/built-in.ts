@@ -1,3 +1,4 @@
+import { PARTS_OF_LISTINGS } from '../dictionary/index.ts';
 import type { AccessDefinition, RoleDefinition } from './definition.ts';
 
 const ON_DISPLAY = 'InternetEntireListingDisplayYN ne false';
@@ -18,11 +19,7 @@ function published(listings: string, permissions: readonly string[], people: str
   return {
     Property: listings,
     Media: permits(...permissions),
-    PropertyRooms: '',
-    PropertyUnitTypes: '',
-    OpenHouse: '',
-    PropertyGreenVerification: '',
-    PropertyPowerProduction: '',
+    ...Object.fromEntries([...PARTS_OF_LISTINGS].map((resource) => [resource, ''])),
     SocialMedia: '',
     Member: active('MemberStatus'),
     Office: active('OfficeStatus'),

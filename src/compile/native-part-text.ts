@@ -4,56 +4,38 @@
  * among those that the role sees, and what shows a video are put in here.
  */
 
+import { type NativePart, rowOfPart } from '../dictionary/index.ts';
 import { childOf } from './collection.ts';
 import { type Context, recordOf, visibleRows } from './context.ts';
 import { damagedMark } from './damaged-mark.ts';
 import type { Dialect } from './dialect.ts';
 import { withFileAddresses } from './file-address.ts';
 import { all, bind, column, concat, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
-import { NATIVE_PART_OF, type NativePartExpansion } from './read.ts';
+import { type NativePartExpansion, partNamed } from './read.ts';
 import type { TextSource } from './reso-text.ts';
 import { label } from './text/encode.ts';
-import {
-  type NativePart,
-  PHOTO_END,
-  PHOTO_URIS,
-  renditionQuery,
-  SERVED_PHOTO_END,
-} from './text/native-parts.ts';
+import { PHOTO_END, PHOTO_URIS, renditionQuery, SERVED_PHOTO_END } from './text/native-parts.ts';
 import { URL_MARK } from './text/served-files.ts';
 import { ELEMENTS, HTML_CHARACTERS, UNNAMED_VIDEO, VIDEO_FORMS } from './text/video-html.ts';
 
-const RESOURCE_OF_PART: Readonly<Record<NativePart, string>> = {
-  photos: 'Media',
-  videos: 'Media',
-  virtualtours: 'Media',
-  documents: 'Media',
-  floorplans: 'Media',
-  rooms: 'PropertyRooms',
-  units: 'PropertyUnitTypes',
-  openhouses: 'OpenHouse',
-};
+const resourceOf = (part: NativePart): string => rowOfPart(part).resource;
 
-const KINDS_OF_PART: Readonly<Partial<Record<NativePart, Sql>>> = {
-  photos: sql`('photo', 'plan')`,
-  videos: sql`('video')`,
-  virtualtours: sql`('tour')`,
-  documents: sql`('document')`,
-  floorplans: sql`('plan')`,
-};
-
-export const resourceOfPart = (part: NativePart): string => RESOURCE_OF_PART[part];
+/** The kinds of media that a part gives, as a list of the statement; undefined for parts that are no media. */
+function kindsOf(part: NativePart): Sql | undefined {
+  const { media } = rowOfPart(part);
+  return media === undefined ? undefined : sql`(${join(media.map(constantText), ', ')})`;
+}
 
 /** Rows that are of a part, beyond their resource. */
 export function partConditions(part: NativePart, alias: string): Sql[] {
-  const kinds = KINDS_OF_PART[part];
+  const kinds = kindsOf(part);
   return kinds === undefined ? [] : [sql`${column(alias, '_kind')} IN ${kinds}`];
 }
 
 /** Floor plans come last among the photos; else the order that the records give, then their keys. */
 export function partOrder(dialect: Dialect, part: NativePart, alias: string): Sql[] {
   const byKey = column(alias, '_key');
-  if (KINDS_OF_PART[part] === undefined) return [byKey];
+  if (kindsOf(part) === undefined) return [byKey];
   return [sql`${column(alias, '_kind')} = 'plan'`, dialect.order(column(alias, '_rank'), false), byKey];
 }
 
@@ -166,7 +148,7 @@ function partRows(
   listing: Sql,
   holder: string | undefined,
 ): Sql[] {
-  const resource = RESOURCE_OF_PART[part];
+  const resource = resourceOf(part);
   return [
     ...childOf(context, resource, 'ListingKey', alias, 'Property', listing, holder),
     ...partConditions(part, alias),
@@ -253,8 +235,8 @@ export function partList(
 ): Sql {
   const { context } = source;
   const { dialect } = context;
-  const part = NATIVE_PART_OF[expansion];
-  const resource = RESOURCE_OF_PART[part];
+  const part = partNamed(expansion);
+  const resource = resourceOf(part);
   if (!context.model.stores(resource)) return sql`NULL`;
   const layout = context.model.layout(resource);
   const alias = context.alias();

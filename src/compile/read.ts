@@ -1,11 +1,16 @@
 /** What can be read from a store: requests as data, the same for every engine. */
 import type { View } from '../access/index.ts';
-import type { Field, Navigation, Resource } from '../dictionary/index.ts';
+import {
+  type Field,
+  type NativePart,
+  type Navigation,
+  partOfExpansion,
+  type Resource,
+} from '../dictionary/index.ts';
 import type { NativeExpansion, SelectedMembers } from '../query/native/index.ts';
 import type { Computed, Expansion, Selection } from '../query/request.ts';
 import type { Expression, OrderTerm, Search } from '../query/tree.ts';
 import type { BoundValue } from './fragment.ts';
-import type { NativePart } from './text/native-parts.ts';
 
 /** Which records. The view's role is always part of it. */
 export interface RecordQuery {
@@ -96,18 +101,9 @@ export interface NativeListingShape {
 /** The expansions of a native listing that give sub-resources. */
 export type NativePartExpansion = Exclude<NativeExpansion, 'CustomFields' | 'Supplement'>;
 
-/** The sub-resource that each expansion of a native listing gives. */
-export const NATIVE_PART_OF: Readonly<Record<NativePartExpansion, NativePart>> = {
-  Photos: 'photos',
-  Videos: 'videos',
-  VirtualTours: 'virtualtours',
-  Rooms: 'rooms',
-  Units: 'units',
-  OpenHouses: 'openhouses',
-  Documents: 'documents',
-  FloorPlans: 'floorplans',
-  PrimaryPhoto: 'photos',
-};
+/** The sub-resource that an expansion of a native listing gives. */
+export const partNamed = (expansion: NativePartExpansion): NativePart =>
+  partOfExpansion(expansion === 'PrimaryPhoto' ? 'Photos' : expansion);
 
 /** How the addresses of served files are made: absolute, signed for the role until a moment. */
 export interface FileSigning {

@@ -7,6 +7,7 @@ export {
   timestampFrom,
   timestampFromMicroseconds,
 } from './canonical-time.ts';
+export { MEDIA_KINDS, type MediaKind } from './data/listing-parts.ts';
 export {
   API_NAME,
   type CustomFieldDeclaration,
@@ -16,9 +17,10 @@ export {
 } from './declare.ts';
 export type { ResourceDeclaration } from './declare-resources.ts';
 export { identifierOf, memberName, textsOfIdentifier } from './enumerations.ts';
+export * from './listing-parts.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { ROOM_LABELS, UNIT_LABELS } from './native-labels.ts';
-export { FIRST_LINE, NATIVE_ALIASES, NATIVE_COLLECTIONS } from './native-names.ts';
+export { FIRST_LINE, NATIVE_ALIASES } from './native-names.ts';
 export {
   CUSTOM_FIELDS,
   customFieldsOf,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type FieldLine, parseFieldLine } from './field-line.ts';
+import { PARTS_OF_LISTINGS } from './listing-parts.ts';
 import { nativeName } from './native-names.ts';
 import type { Dictionary, Field, Lookup, LookupValue, Navigation, ParentLink, Resource } from './types.ts';
 
@@ -7,14 +8,6 @@ const DATA = new URL('./data/', import.meta.url);
 
 /** Resources whose records name their parent by resource and key. */
 const NAMED_PARENTS = new Set(['Media', 'SocialMedia', 'HistoryTransactional', 'OtherPhone']);
-/** Resources that are part of a listing and go with it. */
-const LISTING_PARTS = new Set([
-  'PropertyRooms',
-  'PropertyUnitTypes',
-  'OpenHouse',
-  'PropertyGreenVerification',
-  'PropertyPowerProduction',
-]);
 
 function readTable(name: string): string[] {
   const text = readFileSync(new URL(name, DATA), 'utf8');
@@ -43,7 +36,7 @@ function parentOf(resource: string): ParentLink | undefined {
   if (NAMED_PARENTS.has(resource)) {
     return { kind: 'named', resourceField: 'ResourceName', keyField: 'ResourceRecordKey' };
   }
-  if (LISTING_PARTS.has(resource)) return { kind: 'fixed', resource: 'Property', keyField: 'ListingKey' };
+  if (PARTS_OF_LISTINGS.has(resource)) return { kind: 'fixed', resource: 'Property', keyField: 'ListingKey' };
   return undefined;
 }
 

@@ -7,16 +7,6 @@ export function nativeName(resource: string, name: string): string {
   return name.replace(/(Agent|Office)Key$/, '$1Id');
 }
 
-/** Collections of a listing that the native interface has under another name than the navigation to their records. */
-export const NATIVE_COLLECTIONS: readonly (readonly [native: string, navigation: string])[] = [
-  ['Photos', 'Media'],
-  ['Videos', 'Media'],
-  ['VirtualTours', 'Media'],
-  ['Documents', 'Media'],
-  ['FloorPlans', 'Media'],
-  ['Units', 'UnitTypes'],
-];
-
 /** Names by which clients of the native interface ask for fields of a listing that the dictionary calls otherwise. */
 export const NATIVE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['BathsFull', 'BathroomsFull'],

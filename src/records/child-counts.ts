@@ -4,27 +4,20 @@
  * nobody of what is hidden: media without a Permission, and those with one for the public. In a replica they are what
  * the source sent.
  */
-import type { FieldValue, FieldValues } from '../dictionary/index.ts';
-import type { MediaKind } from './media.ts';
+import {
+  CHILD_COUNTS,
+  countOfMedium,
+  type FieldValue,
+  type FieldValues,
+  type MediaKind,
+} from '../dictionary/index.ts';
 
 /** The resource whose records are counted, and the one that has the counts. */
 export const COUNTED = 'Media';
 export const COUNTING = 'Property';
 
-/** Floor plans are shown among the photos; the dictionary counts tours with the videos. */
-const COUNT_OF: Readonly<Record<MediaKind, string | undefined>> = {
-  photo: 'PhotosCount',
-  plan: 'PhotosCount',
-  video: 'VideosCount',
-  tour: 'VideosCount',
-  document: 'DocumentsCount',
-  other: undefined,
-};
-
-export const CHILD_COUNTS: readonly string[] = ['PhotosCount', 'VideosCount', 'DocumentsCount'];
-
 /** The field in which a medium is counted. */
-export const countOf = (kind: MediaKind | null): string | undefined => COUNT_OF[kind ?? 'other'];
+export const countOf = (kind: MediaKind | null): string | undefined => countOfMedium(kind ?? 'other');
 
 export const isChildCount = ({
   resource,

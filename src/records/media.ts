@@ -1,8 +1,4 @@
-import type { FieldValues, Resource } from '../dictionary/index.ts';
-
-/** What a media record shows, in the terms of both interfaces. */
-export const MEDIA_KINDS = ['photo', 'plan', 'video', 'tour', 'document', 'other'] as const;
-export type MediaKind = (typeof MEDIA_KINDS)[number];
+import type { FieldValues, MediaKind, Resource } from '../dictionary/index.ts';
 
 /** What the categories of media mean. */
 export const KIND_OF_CATEGORY: ReadonlyMap<string, MediaKind> = new Map([

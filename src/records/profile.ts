@@ -1,6 +1,7 @@
 import type { Declarations, Dictionary, Field } from '../dictionary/index.ts';
+import { CHILD_COUNTS } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
-import { CHILD_COUNTS, COUNTING } from './child-counts.ts';
+import { COUNTING } from './child-counts.ts';
 import { Damage } from './damage.ts';
 import type { Owner } from './settings.ts';
 import { isStamp } from './stamps.ts';

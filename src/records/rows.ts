@@ -2,8 +2,7 @@
  * The rows that a write path handles: as they are stored, as they are to be written, and what remains of a deleted one.
  * It knows neither SQL nor engines.
  */
-import type { FieldValues } from '../dictionary/index.ts';
-import type { MediaKind } from './media.ts';
+import type { FieldValues, MediaKind } from '../dictionary/index.ts';
 
 /** What a write needs to know of a stored record. */
 export interface StoredRow {

@@ -1,5 +1,4 @@
 import { type Field, type FieldValue, type FieldValues, REPLICA_STAMP } from '../dictionary/index.ts';
-import type { MediaKind } from './media.ts';
 
 /** Fields that an authority sets itself; input never does, and they are no part of a record's content. */
 export function isStamp(field: Field): boolean {
@@ -22,20 +21,8 @@ function stampNames(fields: ReadonlyMap<string, Field>): readonly string[] {
   return names;
 }
 
-/** What moved in a listing, beside its own fields. */
-export type ChildChange = MediaKind | 'open-house' | 'part';
-
-/** The listing's stamp of each kind of change; the others move ModificationTimestamp alone. */
-const STAMP_OF: Readonly<Record<ChildChange, string | undefined>> = {
-  photo: 'PhotosChangeTimestamp',
-  plan: 'PhotosChangeTimestamp',
-  video: 'VideosChangeTimestamp',
-  tour: 'VideosChangeTimestamp',
-  document: 'DocumentsChangeTimestamp',
-  'open-house': 'OpenHousesChangeTimestamp',
-  other: undefined,
-  part: undefined,
-};
+/** What moved in a listing, beside its own fields: the timestamp of that change; undefined where it has none. */
+export type ChildChange = string | undefined;
 
 interface FieldStamp {
   readonly stamp: string;
@@ -86,8 +73,7 @@ export function stampsAfter(
   };
   move('ModificationTimestamp');
   for (const change of changes) {
-    const name = STAMP_OF[change];
-    if (name !== undefined) move(name);
+    if (change !== undefined) move(change);
   }
   if (after === undefined) return stamps;
   for (const { stamp: name, fields: watched } of fieldStamps(fields)) {

@@ -1,3 +1,5 @@
+import { navigationTo } from '../../dictionary/index.ts';
+
 /** `PropertyRooms` → `property_rooms`, `OUID` → `ouid`. */
 export function snakeCase(name: string): string {
   return name
@@ -6,14 +8,8 @@ export function snakeCase(name: string): string {
     .toLowerCase();
 }
 
-/** The names of the published views; all other resources have their own name in snake case. */
-const VIEWS: Readonly<Record<string, string>> = {
-  PropertyRooms: 'rooms',
-  PropertyUnitTypes: 'unit_types',
-  OpenHouse: 'open_houses',
-};
-
-export const viewName = (resource: string): string => VIEWS[resource] ?? snakeCase(resource);
+/** A published view bears the name of the collection of a listing, or of its resource, in snake case. */
+export const viewName = (resource: string): string => snakeCase(navigationTo(resource) ?? resource);
 export const columnsTable = (resource: string): string => `${snakeCase(resource)}_records`;
 
 /**

@@ -2,23 +2,16 @@
  * The sub-resources of a listing in the native interface (reference: native-v1, sub-resources), written once when
  * the record is stored. `Id` is the record's RESO key.
  */
-import { type FieldValue, type FieldValues, ROOM_LABELS, UNIT_LABELS } from '../../dictionary/index.ts';
+import {
+  type FieldValue,
+  type FieldValues,
+  type MediaKind,
+  type NativePart,
+  ROOM_LABELS,
+  UNIT_LABELS,
+} from '../../dictionary/index.ts';
 import { clockTime, slashDate } from '../../records/local-time.ts';
-import type { MediaKind } from '../../records/media.ts';
 import { servedFile, URL_MARK } from './served-files.ts';
-
-/** The names of sub-resources as they stand in paths. */
-export const NATIVE_PARTS = [
-  'photos',
-  'videos',
-  'virtualtours',
-  'rooms',
-  'units',
-  'openhouses',
-  'documents',
-  'floorplans',
-] as const;
-export type NativePart = (typeof NATIVE_PARTS)[number];
 
 /** What a part is made of. */
 export interface PartSource {

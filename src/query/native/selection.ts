@@ -1,27 +1,24 @@
 /** `_select` and `_expand`: which parts of a record are given. */
 
-import { type Field, NATIVE_COLLECTIONS, nearestName, nearestOfEither } from '../../dictionary/index.ts';
+import {
+  type Field,
+  NATIVE_COLLECTIONS,
+  nearestName,
+  nearestOfEither,
+  PART_EXPANSIONS,
+  type PartExpansion,
+} from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { Computed, Selection } from '../request.ts';
 import type { NativeName, NativeNames } from './bind/names.ts';
 import { shortened } from './faults.ts';
 import { readList } from './lists.ts';
 
+const OTHER_EXPANSIONS = ['CustomFields', 'PrimaryPhoto', 'Supplement'] as const;
+
 /** What a listing can be expanded with (specification 4.3, and the floor plans). */
-export const LISTING_EXPANSIONS = [
-  'Photos',
-  'Videos',
-  'VirtualTours',
-  'Rooms',
-  'Units',
-  'OpenHouses',
-  'Documents',
-  'CustomFields',
-  'FloorPlans',
-  'PrimaryPhoto',
-  'Supplement',
-] as const;
-export type NativeExpansion = (typeof LISTING_EXPANSIONS)[number];
+export type NativeExpansion = PartExpansion | (typeof OTHER_EXPANSIONS)[number];
+export const LISTING_EXPANSIONS: readonly NativeExpansion[] = [...PART_EXPANSIONS, ...OTHER_EXPANSIONS];
 
 export interface NativeSelection extends Selection {
   /** What follows from fields, under the names that were asked for. */

@@ -1,17 +1,10 @@
+import { changesOfCollection } from '../../dictionary/index.ts';
 import type { Keys } from '../../store/ledger.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RECORD, wantedApart } from '../copy/pending-fetches.ts';
 import type { Intake } from '../copy/read-page.ts';
 import type { SourcePage } from '../source/source.ts';
 import { fetchWanted } from './fetch-pending.ts';
-
-const OPEN_HOUSES = ['OpenHousesChangeTimestamp'];
-/** The stamps that tell when a collection of a listing moved (specification 4.4, rule 3). The others have none. */
-const STAMPS_OF: Readonly<Record<string, readonly string[]>> = {
-  Media: ['PhotosChangeTimestamp', 'VideosChangeTimestamp', 'DocumentsChangeTimestamp'],
-  OpenHouse: OPEN_HOUSES,
-  OpenHouses: OPEN_HOUSES,
-};
 
 /** Keys that the source is asked for, and why. */
 export type Want = Keys & { readonly why: string };
@@ -37,9 +30,9 @@ export async function childrenOfUpdated(copy: Copy, resource: string, { records 
   return feed.capabilities.expansions.map((why) => {
     const moved = listings.filter(({ key, values }) => {
       const known = before.get(key);
-      const stamps = STAMPS_OF[why]?.filter((name) => typeof values[name] === 'string');
+      const stamps = changesOfCollection(why).filter((name) => typeof values[name] === 'string');
       // A source that gives no stamps may have moved anything.
-      if (known === undefined || stamps === undefined || stamps.length === 0) return true;
+      if (known === undefined || stamps.length === 0) return true;
       return stamps.some((name) => values[name] !== known[name]);
     });
     return { resource, keys: moved.map(({ key }) => key), why };

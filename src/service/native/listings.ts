@@ -1,4 +1,4 @@
-import { NATIVE_PART_OF, type RecordQuery } from '../../compile/read.ts';
+import { partNamed, type RecordQuery } from '../../compile/read.ts';
 import { partMembers } from '../../compile/text/native-parts.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -36,7 +36,7 @@ const COLLECTION_PARAMETERS = [
 
 /** The members of the records that an expansion gives. */
 const membersOf = (expansion: NativeExpansion): readonly string[] =>
-  expansion === 'CustomFields' || expansion === 'Supplement' ? [] : partMembers(NATIVE_PART_OF[expansion]);
+  expansion === 'CustomFields' || expansion === 'Supplement' ? [] : partMembers(partNamed(expansion));
 
 const LISTING_EXPANDED = { expansions: LISTING_EXPANSIONS, membersOf } as const;
 

@@ -1,6 +1,6 @@
 import type { RecordQuery, Shape } from '../../compile/read.ts';
-import { type NativePart, partMembers } from '../../compile/text/native-parts.ts';
-import type { Navigation } from '../../dictionary/index.ts';
+import { partMembers } from '../../compile/text/native-parts.ts';
+import { type NativePart, type Navigation, rowOfPart } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { bindParameters, type NativeNames, type NativeRequest } from '../../query/native/index.ts';
 import { asking, signingFor } from '../context.ts';
@@ -9,18 +9,6 @@ import { readPage } from '../paging/page-reader.ts';
 import { pagination, success } from './envelope.ts';
 import { listingResource, offsetOf, taggedResult } from './listings.ts';
 import { type NativeExchange, noNames, refuseParameters } from './native-request.ts';
-
-/** The collection of a listing that holds each kind of sub-resource. */
-const NAVIGATION: Readonly<Record<NativePart, string>> = {
-  photos: 'Media',
-  videos: 'Media',
-  virtualtours: 'Media',
-  documents: 'Media',
-  floorplans: 'Media',
-  rooms: 'Rooms',
-  units: 'UnitTypes',
-  openhouses: 'OpenHouses',
-};
 
 /** Sub-resources come whole: more rows than a store can hold. */
 const WHOLE = 2 ** 40;
@@ -107,7 +95,7 @@ function partQuery({ session }: NativeExchange, key: string, part: NativePart): 
 }
 
 function navigationOf({ view }: NativeExchange['session'], part: NativePart): Navigation {
-  const navigation = view.schema.of('Property').findNavigation(NAVIGATION[part]);
+  const navigation = view.schema.of('Property').findNavigation(rowOfPart(part).navigation);
   if (navigation === undefined) throw platError('resourceUnknown', { name: part });
   return navigation;
 }

@@ -3,7 +3,7 @@
  * interface to clients, both read this table.
  */
 
-import { NATIVE_PARTS } from '../../compile/text/native-parts.ts';
+import { NATIVE_PARTS } from '../../dictionary/index.ts';
 import type { ParameterName } from '../../query/native/index.ts';
 import type { Reply } from '../exchange.ts';
 import { account, accounts, accountsOfOffice } from './accounts.ts';

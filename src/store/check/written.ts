@@ -31,8 +31,9 @@ import {
 import { isAddress, type TextPlan, textPlans } from '../../compile/text/pieces.ts';
 import { URL_MARK } from '../../compile/text/served-files.ts';
 import type { Field } from '../../dictionary/index.ts';
+import { MEDIA_KINDS } from '../../dictionary/index.ts';
 import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../../records/content-hash.ts';
-import { KIND_OF_CATEGORY, MEDIA_KINDS } from '../../records/media.ts';
+import { KIND_OF_CATEGORY } from '../../records/media.ts';
 import { stampsAsOwn } from '../../records/settings.ts';
 
 /** A row of a resource, its columns under an alias, and the version of the profile that its texts were written with. */

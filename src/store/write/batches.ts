@@ -1,7 +1,8 @@
 import { isStored, type StoreModel } from '../../compile/model.ts';
 import type { Field, FieldValues, Resource } from '../../dictionary/index.ts';
+import { CHILD_COUNTS } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { CHILD_COUNTS, COUNTED, COUNTING, countOf } from '../../records/child-counts.ts';
+import { COUNTED, COUNTING, countOf } from '../../records/child-counts.ts';
 import { mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { stampsOfValues } from '../../records/stamps.ts';

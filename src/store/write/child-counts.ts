@@ -2,13 +2,8 @@
 
 import type { StoreModel } from '../../compile/model.ts';
 import type { FieldValues } from '../../dictionary/index.ts';
-import {
-  CHILD_COUNTS,
-  COUNTED,
-  COUNTING,
-  type CountedChild,
-  countChildren,
-} from '../../records/child-counts.ts';
+import { CHILD_COUNTS, COUNTED_CHANGES } from '../../dictionary/index.ts';
+import { COUNTED, COUNTING, type CountedChild, countChildren } from '../../records/child-counts.ts';
 import { contentHash } from '../../records/content-hash.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
@@ -137,8 +132,6 @@ export async function putRecounted(
     }),
   );
 }
-
-const COUNTED_CHANGES: ReadonlySet<ChildChange> = new Set(['photo', 'plan', 'video', 'tour', 'document']);
 
 /** The counts of stored records as their children are stored now, as far as they are others than those that they have. */
 export async function movedCounts(

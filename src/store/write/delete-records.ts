@@ -1,6 +1,6 @@
+import { changedBy } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
-import { childChange } from './child-changes.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
 import { restampParents } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -18,7 +18,7 @@ export async function deleteRecords(
     if (parent === null || parentResource === null) continue;
     const id = `${parentResource}\u0000${parent}`;
     const entry = touched.get(id) ?? { resource: parentResource, key: parent, changes: new Set() };
-    entry.changes.add(childChange(resource, kind));
+    entry.changes.add(changedBy(resource, kind));
     touched.set(id, entry);
   }
   await removeWithChildren(transaction, resource, rows, tally);

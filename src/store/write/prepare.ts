@@ -1,6 +1,7 @@
 import type { StoreModel } from '../../compile/model.ts';
+import type { MediaKind } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
-import { type MediaKind, mediaKind } from '../../records/media.ts';
+import { mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { derivedCounts } from './child-counts.ts';
 

@@ -1,7 +1,7 @@
 import type { FieldValues } from '../../dictionary/index.ts';
+import { changedBy } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
-import { childChange } from './child-changes.ts';
 import { movedCounts, putRecounted, type Recounted } from './child-counts.ts';
 import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
@@ -54,7 +54,7 @@ export async function restampParents(
 
 function parentOf(resource: string, { parent, parentResource, kind }: StoredRow): TouchedParent[] {
   if (parent === null || parentResource === null) return [];
-  return [{ resource: parentResource, key: parent, changes: new Set([childChange(resource, kind)]) }];
+  return [{ resource: parentResource, key: parent, changes: new Set([changedBy(resource, kind)]) }];
 }
 
 /** Whether the record carries these stamps already, as one does that was written by the same transaction. */

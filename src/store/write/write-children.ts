@@ -1,7 +1,7 @@
+import { changedBy } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans } from './adopt.ts';
-import { childChange } from './child-changes.ts';
 import { putStamped, type Unstamped } from './own-stamps.ts';
 import { conflictWith, hashUnder, type ParentName, parentOf, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
@@ -62,9 +62,9 @@ export async function writeChildren(
       continue;
     }
     changed.push({ row: result.row, before: stored?.values, after: values });
-    touch(parent, childChange(resource, child.kind));
+    touch(parent, changedBy(resource, child.kind));
     if (stored?.parent != null && stored.parentResource != null) {
-      touch({ resource: stored.parentResource, key: stored.parent }, childChange(resource, stored.kind));
+      touch({ resource: stored.parentResource, key: stored.parent }, changedBy(resource, stored.kind));
     }
     if (stored === undefined) tally.inserted++;
     else tally.changed++;

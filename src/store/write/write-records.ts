@@ -1,9 +1,9 @@
 import type { FieldValues, Navigation } from '../../dictionary/index.ts';
+import { changedBy } from '../../dictionary/index.ts';
 import { COUNTED } from '../../records/child-counts.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
-import { childChange } from './child-changes.ts';
 import {
   type ChildCounts,
   countsAfter,
@@ -95,7 +95,7 @@ async function addOrphans(
       const { row } = orphan;
       if (batch.put.has(row.key)) continue; // another record of the batch takes it
       batch.put.set(row.key, orphan);
-      parents.get(row.parent ?? '')?.changes.add(childChange(target, row.kind));
+      parents.get(row.parent ?? '')?.changes.add(changedBy(target, row.kind));
     }
   }
 }
@@ -255,13 +255,13 @@ function compareOne(
     }
     const unstamped = { row: placed.row, before: previous?.values, after: child.record.values };
     batch.put.set(child.record.key, unstamped);
-    changes.add(childChange(target.name, child.kind));
-    if (row !== undefined) changes.add(childChange(target.name, row.kind));
+    changes.add(changedBy(target.name, child.kind));
+    if (row !== undefined) changes.add(changedBy(target.name, row.kind));
   }
   for (const gone of before.values()) {
     const target = resource.navigations.get(navigation)?.target ?? '';
     batch.remove.push(gone);
-    changes.add(childChange(target, gone.kind));
+    changes.add(changedBy(target, gone.kind));
   }
 }
 
@@ -331,7 +331,7 @@ async function putParents(
 function leftParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {
   if (stored === undefined || stored.parent === null || stored.parentResource === null) return [];
   if (stored.parent === parent && stored.parentResource === parentResource) return [];
-  const changes = new Set([childChange(childResource, stored.kind)]);
+  const changes = new Set([changedBy(childResource, stored.kind)]);
   return [{ resource: stored.parentResource, key: stored.parent, changes }];
 }
 

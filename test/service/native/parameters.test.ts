@@ -100,7 +100,7 @@ describe('a parameter', () => {
       assert.deepEqual(await feed.fault(`listings?${parameter}=${value}`), [400, 1053, told]);
     }
     const known =
-      'Photos, Videos, VirtualTours, Rooms, Units, OpenHouses, Documents, CustomFields, FloorPlans, PrimaryPhoto, Supplement';
+      'Photos, Videos, VirtualTours, Rooms, Units, OpenHouses, Documents, FloorPlans, CustomFields, PrimaryPhoto, Supplement';
     assert.deepEqual(await feed.fault('listings?_expand=Photo'), [
       400,
       1053,

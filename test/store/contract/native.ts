@@ -1,7 +1,7 @@
 /** Listings and their parts in the native interface. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NativePart } from '../../../src/compile/text/native-parts.ts';
+import type { NativePart } from '../../../src/dictionary/index.ts';
 import type { NativeExpansion } from '../../../src/query/native/index.ts';
 import { fileSignature } from '../../../src/store/file-signature.ts';
 import { floorPlan, listing, openHouse, photo, room, unit } from '../../support/builders.ts';

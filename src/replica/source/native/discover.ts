@@ -1,5 +1,5 @@
 /** Finds out what a native server shows to this key: fields, masks, custom fields. */
-import { type Dictionary, REPLICA_STAMP } from '../../../dictionary/index.ts';
+import { type Dictionary, REPLICA_STAMP, SPECIFIED_EXPANSIONS } from '../../../dictionary/index.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { isTooLarge, RequestFailure } from '../../http/failure.ts';
@@ -18,9 +18,6 @@ export interface DiscoverNativeOptions {
   /** Whether custom fields are copied as well; they enlarge the payload considerably (specification 4.3, rule 4). */
   readonly customFields: boolean;
 }
-
-/** The eight expansions of the specification except CustomFields (4.3). */
-const SPECIFIED = ['Photos', 'Videos', 'VirtualTours', 'Rooms', 'Units', 'OpenHouses', 'Documents'];
 
 export async function discoverNative(options: DiscoverNativeOptions): Promise<Source> {
   const { client, root, dictionary, resources, customFields } = options;
@@ -42,7 +39,11 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     interface: 'native',
     isPlat,
     children: 'expanded',
-    expansions: [...SPECIFIED, ...(isPlat ? ['FloorPlans'] : []), ...(customFields ? ['CustomFields'] : [])],
+    expansions: [
+      ...SPECIFIED_EXPANSIONS,
+      ...(isPlat ? ['FloorPlans'] : []),
+      ...(customFields ? ['CustomFields'] : []),
+    ],
     windowField: options.windowField ?? (isReplica ? REPLICA_STAMP : 'ModificationTimestamp'),
     pagesByLink: true,
     counts: false,

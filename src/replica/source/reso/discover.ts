@@ -1,5 +1,5 @@
 /** Finds out what a RESO server can do: from its metadata, and by asking it for a few records. */
-import { type Dictionary, REPLICA_STAMP } from '../../../dictionary/index.ts';
+import { type Dictionary, NAMES_OF_COLLECTIONS, REPLICA_STAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
@@ -23,14 +23,7 @@ export interface DiscoverOptions {
 }
 
 /** The collections of a listing by the specification's names (4.2), for a source without metadata. */
-const SPECIFIED = ['Media', 'Unit', 'Room', 'OpenHouse'];
-/** Collections of a listing by the dictionary's names, and the other names that sources use. */
-const KNOWN: readonly (readonly string[])[] = [
-  ['Media'],
-  ['UnitTypes', 'UnitType', 'Unit', 'Units', 'PropertyUnitTypes'],
-  ['Rooms', 'Room', 'PropertyRooms'],
-  ['OpenHouses', 'OpenHouse'],
-];
+const SPECIFIED = NAMES_OF_COLLECTIONS.map(([navigation = '', specified = navigation]) => specified);
 
 export async function discoverReso(options: DiscoverOptions): Promise<Source> {
   const { client, root, dictionary, resources } = options;
@@ -164,7 +157,7 @@ async function workingExpansions(
   const names =
     metadata === undefined
       ? SPECIFIED
-      : KNOWN.flatMap((known) => known.find((name) => declared?.has(name)) ?? []);
+      : NAMES_OF_COLLECTIONS.flatMap((known) => known.find((name) => declared?.has(name)) ?? []);
   const works = async (list: readonly string[]): Promise<boolean> => {
     const url = `${root}Property?$top=1&$expand=${list.join(',')}`;
     return (await attempt(() => client.get(url, (answer) => readJson(answer) !== undefined), true)) === true;

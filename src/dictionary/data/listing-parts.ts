@@ -1,0 +1,110 @@
+/**
+ * What a listing consists of beside its own fields, a row for each sub-resource. Paths, expansions, navigations, views,
+ * change timestamps and counts of both interfaces and of the replicator follow from these rows; a new sub-resource is a
+ * row here and the form of its text (compile/text/native-parts.ts). It knows names alone, no records.
+ */
+
+/** What a media record shows, in the terms of both interfaces. */
+export const MEDIA_KINDS = ['photo', 'plan', 'video', 'tour', 'document', 'other'] as const;
+export type MediaKind = (typeof MEDIA_KINDS)[number];
+
+export interface ListingPartRow {
+  /** The sub-resource in native paths, `/v1/listings/<key>/photos`; absent where the native interface has none. */
+  readonly part?: string;
+  /** Its name in `_expand`. */
+  readonly expansion?: string;
+  /** The RESO navigation from a listing to its records. */
+  readonly navigation: string;
+  /** Its other names that plat's own interface takes, and those that only other sources use. */
+  readonly otherNames?: readonly string[];
+  readonly sourceNames?: readonly string[];
+  readonly resource: string;
+  /** The kinds of media that are given; a kind belongs to the first row that has it. */
+  readonly media?: readonly MediaKind[];
+  /** The listing's timestamp that moves when such a record changes; absent: ModificationTimestamp alone moves. */
+  readonly changes?: string;
+  /** The field of the listing that counts such records. */
+  readonly count?: string;
+  /** Given by plat alone, beyond the specification (4.3). */
+  readonly own?: true;
+}
+
+export const LISTING_PARTS = [
+  {
+    part: 'photos',
+    expansion: 'Photos',
+    navigation: 'Media',
+    resource: 'Media',
+    media: ['photo', 'plan'],
+    changes: 'PhotosChangeTimestamp',
+    count: 'PhotosCount',
+  },
+  {
+    part: 'videos',
+    expansion: 'Videos',
+    navigation: 'Media',
+    resource: 'Media',
+    media: ['video'],
+    changes: 'VideosChangeTimestamp',
+    count: 'VideosCount',
+  },
+  {
+    part: 'virtualtours',
+    expansion: 'VirtualTours',
+    navigation: 'Media',
+    resource: 'Media',
+    media: ['tour'],
+    changes: 'VideosChangeTimestamp',
+    // The dictionary counts tours with the videos.
+    count: 'VideosCount',
+  },
+  {
+    part: 'rooms',
+    expansion: 'Rooms',
+    navigation: 'Rooms',
+    otherNames: ['Room'],
+    sourceNames: ['PropertyRooms'],
+    resource: 'PropertyRooms',
+  },
+  {
+    part: 'units',
+    expansion: 'Units',
+    navigation: 'UnitTypes',
+    otherNames: ['Unit'],
+    sourceNames: ['UnitType', 'Units', 'PropertyUnitTypes'],
+    resource: 'PropertyUnitTypes',
+  },
+  {
+    part: 'openhouses',
+    expansion: 'OpenHouses',
+    navigation: 'OpenHouses',
+    otherNames: ['OpenHouse'],
+    resource: 'OpenHouse',
+    changes: 'OpenHousesChangeTimestamp',
+  },
+  {
+    part: 'documents',
+    expansion: 'Documents',
+    navigation: 'Media',
+    resource: 'Media',
+    media: ['document'],
+    changes: 'DocumentsChangeTimestamp',
+    count: 'DocumentsCount',
+  },
+  {
+    part: 'floorplans',
+    expansion: 'FloorPlans',
+    navigation: 'Media',
+    resource: 'Media',
+    media: ['plan'],
+    changes: 'PhotosChangeTimestamp',
+    count: 'PhotosCount',
+    own: true,
+  },
+  {
+    navigation: 'GreenBuildingVerifications',
+    otherNames: ['GreenBuildingVerification'],
+    resource: 'PropertyGreenVerification',
+  },
+  { navigation: 'PowerProduction', resource: 'PropertyPowerProduction' },
+] as const satisfies readonly ListingPartRow[];

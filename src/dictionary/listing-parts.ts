@@ -1,0 +1,100 @@
+/** What follows from the table of a listing's parts, under the names by which each interface asks. */
+import { LISTING_PARTS, type ListingPartRow, type MediaKind } from './data/listing-parts.ts';
+
+type NativeRow = Extract<(typeof LISTING_PARTS)[number], { readonly part: string }>;
+/** A sub-resource as it stands in native paths. */
+export type NativePart = NativeRow['part'];
+/** The name of a sub-resource in `_expand`. */
+export type PartExpansion = NativeRow['expansion'];
+
+const ROWS: readonly ListingPartRow[] = LISTING_PARTS;
+const NATIVE = LISTING_PARTS.flatMap((row) => ('part' in row ? [row] : []));
+
+export const NATIVE_PARTS: readonly NativePart[] = NATIVE.map(({ part }) => part);
+export const PART_EXPANSIONS: readonly PartExpansion[] = NATIVE.map(({ expansion }) => expansion);
+
+/** The expansions that the specification names (4.3). */
+export const SPECIFIED_EXPANSIONS: readonly PartExpansion[] = NATIVE.flatMap((row) =>
+  'own' in row ? [] : [row.expansion],
+);
+
+const byPart = new Map<NativePart, ListingPartRow & NativeRow>(NATIVE.map((row) => [row.part, row]));
+const byExpansion = new Map<PartExpansion, NativePart>(
+  NATIVE.map(({ part, expansion }) => [expansion, part]),
+);
+
+/** The row of a sub-resource. */
+export function rowOfPart(part: NativePart): ListingPartRow {
+  const row = byPart.get(part);
+  if (row === undefined) throw new Error(`${part} is no part of a listing`);
+  return row;
+}
+
+export function partOfExpansion(expansion: PartExpansion): NativePart {
+  const part = byExpansion.get(expansion);
+  if (part === undefined) throw new Error(`${expansion} is no expansion of a listing`);
+  return part;
+}
+
+/** Collections that the native interface has under another name than the navigation to their records. */
+export const NATIVE_COLLECTIONS: readonly (readonly [native: string, navigation: string])[] = ROWS.flatMap(
+  ({ expansion, navigation }) =>
+    expansion === undefined || expansion === navigation ? [] : [[expansion, navigation] as const],
+);
+
+/** From the other names of a listing's collections to their navigations. */
+export const NAVIGATION_OF_NAME: ReadonlyMap<string, string> = new Map(
+  ROWS.flatMap(({ navigation, otherNames = [] }) => otherNames.map((name) => [name, navigation] as const)),
+);
+
+/** The navigations to a listing's collections in the native interface, each with every name that sources use. */
+export const NAMES_OF_COLLECTIONS: readonly (readonly string[])[] = [
+  ...Map.groupBy(NATIVE as readonly ListingPartRow[], ({ navigation }) => navigation),
+].map(([navigation, rows]) => [
+  navigation,
+  ...new Set(rows.flatMap(({ otherNames = [], sourceNames = [] }) => [...otherNames, ...sourceNames])),
+]);
+
+/** Resources whose records are part of one listing and go with it; media can also be of others. */
+export const PARTS_OF_LISTINGS: ReadonlySet<string> = new Set(
+  ROWS.flatMap(({ media, resource }) => (media === undefined ? [resource] : [])),
+);
+
+/** The navigation from a listing to the records of a resource. */
+export const navigationTo = (resource: string): string | undefined =>
+  ROWS.find((row) => row.resource === resource)?.navigation;
+
+const ofMedium = (kind: MediaKind): ListingPartRow | undefined =>
+  ROWS.find(({ media }) => media?.includes(kind));
+
+/**
+ * The listing's timestamp that moves when one of its records changes; undefined when ModificationTimestamp alone moves.
+ * @param kind of a medium; one without is a photo
+ */
+export function changedBy(resource: string, kind: MediaKind | null): string | undefined {
+  return resource === 'Media'
+    ? ofMedium(kind ?? 'photo')?.changes
+    : ROWS.find((row) => row.resource === resource)?.changes;
+}
+
+/** The timestamps of a listing that move with a collection, by the name of a navigation or an expansion. */
+export const changesOfCollection = (name: string): readonly string[] => [
+  ...new Set(
+    ROWS.flatMap(({ navigation, otherNames = [], sourceNames = [], changes }) =>
+      changes !== undefined && [navigation, ...otherNames, ...sourceNames].includes(name) ? [changes] : [],
+    ),
+  ),
+];
+
+/** The field of a listing in which a medium is counted. */
+export const countOfMedium = (kind: MediaKind): string | undefined => ofMedium(kind)?.count;
+
+/** The timestamps of a listing that move with what it counts. */
+export const COUNTED_CHANGES: ReadonlySet<string | undefined> = new Set(
+  ROWS.flatMap(({ count, changes }) => (count === undefined ? [] : [changes])),
+);
+
+/** The fields of a listing that count its media. */
+export const CHILD_COUNTS: readonly string[] = [
+  ...new Set(ROWS.flatMap(({ media, count }) => (media === undefined || count === undefined ? [] : [count]))),
+];
