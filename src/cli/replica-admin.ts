@@ -1,8 +1,8 @@
-import { fastify } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { platError } from '../errors/index.ts';
 import type { ReplicaEvent } from '../replica/events.ts';
 import { type SourceStatus, sourceStatus } from '../replica/status.ts';
+import { serveProbes } from '../service/admin/probes.ts';
 import type { Store } from '../store/store.ts';
 import { reportLines } from './terminal.ts';
 
@@ -29,8 +29,6 @@ export async function replicaAdmin(
   const { registry, count, refresh } = replicaMetrics();
   let store: Store | undefined;
   let waitsFor = 'it is being opened';
-  const app = fastify({ logger: false });
-  app.get('/live', async () => ({ live: true }));
   /** What keeps the watch from being ready, by name; nothing when it is. */
   const problems = async (): Promise<Readonly<Record<string, string>>> => {
     const trouble = store === undefined ? waitsFor : store.trouble?.();
@@ -38,21 +36,16 @@ export async function replicaAdmin(
     const problem = await problemOf(store, source);
     return problem === undefined ? {} : { [source]: problem };
   };
-  app.get('/ready', async (_request, reply) => {
+  const text = async (): Promise<string> => {
     const found = await problems();
-    if (Object.keys(found).length === 0) return { ready: true };
-    return reply.code(503).send({ ready: false, problems: found });
-  });
-  app.get('/metrics', async (_request, reply) => {
-    const found = await problems();
-    // While the store is away, what it last said stands, and that the watch is not ready.
+    // While the store is unreachable, what it last said stands, and the watch is not ready.
     const status = store === undefined ? undefined : await statusOf(store, source);
     refresh(Object.keys(found).length === 0, status);
-    reply.header('content-type', registry.contentType);
     return registry.metrics();
-  });
+  };
   try {
-    const address = await app.listen({ host, port });
+    const metrics = { contentType: registry.contentType, text };
+    const { address, close } = await serveProbes({ metrics, problems }, { host, port });
     reportLines(`admin        ${address}/`);
     return {
       address,
@@ -63,7 +56,7 @@ export async function replicaAdmin(
         store = found;
       },
       count,
-      close: () => app.close(),
+      close,
     };
   } catch (cause) {
     throw platError('usage', { reason: `The admin port ${host}:${port} cannot be opened.` }, { cause });

@@ -5,6 +5,7 @@ import { aheadText } from '../../store/write/bring-back.ts';
 import type { UsageRecorder } from '../access/usage.ts';
 import { json, type Reply } from '../exchange.ts';
 import type { Metrics } from '../metrics.ts';
+import { PROBES, type Probed } from './probes.ts';
 
 /** What the admin port tells. */
 export interface AdminContext {
@@ -41,12 +42,17 @@ export const ADMIN_ROUTES: ReadonlyMap<string, AdminRoute> = new Map<string, Adm
       gives: 'that the process runs',
       type: JSON_NAME,
       isOpen: true,
-      answer: () => json({ live: true }),
+      answer: PROBES['/live'],
     },
   ],
   [
     '/ready',
-    { gives: 'whether it can answer, and if not (503), why', type: JSON_NAME, isOpen: true, answer: ready },
+    {
+      gives: 'whether it can answer, and if not (503), why',
+      type: JSON_NAME,
+      isOpen: true,
+      answer: (context) => PROBES['/ready'](probed(context)),
+    },
   ],
   [
     '/metrics',
@@ -54,10 +60,7 @@ export const ADMIN_ROUTES: ReadonlyMap<string, AdminRoute> = new Map<string, Adm
       gives: 'figures for Prometheus',
       type: 'text/plain',
       isOpen: true,
-      answer: async ({ metrics }) => {
-        const headers = { 'content-type': metrics.contentType };
-        return { status: 200, headers, body: [await metrics.text()] };
-      },
+      answer: (context) => PROBES['/metrics'](probed(context)),
     },
   ],
   [
@@ -125,9 +128,7 @@ export async function problemsOf({
   return problems;
 }
 
-async function ready(context: AdminContext): Promise<Reply> {
-  const problems = await problemsOf(context);
-  const isReady = Object.keys(problems).length === 0;
-  const reply = json({ ready: isReady, ...(isReady ? {} : { problems }) });
-  return { ...reply, status: isReady ? 200 : 503 };
-}
+const probed = (context: AdminContext): Probed => ({
+  metrics: context.metrics,
+  problems: () => problemsOf(context),
+});

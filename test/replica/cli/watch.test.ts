@@ -46,6 +46,13 @@ test('a watch: one at a time, served at the same time, probes and metrics, ended
     });
   });
   assert.deepEqual(await get(`${admin}/live`), [200, '{"live":true}']);
+  const head = await fetch(`${admin}/live/?a=1`, { method: 'HEAD' });
+  assert.deepEqual([head.status, head.headers.get('content-length')], [200, '13']);
+  const missing = await fetch(`${admin}/status`);
+  const answer: Json = JSON.parse(await missing.text());
+  assert.deepEqual([missing.status, Object(answer.error).code], [404, 'pathNotFound']);
+  const posted = await fetch(`${admin}/live`, { method: 'POST' });
+  assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
 
   await downloaded;
   const second = await at.run(['replicate', ...options, '--once']);

@@ -1,0 +1,116 @@
+/**
+ * What probes and scrapers ask of a process, and the port of a process that answers nothing else, such as a replication
+ * that watches. It is the server and the answers of the service's admin port, and needs no store.
+ */
+import { randomUUID } from 'node:crypto';
+import { platError } from '../../errors/index.ts';
+import { resoError } from '../envelope/reso-error.ts';
+import { json, type Reply } from '../exchange.ts';
+import { ALLOWED, notAllowed, wantedBy } from '../http/methods.ts';
+import { isOfHttp, refuse, whatIsWrong } from '../http/refuse.ts';
+import { type Common, commonHeaders } from '../http/send.ts';
+import {
+  breakOff,
+  type HttpRequest,
+  type HttpResponse,
+  headersOf,
+  makeServer,
+  writeHead,
+} from '../http/server.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** A process that is probed. */
+export interface Probed {
+  readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
+  /** What keeps it from being ready, by name; nothing when it is. */
+  problems(): Promise<Readonly<Record<string, string>>>;
+}
+
+/** Whether the process can do its work, and if not (503), why. */
+async function readiness({ problems }: Probed): Promise<Reply> {
+  const found = await problems();
+  const isReady = Object.keys(found).length === 0;
+  const reply = json({ ready: isReady, ...(isReady ? {} : { problems: found }) });
+  return { ...reply, status: isReady ? 200 : 503 };
+}
+
+async function figures({ metrics }: Probed): Promise<Reply> {
+  return { status: 200, headers: { 'content-type': metrics.contentType }, body: [await metrics.text()] };
+}
+
+/** The answers to probes by their paths; they need no token. */
+export const PROBES = {
+  '/live': async () => json({ live: true }),
+  '/ready': readiness,
+  '/metrics': figures,
+} as const satisfies Readonly<Record<string, (probed: Probed) => Promise<Reply>>>;
+
+/** Milliseconds for a request to arrive, for a connection to be idle between two, and for both to end. */
+const PATIENCE = { request: 10_000, idle: 60_000, close: 2000 } as const;
+
+export interface ProbeServer {
+  /** Without a slash at the end. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Listens for probes. @throws what the system says of a port that cannot be opened */
+export async function serveProbes(
+  probed: Probed,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<ProbeServer> {
+  const common = (): Common => ({ requestId: randomUUID(), now: Date.now() });
+  const server = makeServer(
+    { tls: undefined, requestPatience: PATIENCE.request, idlePatience: PATIENCE.idle },
+    {
+      request: (request, response) => {
+        answer(probed, request, response, common()).catch(() => breakOff(response));
+      },
+      connection: () => undefined,
+      fault: (error, socket) => {
+        if (isOfHttp(error)) refuse(whatIsWrong(error), socket, common());
+        else socket.destroy();
+      },
+      connect: (request, socket) =>
+        refuse({ told: notAllowed(String(request.method)), path: '' }, socket, common()),
+    },
+  );
+  const actual = await server.listen(host, port);
+  return {
+    address: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    close: () => server.close(PATIENCE.close),
+  };
+}
+
+async function answer(
+  probed: Probed,
+  request: HttpRequest,
+  response: HttpResponse,
+  common: Common,
+): Promise<void> {
+  const { method = 'GET', url = '/' } = request;
+  const reply = await replyTo(probed, method, url.replace(/\?.*$/s, ''), headersOf(request)).catch(
+    (cause: unknown) => resoError(platError('internal', { requestId: common.requestId }, { cause }), {}),
+  );
+  const body = reply.body.join('');
+  writeHead(response, reply.status, {
+    ...commonHeaders(common),
+    ...reply.headers,
+    'content-length': String(Buffer.byteLength(body)),
+  });
+  response.end(method === 'HEAD' ? '' : body);
+}
+
+async function replyTo(
+  probed: Probed,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string | undefined>>,
+): Promise<Reply> {
+  const wanted = wantedBy({ method, path, headers }, false);
+  if (wanted.kind === 'options') return { status: 204, headers: { allow: wanted.allow }, body: [] };
+  if (wanted.kind === 'refused') return resoError(notAllowed(method, wanted.takes), { allow: ALLOWED });
+  const [, probe] = Object.entries(PROBES).find(([each]) => each === path.replace(/\/+$/, '')) ?? [];
+  if (probe === undefined) return resoError(platError('pathNotFound', { path }), {});
+  return probe(probed);
+}
