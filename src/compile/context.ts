@@ -42,6 +42,14 @@ export interface TodaysRules {
   readonly shown: (layout: ResourceLayout, alias: string, bits: number) => Sql | undefined;
 }
 
+/** What every statement is compiled with, whatever it reads. */
+export interface Planner {
+  readonly dialect: Dialect;
+  readonly model: StoreModel;
+  /** As in `ContextSource`. */
+  readonly damaged?: DamagedRecords | undefined;
+}
+
 /** A context whose scope 0 is a record of `resource` under `alias`. */
 export function makeContext(source: ContextSource, alias: string, resource: string): Context {
   let aliases = 0;

@@ -3,7 +3,11 @@ import type { FunctionName, LikePart, Point, ValueType } from '../query/tree.ts'
 import type { ColumnKind } from './column-value.ts';
 import type { BoundValue, Placeholder, Sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
-import type { WordQuery } from './search.ts';
+
+/** What an index of words can be asked: words that stand side by side, and such in combination. */
+export type WordQuery =
+  | { readonly kind: 'phrase'; readonly words: readonly string[] }
+  | { readonly kind: 'and' | 'or'; readonly terms: readonly WordQuery[] };
 
 /** What the two engines say differently. Everything else the compiler writes once. */
 export interface Dialect {

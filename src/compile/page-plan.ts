@@ -1,28 +1,82 @@
+/**
+ * From a request for records to the statements that read them: pages, single records, counts and lists of ids. A plan is
+ * data, which an engine can send to another thread. Only the dialect knows how an engine writes SQL; nothing here runs
+ * a statement.
+ */
 import type { RowScope } from '../access/index.ts';
-import { type Base, baseOf } from './base.ts';
-import { childOf } from './collection.ts';
-import { condition } from './condition.ts';
-import { type Context, type ContextSource, makeContext, sameRow, visibleRows } from './context.ts';
-import type { DamagedRecords } from './damaged-records.ts';
+import type { NativeExpansion } from '../query/native/index.ts';
+import type { OrderTerm } from '../query/tree.ts';
+import {
+  type Context,
+  type ContextSource,
+  makeContext,
+  type Planner,
+  sameRow,
+  visibleRows,
+} from './context.ts';
 import type { Dialect } from './dialect.ts';
-import { fileAddress } from './file-address.ts';
-import { all, bind, column, integer, join, name, render, type Sql, slot, sql } from './fragment.ts';
-import { isOneTable } from './layout/index.ts';
-import { isJudged, type StoreModel } from './model.ts';
-import { partConditions } from './native-part-text.ts';
-import { orderOf } from './order.ts';
-import type { PagePlan, PlannedStatement } from './plan.ts';
-import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest } from './read.ts';
+import { childOf, condition, value } from './expression.ts';
+import {
+  all,
+  type BoundValue,
+  bind,
+  column,
+  constantText,
+  integer,
+  join,
+  name,
+  render,
+  type Sql,
+  type Statement,
+  slot,
+  sql,
+} from './fragment.ts';
+import { isOneTable, type ResourceLayout } from './layout/index.ts';
+import { isJudged } from './model.ts';
+import type {
+  ListPageRequest,
+  MergedRequest,
+  MergedSource,
+  PageRequest,
+  RecordQuery,
+  RecordRequest,
+  Shape,
+} from './read.ts';
 import { searchCondition } from './search.ts';
+import { mergedText } from './text/merged-text.ts';
+import { nativeListingText, partConditions, partOrder, partText, primaryPhoto } from './text/native-text.ts';
+import { isWhole, needsColumns, resoText } from './text/reso-text.ts';
+import { fileAddress, type TextSource } from './text/source.ts';
 import { movesWithDay, startOf, todaysRules } from './visibility.ts';
 
-/** What every plan is made with. */
-export interface Planner {
-  readonly dialect: Dialect;
-  readonly model: StoreModel;
-  /** As of `ContextSource`. */
-  readonly damaged?: DamagedRecords | undefined;
-}
+export type PlannedStatement = Statement;
+
+/**
+ * How a page is read, as data that can be sent to another thread. All statements of a plan run on one snapshot.
+ * - `range`: one statement gives body, row count and last key; it tells whether a row follows, or another does.
+ * - `search`: statements that give ids, keys and order values, run until `limit + 1` rows are found; then one
+ *   gives the body for the ids.
+ * - `list`: the body for ids that are known, of which some rows may be gone.
+ */
+export type PagePlan =
+  | { readonly kind: 'range'; readonly page: PlannedStatement; readonly more?: PlannedStatement }
+  | {
+      readonly kind: 'search';
+      readonly find: readonly PlannedStatement[];
+      readonly limit: number;
+      readonly body: PlannedStatement;
+    }
+  | {
+      readonly kind: 'list';
+      readonly ids: Uint32Array;
+      readonly limit: number;
+      /** Which of some ids still name a visible row: id, key, position in the list. */
+      readonly find: PlannedStatement;
+      readonly body: PlannedStatement;
+    };
+
+/** A row of a `find` statement: id, key, then the values of the order's terms. */
+export type FoundRow = readonly [id: number, key: string, ...values: BoundValue[]];
 
 export function contextSource(
   planner: Planner,
@@ -48,14 +102,98 @@ export function isByKey({ query, position }: PageRequest): boolean {
   return isWhole && position.kind !== 'offset';
 }
 
-function base(
+/** The tables that a page of records is read from, and the text of each record. */
+interface Base {
+  readonly from: Sql;
+  /** The table whose ids are indexed. */
+  readonly ids: string;
+  /** The table whose key and visibility decide. */
+  readonly main: string;
+  /** All tables that have the key. */
+  readonly keyed: readonly string[];
+  readonly context: Context;
+  readonly text: Sql;
+}
+
+const COLUMNS = 'r';
+
+/** Texts that lie beside the columns are read under the same alias. */
+const textsAlias = (layout: ResourceLayout): string => (isOneTable(layout) ? COLUMNS : 't');
+
+/** Expansions that are made of a listing's own columns. */
+const FROM_COLUMNS: ReadonlySet<NativeExpansion> = new Set(['CustomFields', 'Supplement']);
+
+type Tables = 'texts' | 'columns' | 'both';
+
+function tablesFor(shape: Shape, layout: ResourceLayout): Tables {
+  switch (shape.kind) {
+    case 'reso':
+      if (!isWhole(shape)) return 'columns';
+      return needsColumns({ layout }, shape) ? 'both' : 'texts';
+    case 'native-listing':
+      return isWhole(shape) && !shape.expansions.some((each) => FROM_COLUMNS.has(each)) ? 'texts' : 'both';
+    case 'native-part':
+      return 'texts';
+  }
+}
+
+function baseOf(
   planner: Planner,
-  request: PageRequest | ListPageRequest | RecordRequest,
+  { query, shape, files }: PageRequest | ListPageRequest | RecordRequest,
   find: 'by-key' | 'by-id',
 ): Base {
-  const { query, shape, files } = request;
+  const source = contextSource(planner, query);
   const layout = planner.model.layout(query.resource.name);
-  return baseOf(contextSource(planner, query), query.view, layout, shape, fileAddress(files), find);
+  const texts = textsAlias(layout);
+  const needed = tablesFor(shape, layout);
+  // Ids are indexed beside the texts; the index alone then leads to the columns.
+  const tables = needed === 'columns' && find === 'by-id' ? 'both' : needed;
+  const scopeAlias = needed === 'texts' ? texts : COLUMNS;
+  const main = needed === 'columns' ? COLUMNS : texts;
+  const context = makeContext(source, scopeAlias, layout.resource.name);
+  const whole = shape.kind === 'native-part' || isWhole(shape);
+  const textSource: TextSource = {
+    context,
+    view: query.view,
+    layout,
+    alias: whole ? texts : COLUMNS,
+    texts,
+    files: fileAddress(files),
+  };
+  return {
+    from: fromTables(source.dialect, tables, layout),
+    ids: texts,
+    main,
+    keyed: tables === 'both' && !isOneTable(layout) ? [texts, COLUMNS] : [main],
+    context,
+    text: recordText(textSource, shape),
+  };
+}
+
+function fromTables(dialect: Dialect, tables: Tables, layout: ResourceLayout): Sql {
+  const alias = textsAlias(layout);
+  const texts = sql`${name(layout.textsTable)} ${name(alias)}`;
+  if (isOneTable(layout) || tables === 'texts') return texts;
+  const columns = sql`${name(layout.columnsTable)} ${name(COLUMNS)}`;
+  if (tables === 'columns') return columns;
+  return sql`${texts} JOIN ${columns} ON ${sameRow(dialect, layout, COLUMNS, alias)}`;
+}
+
+function recordText(source: TextSource, shape: Shape): Sql {
+  switch (shape.kind) {
+    case 'reso':
+      return resoText(source, shape);
+    case 'native-listing':
+      return nativeListingText(source, shape);
+    case 'native-part':
+      return partText(source, {
+        ...shape,
+        ...(shape.listing === undefined
+          ? {}
+          : { primary: sql`(${primaryPhoto(source.context, bind(shape.listing))})` }),
+        namesListing: shape.listing === undefined,
+      });
+  }
 }
 
 /** "Belongs to the record above", and "is of the part", as far as the query asks for them. */
@@ -79,7 +217,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const { query, position, limit } = request;
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
-  const { from, main, keyed, text } = base(planner, request, 'by-key');
+  const { from, main, keyed, text } = baseOf(planner, request, 'by-key');
   const visible = visibleRows(contextSource(planner, query), layout, main);
   const key = column(main, '_key');
   // Two tables in many parts may be merged: then each must begin at the key.
@@ -166,7 +304,7 @@ function planBody(planner: Planner, request: PageRequest | ListPageRequest): Pla
   const { dialect, model } = planner;
   const { query } = request;
   const layout = model.layout(query.resource.name);
-  const { from, main, ids: idTable, text } = base(planner, request, 'by-id');
+  const { from, main, ids: idTable, text } = baseOf(planner, request, 'by-id');
   const visible = visibleRows(contextSource(planner, query), layout, main);
   const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
@@ -201,7 +339,7 @@ export function planRecord(planner: Planner, request: RecordRequest): PlannedSta
   const { dialect, model } = planner;
   const { query, key } = request;
   const layout = model.layout(query.resource.name);
-  const { from, main, text, context } = base(planner, request, 'by-key');
+  const { from, main, text, context } = baseOf(planner, request, 'by-key');
   const conditions = [
     sql`${column(main, '_key')} = ${bind(key)}`,
     ...visibleRows(context, layout, main),
@@ -259,4 +397,95 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
     planner,
     sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...guards, ...where])} ORDER BY ${order.clause}`,
   );
+}
+
+/** Rows of several resources in one order: the terms that the queries share, then key, then resource. */
+export function planMerged(planner: Planner, request: MergedRequest): PlannedStatement {
+  const { dialect } = planner;
+  const sources = request.sources.map((source) => sourceRows(planner, request, source));
+  const terms = (request.sources[0]?.query.order ?? []).map(({ descending }, index) =>
+    dialect.order(name(`o${index}`), descending),
+  );
+  const order = join([...terms, sql`k`, sql`u`], ', ');
+  const rows = sql`SELECT x FROM (${join(sources, ' UNION ALL ')}) m ORDER BY ${order} LIMIT ${bind(request.limit)} OFFSET ${bind(request.skip)}`;
+  return render(dialect.answer(rows), dialect.placeholder);
+}
+
+function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {
+  const { query } = source;
+  const { context, from, where } = matchingRows(planner, query);
+  const terms = query.order.map(
+    ({ expression }, index) => sql`${value(context, expression)} AS ${name(`o${index}`)}`,
+  );
+  const columns = [
+    sql`${column('r', '_key')} AS k`,
+    sql`${constantText(query.resource.name)} AS u`,
+    ...terms,
+    sql`${mergedText(context, source, fileAddress(files))} AS x`,
+  ];
+  return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all(where)}`;
+}
+
+/** One term of an order: what is compared, and which way. */
+interface Term {
+  readonly value: Sql;
+  readonly descending: boolean;
+}
+
+interface Order {
+  /** The values that a skip token must carry, without the key. */
+  readonly values: readonly Sql[];
+  readonly clause: Sql;
+  /**
+   * The rows after a given one, as ranges that follow each other in the order: first those that tie with it in
+   * all but the key, then those that tie in all but the last term, and so on. Each is a range that an index
+   * serves; one condition with OR would not be.
+   */
+  readonly after: (values: readonly BoundValue[], key: string) => Sql[];
+}
+
+export function orderOf(context: Context, query: Pick<RecordQuery, 'order' | 'part'>, alias: string): Order {
+  const terms = query.order.map((term) => compileTerm(context, term));
+  const key = column(alias, '_key');
+  const fixed =
+    query.part === undefined || terms.length > 0 ? [key] : partOrder(context.dialect, query.part, alias);
+  return {
+    values: terms.map((term) => term.value),
+    clause: join(
+      [...terms.map((term) => context.dialect.order(term.value, term.descending)), ...fixed],
+      ', ',
+    ),
+    after: (values, lastKey) => rangesAfter(terms, values, key, lastKey),
+  };
+}
+
+function compileTerm(context: Context, { expression, descending }: OrderTerm): Term {
+  return { value: value(context, expression), descending };
+}
+
+function rangesAfter(
+  terms: readonly Term[],
+  values: readonly BoundValue[],
+  key: Sql,
+  lastKey: string,
+): Sql[] {
+  const ties = terms.map((term, index) => equalTo(term.value, values[index] ?? null));
+  const ranges = [all([...ties, sql`${key} > ${bind(lastKey)}`])];
+  for (let depth = terms.length - 1; depth >= 0; depth--) {
+    const term = terms[depth];
+    if (term === undefined) continue;
+    for (const beyond of beyondValue(term, values[depth] ?? null)) {
+      ranges.push(all([...ties.slice(0, depth), beyond]));
+    }
+  }
+  return ranges;
+}
+
+const equalTo = (term: Sql, found: BoundValue): Sql =>
+  found === null ? sql`${term} IS NULL` : sql`${term} = ${bind(found)}`;
+
+/** Null is lowest: first in an ascending order, last in a descending one. */
+function beyondValue({ value: term, descending }: Term, found: BoundValue): Sql[] {
+  if (descending) return found === null ? [] : [sql`${term} < ${bind(found)}`, sql`${term} IS NULL`];
+  return found === null ? [sql`${term} IS NOT NULL`] : [sql`${term} > ${bind(found)}`];
 }

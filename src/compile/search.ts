@@ -1,15 +1,25 @@
 import type { View } from '../access/index.ts';
 import type { Search } from '../query/tree.ts';
 import { type Context, recordOf } from './context.ts';
-import { placeOf, valueAt } from './fields.ts';
+import type { WordQuery } from './dialect.ts';
+import { placeOf, valueAt } from './expression.ts';
 import { all, bind, chain, column, join, name, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
-import { wordsOf } from './text/words.ts';
 
-/** What an index of words can be asked: words that stand side by side, and such in combination. */
-export type WordQuery =
-  | { readonly kind: 'phrase'; readonly words: readonly string[] }
-  | { readonly kind: 'and' | 'or'; readonly terms: readonly WordQuery[] };
+const OF_A_WORD = String.raw`\p{L}\p{M}\p{N}`;
+const WORDS = new RegExp(`[${OF_A_WORD}]+`, 'gu');
+
+/** The words of a text, in lower case: letters, marks and digits between anything else. */
+export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(WORDS) ?? [];
+
+/**
+ * Finds words that stand side by side, whole, in lower-case texts.
+ * @param between texts are told apart by this character
+ */
+export function sideBySide(words: readonly string[], between: string): RegExp {
+  const side = words.join(`[^${OF_A_WORD}${between}]+`);
+  return new RegExp(`(?<![${OF_A_WORD}])${side}(?![${OF_A_WORD}])`, 'u');
+}
 
 /** No text holds this character, so that no phrase reaches from one field into the next. */
 const BETWEEN = bind('\u001f');
@@ -89,15 +99,16 @@ function holds(context: Context, texts: Sql, search: Search): Sql {
   }
 }
 
-const OF_A_WORD = String.raw`\pL\pM\pN`;
+/** The characters of a word, in the language of the engines' patterns (RE2). */
+const OF_A_WORD_IN_SQL = String.raw`\pL\pM\pN`;
 
 /** Whole words side by side in one text. That the longest stands there at all is found out much sooner. */
 function standsIn({ dialect }: Context, texts: Sql, words: readonly string[]): Sql {
   const [longest] = words.toSorted((one, other) => other.length - one.length);
   if (longest === undefined) return sql`FALSE`;
   if (dialect.hasWords !== undefined) return dialect.hasWords(texts, words);
-  const side = words.join(String.raw`[^${OF_A_WORD}\x1f]+`);
-  const pattern = `(?:^|[^${OF_A_WORD}])${side}(?:$|[^${OF_A_WORD}])`;
+  const side = words.join(String.raw`[^${OF_A_WORD_IN_SQL}\x1f]+`);
+  const pattern = `(?:^|[^${OF_A_WORD_IN_SQL}])${side}(?:$|[^${OF_A_WORD_IN_SQL}])`;
   const lower = dialect.call('tolower', [texts], ['string']);
   const contained = dialect.call('contains', [lower, bind(longest)], ['string', 'string']);
   return sql`(${contained} AND ${dialect.matches(lower, pattern, false)})`;

@@ -1,5 +1,10 @@
-import type { Field, FieldValue, FieldValues } from '../dictionary/index.ts';
-import { MEDIA_KINDS, type MediaKind } from '../dictionary/index.ts';
+import {
+  type Field,
+  type FieldValue,
+  type FieldValues,
+  MEDIA_KINDS,
+  type MediaKind,
+} from '../dictionary/index.ts';
 import { COUNTED, isChildCount, PERMISSION } from '../records/child-counts.ts';
 import type { StoredRow } from '../records/rows.ts';
 import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';

@@ -1,9 +1,9 @@
 /** The counters of the values that are in use (values-in-use.ts), as statements over the rows: to check them, and to make them anew. */
 
+import type { Planner } from './context.ts';
 import { all, bind, column, integer, join, name, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
-import type { Planner } from './page-plan.ts';
 import {
   AFTER_VALUES,
   ANY_SYSTEM,

@@ -1,9 +1,19 @@
 import type { RowScope } from '../access/index.ts';
-import { condition } from './condition.ts';
-import { besideRow, type Context, makeContext, sameRow, type TodaysRules, visibleRows } from './context.ts';
+import type { Field, FieldValue } from '../dictionary/index.ts';
+import { ownFieldsOf } from '../query/fields-of.ts';
+import type { RowToPut } from '../records/rows.ts';
+import {
+  besideRow,
+  type Context,
+  makeContext,
+  type Planner,
+  sameRow,
+  type TodaysRules,
+  visibleRows,
+} from './context.ts';
+import { condition } from './expression.ts';
 import { all, bind, chain, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
-import { PUBLISHED, type ResourceLayout } from './layout/index.ts';
-import type { Planner } from './page-plan.ts';
+import { ownColumn, PUBLISHED, type ResourceLayout } from './layout/index.ts';
 
 /** Rules are judged over all rows and all values: they decide what others see. */
 const EVERYTHING: RowScope = { bit: -1, withholds: false, onlyFloorPlans: false };
@@ -159,4 +169,40 @@ function parentToday(planner: Planner, layout: ResourceLayout, alias: string, bi
     return isNamed ? sql`(${column(alias, '_parent_resource')} = ${bind(owner)} AND ${found})` : found;
   });
   return seen.length === 0 ? sql`FALSE` : chain(seen, ' OR ');
+}
+
+/**
+ * The fields in use that the rules of a resource look at; rules look at nothing but the record. Fields that are not
+ * in use are null in every row.
+ */
+export function ruleFields(layout: ResourceLayout): Field[] {
+  const inUse = new Set(layout.fields);
+  const filters = [
+    ...layout.rowRules.map(({ filter }) => filter),
+    ...layout.withheldRules.map(({ shownWhen }) => shownWhen),
+  ];
+  const fields = filters.flatMap((filter) => [...((filter && ownFieldsOf(filter)) ?? [])]);
+  return [...new Set(fields)].filter((field) => inUse.has(field));
+}
+
+/** The column under which rules look for a field. */
+export const ruleColumn = ({ resource }: ResourceLayout, field: Field): string =>
+  ownColumn(resource, field) ?? field.name;
+
+/** What a row that is about to be written has in it. */
+export function ruleValue(
+  { resource }: ResourceLayout,
+  field: Field,
+  row: RowToPut,
+): FieldValue | null | undefined {
+  switch (ownColumn(resource, field)) {
+    case '_key':
+      return row.key;
+    case '_parent':
+      return row.parent;
+    case '_parent_resource':
+      return row.parentResource;
+    case undefined:
+      return row.values[field.name];
+  }
 }

@@ -4,7 +4,7 @@
  * thread or over a network. They know neither engine nor session.
  */
 import type { BoundValue, Slot } from '../compile/fragment.ts';
-import type { FoundRow, PagePlan, PlannedStatement } from '../compile/plan.ts';
+import type { FoundRow, PagePlan, PlannedStatement } from '../compile/page-plan.ts';
 import type { Page, Rest } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import type { Row } from './session.ts';

@@ -2,8 +2,9 @@
  * The reading of records, once for every engine: what is planned for a request, in which lane it runs, and what of it the
  * caller gets. It knows no SQL, and nothing of how an engine runs a task.
  */
-import { planMerged } from '../compile/merged-plan.ts';
-import { type Planner, planCount, planIds, planList, planPage, planRecord } from '../compile/page-plan.ts';
+
+import type { Planner } from '../compile/context.ts';
+import { planCount, planIds, planList, planMerged, planPage, planRecord } from '../compile/page-plan.ts';
 import type {
   ListPageRequest,
   MergedRequest,

@@ -1,6 +1,6 @@
+import type { Planner } from '../../src/compile/context.ts';
 import type { Statement } from '../../src/compile/fragment.ts';
-import { type Planner, planCount, planIds, planPage, planRecord } from '../../src/compile/page-plan.ts';
-import type { PagePlan } from '../../src/compile/plan.ts';
+import { type PagePlan, planCount, planIds, planPage, planRecord } from '../../src/compile/page-plan.ts';
 import type { PageRequest, RecordQuery } from '../../src/compile/read.ts';
 import { bindings, connect } from '../../src/engines/sqlite/connection.ts';
 import { sqliteDialect } from '../../src/engines/sqlite/dialect.ts';

@@ -1,17 +1,47 @@
 import type { AccessRules, RowRule, WithheldRule } from '../../access/index.ts';
-import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
+import {
+  type Dictionary,
+  type Field,
+  navigationTo,
+  REPLICA_STAMP,
+  type Resource,
+} from '../../dictionary/index.ts';
 import type { Profile } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
-import { searchedBy } from './indexes.ts';
-import { type JoinPiece, joinPieces } from './joins.ts';
-import { columnsTable, textsTable, viewName } from './names.ts';
-import { ownColumn } from './own-column.ts';
-import { type Piece, piecesOf } from './pieces.ts';
+import { type JoinPiece, joinPieces, type Piece, piecesOf } from './pieces.ts';
 
-export { type JoinPiece, joinPrefix, NAME_MARK } from './joins.ts';
-export { snakeCase } from './names.ts';
-export { type OwnColumn, ownColumn } from './own-column.ts';
-export type { Naming, Piece } from './pieces.ts';
+export { type JoinPiece, joinPrefix, NAME_MARK, type Naming, type Piece } from './pieces.ts';
+
+/** `PropertyRooms` → `property_rooms`, `OUID` → `ouid`. */
+export function snakeCase(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase();
+}
+
+/** A published view bears the name of the collection of a listing, or of its resource, in snake case. */
+export const viewName = (resource: string): string => snakeCase(navigationTo(resource) ?? resource);
+export const columnsTable = (resource: string): string => `${snakeCase(resource)}_records`;
+
+/**
+ * Listings are wide and many: their texts lie in a table of their own, so that a search does not read them. The
+ * texts of all other records lie beside their columns.
+ */
+export const textsTable = (resource: string): string =>
+  resource === 'Property' ? 'property_texts' : columnsTable(resource);
+
+/** Keys, a record's own and its parent's, and the parent's resource lie in columns that every table has. */
+export type OwnColumn = '_key' | '_parent' | '_parent_resource';
+
+/** The column of plat's own that holds a field; undefined for fields with a typed column of their name. */
+export function ownColumn(resource: Resource, field: Field): OwnColumn | undefined {
+  const { key, parent } = resource;
+  if (field.name === key) return field.type.kind === 'string' ? '_key' : undefined;
+  if (parent === undefined) return undefined;
+  if (field.name === parent.keyField) return '_parent';
+  return parent.kind === 'named' && field.name === parent.resourceField ? '_parent_resource' : undefined;
+}
 
 /** What the store publishes of itself, for the roles that it names row by row. */
 export const PUBLISHED: ReadonlySet<string> = new Set(['Field', 'Lookup']);
@@ -110,4 +140,64 @@ function linksOf(fields: readonly Field[]): { field: string; resource: string }[
 function systemSource(resource: Resource): SystemSource {
   if (resource.parent !== undefined) return 'parent';
   return resource.fields.has('OriginatingSystemID') ? 'own' : 'none';
+}
+
+/**
+ * What is searched by, beside the key: by resource, lists of fields. An index exists as soon as its fields are
+ * in use. Equality comes first, so that an order by key behind it needs no sort.
+ */
+const SEARCHED: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  Property: [
+    ['ModificationTimestamp'],
+    ['ListingId'],
+    ['City', 'ListPrice'],
+    ['PostalCode'],
+    ['ListPrice'],
+    ['CloseDate'],
+    ['ListAgentKey'],
+    ['ListOfficeKey'],
+    ['BuyerAgentKey'],
+    ['Latitude', 'Longitude'],
+  ],
+  Member: [['ModificationTimestamp'], ['MemberMlsId'], ['MemberLastName'], ['OfficeKey']],
+  Office: [['ModificationTimestamp'], ['OfficeMlsId'], ['OfficeName']],
+  OpenHouse: [['ModificationTimestamp'], ['OpenHouseDate']],
+  // Rooms and units are read with their listings, never by themselves in time.
+  PropertyRooms: [],
+  PropertyUnitTypes: [],
+  Lookup: [['LookupName']],
+};
+
+/** Every other resource is replicated by its stamp, too. */
+const BY_STAMP: readonly (readonly string[])[] = [['ModificationTimestamp']];
+
+/** In a replica its own stamp serves those who replicate from it, as the source's does in an authority. */
+export const searchedBy = (resource: string): readonly (readonly string[])[] =>
+  (SEARCHED[resource] ?? BY_STAMP).flatMap((fields) =>
+    fields[0] === 'ModificationTimestamp' ? [fields, [REPLICA_STAMP]] : [fields],
+  );
+
+interface Layouts {
+  readonly layout: (resource: string) => ResourceLayout;
+}
+
+/**
+ * The columns of the view that people query (docs/sql-views.md), by name, with what each is in a row `r` of the columns
+ * table: the fields in use, then those of agents and offices, joined.
+ */
+export function viewColumns(
+  model: Layouts,
+  { resource, fields, joinedFields }: ResourceLayout,
+): ReadonlyMap<string, string> {
+  return new Map([
+    ...fields.map((field) => [field.name, `r."${ownColumn(resource, field) ?? field.name}"`] as const),
+    ...joinedFields.map((field) => [field.name, joinedColumn(model, field)] as const),
+    ['_id', 'r._id'] as const,
+  ]);
+}
+
+function joinedColumn(model: Layouts, { joined }: Field): string {
+  if (joined === undefined) return 'NULL';
+  const table = model.layout(joined.resource).columnsTable;
+  return `(SELECT j."${joined.field}" FROM "${table}" j WHERE j._key = r."${joined.link}")`;
 }

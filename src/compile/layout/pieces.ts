@@ -1,4 +1,5 @@
-import type { Field, Resource } from '../../dictionary/index.ts';
+import { hash } from 'node:crypto';
+import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
 
 /** Which interface a piece is for. Most fields have one name in both. */
 export type Naming = 'shared' | 'reso' | 'native';
@@ -57,4 +58,69 @@ export function piecesOf(resource: Resource, fields: readonly Field[]): Piece[] 
     valuesColumn: `${base}_values`,
     nullsColumn: `${base}_nulls`,
   }));
+}
+
+/** Stands in a stored fragment where the name's beginning, such as `ListAgent`, is put in at request time. */
+export const NAME_MARK = '\u0001';
+
+/** Fields of a Member or Office that listings show, and that each role sees or not together. */
+export interface JoinPiece {
+  readonly valuesColumn: string;
+  readonly nullsColumn: string;
+  /** The field here and the end of its name in the listing: MemberEmail is `Email` in `ListAgentEmail`. */
+  readonly fields: readonly { readonly field: Field; readonly suffix: string }[];
+  /** By link field of the listing (`ListAgentKey`): the listing's class of these fields. */
+  readonly classes: ReadonlyMap<string, string>;
+}
+
+/** The beginning of the names that a link's fields have: `ListAgentKey` → `ListAgent`. */
+export const joinPrefix = (link: string): string => link.replace(/Key$/, '');
+
+interface JoinedField {
+  readonly field: Field;
+  readonly suffix: string;
+  readonly classes: Map<string, string>;
+}
+
+/**
+ * The fragments that records of `resource` keep ready for the listings that name them. Fields whose classes
+ * agree for every link share a fragment.
+ */
+export function joinPieces(
+  resource: string,
+  dictionary: Dictionary,
+  inUse: (field: Field) => boolean,
+): JoinPiece[] {
+  const joined = new Map<string, JoinedField>();
+  for (const holder of dictionary.resources.values()) {
+    for (const shown of holder.fields.values()) {
+      if (shown.joined?.resource !== resource) continue;
+      const field = dictionary.resources.get(resource)?.fields.get(shown.joined.field);
+      if (field === undefined || !inUse(field)) continue;
+      const suffix = shown.name.slice(joinPrefix(shown.joined.link).length);
+      const entry = joined.get(field.name) ?? { field, suffix, classes: new Map() };
+      entry.classes.set(shown.joined.link, shown.class);
+      joined.set(field.name, entry);
+    }
+  }
+  const groups = Map.groupBy(joined.values(), ({ classes }) => signature(classes));
+  return [...groups].map(([name, members]) => ({
+    valuesColumn: `join_${short(name)}_values`,
+    nullsColumn: `join_${short(name)}_nulls`,
+    fields: members.map(({ field, suffix }) => ({ field, suffix })),
+    classes: members[0]?.classes ?? new Map(),
+  }));
+}
+
+/** Names of columns have 63 characters at the most (PostgreSQL). */
+const short = (name: string): string =>
+  name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 9)}_${hash('sha256', name, 'hex').slice(0, 8)}`;
+const LONGEST = 48;
+
+/** One name for "these classes for these links": the class where all agree, else each link that differs too. */
+function signature(classes: ReadonlyMap<string, string>): string {
+  const all = [...classes].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const distinct = [...new Set(all.map(([, name]) => name))];
+  if (distinct.length === 1) return distinct[0] ?? '';
+  return all.map(([link, name]) => `${joinPrefix(link)}_${name}`).join('_');
 }

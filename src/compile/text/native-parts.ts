@@ -11,7 +11,7 @@ import {
   UNIT_LABELS,
 } from '../../dictionary/index.ts';
 import { clockTime, slashDate } from '../../records/local-time.ts';
-import { servedFile, URL_MARK } from './served-files.ts';
+import { servedFile, URL_MARK } from './members.ts';
 
 /** What a part is made of. */
 export interface PartSource {

@@ -3,9 +3,8 @@ import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
+import { pieceWriter, servedFile } from './members.ts';
 import { nativeHead, nativePartTexts, partTells } from './native-parts.ts';
-import { pieceWriter } from './pieces.ts';
-import { servedFile } from './served-files.ts';
 
 type Bindable = string | number | null;
 

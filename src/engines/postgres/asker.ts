@@ -1,5 +1,5 @@
 import { decode } from '../../compile/column-value.ts';
-import type { Planner } from '../../compile/page-plan.ts';
+import type { Planner } from '../../compile/context.ts';
 import type { Asker } from '../../store/check/asker.ts';
 import { bindings, type ServerSession } from './connection/session.ts';
 

@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
+import type { Planner } from '../../compile/context.ts';
 import type { Dialect } from '../../compile/dialect.ts';
 import type { Sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import { type Planner, planShowsFile } from '../../compile/page-plan.ts';
+import { planShowsFile } from '../../compile/page-plan.ts';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { declaredFields, extendProfile } from '../../records/profile.ts';
@@ -16,8 +17,7 @@ import type { WriteBackup } from '../../store/dump.ts';
 import type { NewEpoch } from '../../store/epoch.ts';
 import type { KeyStore } from '../../store/key-store.ts';
 import type { Ledger, LedgerChange } from '../../store/ledger.ts';
-import type { OverdueDay } from '../../store/new-day.ts';
-import { DAY_PATIENCE } from '../../store/new-day.ts';
+import { DAY_PATIENCE, type OverdueDay } from '../../store/new-day.ts';
 import { readsOf } from '../../store/reads.ts';
 import type { Shared } from '../../store/shared.ts';
 import type {

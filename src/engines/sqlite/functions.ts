@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { RE2JS } from 're2js';
-import { sideBySide, wordsOf } from '../../compile/text/words.ts';
+import { sideBySide, wordsOf } from '../../compile/search.ts';
 import { canonicalDate, canonicalTimestamp, fractionText } from '../../dictionary/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { fileSignature } from '../../store/file-signature.ts';

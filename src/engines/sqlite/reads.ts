@@ -1,5 +1,5 @@
+import type { Planner } from '../../compile/context.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import type { Planner } from '../../compile/page-plan.ts';
 import type { CacheUse } from '../../shared/bounded-cache.ts';
 import { isSent, type Lane } from '../../store/read-caller.ts';
 import type { ReadResult, ReadTask } from '../../store/read-task.ts';

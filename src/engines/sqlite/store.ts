@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
+import type { Planner } from '../../compile/context.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import { type Planner, planShowsFile } from '../../compile/page-plan.ts';
+import { planShowsFile } from '../../compile/page-plan.ts';
 import { declare, type FieldValues, standardDictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ResourceLayout } from '../../compile/layout/index.ts';
-import { viewColumns } from '../../compile/layout/view-columns.ts';
+import { type ResourceLayout, viewColumns } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { RowFaults } from '../../store/check/row-faults.ts';
 import { viewFault } from '../../store/check/table-faults.ts';

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { WordQuery } from '../../compile/dialect.ts';
 import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
-import type { WordQuery } from '../../compile/search.ts';
-import { wordsOf } from '../../compile/text/words.ts';
+import { wordsOf } from '../../compile/search.ts';
 import type { Field } from '../../dictionary/index.ts';
 import type { Connection } from './connection.ts';
 

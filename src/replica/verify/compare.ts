@@ -1,5 +1,5 @@
 import { isStored, type StoreModel } from '../../compile/model.ts';
-import { servedFile } from '../../compile/text/served-files.ts';
+import { servedFile } from '../../compile/text/members.ts';
 import { type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
 import { isDerived } from '../../records/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../records/parsed-record.ts';

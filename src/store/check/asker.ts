@@ -1,5 +1,5 @@
-import type { Planner } from '../../compile/page-plan.ts';
-import type { PlannedStatement } from '../../compile/plan.ts';
+import type { Planner } from '../../compile/context.ts';
+import type { PlannedStatement } from '../../compile/page-plan.ts';
 import type { Field, FieldValue } from '../../dictionary/index.ts';
 
 /** A connection of an engine, as far as a check asks it: `T` is a value as its driver gives it. */

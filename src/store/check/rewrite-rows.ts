@@ -3,10 +3,10 @@
  * engines, and nothing of where a record came from.
  */
 
+import type { Planner } from '../../compile/context.ts';
 import { name, render, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import type { Planner } from '../../compile/page-plan.ts';
 import type { FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { storedHash } from '../../records/content-hash.ts';

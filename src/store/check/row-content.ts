@@ -5,7 +5,7 @@
 
 import { ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import { URL_MARK } from '../../compile/text/served-files.ts';
+import { URL_MARK } from '../../compile/text/members.ts';
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { contentHash, storedHash } from '../../records/content-hash.ts';
 

@@ -4,6 +4,7 @@
  * would make of them is compared with what is there. It knows nothing of where a record came from.
  */
 
+import type { Planner } from '../../compile/context.ts';
 import { all, bind, column, integer, join, name, render, type Sql, sql } from '../../compile/fragment.ts';
 import {
   isOneTable,
@@ -13,7 +14,6 @@ import {
   typedFields,
 } from '../../compile/layout/index.ts';
 import { dormantFields, type StoreModel } from '../../compile/model.ts';
-import type { Planner } from '../../compile/page-plan.ts';
 import { placeOf, textColumns } from '../../compile/text/text-columns.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';

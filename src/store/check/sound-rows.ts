@@ -3,10 +3,10 @@
  * need not be read. A row that the engine does not find sound may still be; it is for `row-faults.ts` to judge.
  */
 
+import type { Planner } from '../../compile/context.ts';
 import { all, column, compact, constantText, integer, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
 import { dormantFields, type StoreModel } from '../../compile/model.ts';
-import type { Planner } from '../../compile/page-plan.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import {
   type CheckedRow,

@@ -4,10 +4,10 @@
  * it from the rows.
  */
 
+import type { Planner } from '../../compile/context.ts';
 import { bind, integer, name, render, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
-import type { Planner } from '../../compile/page-plan.ts';
-import type { PlannedStatement } from '../../compile/plan.ts';
+import type { PlannedStatement } from '../../compile/page-plan.ts';
 import { valueCounts } from '../../compile/value-counts.ts';
 import type { Asker } from './asker.ts';
 import type { RowFaults } from './row-faults.ts';

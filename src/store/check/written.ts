@@ -18,7 +18,14 @@ import {
 } from '../../compile/fragment.ts';
 import { ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import { absentText, type NamedField } from '../../compile/text/encode.ts';
+import {
+  absentText,
+  isAddress,
+  type NamedField,
+  type TextPlan,
+  textPlans,
+  URL_MARK,
+} from '../../compile/text/members.ts';
 import {
   endOf,
   MEDIA_FORMS,
@@ -28,10 +35,7 @@ import {
   PLAN_FORM,
   UNBRANDED,
 } from '../../compile/text/native-parts.ts';
-import { isAddress, type TextPlan, textPlans } from '../../compile/text/pieces.ts';
-import { URL_MARK } from '../../compile/text/served-files.ts';
-import type { Field } from '../../dictionary/index.ts';
-import { MEDIA_KINDS } from '../../dictionary/index.ts';
+import { type Field, MEDIA_KINDS } from '../../dictionary/index.ts';
 import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../../records/content-hash.ts';
 import { KIND_OF_CATEGORY } from '../../records/media.ts';
 import { stampsAsOwn } from '../../records/settings.ts';

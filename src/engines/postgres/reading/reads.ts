@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg';
+import type { Planner } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
-import type { Planner } from '../../../compile/page-plan.ts';
 import { isSent, type Lane } from '../../../store/read-caller.ts';
 import {
   type Ask,

@@ -2,10 +2,16 @@ import { columnKind, encode } from '../../../compile/column-value.ts';
 import { bind, join, name, render, type Sql, sql } from '../../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
-import { ruleColumn, ruleFields, ruleValue } from '../../../compile/rule-fields.ts';
 import { countedColumns } from '../../../compile/value-counts.ts';
 import { countMoved } from '../../../compile/values-in-use.ts';
-import { ownVisibleBits, shownBits, visibleBits } from '../../../compile/visibility.ts';
+import {
+  ownVisibleBits,
+  ruleColumn,
+  ruleFields,
+  ruleValue,
+  shownBits,
+  visibleBits,
+} from '../../../compile/visibility.ts';
 import type { RowToPut } from '../../../records/rows.ts';
 import { COLUMN_TYPES } from '../column-types.ts';
 import { bindings, type ServerSession } from '../connection/session.ts';

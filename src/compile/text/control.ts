@@ -1,16 +1,17 @@
+import { customTypeName, EDM_NAMESPACE, statedType } from '../../dictionary/csdl/index.ts';
+import type { Field, Resource } from '../../dictionary/index.ts';
+import type { Computed } from '../../query/request.ts';
+import type { ValueType } from '../../query/tree.ts';
+import type { Dialect } from '../dialect.ts';
+import { typeOf } from '../expression.ts';
+import { bind, column, constantText, type Sql, sql } from '../fragment.ts';
+import type { ResoShape } from '../read.ts';
+import type { TextSource } from './source.ts';
+
 /**
  * Where a record lies and what its values are, for clients that ask for it with each record: the control information of
  * `odata.metadata=full` (OData JSON format 4.01, 3.1.2 and 4.6). It is the same for all records of a kind but for the key.
  */
-import { customTypeName, EDM_NAMESPACE, statedType } from '../dictionary/csdl/index.ts';
-import type { Field, Resource } from '../dictionary/index.ts';
-import type { Computed } from '../query/request.ts';
-import type { ValueType } from '../query/tree.ts';
-import type { Dialect } from './dialect.ts';
-import { bind, column, constantText, type Sql, sql } from './fragment.ts';
-import type { ResoShape } from './read.ts';
-import type { TextSource } from './reso-text.ts';
-import { typeOf } from './value.ts';
 
 /** Stands for a record's key in texts that are made once; no key of a URL holds it. */
 const KEY_MARK = '<key>';

@@ -1,17 +1,121 @@
-import { leadsToCustomFields } from '../dictionary/index.ts';
-import type { Expansion } from '../query/request.ts';
-import { childOf } from './collection.ts';
-import { condition } from './condition.ts';
-import { sameRow, visibleRows, withScope } from './context.ts';
-import { addressText, withKey } from './control.ts';
-import { placeOf, valueAt } from './fields.ts';
-import { all, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
-import { isOneTable, type ResourceLayout } from './layout/index.ts';
-import { partShape, type ResoShape } from './read.ts';
-import { customFields, isWhole, resoText, type TextSource } from './reso-text.ts';
-import { searchCondition } from './search.ts';
-import { label } from './text/encode.ts';
-import { value } from './value.ts';
+import { type Field, leadsToCustomFields } from '../../dictionary/index.ts';
+import type { Expansion } from '../../query/request.ts';
+import { type Context, sameRow, visibleRows, withScope } from '../context.ts';
+import { damagedMark, linkedMarks } from '../damaged-records.ts';
+import { childOf, condition, placeOf, typeOf, value, valueAt } from '../expression.ts';
+import { all, column, concat, constantText, integer, join, name, type Sql, sql } from '../fragment.ts';
+import { isOneTable, type ResourceLayout } from '../layout/index.ts';
+import { partShape, type ResoShape } from '../read.ts';
+import { searchCondition } from '../search.ts';
+import { addressText, controlMembers, fieldsOf, typeOfComputed, typeOfField, withKey } from './control.ts';
+import { label } from './members.ts';
+import { type FileAddress, jsonOf, keptMembers, type TextSource, withFileAddresses } from './source.ts';
+import { joinedMembers, piecesText } from './stored-members.ts';
+
+/**
+ * Whether the whole record is given from its texts; else its members are written from the columns: those that are selected,
+ * or all, where control information stands between them.
+ */
+export const isWhole = ({
+  selection,
+  control,
+}: Pick<ResoShape, 'selection'> & Partial<Pick<ResoShape, 'control'>>): boolean =>
+  selection.all && control === undefined;
+
+/** The JSON text of a record in the RESO interface. */
+export function resoText(source: TextSource, shape: ResoShape): Sql {
+  const members = isWhole(shape) ? wholeMembers(source, shape) : selectedMembers(source, shape);
+  const computed = shape.computed.flatMap((each) => {
+    const { name, expression } = each;
+    const compiled = value(source.context, expression);
+    return [
+      constantText(`,${typeOfComputed(shape, each)}${label(name)}`),
+      source.context.dialect.computed(typeOf(expression), compiled),
+    ];
+  });
+  const { context, layout, alias } = source;
+  const marks = [
+    ...damagedMark(context, layout.resource.name, column(alias, '_key')),
+    ...(isWhole(shape)
+      ? linkedMarks(context, layout, alias, shape.ownOnly === true ? [] : undefined)
+      : linkedMarks(context, layout, alias, fieldsOf(source, shape))),
+  ];
+  const parts = [
+    ...members,
+    ...hiddenAnnotations(source, shape),
+    ...computed,
+    ...expansionMembers(source, shape),
+  ];
+  const text = concat([
+    ...marks,
+    constantText('{'),
+    ...controlMembers(source, shape),
+    ...parts,
+    constantText('}'),
+  ]);
+  return isWhole(shape) ? withFileAddresses(source, text) : text;
+}
+
+function wholeMembers(source: TextSource, { omitNulls, ownOnly = false }: ResoShape): readonly Sql[] {
+  if (ownOnly) {
+    const members = keptMembers(source, omitNulls ? 'own without nulls' : 'own', () =>
+      piecesText(source, { naming: 'reso', custom: false, omitNulls }),
+    );
+    return [...members, ...customMembers(source, omitNulls)];
+  }
+  return keptMembers(source, omitNulls ? 'reso without nulls' : 'reso', () => [
+    ...piecesText(source, { naming: 'reso', custom: true, omitNulls }),
+    ...joinedMembers(source, omitNulls),
+  ]);
+}
+
+/** Custom fields that are in use, in the order of their names. */
+export const customFields = ({ fields }: ResourceLayout): Field[] =>
+  fields
+    .filter(({ custom }) => custom !== undefined)
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+function customMembers({ context, view, layout, files, alias }: TextSource, omitNulls: boolean): Sql[] {
+  return customFields(layout)
+    .filter((field) => view.role.seesField(field))
+    .flatMap((field) => memberText(context, field, `,${label(field.name)}`, omitNulls, { files, alias }));
+}
+
+/** Members from typed columns; the first has no comma before it. */
+function selectedMembers(source: TextSource, shape: ResoShape): Sql[] {
+  const { context, layout, files, alias } = source;
+  const given = fieldsOf(source, shape);
+  // Where nulls are left out the first member must be one that never is.
+  const key = layout.resource.fields.get(layout.resource.key);
+  const fields =
+    shape.selection.all && key !== undefined ? [key, ...given.filter((field) => field !== key)] : given;
+  return fields.flatMap((field, index) => {
+    const name = `${index === 0 ? '' : ','}${typeOfField(source, shape, field)}${label(field.name)}`;
+    return memberText(context, field, name, shape.omitNulls && index > 0, { files, alias });
+  });
+}
+
+function memberText(
+  context: Context,
+  field: Field,
+  label: string,
+  omitNull: boolean,
+  place: { readonly files: FileAddress; readonly alias: string },
+): Sql[] {
+  const name = constantText(label);
+  const text = jsonOf(context, field, place);
+  if (!omitNull) return [name, text];
+  const found = valueAt(placeOf(context, 0, [], field));
+  return [sql`CASE WHEN ${found} IS NULL THEN '' ELSE concat(${name}, ${text}) END`];
+}
+
+/** `"Field@Core.Permissions":"None"` for what the role may not see (OData protocol 4.01, 11.2.6.1). */
+function hiddenAnnotations({ view, layout }: TextSource, shape: ResoShape): Sql[] {
+  if (!shape.annotateHidden) return [];
+  const hidden = shape.selection.all ? view.hiddenOf(layout.resource) : shape.selection.hidden;
+  const text = hidden.map((field) => `,"${field.name}@Core.Permissions":"None"`).join('');
+  return text === '' ? [] : [constantText(text)];
+}
 
 /** The expanded navigations of a record as members, each with a leading comma. */
 export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {

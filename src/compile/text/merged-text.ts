@@ -1,49 +1,27 @@
-import { childOf } from './collection.ts';
-import { type Context, visibleRows } from './context.ts';
-import { damagedMark } from './damaged-mark.ts';
-import { placeOf, valueAt } from './fields.ts';
-import { type FileAddress, fileAddress } from './file-address.ts';
-import { all, bind, column, concat, constantText, join, name, render, type Sql, sql } from './fragment.ts';
-import { matchingRows, type Planner } from './page-plan.ts';
-import type { PlannedStatement } from './plan.ts';
-import type { MergedMember, MergedRequest, MergedSource } from './read.ts';
-import { label } from './text/encode.ts';
-import { value } from './value.ts';
+import type { Navigation } from '../../dictionary/index.ts';
+import { type Context, visibleRows } from '../context.ts';
+import { damagedMark } from '../damaged-records.ts';
+import { childOf, placeOf, valueAt } from '../expression.ts';
+import { all, column, concat, constantText, name, type Sql, sql } from '../fragment.ts';
+import type { MergedMember, MergedSource } from '../read.ts';
+import { label } from './members.ts';
+import type { FileAddress } from './source.ts';
 
-/** Rows of several resources in one order: the terms that the queries share, then key, then resource. */
-export function planMerged(planner: Planner, request: MergedRequest): PlannedStatement {
-  const { dialect } = planner;
-  const sources = request.sources.map((source) => sourceRows(planner, request, source));
-  const terms = (request.sources[0]?.query.order ?? []).map(({ descending }, index) =>
-    dialect.order(name(`o${index}`), descending),
-  );
-  const order = join([...terms, sql`k`, sql`u`], ', ');
-  const rows = sql`SELECT x FROM (${join(sources, ' UNION ALL ')}) m ORDER BY ${order} LIMIT ${bind(request.limit)} OFFSET ${bind(request.skip)}`;
-  return render(dialect.answer(rows), dialect.placeholder);
-}
-
-function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {
+/**
+ * Records of several resources in one collection, as JSON objects that name their resource. The native accounts are made
+ * of them (service/native/account-text.ts).
+ */
+export function mergedText(context: Context, source: MergedSource, files: FileAddress): Sql {
   const { query, members, images } = source;
-  const { context, from, where } = matchingRows(planner, query);
   const resource = query.resource.name;
-  const terms = query.order.map(
-    ({ expression }, index) => sql`${value(context, expression)} AS ${name(`o${index}`)}`,
-  );
-  const text = concat([
+  return concat([
     ...damagedMark(context, resource, column('r', '_key')),
     ...members.flatMap(({ via }) => linkedMark(context, via)),
     constantText(`{"@resource":"${resource}"`),
     ...members.flatMap((member) => memberText(context, member)),
-    ...(images === undefined ? [] : imagesText(context, source, fileAddress(files))),
+    ...(images === undefined ? [] : imagesText(context, images, files)),
     constantText('}'),
   ]);
-  const columns = [
-    sql`${column('r', '_key')} AS k`,
-    sql`${constantText(resource)} AS u`,
-    ...terms,
-    sql`${text} AS x`,
-  ];
-  return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all(where)}`;
 }
 
 /** A value of another record is given only where that is not known to be damaged. */
@@ -62,9 +40,9 @@ function memberText(context: Context, { name: shown, via, field }: MergedMember)
 }
 
 /** The pictures of a person or an office: `[{"Id","Name","Uri"}, …]`, in their own order. */
-function imagesText(context: Context, { images }: MergedSource, files: FileAddress): Sql[] {
-  const target = images?.target ?? 'Media';
-  if (images === undefined || !context.model.stores(target)) return [constantText(',"Images":[]')];
+function imagesText(context: Context, images: Navigation, files: FileAddress): Sql[] {
+  const { target } = images;
+  if (!context.model.stores(target)) return [constantText(',"Images":[]')];
   const { dialect, model } = context;
   const layout = model.layout(target);
   const alias = context.alias();

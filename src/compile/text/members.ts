@@ -1,7 +1,54 @@
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
+import { isAbsent } from '../../records/parsed-record.ts';
 import { NAME_MARK, type ResourceLayout } from '../layout/index.ts';
-import { label, type NamedField, writeMembers } from './encode.ts';
-import { urlText } from './served-files.ts';
+
+/** The members of a JSON object: those with values, and those that are null. */
+export interface Members {
+  readonly values: string;
+  readonly nulls: string;
+}
+
+/** A field with its name as it stands in the text, `"City":`, and how its value is written. */
+export interface NamedField {
+  readonly field: Field;
+  readonly label: string;
+  readonly write: (value: FieldValue) => string;
+}
+
+export const label = (name: string): string => `${JSON.stringify(name)}:`;
+
+/** A collection is never null: without values it is []. */
+export const absentText = (field: Field): string => (field.collection ? '[]' : 'null');
+
+/** Writes the fields as members, each with a leading comma. */
+export function writeMembers(fields: readonly NamedField[], values: FieldValues): Members {
+  let present = '';
+  let absent = '';
+  for (const { field, label: name, write } of fields) {
+    const value = values[field.name];
+    if (value === undefined || isAbsent(value)) absent += `,${name}${absentText(field)}`;
+    else present += `,${name}${write(value)}`;
+  }
+  return { values: present, nulls: absent };
+}
+
+/**
+ * Stands in stored texts where the address of a file that this service serves is put in at request time. JSON
+ * texts never hold the bare character.
+ */
+export const URL_MARK = '\u0001';
+
+const ABSOLUTE = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
+
+/** The path of a file that this service serves itself; undefined for media that lie elsewhere. */
+export function servedFile(url: FieldValue | undefined): string | undefined {
+  return typeof url === 'string' && url !== '' && !ABSOLUTE.test(url) ? url : undefined;
+}
+
+/** The JSON text of a media address: the mark in place of one that is made at request time. */
+export function urlText(url: FieldValue): string {
+  return servedFile(url) === undefined ? JSON.stringify(url) : `"${URL_MARK}"`;
+}
 
 /** The text columns of a record, by column name. */
 export type PieceTexts = Readonly<Record<string, string>>;

@@ -1,0 +1,690 @@
+import { type Field, type Navigation, REPLICA_STAMP } from '../dictionary/index.ts';
+import type {
+  Arithmetic,
+  Cast,
+  Collection,
+  Comparison,
+  ComparisonOperator,
+  Conditional,
+  Count,
+  Distance,
+  Expression,
+  Literal,
+  Location,
+  Membership,
+  Quantified,
+  ValueType,
+  Within,
+} from '../query/tree.ts';
+import {
+  besideRow,
+  type Context,
+  recordOf,
+  shownCondition,
+  visibleRows,
+  withheldBit,
+  withScope,
+} from './context.ts';
+import { all, bind, chain, column, join, name, type Sql, sql } from './fragment.ts';
+import { ownColumn } from './layout/index.ts';
+import { isStored } from './model.ts';
+
+/** Where a field's value is found: a column of `alias`, or of a row that a chain of links leads to. */
+export type Place =
+  /** Null: the store has never held a value of it. */
+  | { readonly kind: 'none'; readonly value: Sql }
+  | { readonly kind: 'column'; readonly alias: string; readonly column: Sql; readonly shown?: Sql }
+  | { readonly kind: 'linked'; readonly link: Sql; readonly target: LinkedTarget };
+
+/** The row on the other side of a to-one link. */
+export interface LinkedTarget {
+  readonly table: string;
+  readonly alias: string;
+  readonly key: Sql;
+  /** Conditions on the row: what the role may see of it. Joined fields have none (contract, Access). */
+  readonly conditions: readonly Sql[];
+  readonly place: Place;
+}
+
+/** Finds a field of the record that a scope names, through to-one navigations if there are any. */
+export function placeOf(context: Context, scope: number, via: readonly Navigation[], field: Field): Place {
+  const { alias, resource } = recordOf(context, scope);
+  return placeFrom(context, alias, resource, via, field);
+}
+
+function placeFrom(
+  context: Context,
+  alias: string,
+  resource: string,
+  via: readonly Navigation[],
+  field: Field,
+): Place {
+  const [step, ...rest] = via;
+  if (step === undefined) return ownPlace(context, alias, field);
+  const none = nowhere(context, field);
+  if (!context.model.stores(step.target)) return none;
+  const layout = context.model.layout(step.target);
+  const local = context.model.resource(resource).fields.get(step.local);
+  if (local === undefined) return none;
+  const link = ownPlace(context, alias, local);
+  if (link.kind !== 'column') return none;
+  const target = context.alias();
+  const remote = layout.resource.fields.get(step.remote);
+  const key = remote === undefined ? undefined : ownPlace(context, target, remote);
+  if (key?.kind !== 'column') return none;
+  return {
+    kind: 'linked',
+    link: link.column,
+    target: {
+      table: layout.columnsTable,
+      alias: target,
+      key: key.column,
+      conditions: visibleRows(context, layout, target),
+      place: placeFrom(context, target, step.target, rest, field),
+    },
+  };
+}
+
+const nowhere = ({ dialect }: Context, { collection, type }: Field): Place => ({
+  kind: 'none',
+  value: dialect.nothing(collection ? 'string' : type.kind),
+});
+
+function ownPlace(context: Context, alias: string, field: Field): Place {
+  const { model, rows } = context;
+  if (!model.inUse(field)) return nowhere(context, field);
+  const layout = model.layout(field.resource);
+  if (field.joined !== undefined && !isStored(field, model.settings)) {
+    const { link, resource, field: targetName } = field.joined;
+    const targetLayout = model.layout(resource);
+    const targetField = targetLayout.resource.fields.get(targetName);
+    const target = context.alias();
+    if (targetField === undefined) return nowhere(context, field);
+    return {
+      kind: 'linked',
+      link: column(alias, link),
+      target: {
+        table: targetLayout.columnsTable,
+        alias: target,
+        key: column(target, '_key'),
+        conditions: [],
+        place: { kind: 'column', alias: target, column: column(target, targetField.name) },
+      },
+    };
+  }
+  const bits = withheldBit(rows, layout, field);
+  return {
+    kind: 'column',
+    alias,
+    column: column(alias, ownColumn(layout.resource, field) ?? field.name),
+    ...(bits === 0 ? {} : { shown: shownCondition(context, layout, alias, bits) }),
+  };
+}
+
+/** The value at a place, as an expression. */
+export function valueAt(place: Place): Sql {
+  switch (place.kind) {
+    case 'none':
+      return place.value;
+    case 'column':
+      return place.shown === undefined
+        ? place.column
+        : sql`CASE WHEN ${place.shown} THEN ${place.column} END`;
+    case 'linked': {
+      const { table, alias, key, conditions, place: inner } = place.target;
+      const where = all([sql`${key} = ${place.link}`, ...conditions]);
+      return sql`(SELECT ${valueAt(inner)} FROM ${name(table)} ${name(alias)} WHERE ${where} LIMIT 1)`;
+    }
+  }
+}
+
+/**
+ * "The value at this place satisfies a condition", where null never does. The bare column stands in the
+ * condition, so that an index serves it; a linked value becomes a search in the other table first.
+ */
+export function conditionAt(place: Place, condition: (value: Sql) => Sql): Sql {
+  switch (place.kind) {
+    case 'none':
+      return sql`FALSE`;
+    case 'column':
+      return place.shown === undefined
+        ? condition(place.column)
+        : sql`(${condition(place.column)} AND ${place.shown})`;
+    case 'linked': {
+      const { table, alias, key, conditions, place: inner } = place.target;
+      const where = all([conditionAt(inner, condition), ...conditions]);
+      return sql`${place.link} IN (SELECT ${key} FROM ${name(table)} ${name(alias)} WHERE ${where})`;
+    }
+  }
+}
+
+/** The type of an expression. */
+export function typeOf(expression: Expression): ValueType {
+  switch (expression.kind) {
+    case 'literal':
+    case 'field':
+    case 'variable':
+    case 'arithmetic':
+    case 'negate':
+    case 'call':
+    case 'cast':
+    case 'case':
+      return expression.type;
+    case 'compare':
+    case 'in':
+    case 'and':
+    case 'or':
+    case 'not':
+    case 'matches':
+    case 'like':
+    case 'within':
+    case 'any':
+    case 'all':
+      return 'boolean';
+    case 'count':
+      return 'integer';
+    case 'distance':
+      return 'decimal';
+  }
+}
+
+/** A literal in the form in which columns of its type are stored. */
+export function literalSql(context: Context, literal: Literal): Sql {
+  const { type, value: given } = literal;
+  if (given === null) return sql`NULL`;
+  if (type === 'point' || type === 'polygon') throw new Error(`A ${type} is no value of a column`);
+  return context.dialect.literal(type, given);
+}
+
+/** Compiles an expression to an SQL value of its type. */
+export function value(context: Context, expression: Expression): Sql {
+  const { dialect } = context;
+  switch (expression.kind) {
+    case 'literal':
+      return literalSql(context, expression);
+    case 'field':
+      return valueAt(placeOf(context, expression.scope, expression.via, expression.field));
+    case 'variable': {
+      const binding = context.scopes.get(expression.scope);
+      if (binding?.kind !== 'value') throw new Error(`Scope ${expression.scope} is no value`);
+      return binding.sql;
+    }
+    case 'arithmetic':
+      return arithmetic(context, expression);
+    case 'negate':
+      return sql`(-${value(context, expression.operand)})`;
+    case 'call': {
+      if (expression.function === 'now') return dialect.literal('timestamp', context.now);
+      const inner = expression.arguments.map((argument) => value(context, argument));
+      return dialect.call(expression.function, inner, expression.arguments.map(typeOf));
+    }
+    case 'cast':
+      return cast(context, expression);
+    case 'case':
+      return conditional(context, expression);
+    case 'count':
+      return collectionCount(context, expression);
+    case 'distance':
+      return distanceValue(context, expression);
+    case 'compare':
+    case 'in':
+    case 'and':
+    case 'or':
+    case 'not':
+    case 'matches':
+    case 'like':
+    case 'within':
+    case 'any':
+    case 'all':
+      return sql`(${condition(context, expression, true)})`;
+  }
+}
+
+/** A number outside its range is null; the value is computed once, however deep casts stand in each other. */
+function cast(context: Context, { operand: of, type, range }: Cast): Sql {
+  const made = context.dialect.cast(typeOf(of), type, value(context, of));
+  if (range === undefined) return made;
+  const [low, high] = range;
+  return sql`(WITH cast_value(n) AS MATERIALIZED (SELECT ${made}) SELECT n FROM cast_value WHERE n BETWEEN ${bind(low)} AND ${bind(high)})`;
+}
+
+function conditional(context: Context, expression: Conditional): Sql {
+  const branches = expression.branches.map(
+    ({ when, then }) => sql`WHEN ${condition(context, when, false)} THEN ${value(context, then)}`,
+  );
+  return sql`CASE ${join(branches, ' ')} END`;
+}
+
+const SIMPLE = { add: sql` + `, sub: sql` - `, mul: sql` * ` } as const;
+
+const isMoment = (type: ValueType): type is 'timestamp' | 'date' => type === 'timestamp' || type === 'date';
+
+function arithmetic(context: Context, { operator, left, right, type }: Arithmetic): Sql {
+  const { dialect } = context;
+  // Of null with null no engine knows the type.
+  if (type === 'null') return dialect.nothing(type);
+  const leftSql = value(context, left);
+  const rightSql = value(context, right);
+  const leftType = typeOf(left);
+  const rightType = typeOf(right);
+  if (isMoment(leftType) && rightType === 'duration') {
+    const seconds = operator === 'sub' ? sql`(-${rightSql})` : rightSql;
+    return dialect.shift(leftType, leftSql, seconds);
+  }
+  if (leftType === 'duration' && isMoment(rightType)) return dialect.shift(rightType, rightSql, leftSql);
+  if (isMoment(leftType) && isMoment(rightType)) {
+    const both = leftType === rightType ? leftType : 'timestamp';
+    const same = (from: ValueType, moment: Sql): Sql =>
+      from === both ? moment : dialect.cast(from, both, moment);
+    return dialect.secondsBetween(both, same(leftType, leftSql), same(rightType, rightSql));
+  }
+  switch (operator) {
+    case 'add':
+    case 'sub':
+    case 'mul':
+      return sql`(${leftSql}${SIMPLE[operator]}${rightSql})`;
+    case 'div':
+      return dialect.divide(leftSql, rightSql, type === 'integer');
+    case 'divby':
+      return dialect.divide(leftSql, rightSql, false);
+    case 'mod':
+      return dialect.remainder(leftSql, rightSql);
+  }
+}
+
+/**
+ * Compiles an expression to an SQL condition.
+ * @param exact false where a condition that is null may as well be false, as at the top of a filter; the plain
+ *   forms that serve an index are then enough. Below a `not` the difference matters.
+ */
+export function condition(context: Context, expression: Expression, exact: boolean): Sql {
+  switch (expression.kind) {
+    case 'and':
+      return all(expression.terms.map((term) => condition(context, term, exact)));
+    case 'or':
+      return chain(
+        expression.terms.map((term) => condition(context, term, exact)),
+        ' OR ',
+      );
+    case 'not':
+      return sql`NOT (${condition(context, expression.operand, true)})`;
+    case 'compare':
+      return comparison(context, expression, exact);
+    case 'in':
+      return membership(context, expression, exact);
+    case 'matches':
+      return context.dialect.matches(
+        value(context, expression.operand),
+        expression.pattern,
+        expression.ignoreCase,
+      );
+    case 'like':
+      return context.dialect.like(value(context, expression.operand), expression.pattern);
+    case 'within':
+      return withinCondition(context, expression, exact);
+    case 'any':
+    case 'all':
+      return collectionCondition(context, expression);
+    case 'literal':
+      return truth(expression);
+    case 'field':
+    case 'variable':
+    case 'call':
+    case 'cast':
+    case 'case':
+      return sql`(${value(context, expression)})`;
+    case 'arithmetic':
+    case 'negate':
+    case 'count':
+    case 'distance':
+      throw new Error(`An expression of kind ${expression.kind} is no condition`);
+  }
+}
+
+function truth(literal: Literal): Sql {
+  if (literal.value === null) return sql`NULL`;
+  return literal.value === true ? sql`TRUE` : sql`FALSE`;
+}
+
+const OPERATORS: Readonly<Record<ComparisonOperator, Sql>> = {
+  eq: sql` = `,
+  ne: sql` IS DISTINCT FROM `,
+  gt: sql` > `,
+  ge: sql` >= `,
+  lt: sql` < `,
+  le: sql` <= `,
+};
+
+const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
+  eq: 'eq',
+  ne: 'ne',
+  gt: 'lt',
+  ge: 'le',
+  lt: 'gt',
+  le: 'ge',
+};
+
+const isNull = (expression: Expression): boolean =>
+  expression.kind === 'literal' && expression.value === null;
+
+function comparison(context: Context, expression: Comparison, exact: boolean): Sql {
+  const { operator, left, right } = expression;
+  if (isNull(left) && !isNull(right)) {
+    return comparison(
+      context,
+      { ...expression, operator: MIRRORED[operator], left: right, right: left },
+      exact,
+    );
+  }
+  if (isNull(right)) return nullComparison(context, operator, left);
+  if (left.kind === 'distance' && right.kind === 'literal') {
+    return distanceCondition(context, left, operator, right, exact);
+  }
+  if (left.kind === 'literal' && right.kind === 'field') {
+    return comparison(
+      context,
+      { ...expression, operator: MIRRORED[operator], left: right, right: left },
+      exact,
+    );
+  }
+  const [leftType, rightType] = commonTypes(typeOf(left), typeOf(right));
+  if (
+    !exact &&
+    operator !== 'ne' &&
+    left.kind === 'field' &&
+    right.kind === 'literal' &&
+    leftType === left.type
+  ) {
+    const literal = operand(context, right, rightType);
+    const late = beginsLately(context, left.field, operator, right);
+    return conditionAt(placeOfField(context, left), (column) => {
+      const compared = sql`${column}${OPERATORS[operator]}${literal}`;
+      return late ? context.dialect.rare(compared) : compared;
+    });
+  }
+  const sides = [operand(context, left, leftType), operand(context, right, rightType)] as const;
+  if (operator === 'ne') return sql`${sides[0]}${OPERATORS.ne}${sides[1]}`;
+  if (operator === 'eq' && exact) return sql`${sides[0]} IS NOT DISTINCT FROM ${sides[1]}`;
+  if (operator === 'eq' && right.kind !== 'literal' && left.kind !== 'literal') {
+    return sql`${sides[0]} IS NOT DISTINCT FROM ${sides[1]}`; // null eq null is true
+  }
+  const plain = sql`${sides[0]}${OPERATORS[operator]}${sides[1]}`;
+  return exact ? sql`coalesce(${plain}, FALSE)` : plain;
+}
+
+/** What changed since then is few of many, as the engines cannot know: they would look at every record. */
+const LATELY = 2 * 86_400_000;
+const CHANGE_STAMPS: ReadonlySet<string> = new Set(['ModificationTimestamp', REPLICA_STAMP]);
+
+/** Whether a condition asks for the changes of the last days, as one who replicates does. */
+function beginsLately(context: Context, field: Field, operator: ComparisonOperator, from: Literal): boolean {
+  if (!CHANGE_STAMPS.has(field.name) || (operator !== 'gt' && operator !== 'ge')) return false;
+  return typeof from.value === 'string' && Date.parse(from.value) > Date.parse(context.now) - LATELY;
+}
+
+/** Against null: equality asks for absence, an order is never true. */
+function nullComparison(context: Context, operator: ComparisonOperator, left: Expression): Sql {
+  switch (operator) {
+    case 'eq':
+      return sql`${operand(context, left, typeOf(left))} IS NULL`;
+    case 'ne':
+      return sql`${operand(context, left, typeOf(left))} IS NOT NULL`;
+    case 'gt':
+    case 'ge':
+    case 'lt':
+    case 'le':
+      return sql`FALSE`;
+  }
+}
+
+/** A date beside a timestamp means its midnight in UTC; numbers need no common type. */
+function commonTypes(left: ValueType, right: ValueType): [ValueType, ValueType] {
+  const mixed = (left === 'date' && right === 'timestamp') || (left === 'timestamp' && right === 'date');
+  return mixed ? ['timestamp', 'timestamp'] : [left, right];
+}
+
+/** The value of one side, as the type in which both are compared. */
+function operand(context: Context, expression: Expression, type: ValueType): Sql {
+  const own = typeOf(expression);
+  const compiled =
+    own === 'boolean' && expression.kind !== 'literal'
+      ? sql`(${condition(context, expression, true)})`
+      : value(context, expression);
+  return own === type ? compiled : context.dialect.cast(own, type, compiled);
+}
+
+function placeOfField(context: Context, field: Expression & { kind: 'field' }): Place {
+  return placeOf(context, field.scope, field.via, field.field);
+}
+
+function membership(context: Context, { operand: left, values }: Membership, exact: boolean): Sql {
+  const texts = values.filter((literal) => literal.value !== null);
+  const hasNull = texts.length < values.length;
+  if (texts.length === 0 && !hasNull) return sql`FALSE`;
+  const list = join(
+    texts.map((literal) => literalSql(context, literal)),
+    ', ',
+  );
+  if (!exact && !hasNull && left.kind === 'field') {
+    return conditionAt(placeOfField(context, left), (column) => sql`${column} IN (${list})`);
+  }
+  const compiled = operand(context, left, typeOf(left));
+  if (texts.length === 0) return sql`${compiled} IS NULL`;
+  return sql`coalesce(${compiled} IN (${list}), ${hasNull ? sql`TRUE` : sql`FALSE`})`;
+}
+
+/** The rows that a lambda ranges over: a FROM clause, its conditions, and the context in which they are named. */
+interface Range {
+  readonly from: Sql;
+  readonly conditions: readonly Sql[];
+  readonly context: Context;
+}
+
+/** A collection of records of which the store has never held one. */
+const isBare = ({ model }: Context, over: Collection): boolean =>
+  over.kind === 'records' && !model.stores(over.navigation.target);
+
+/** `any` and `all` as (NOT) EXISTS. A predicate that is null counts as false (OData 4.01 URL 5.1.1.13). */
+export function collectionCondition(context: Context, expression: Quantified): Sql {
+  if (isBare(context, expression.over)) return expression.kind === 'any' ? sql`FALSE` : sql`TRUE`;
+  const { predicate, over } = expression;
+  if (over.kind === 'values' && predicate === undefined) {
+    // A collection without members is stored as null.
+    return expression.kind === 'any'
+      ? sql`${valueAt(placeOf(context, over.scope, over.via, over.field))} IS NOT NULL`
+      : sql`TRUE`;
+  }
+  const range = rangeOf(context, over, expression.variable);
+  if (expression.kind === 'any') {
+    const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
+    return sql`EXISTS (SELECT 1 FROM ${range.from} WHERE ${all([...range.conditions, ...matches])})`;
+  }
+  const fails =
+    predicate === undefined
+      ? sql`FALSE`
+      : sql`NOT coalesce(${condition(range.context, predicate, true)}, FALSE)`;
+  return sql`NOT EXISTS (SELECT 1 FROM ${range.from} WHERE ${all([...range.conditions, fails])})`;
+}
+
+export function collectionCount(context: Context, { over, variable, predicate }: Count): Sql {
+  if (isBare(context, over)) return sql`0`;
+  const range = rangeOf(context, over, variable);
+  const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
+  return sql`(SELECT count(*) FROM ${range.from} WHERE ${all([...range.conditions, ...matches])})`;
+}
+
+function rangeOf(context: Context, over: Collection, variable: number): Range {
+  const alias = context.alias();
+  switch (over.kind) {
+    case 'values': {
+      const members = valueAt(placeOf(context, over.scope, over.via, over.field));
+      return {
+        from: context.dialect.members(members, alias),
+        conditions: deadlineInside(context),
+        context: withScope(context, variable, { kind: 'value', sql: column(alias, 'value') }),
+      };
+    }
+    case 'records':
+      return childRange(context, over, alias, variable);
+  }
+}
+
+/** Lists in lists multiply, so that one row of the statement could outlast its time. */
+const deadlineInside = ({ scopes, dialect: { deadline } }: Context): readonly Sql[] =>
+  scopes.size > 1 && deadline !== undefined ? [deadline] : [];
+
+function childRange(
+  context: Context,
+  over: Collection & { kind: 'records' },
+  alias: string,
+  variable: number,
+): Range {
+  const { navigation, scope, via } = over;
+  const owner = recordOf(context, scope);
+  const ownerResource = context.model.resource(navigation.resource);
+  const ownerKey = ownerResource.fields.get(ownerResource.key);
+  if (ownerKey === undefined) throw new Error(`${ownerResource.name} has no key field`);
+  const key =
+    via.length === 0 ? column(owner.alias, '_key') : valueAt(placeOf(context, scope, via, ownerKey));
+  const holder = via.length === 0 ? owner.alias : undefined;
+  const layout = context.model.layout(navigation.target);
+  return {
+    from: sql`${name(layout.columnsTable)} ${name(alias)}`,
+    conditions: [
+      ...childOf(context, navigation.target, navigation.remote, alias, navigation.resource, key, holder),
+      ...visibleRows(context, layout, alias),
+      ...deadlineInside(context),
+    ],
+    context: withScope(context, variable, { kind: 'record', alias, resource: navigation.target }),
+  };
+}
+
+/**
+ * "The row of `alias` belongs to the record with this key."
+ * @param holder the alias of that record, where the statement has its row
+ */
+export function childOf(
+  context: Context,
+  target: string,
+  remote: string,
+  alias: string,
+  owner: string,
+  key: Sql,
+  holder?: string,
+): Sql[] {
+  const { dialect, model } = context;
+  const { parent } = model.resource(target);
+  if (parent === undefined) return [sql`${column(alias, remote)} = ${key}`];
+  const beside = holder === undefined ? [] : besideRow(dialect, model.layout(target), alias, holder);
+  const belongs = [sql`${column(alias, '_parent')} = ${key}`, ...beside];
+  return parent.kind === 'fixed'
+    ? belongs
+    : [...belongs, sql`${column(alias, '_parent_resource')} = ${bind(owner)}`];
+}
+
+/** Mean radius of the earth in metres (IUGG). */
+const EARTH_RADIUS = 6_371_008.8;
+const METRES_PER_DEGREE = (Math.PI * EARTH_RADIUS) / 180;
+
+interface Coordinates {
+  readonly places: { readonly latitude: Place; readonly longitude: Place };
+  readonly latitude: Sql;
+  readonly longitude: Sql;
+}
+
+function coordinates(context: Context, location: Location): Coordinates {
+  const { scope, via } = location;
+  const latitude = placeOf(context, scope, via, location.latitude);
+  const longitude = placeOf(context, scope, via, location.longitude);
+  return { places: { latitude, longitude }, latitude: valueAt(latitude), longitude: valueAt(longitude) };
+}
+
+const between =
+  (low: number, high: number) =>
+  (value: Sql): Sql =>
+    sql`${value} BETWEEN ${bind(low)} AND ${bind(high)}`;
+
+/** A point of the statement: null where it is that of a record which the role does not see, or that lies nowhere. */
+interface Target {
+  readonly latitude: Sql;
+  readonly longitude: Sql;
+}
+
+function targetOf(context: Context, to: Distance['to']): Target {
+  if (!('key' in to)) return { latitude: bind(to.latitude), longitude: bind(to.longitude) };
+  const { key, latitude, longitude } = to;
+  const { resource } = latitude;
+  const layout = context.model.layout(resource);
+  const alias = context.alias();
+  const inner = withScope(context, 0, { kind: 'record', alias, resource });
+  const where = all([sql`${column(alias, '_key')} = ${bind(key)}`, ...visibleRows(inner, layout, alias)]);
+  const looked = (field: Field): Sql =>
+    sql`(SELECT ${valueAt(placeOf(inner, 0, [], field))} FROM ${name(layout.columnsTable)} ${name(alias)} WHERE ${where})`;
+  return { latitude: looked(latitude), longitude: looked(longitude) };
+}
+
+/** Great-circle distance in metres, by the haversine formula. */
+export function distanceValue(context: Context, { location, to }: Distance): Sql {
+  return haversine(coordinates(context, location), targetOf(context, to));
+}
+
+function haversine({ latitude, longitude }: Coordinates, to: Target): Sql {
+  const toLatitude = sql`radians(${to.latitude})`;
+  const north = sql`sin((radians(${latitude}) - ${toLatitude}) / 2)`;
+  const east = sql`sin((radians(${longitude}) - radians(${to.longitude})) / 2)`;
+  const chord = sql`(${north} * ${north} + cos(radians(${latitude})) * cos(${toLatitude}) * ${east} * ${east})`;
+  // Rounding may lift the chord of opposite points a little above 1.
+  const angle = sql`CASE WHEN ${chord} < 1 THEN asin(sqrt${chord}) WHEN ${chord} >= 1 THEN ${bind(Math.PI / 2)} END`;
+  return sql`(${bind(2 * EARTH_RADIUS)} * (${angle}))`;
+}
+
+/** A comparison of a distance; "nearer than" first asks for the latitudes in question, which an index serves. */
+export function distanceCondition(
+  context: Context,
+  distance: Distance,
+  operator: ComparisonOperator,
+  limit: Literal,
+  exact: boolean,
+): Sql {
+  const at = coordinates(context, distance.location);
+  const to = targetOf(context, distance.to);
+  const measured = haversine(at, to);
+  const metres = bind(typeof limit.value === 'number' ? limit.value : null);
+  if (operator === 'ne') return sql`${measured} IS DISTINCT FROM ${metres}`;
+  const compared = {
+    eq: sql`${measured} = ${metres}`,
+    gt: sql`${measured} > ${metres}`,
+    ge: sql`${measured} >= ${metres}`,
+    lt: sql`${measured} < ${metres}`,
+    le: sql`${measured} <= ${metres}`,
+  }[operator];
+  if (exact) return sql`coalesce(${compared}, FALSE)`;
+  if ((operator !== 'lt' && operator !== 'le') || typeof limit.value !== 'number') return compared;
+  const reach = limit.value / METRES_PER_DEGREE + 1e-9;
+  const near = conditionAt(
+    at.places.latitude,
+    'key' in distance.to
+      ? (value) => sql`${value} BETWEEN ${to.latitude} - ${bind(reach)} AND ${to.latitude} + ${bind(reach)}`
+      : between(distance.to.latitude - reach, distance.to.latitude + reach),
+  );
+  return sql`(${near} AND ${compared})`;
+}
+
+/**
+ * Whether the location lies in the polygon, its border included. The polygon's box comes first, which an index serves.
+ * @param exact whether a missing location must give null rather than false
+ */
+export function withinCondition(context: Context, { location, polygon }: Within, exact: boolean): Sql {
+  const at = coordinates(context, location);
+  const inside = context.dialect.within(at.latitude, at.longitude, polygon);
+  if (exact) return inside;
+  const latitudes = polygon.map((point) => point.latitude);
+  const longitudes = polygon.map((point) => point.longitude);
+  const inLatitudes = between(Math.min(...latitudes), Math.max(...latitudes));
+  const inLongitudes = between(Math.min(...longitudes), Math.max(...longitudes));
+  return all([
+    conditionAt(at.places.latitude, inLatitudes),
+    conditionAt(at.places.longitude, inLongitudes),
+    inside,
+  ]);
+}
