@@ -1,5 +1,5 @@
 /** Pages of 1000 records by key, in every shape. */
-import { LISTING_EXPANSIONS } from '../src/query/native/index.ts';
+import { LISTING_EXPANSIONS } from '../src/query/native/selection.ts';
 import { IDX } from '../test/support/views.ts';
 import { CONCATENATED, STRINGIFIED } from './floors.ts';
 import { nativeShape, reads } from './support/reads.ts';

@@ -4,7 +4,7 @@
  * a statement.
  */
 import type { RowScope } from '../access/index.ts';
-import type { NativeExpansion } from '../query/native/index.ts';
+import type { NativeExpansion } from '../query/native/selection.ts';
 import type { OrderTerm } from '../query/tree.ts';
 import {
   type Context,

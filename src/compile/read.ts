@@ -7,7 +7,7 @@ import {
   partOfExpansion,
   type Resource,
 } from '../dictionary/index.ts';
-import type { NativeExpansion, SelectedMembers } from '../query/native/index.ts';
+import type { NativeExpansion, SelectedMembers } from '../query/native/selection.ts';
 import type { Computed, Expansion, Selection } from '../query/request.ts';
 import type { Expression, OrderTerm, Search } from '../query/tree.ts';
 import type { BoundValue } from './fragment.ts';

@@ -11,7 +11,7 @@ import type {
   ResoShape,
 } from '../../src/compile/read.ts';
 import { makeSchema } from '../../src/query/make-schema.ts';
-import type { NativeExpansion, SelectedMembers } from '../../src/query/native/index.ts';
+import type { NativeExpansion, SelectedMembers } from '../../src/query/native/selection.ts';
 import { bindOptions, parseFilter, parseQueryOptions } from '../../src/query/odata/query.ts';
 import { type CollectionQuery, SELECT_ALL } from '../../src/query/request.ts';
 import { parseRecord } from '../../src/records/parse-record.ts';

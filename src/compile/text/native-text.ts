@@ -1,5 +1,5 @@
 import { type Field, type NativePart, rowOfPart } from '../../dictionary/index.ts';
-import type { NativeExpansion } from '../../query/native/index.ts';
+import type { NativeExpansion } from '../../query/native/selection.ts';
 import { type Context, recordOf, visibleRows } from '../context.ts';
 import { damagedMark, linkedMarks } from '../damaged-records.ts';
 import type { Dialect } from '../dialect.ts';

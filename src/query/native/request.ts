@@ -1,13 +1,16 @@
-/** The parameters of a native request, understood: what is asked of the collection, and which page of it. */
-
+/**
+ * Binds the parameters of a native request: what is asked of a collection, in which order, and which page of it. It knows no
+ * HTTP and no store.
+ */
+import { nearestOfEither } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { canonicalText } from '../canonical.ts';
 import { keyOfSkipToken } from '../skip-token.ts';
 import type { Expression, OrderTerm } from '../tree.ts';
-import { bindFilter } from './bind/filter.ts';
-import type { NativeNames } from './bind/names.ts';
 import { shortened } from './faults.ts';
-import { bindOrder } from './order.ts';
-import type { NativeParameters, ParameterName } from './parameters.ts';
+import { bindFilter } from './filter.ts';
+import { customName, type NativeName, type NativeNames } from './names.ts';
+import { type Item, type NativeParameters, type ParameterName, readList } from './parameters.ts';
 import {
   bindSelection,
   type NativeExpansion,
@@ -19,8 +22,8 @@ import {
 const LAST_PAGE = 100_000;
 const LAST_OFFSET = 2_500_000;
 
-/** Which rows of the result are asked for. */
-export type Position =
+/** Where the rows that are asked for begin. */
+export type PageStart =
   | { readonly kind: 'start' }
   /** The rows behind this key; the empty token is the start. */
   | { readonly kind: 'token'; readonly token: string }
@@ -39,7 +42,7 @@ export interface NativeRequest {
   readonly pagination: 'none' | 'rows' | 'count';
   /** Rows in a page; absent where the collection comes whole unless it is limited. */
   readonly limit?: number;
-  readonly position: Position;
+  readonly position: PageStart;
 }
 
 /** What the collection that is asked takes. */
@@ -93,7 +96,7 @@ function checkTogether(given: NativeParameters['given']): void {
   }
 }
 
-function readPosition(given: NativeParameters['given']): Position {
+function readPosition(given: NativeParameters['given']): PageStart {
   const [token, skip, page] = [given.get('_skiptoken'), given.get('_skip'), given.get('_page')];
   if (token !== undefined) return { kind: 'token', token: keyOfSkipToken('_skiptoken', token) };
   if (skip !== undefined) return { kind: 'offset', offset: wholeNumber('_skip', skip, 0, LAST_OFFSET) };
@@ -132,4 +135,78 @@ export function bindParameters({ given }: NativeParameters, bounds: NativeBounds
     ...(limit === undefined ? {} : { limit }),
     position,
   };
+}
+
+// Order
+
+const ORDER = '_orderby';
+const TERM = /^([-+]?)\s*(?:([A-Za-z][A-Za-z0-9]*)|"([^"]+)"\."([^"]+)")$/;
+
+/** One item of the order. */
+interface OrderName {
+  readonly name: string;
+  readonly found: NativeName;
+  readonly others: () => Iterable<string>;
+  readonly descending: boolean;
+}
+
+function look({ text }: Item, names: NativeNames): OrderName | undefined {
+  const [whole, sign, plain, group = '', label = ''] = TERM.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const descending = sign === '-';
+  if (plain !== undefined) return { name: plain, found: names.find(plain), others: names.names, descending };
+  const found = names.findCustom(group, label);
+  return { name: customName(group, label), found, others: names.customNames, descending };
+}
+
+function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
+  const named = look(item, names);
+  if (named === undefined) {
+    const expected = 'fields with commas between them, each with "-" in front for descending';
+    throw platError(
+      'optionInvalid',
+      { name: ORDER, value: shortened(item.text), expected },
+      { target: ORDER },
+    );
+  }
+  const { name, found, others, descending } = named;
+  const { position } = item;
+  const refuse = (reason: string) =>
+    platError('typeMismatch', { option: ORDER, position, reason: `${name} ${reason}` }, { target: ORDER });
+  switch (found.kind) {
+    case 'field': {
+      const { field, via } = found;
+      if (field.collection) throw refuse('has several values, which give no order');
+      return { expression: { kind: 'field', type: field.type.kind, scope: 0, via, field }, descending };
+    }
+    case 'computed':
+      return { expression: found.expression, descending };
+    case 'constant':
+      return undefined;
+    case 'composite':
+      throw refuse('is made of several fields, which give no order');
+    case 'location':
+      throw refuse('is a point, which gives no order');
+    case 'hidden':
+    case 'unknown': {
+      const nearest = nearestOfEither(name, others(), names.counterparts());
+      const facts = { name: shortened(name), nearest, resource: names.collection, option: ORDER, position };
+      throw platError('fieldUnknown', facts, { target: ORDER });
+    }
+  }
+}
+
+/**
+ * Reads `_orderby`. A field that stands twice counts where it stands first: later it decides nothing.
+ * @throws PlatError `fieldUnknown`, `typeMismatch`, `optionInvalid`
+ */
+export function bindOrder(value: string, names: NativeNames): readonly OrderTerm[] {
+  const terms = new Map<string, OrderTerm>();
+  for (const item of readList(ORDER, value)) {
+    const term = bindTerm(item, names);
+    if (term === undefined) continue;
+    const identity = canonicalText(term.expression);
+    if (!terms.has(identity)) terms.set(identity, term);
+  }
+  return [...terms.values()];
 }

@@ -10,9 +10,9 @@ import {
 } from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { Computed, Selection } from '../request.ts';
-import type { NativeName, NativeNames } from './bind/names.ts';
 import { shortened } from './faults.ts';
-import { readList } from './lists.ts';
+import type { NativeName, NativeNames } from './names.ts';
+import { readList } from './parameters.ts';
 
 const OTHER_EXPANSIONS = ['CustomFields', 'PrimaryPhoto', 'Supplement'] as const;
 

@@ -1,6 +1,6 @@
 /** The paths of the native interface, from its table of routes. */
 import type { Field } from '../../dictionary/index.ts';
-import type { ParameterName } from '../../query/native/index.ts';
+import type { ParameterName } from '../../query/native/parameters.ts';
 import { NATIVE_ROUTES, type NativeRoute } from '../native/routes.ts';
 import { content, inPath, type Json, operation, type Paths, ref } from './parts.ts';
 import { recordSchema } from './schemas.ts';

@@ -1,5 +1,5 @@
 import type { Field, Navigation } from '../../dictionary/index.ts';
-import type { NativeName, NativeNames } from '../../query/native/index.ts';
+import type { NativeName, NativeNames } from '../../query/native/names.ts';
 import type { ResourceSchema, Schema } from '../../query/schema.ts';
 import type { Expression, FieldReference, Literal } from '../../query/tree.ts';
 

@@ -1,7 +1,7 @@
 import type { MergedSource, RecordQuery } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
-import { bindParameters, type NativeRequest } from '../../query/native/index.ts';
+import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
 import { asking, signingFor } from '../context.ts';
 import type { Reply } from '../exchange.ts';
 import { findIds } from '../paging/find.ts';

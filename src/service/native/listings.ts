@@ -2,15 +2,10 @@ import { partNamed, type RecordQuery } from '../../compile/read.ts';
 import { partMembers } from '../../compile/text/native-parts.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import {
-  bindParameters,
-  LISTING_EXPANSIONS,
-  type NativeExpansion,
-  type NativeNames,
-  type NativeRequest,
-  type ParameterName,
-  resourceNames,
-} from '../../query/native/index.ts';
+import { type NativeNames, resourceNames } from '../../query/native/names.ts';
+import type { ParameterName } from '../../query/native/parameters.ts';
+import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
+import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
 import { skipTokenOf } from '../../query/skip-token.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply, walkStep } from '../exchange.ts';

@@ -1,5 +1,5 @@
 /** `/v1/my/account`: the account of the key itself, in the form of the others. It holds what is known of a key. */
-import { bindParameters } from '../../query/native/index.ts';
+import { bindParameters } from '../../query/native/request.ts';
 import type { Reply } from '../exchange.ts';
 import { taggedResult } from './listings.ts';
 import { type NativeExchange, noNames } from './native-request.ts';

@@ -1,9 +1,6 @@
-import {
-  bindParameters,
-  type NativeNames,
-  type NativeParameters,
-  parseParameters,
-} from '../../query/native/index.ts';
+import type { NativeNames } from '../../query/native/names.ts';
+import { type NativeParameters, parseParameters } from '../../query/native/parameters.ts';
+import { bindParameters } from '../../query/native/request.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Exchange, Session } from '../exchange.ts';
 

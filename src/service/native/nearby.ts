@@ -3,7 +3,7 @@
  * nothing. It knows no more of pages than `/v1/listings` does.
  */
 import { platError } from '../../errors/index.ts';
-import type { ParameterName } from '../../query/native/index.ts';
+import type { ParameterName } from '../../query/native/parameters.ts';
 import type { Distance, Expression } from '../../query/tree.ts';
 import type { Reply } from '../exchange.ts';
 import { bindListings, listingNames, listingPage } from './listings.ts';

@@ -3,13 +3,9 @@
 import { partMembers } from '../../compile/text/native-parts.ts';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import {
-  bindParameters,
-  type NativeNames,
-  type NativeRequest,
-  type ParameterName,
-  resourceNames,
-} from '../../query/native/index.ts';
+import { type NativeNames, resourceNames } from '../../query/native/names.ts';
+import type { ParameterName } from '../../query/native/parameters.ts';
+import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
 import { asking, signingFor } from '../context.ts';
 import { partsOf, type Reply } from '../exchange.ts';
 import { readPage } from '../paging/page-reader.ts';

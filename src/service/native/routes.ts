@@ -4,7 +4,7 @@
  */
 
 import { NATIVE_PARTS } from '../../dictionary/index.ts';
-import type { ParameterName } from '../../query/native/index.ts';
+import type { ParameterName } from '../../query/native/parameters.ts';
 import type { Reply } from '../exchange.ts';
 import { account, accounts, accountsOfOffice } from './accounts.ts';
 import { listing, listings } from './listings.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseParameters } from '../../../src/query/native/index.ts';
+import { parseParameters } from '../../../src/query/native/parameters.ts';
 import { errorFrom } from './fixture.ts';
 
 const given = (query: string) => Object.fromEntries(parseParameters(query).given);

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  bindParameters,
-  LISTING_EXPANSIONS,
-  type NativeBounds,
-  PARAMETERS,
-  parseParameters,
-} from '../../../src/query/native/index.ts';
+import { PARAMETERS, parseParameters } from '../../../src/query/native/parameters.ts';
+import { bindParameters, type NativeBounds } from '../../../src/query/native/request.ts';
+import { LISTING_EXPANSIONS } from '../../../src/query/native/selection.ts';
 import { compare, errorFrom, fieldNamed, NOW, names, ref, text } from './fixture.ts';
 
 const LISTINGS: NativeBounds = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { PARAMETERS } from '../../../src/query/native/index.ts';
+import { PARAMETERS } from '../../../src/query/native/parameters.ts';
 import { OPTIONS_OF } from '../../../src/query/odata/query.ts';
 import { ADMIN_ROUTES } from '../../../src/service/admin/router.ts';
 import { greeting } from '../../../src/service/front/greeting.ts';

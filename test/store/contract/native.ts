@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NativePart } from '../../../src/dictionary/index.ts';
-import type { NativeExpansion } from '../../../src/query/native/index.ts';
+import type { NativeExpansion } from '../../../src/query/native/selection.ts';
 import { fileSignature } from '../../../src/store/file-signature.ts';
 import { floorPlan, listing, openHouse, photo, room, unit } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';

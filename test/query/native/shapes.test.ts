@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Expression, Point } from '../../../../src/query/tree.ts';
-import { and, boolean, bound, compare, decimal, errorOf, location, not, or } from '../fixture.ts';
+import type { Expression, Point } from '../../../src/query/tree.ts';
+import { and, boolean, bound, compare, decimal, errorOf, location, not, or } from './fixture.ts';
 
 const point = (latitude: number, longitude: number): Point => ({ longitude, latitude });
 const within = (...polygon: Point[]): Expression => ({ kind: 'within', location, polygon });

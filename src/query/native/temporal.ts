@@ -5,8 +5,8 @@ import {
   dayFrom,
   fractionText,
   timestampFrom,
-} from '../../../dictionary/index.ts';
-import type { Clock } from '../syntax/nodes.ts';
+} from '../../dictionary/index.ts';
+import type { Clock } from './nodes.ts';
 
 /** A moment as its canonical text, cut to microseconds. */
 export interface Moment {

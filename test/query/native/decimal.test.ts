@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
+  type ArithmeticWord,
   calculate,
   isZero,
   type NumberText,
   negated,
   toDecimal,
   toInteger,
-} from '../../../../src/query/native/syntax/decimal.ts';
-import type { ArithmeticWord } from '../../../../src/query/native/syntax/nodes.ts';
+} from '../../../src/query/native/decimal.ts';
 
 const read = (text: string): NumberText => ({ type: text.includes('.') ? 'decimal' : 'integer', text });
 

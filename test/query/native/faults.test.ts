@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { errorOf } from '../../../../src/query/native/faults.ts';
-import { parseFilter } from '../../../../src/query/native/syntax/parse.ts';
+import { errorOf } from '../../../src/query/native/faults.ts';
+import { parseFilter } from '../../../src/query/native/parser.ts';
 import { messages } from './show.ts';
 
 describe('texts that are no filter', () => {

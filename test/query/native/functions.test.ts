@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Expression, FunctionName, ValueType } from '../../../../src/query/tree.ts';
-import { bound, compare, date, decimal, errorOf, NULL, ref, text, whole } from '../fixture.ts';
+import type { Expression, FunctionName, ValueType } from '../../../src/query/tree.ts';
+import { bound, compare, date, decimal, errorOf, NULL, ref, text, whole } from './fixture.ts';
 
 const call = (fn: FunctionName, type: ValueType, ...args: Expression[]): Expression => ({
   kind: 'call',

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { coerce, type Wanted } from '../../../../src/query/native/bind/coerce.ts';
-import { errorOf } from '../../../../src/query/native/faults.ts';
-import type {
-  Condition,
-  FieldName,
-  Filter,
-  Operand,
-  Value,
-} from '../../../../src/query/native/syntax/nodes.ts';
-import { parseFilter } from '../../../../src/query/native/syntax/parse.ts';
-import type { Literal, Point } from '../../../../src/query/tree.ts';
+import { errorOf } from '../../../src/query/native/faults.ts';
+import { coerce, type Target } from '../../../src/query/native/filter.ts';
+import type { Condition, FieldName, Filter, Operand, Value } from '../../../src/query/native/nodes.ts';
+import { parseFilter } from '../../../src/query/native/parser.ts';
+import type { Literal, Point } from '../../../src/query/tree.ts';
 
 interface ExpectedCondition {
   readonly field: string;
@@ -30,7 +24,7 @@ interface Vector {
   readonly evaluatesTo?: boolean;
 }
 
-const FILE = new URL('../../../../../shared/data/sparkql-vectors.json', import.meta.url);
+const FILE = new URL('../../../../shared/data/sparkql-vectors.json', import.meta.url);
 const skip = existsSync(FILE)
   ? false
   : 'the reference verdicts (../shared/data/sparkql-vectors.json) are not here';
@@ -39,7 +33,7 @@ const vectors: readonly Vector[] = skip ? [] : JSON.parse(readFileSync(FILE, 'ut
 /** The reference looks at the clock when it reads these. */
 const CLOCK = /\b(now|seconds|minutes|hours|days|weekdays|months|years)\(/;
 /** In these tests of the reference the type of the field was given, and the values were turned into it. */
-const TYPED: readonly (readonly [RegExp, Wanted])[] = [
+const TYPED: readonly (readonly [RegExp, Target])[] = [
   [/:527$/, 'decimal'],
   [/:(542|552|603)$/, 'date'],
 ];
@@ -132,7 +126,7 @@ function operatorName({ operator }: Condition, type: string, count: number): str
 
 const isScalar = (value: Value) => value.kind === 'scalar' || value.kind === 'clock';
 
-function literalsIn(values: readonly Value[], wanted: Wanted): readonly Literal[] {
+function literalsIn(values: readonly Value[], wanted: Target): readonly Literal[] {
   return values.filter(isScalar).map((value) => {
     const coerced = coerce(value, wanted, new Date());
     assert.equal(coerced.kind, 'literal');

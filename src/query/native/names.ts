@@ -5,9 +5,9 @@ import {
   type Lookup,
   NATIVE_ALIASES,
   type Navigation,
-} from '../../../dictionary/index.ts';
-import type { FieldLookup, ResourceSchema, Schema } from '../../schema.ts';
-import type { Expression, FieldReference, FunctionCall, Literal, Location } from '../../tree.ts';
+} from '../../dictionary/index.ts';
+import type { FieldLookup, ResourceSchema, Schema } from '../schema.ts';
+import type { Expression, FieldReference, FunctionCall, Literal, Location } from '../tree.ts';
 
 export type NativeName =
   /** A field of the record itself, or of one that to-one navigations lead to; given under the name that was asked for. */

@@ -2,7 +2,7 @@
  * The native language knows true and false only: what is not true is false, and Not turns it round. The tree
  * has null beside them, so a negation is written such that null comes out as true.
  */
-import type { Expression, Literal } from '../../tree.ts';
+import type { Expression, Literal } from '../tree.ts';
 
 const TRUE: Literal = { kind: 'literal', type: 'boolean', value: true };
 export const FALSE: Literal = { kind: 'literal', type: 'boolean', value: false };

@@ -1,7 +1,7 @@
 /** Filters as they were read, on one line. */
 import assert from 'node:assert/strict';
-import type { Filter, Operand, Value } from '../../../../src/query/native/syntax/nodes.ts';
-import { parseFilter } from '../../../../src/query/native/syntax/parse.ts';
+import type { Filter, Operand, Value } from '../../../src/query/native/nodes.ts';
+import { parseFilter } from '../../../src/query/native/parser.ts';
 
 function showValue(value: Value): string {
   switch (value.kind) {

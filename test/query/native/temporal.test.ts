@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { clockText, timestampOf } from '../../../../src/query/native/bind/temporal.ts';
-import type { Clock, ClockFunction } from '../../../../src/query/native/syntax/nodes.ts';
+import type { ClockFunction } from '../../../src/query/native/functions.ts';
+import type { Clock } from '../../../src/query/native/nodes.ts';
+import { clockText, timestampOf } from '../../../src/query/native/temporal.ts';
 
 const clock = (name: ClockFunction, count: number): Clock => ({
   kind: 'clock',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Expression } from '../../../../src/query/tree.ts';
+import type { Expression } from '../../../src/query/tree.ts';
 import {
   and,
   anyOf,
@@ -17,7 +17,7 @@ import {
   text,
   timestamp,
   whole,
-} from '../fixture.ts';
+} from './fixture.ts';
 
 const isIn = (operand: Expression, ...values: ReturnType<typeof text>[]): Expression => ({
   kind: 'in',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nextToken, type Token } from '../../../../src/query/native/syntax/lexer.ts';
+import { nextToken, type Token } from '../../../src/query/native/parser.ts';
 
 function tokens(text: string): Token[] {
   const reader = { text, offset: 0, position: 1 };

@@ -1,15 +1,7 @@
-/** What the text of a filter says, before any name is looked up. */
-import type { Point } from '../../tree.ts';
-
-export type ScalarType =
-  | 'integer'
-  | 'decimal'
-  | 'character'
-  | 'date'
-  | 'datetime'
-  | 'time'
-  | 'boolean'
-  | 'null';
+/** What the text of a `_filter` says, before any name in it is known. It is data only: the parser makes it, the binder reads it. */
+import type { ArithmeticWord } from './decimal.ts';
+import type { ClockFunction, FieldFunction, PatternFunction, ScalarType } from './functions.ts';
+import type { Geometry } from './shapes.ts';
 
 /** A literal, or what literal arithmetic and functions came to. Of a `character` the text is without quotes. */
 export interface Scalar {
@@ -19,17 +11,7 @@ export interface Scalar {
   readonly position: number;
 }
 
-export type ClockFunction =
-  | 'now'
-  | 'seconds'
-  | 'minutes'
-  | 'hours'
-  | 'days'
-  | 'weekdays'
-  | 'months'
-  | 'years';
-
-/** A moment or day counted from the time of the request; binding knows that time. */
+/** A moment or day counted from the time of the request, which the binder knows. */
 export interface Clock {
   readonly kind: 'clock';
   readonly type: 'date' | 'datetime';
@@ -42,7 +24,7 @@ export interface Clock {
 export interface Pattern {
   readonly kind: 'pattern';
   readonly type: 'character';
-  readonly form: 'regex' | 'startswith' | 'endswith' | 'contains';
+  readonly form: PatternFunction;
   readonly text: string;
   readonly ignoreCase: boolean;
   readonly position: number;
@@ -57,24 +39,7 @@ export interface TextRange {
   readonly position: number;
 }
 
-/** A polygon: its outer ring, then its holes. Rings are closed: the last point is the first. */
-export type Area = readonly (readonly Point[])[];
-
-export type Geometry =
-  | { readonly kind: 'circle'; readonly center: Point; readonly miles: number }
-  /** Around lines; one of a single point is that point. */
-  | {
-      readonly kind: 'around';
-      readonly lines: readonly (readonly Point[])[];
-      readonly miles: number;
-      readonly srid?: number;
-    }
-  | { readonly kind: 'circle-around'; readonly record: string; readonly miles: number }
-  | { readonly kind: 'areas'; readonly areas: readonly Area[]; readonly srid?: number }
-  | { readonly kind: 'points'; readonly points: readonly Point[]; readonly srid?: number }
-  | { readonly kind: 'lines'; readonly lines: readonly (readonly Point[])[]; readonly srid?: number };
-
-export interface Shape {
+export interface ShapeValue {
   readonly kind: 'shape';
   readonly type: 'shape';
   readonly geometry: Geometry;
@@ -83,10 +48,9 @@ export interface Shape {
   readonly position: number;
 }
 
-export type Value = Scalar | Clock | Pattern | TextRange | Shape;
-export type ValueType = Value['type'];
+export type Value = Scalar | Clock | Pattern | TextRange | ShapeValue;
 
-/** It was at fault, which has been noted; what stands around it is still read. */
+/** It was at fault, and the fault has been noted; what stands around it is still read. */
 export interface Broken {
   readonly kind: 'broken';
 }
@@ -101,31 +65,6 @@ export type FieldName =
       readonly position: number;
     };
 
-export type FieldFunction =
-  | 'all'
-  | 'tolower'
-  | 'toupper'
-  | 'trim'
-  | 'length'
-  | 'substring'
-  | 'indexof'
-  | 'concat'
-  | 'cast'
-  | 'round'
-  | 'ceiling'
-  | 'floor'
-  | 'date'
-  | 'time'
-  | 'year'
-  | 'month'
-  | 'day'
-  | 'hour'
-  | 'minute'
-  | 'second'
-  | 'fractionalseconds'
-  | 'dayofyear'
-  | 'dayofweek';
-
 /** A function of a field, with what follows the field in the parentheses. */
 export interface FieldCall {
   readonly kind: 'call';
@@ -134,9 +73,6 @@ export interface FieldCall {
   readonly rest: readonly Scalar[];
   readonly position: number;
 }
-
-export const ARITHMETIC_OPERATORS = ['Add', 'Sub', 'Mul', 'Div', 'Mod'] as const;
-export type ArithmeticWord = (typeof ARITHMETIC_OPERATORS)[number];
 
 /** The left side of a condition. */
 export type Operand =
@@ -153,12 +89,13 @@ export type Operand =
     }
   | { readonly kind: 'negate'; readonly operand: Operand; readonly position: number };
 
-export type ComparisonWord = 'Eq' | 'Ne' | 'Gt' | 'Ge' | 'Lt' | 'Le' | 'Bt';
+export const COMPARISONS = ['Eq', 'Ne', 'Gt', 'Ge', 'Lt', 'Le', 'Bt'] as const;
+export type ComparisonWord = (typeof COMPARISONS)[number];
 
 /** The right side: one value or a list, all of the one type that they were found to share. */
 export interface Values {
   readonly kind: 'values';
-  readonly type: ValueType;
+  readonly type: Value['type'];
   readonly values: readonly Value[];
   readonly position: number;
 }
@@ -175,3 +112,38 @@ export type Filter =
   | Condition
   | { readonly kind: 'and' | 'or'; readonly terms: readonly Filter[] }
   | { readonly kind: 'not'; readonly operand: Filter };
+
+const NAMES: Readonly<Record<Value['type'] | 'field' | 'all', string>> = {
+  integer: 'a whole number',
+  decimal: 'a decimal number',
+  character: 'a text',
+  date: 'a date',
+  datetime: 'a timestamp',
+  time: 'a time of day',
+  boolean: 'true or false',
+  null: 'NULL',
+  shape: 'a shape',
+  field: 'a field',
+  all: 'all()',
+};
+
+/** The type that a function or an operator sees; fields are of every type until they are bound. */
+export type SeenType = keyof typeof NAMES;
+
+/** A type as messages name it. */
+export const typeName = (type: SeenType): string => NAMES[type];
+
+/** What of a value a fault points at. */
+export function tokenOf(value: Value): string {
+  switch (value.kind) {
+    case 'scalar':
+      return value.text;
+    case 'clock':
+    case 'shape':
+      return value.function;
+    case 'pattern':
+      return value.form;
+    case 'range':
+      return 'range';
+  }
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseFilter } from '../../../../src/query/native/syntax/parse.ts';
+import { parseFilter } from '../../../src/query/native/parser.ts';
 import { messages } from './show.ts';
 
 describe('shapes', () => {

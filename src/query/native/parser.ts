@@ -1,0 +1,867 @@
+/**
+ * The grammar of `_filter` (SparkQL), from top to bottom: conditions and how they are joined, their left and right sides,
+ * calls, literals, and at the end the tokens. Text becomes syntax nodes; faults are noted, so that one answer names them all.
+ * The grammar knows no field by name: binding does.
+ */
+import { nearestName } from '../../dictionary/index.ts';
+import { PlatError } from '../../errors/index.ts';
+import { checkRegularExpression, LARGEST_PATTERNS } from '../regular-expression.ts';
+import { ARITHMETIC_OPERATORS, type ArithmeticWord, calculate, isZero, negated } from './decimal.ts';
+import { type Fault, FILTER, fault, shortened, typeFault } from './faults.ts';
+import { castType, FUNCTIONS, type FunctionRule, foldCast, type ScalarType } from './functions.ts';
+import {
+  BROKEN,
+  type Broken,
+  COMPARISONS,
+  type ComparisonWord,
+  type FieldCall,
+  type FieldName,
+  type Filter,
+  type Operand,
+  type Scalar,
+  type SeenType,
+  tokenOf,
+  typeName,
+  type Value,
+  type Values,
+} from './nodes.ts';
+import { readShape } from './shapes.ts';
+
+/** The limits of the language; `parentheses` guards the stack where the language itself knows none. */
+const LIMITS = {
+  expressions: 75,
+  values: 200,
+  levels: 2,
+  functions: 5,
+  parentheses: 100,
+  /** The furthest that `days` and `weekdays` count. */
+  days: 365_000,
+} as const;
+
+const JOINER = 'And, Or, Not or the end';
+
+export interface ParsedFilter {
+  /** Absent when the text is empty, and when it could not be read to its end. */
+  readonly filter?: Filter;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Reads the text of a filter, in time linear in its length. Names are not looked up yet.
+ * Nothing is thrown for a filter that is at fault: the faults are in the result.
+ */
+export function parseFilter(text: string): ParsedFilter {
+  const reader = { text, offset: 0, position: 1 };
+  const token = nextToken(reader);
+  const scanner: Scanner = { reader, token, open: 0, calls: 0, expressions: 0, patterns: 0, faults: [] };
+  if (at(scanner, 'end')) return { faults: [] };
+  try {
+    const { filter } = parseJoined(scanner);
+    if (at(scanner, 'character')) unexpected(scanner, `${JOINER} (a quote inside a text is written \\')`);
+    if (!at(scanner, 'end')) unexpected(scanner, JOINER);
+    return { filter, faults: scanner.faults };
+  } catch (error) {
+    if (error instanceof PlatError) return { faults: scanner.faults };
+    throw error;
+  }
+}
+
+// Conditions
+
+/** A part of the filter that is true or false. */
+interface Joined {
+  readonly kind: 'filter';
+  readonly filter: Filter;
+  /** Whether its text begins with Not, parentheses aside. */
+  readonly startsWithNot: boolean;
+}
+
+/** `A And B Or C Not D`: And before Or, and Not between two conditions means And Not. */
+function parseJoined(scanner: Scanner, first: Joined = parseFirst(scanner)): Joined {
+  let all: Filter[] = [first.filter];
+  const any: Filter[] = [];
+  while (at(scanner, 'conjunction') || at(scanner, 'not')) {
+    const { text, kind } = advance(scanner);
+    if (at(scanner, 'not')) {
+      unexpected(scanner, 'a condition ("A And Not B" is written "A Not B" or "A And (Not B)")');
+    }
+    const { filter } = parseTerm(scanner);
+    if (text === 'Or') {
+      any.push(joined('and', all));
+      all = [];
+    }
+    all.push(kind === 'not' ? { kind: 'not', operand: filter } : filter);
+  }
+  const filter = joined('or', [...any, joined('and', all)]);
+  return { kind: 'filter', filter, startsWithNot: first.startsWithNot };
+}
+
+function joined(kind: 'and' | 'or', terms: readonly Filter[]): Filter {
+  const [first, second] = terms;
+  return first !== undefined && second === undefined ? first : { kind, terms };
+}
+
+function parseFirst(scanner: Scanner): Joined {
+  if (!at(scanner, 'not')) return parseTerm(scanner);
+  advance(scanner);
+  if (at(scanner, 'not')) unexpected(scanner, 'a condition ("Not Not A" is written "Not (Not A)")');
+  const { filter, startsWithNot } = parseTerm(scanner);
+  // The reference counts a Not once where, inside parentheses, it meets a group that begins with Not.
+  const counted = scanner.open > 0 && startsWithNot;
+  return { kind: 'filter', filter: counted ? filter : { kind: 'not', operand: filter }, startsWithNot: true };
+}
+
+function parseTerm(scanner: Scanner): Joined {
+  const side = parseLeftSum(scanner, true);
+  return side.kind === 'filter' ? side : parseComparison(scanner, side);
+}
+
+const comparisonWord = ({ kind, text }: Token): ComparisonWord | undefined =>
+  kind === 'operator' || kind === 'range' ? COMPARISONS.find((word) => word === text) : undefined;
+
+function parseComparison(scanner: Scanner, left: Operand): Joined {
+  const { text, position } = scanner.token;
+  const operator =
+    comparisonWord(scanner.token) ?? unexpected(scanner, 'an operator: Eq, Ne, Gt, Ge, Lt, Le or Bt');
+  if (scanner.open > LIMITS.levels) tooMany(scanner, 'levels of parentheses', LIMITS.levels);
+  if (scanner.expressions === LIMITS.expressions) tooMany(scanner, 'conditions', LIMITS.expressions);
+  scanner.expressions += 1;
+  advance(scanner);
+  const right = operator === 'Bt' ? parseRange(scanner) : parseRightSum(scanner);
+  if (left.kind !== 'broken' && !holdsField(left)) {
+    note(scanner, 'the left side of each condition names a field', text, position);
+  }
+  const reason = right.kind === 'values' ? operatorMisfit(operator, right) : undefined;
+  if (reason !== undefined) note(scanner, reason, operator, position);
+  const condition = { left, operator, right: reason === undefined ? right : BROKEN, position };
+  return { kind: 'filter', filter: { kind: 'condition', ...condition }, startsWithNot: false };
+}
+
+function holdsField(operand: Operand): boolean {
+  switch (operand.kind) {
+    case 'name':
+    case 'custom':
+    case 'call':
+    case 'broken':
+      return true;
+    case 'arithmetic':
+      return holdsField(operand.left) || holdsField(operand.right);
+    case 'negate':
+      return holdsField(operand.operand);
+    default:
+      return false;
+  }
+}
+
+/** Why the operator cannot compare with these values; undefined when it can. */
+function operatorMisfit(operator: ComparisonWord, { type, values }: Values): string | undefined {
+  if (operator === 'Eq' || operator === 'Ne') return undefined;
+  if (type === 'character' || type === 'boolean' || type === 'null' || type === 'shape') {
+    return `${operator} cannot compare with ${typeName(type)}, only Eq and Ne can`;
+  }
+  return operator !== 'Bt' && values.length > 1
+    ? `${operator} takes one value, only Eq and Ne take a list`
+    : undefined;
+}
+
+// Arithmetic, on either side
+
+const PRODUCTS: ReadonlySet<string> = new Set(['Mul', 'Div', 'Mod']);
+
+/** Takes the arithmetic operator at hand, if it binds as strongly as is asked. */
+function takeArithmetic(scanner: Scanner, strength: 'sum' | 'product', count: number) {
+  const { kind, text } = scanner.token;
+  if (kind !== 'arithmetic' || PRODUCTS.has(text) !== (strength === 'product')) return undefined;
+  const operator = ARITHMETIC_OPERATORS.find((word) => word === text);
+  if (operator === undefined) return undefined;
+  if (count > LIMITS.values) tooMany(scanner, 'values in one condition', LIMITS.values);
+  advance(scanner);
+  return operator;
+}
+
+/** Takes minus signs; whether they make what follows negative. */
+function takeSigns(scanner: Scanner): boolean {
+  let negative = false;
+  while (at(scanner, 'minus')) {
+    advance(scanner);
+    negative = !negative;
+  }
+  return negative;
+}
+
+type NumberScalar = Scalar & { readonly type: 'integer' | 'decimal' };
+
+const isNumber = (node: { readonly kind: string; readonly type?: string }): node is NumberScalar =>
+  node.kind === 'scalar' && (node.type === 'integer' || node.type === 'decimal');
+
+/** Characters of a number; a longer one is beyond every number that is stored, and arithmetic on it takes long. */
+const LONGEST = 340;
+
+/** The result of an operator between two literal numbers; a fault where it divides by zero or grows without bound. */
+function fold(
+  scanner: Scanner,
+  operator: ArithmeticWord,
+  left: NumberScalar,
+  right: NumberScalar,
+): Scalar | Broken {
+  if (dividesByZero(scanner, operator, right)) return BROKEN;
+  const isLong = Math.max(left.text.length, right.text.length) > LONGEST;
+  const result = isLong ? undefined : calculate(operator, left, right);
+  if (result === undefined || result.text.length > LONGEST) {
+    return note(scanner, `the result of ${operator} is too large to compare`, operator, right.position);
+  }
+  return { kind: 'scalar', ...result, position: left.position };
+}
+
+/** Notes the fault, too. */
+function dividesByZero(scanner: Scanner, operator: ArithmeticWord, right: NumberScalar): boolean {
+  if ((operator !== 'Div' && operator !== 'Mod') || !isZero(right)) return false;
+  note(scanner, `${operator} by zero`, right.text, right.position);
+  return true;
+}
+
+const foldNegation = (number: NumberScalar, position: number): Scalar => ({
+  kind: 'scalar',
+  ...negated(number),
+  position,
+});
+
+// The left side: fields, and arithmetic with them
+
+type LeftSide = Joined | Operand;
+
+function parseLeftChain(
+  scanner: Scanner,
+  strength: 'sum' | 'product',
+  first: LeftSide,
+  next: (scanner: Scanner, mayGroup: boolean) => LeftSide,
+): LeftSide {
+  let left = first;
+  for (let count = 2; left.kind !== 'filter'; count += 1) {
+    const { position } = scanner.token;
+    const operator = takeArithmetic(scanner, strength, count);
+    if (operator === undefined) return left;
+    left = combineLeft(scanner, operator, left, asOperand(next(scanner, false)), position);
+  }
+  return left;
+}
+
+const asOperand = (side: LeftSide): Operand => (side.kind === 'filter' ? BROKEN : side);
+
+/** @param mayGroup whether parentheses may hold conditions here, which they may where no operator stands before */
+function parseLeftSum(scanner: Scanner, mayGroup: boolean): LeftSide {
+  return parseLeftChain(scanner, 'sum', parseLeftProduct(scanner, mayGroup), parseLeftProduct);
+}
+
+function parseLeftProduct(scanner: Scanner, mayGroup: boolean): LeftSide {
+  return parseLeftChain(scanner, 'product', parseLeftPrimary(scanner, mayGroup), parseLeftPrimary);
+}
+
+function parseLeftPrimary(scanner: Scanner, mayGroup: boolean): LeftSide {
+  if (at(scanner, '(')) {
+    return parenthesized(scanner, () => (mayGroup ? parseGroup(scanner) : parseLeftSum(scanner, false)));
+  }
+  if (at(scanner, 'minus')) return parseLeftNegation(scanner);
+  if (at(scanner, 'function')) return parseCall(scanner, 'left');
+  const field = takeField(scanner) ?? takeLiteral(scanner, 'list');
+  return field ?? unexpected(scanner, 'a condition, which begins with a field, a function or a parenthesis');
+}
+
+/** Only what follows decides whether a parenthesis holds conditions or a part of the left side. */
+function parseGroup(scanner: Scanner): LeftSide {
+  if (at(scanner, 'not')) return parseJoined(scanner);
+  const side = parseLeftSum(scanner, true);
+  if (side.kind !== 'filter' && comparisonWord(scanner.token) === undefined) return side;
+  return parseJoined(scanner, side.kind === 'filter' ? side : parseComparison(scanner, side));
+}
+
+function parseLeftNegation(scanner: Scanner): Operand {
+  const { position } = scanner.token;
+  const negative = takeSigns(scanner);
+  const operand = asOperand(parseLeftPrimary(scanner, false));
+  if (!isNumeric(operand)) {
+    return note(scanner, `${typeName(seenType(operand))} cannot be negative`, '-', position);
+  }
+  if (!negative) return operand;
+  return isNumber(operand) ? foldNegation(operand, position) : { kind: 'negate', operand, position };
+}
+
+const isNumeric = (operand: Operand): boolean => ['field', 'integer', 'decimal'].includes(seenType(operand));
+
+function combineLeft(
+  scanner: Scanner,
+  operator: ArithmeticWord,
+  left: Operand,
+  right: Operand,
+  position: number,
+): Operand {
+  const odd = [left, right].find((operand) => !isNumeric(operand));
+  if (odd !== undefined) {
+    const reason = `${operator} takes numbers, not ${typeName(seenType(odd))}`;
+    return note(scanner, reason, operator, position);
+  }
+  if (isNumber(right)) {
+    if (isNumber(left)) return fold(scanner, operator, left, right);
+    if (dividesByZero(scanner, operator, right)) return BROKEN;
+  }
+  return { kind: 'arithmetic', operator, left, right, position };
+}
+
+/** The type that a function or an operator sees; fields are of every type until they are bound. */
+function seenType(operand: Operand): SeenType {
+  switch (operand.kind) {
+    case 'name':
+    case 'custom':
+    case 'broken':
+      return 'field';
+    case 'arithmetic':
+    case 'negate':
+      return 'decimal';
+    case 'call': {
+      const rule = FUNCTIONS.get(operand.function);
+      switch (rule?.kind) {
+        case 'field':
+          return rule.gives;
+        case 'cast':
+          return castType(operand.rest[0]?.text ?? '') ?? 'field';
+        default:
+          return 'all';
+      }
+    }
+    default:
+      return operand.type;
+  }
+}
+
+// The right side: a value, a list of values, a range, or arithmetic between literals
+
+type RightSide = Values | Broken;
+
+const VALUE =
+  'a value: a number, a date, true, false, NULL, a function, or a text in single quotes (a field cannot stand here)';
+
+/** Left to right; `Mul`, `Div` and `Mod` before `Add` and `Sub`. */
+function parseRightChain(
+  scanner: Scanner,
+  strength: 'sum' | 'product',
+  next: (scanner: Scanner) => RightSide,
+): RightSide {
+  let left = next(scanner);
+  for (let count = 2; ; count += 1) {
+    const operator = takeArithmetic(scanner, strength, count);
+    if (operator === undefined) return left;
+    left = combineRight(scanner, operator, left, next(scanner));
+  }
+}
+
+const parseRightProduct = (scanner: Scanner): RightSide =>
+  parseRightChain(scanner, 'product', parseRightPrimary);
+const parseRightSum = (scanner: Scanner): RightSide => parseRightChain(scanner, 'sum', parseRightProduct);
+
+function parseRightPrimary(scanner: Scanner): RightSide {
+  const { kind } = scanner.token;
+  if (kind === '(') return parenthesized(scanner, () => parseRightSum(scanner));
+  if (kind === 'minus') return parseRightNegation(scanner);
+  if (kind === 'function') return parseListFrom(scanner, parseValueCall(scanner, 'right-plain'));
+  const listed = takeLiteral(scanner, 'list');
+  if (listed !== undefined) return parseListFrom(scanner, listed);
+  return single(takeLiteral(scanner, 'anywhere') ?? unexpected(scanner, VALUE));
+}
+
+function parseValueCall(scanner: Scanner, place: CallPlace): Value | Broken {
+  const called = parseCall(scanner, place);
+  return called.kind === 'call' ? BROKEN : called;
+}
+
+const single = (value: Value | Broken): RightSide =>
+  value.kind === 'broken'
+    ? BROKEN
+    : { kind: 'values', type: value.type, values: [value], position: value.position };
+
+/** The first member of a list and those behind it, or the one value that it is. */
+function parseListFrom(scanner: Scanner, first: Value | Broken): RightSide {
+  if (!at(scanner, ',')) return single(first);
+  const members: (Value | Broken)[] = [];
+  while (at(scanner, ',')) {
+    advance(scanner);
+    if (members.length + 1 === LIMITS.values) tooMany(scanner, 'values in one condition', LIMITS.values);
+    members.push(parseMember(scanner, 'list'));
+  }
+  const others = members.filter((member) => member.kind !== 'broken');
+  return first.kind === 'broken' || others.length < members.length ? BROKEN : listOf(scanner, first, others);
+}
+
+/** One member behind a comma; a function there may hold further ones. */
+function parseMember(scanner: Scanner, place: 'list' | 'range'): Value | Broken {
+  if (at(scanner, 'function')) return parseValueCall(scanner, 'right');
+  const expected =
+    place === 'list' ? 'a number, a text in single quotes or a function' : 'a number, a date or a function';
+  return takeLiteral(scanner, place) ?? unexpected(scanner, expected);
+}
+
+/** What stands behind `Bt`: exactly two ends. */
+function parseRange(scanner: Scanner): RightSide {
+  const low = parseMember(scanner, 'range');
+  if (!at(scanner, ',')) unexpected(scanner, 'a comma and the upper end of the range');
+  advance(scanner);
+  const high = parseMember(scanner, 'range');
+  return low.kind === 'broken' || high.kind === 'broken' ? BROKEN : listOf(scanner, low, [high]);
+}
+
+function listOf(scanner: Scanner, first: Value, others: readonly Value[]): RightSide {
+  let { type } = first;
+  for (const value of others) {
+    const shared = sharedType(type, value.type);
+    if (shared === undefined) {
+      const [one, other] = [typeName(first.type), typeName(value.type)];
+      const reason = `the values differ in type, ${one} stands first and here ${other}`;
+      return note(scanner, reason, tokenOf(value), value.position);
+    }
+    type = shared;
+  }
+  return { kind: 'values', type, values: [first, ...others], position: first.position };
+}
+
+/** The type that two members of a list share; undefined where there is none. */
+function sharedType(left: Value['type'], right: Value['type']): Value['type'] | undefined {
+  if (left === right) return left;
+  const both = new Set([left, right]);
+  if (both.has('date') && both.has('datetime')) return 'datetime';
+  return both.has('integer') && both.has('decimal') ? 'decimal' : undefined;
+}
+
+function parseRightNegation(scanner: Scanner): RightSide {
+  const { position } = scanner.token;
+  const negative = takeSigns(scanner);
+  const side = parseRightPrimary(scanner);
+  if (side.kind === 'broken') return BROKEN;
+  const number = oneNumber(side);
+  if (number === undefined) return note(scanner, 'only a single number can be negative', '-', position);
+  return negative ? single(foldNegation(number, position)) : side;
+}
+
+function oneNumber({ values }: Values): NumberScalar | undefined {
+  const [first, second] = values;
+  return first !== undefined && second === undefined && isNumber(first) ? first : undefined;
+}
+
+function combineRight(
+  scanner: Scanner,
+  operator: ArithmeticWord,
+  left: RightSide,
+  right: RightSide,
+): RightSide {
+  if (left.kind === 'broken' || right.kind === 'broken') return BROKEN;
+  const [first, second] = [oneNumber(left), oneNumber(right)];
+  if (first !== undefined && second !== undefined) return single(fold(scanner, operator, first, second));
+  const odd = first === undefined ? left : right;
+  const found = odd.values.length > 1 ? 'a list' : typeName(odd.type);
+  return note(scanner, `${operator} takes numbers, not ${found}`, operator, odd.position);
+}
+
+// Calls
+
+/** What may stand in the parentheses: on the right side no field, and first in a list no further function. */
+type CallPlace = 'left' | 'right' | 'right-plain';
+
+type Called = FieldCall | Value | Broken;
+type Argument = Called | FieldName;
+
+/** Reads `name(…)`, the name being at hand. */
+function parseCall(scanner: Scanner, place: CallPlace): Called {
+  const name = advance(scanner);
+  if (!at(scanner, '(')) {
+    const hint = `"(" behind the function ${name.text} (a field name begins with a capital letter)`;
+    unexpected(scanner, hint);
+  }
+  if (scanner.calls === LIMITS.functions) tooMany(scanner, 'levels of functions', LIMITS.functions, name);
+  scanner.calls += 1;
+  const found = parenthesized(scanner, () => parseArguments(scanner, place));
+  scanner.calls -= 1;
+  return resolve(scanner, name, found);
+}
+
+function parseArguments(scanner: Scanner, place: CallPlace): Argument[] {
+  if (at(scanner, ')')) return [];
+  const found = [parseArgument(scanner, place)];
+  while (at(scanner, ',')) {
+    advance(scanner);
+    if (found.length === LIMITS.values) tooMany(scanner, 'arguments of a function', LIMITS.values);
+    found.push(parseArgument(scanner, place));
+  }
+  return found;
+}
+
+function parseArgument(scanner: Scanner, place: CallPlace): Argument {
+  const literal = takeLiteral(scanner, 'anywhere');
+  if (literal !== undefined) return literal;
+  if (place === 'right-plain') return unexpected(scanner, 'a literal value');
+  if (at(scanner, 'function')) return parseCall(scanner, place);
+  if (place === 'right') return unexpected(scanner, 'a literal value or a function');
+  return takeField(scanner) ?? unexpected(scanner, 'a field, a literal value or a function');
+}
+
+/** Checks a call against the table of functions, and works it out where no field takes part. */
+function resolve(scanner: Scanner, name: Token, found: readonly Argument[]): Called {
+  const { text, position } = name;
+  const rule = FUNCTIONS.get(text);
+  if (rule === undefined) {
+    const nearest = nearestName(text, FUNCTIONS.keys());
+    const expected = `a function of this language${nearest === undefined ? '' : `, such as ${nearest}`}`;
+    const facts = { option: FILTER, position, found: `the function "${shortened(text)}"`, expected };
+    scanner.faults.push(fault('syntax', facts, text));
+    return BROKEN;
+  }
+  const scalars = found.filter((argument): argument is Scalar => argument.kind === 'scalar');
+  const reason = misfit(text, rule, found) ?? unfitValue(text, rule, scalars);
+  if (reason !== undefined) return note(scanner, reason, text, position);
+  const [first] = found;
+  if (first?.kind === 'broken') return BROKEN;
+  if (rule.kind !== 'field' && rule.kind !== 'all' && rule.kind !== 'cast') {
+    return workOut(scanner, rule, scalars, position);
+  }
+  const of = rule.kind === 'field' ? rule.name : rule.kind;
+  switch (first?.kind) {
+    case 'name':
+    case 'custom':
+    case 'call':
+      return { kind: 'call', function: of, of: first, rest: scalars, position };
+  }
+  const [value, ...rest] = scalars;
+  if (rule.kind === 'all' || value === undefined) return note(scanner, `${of}() takes a field`, of, position);
+  if (rule.kind === 'cast') {
+    return { kind: 'scalar', ...foldCast(value, castType(rest[0]?.text ?? '') ?? 'character'), position };
+  }
+  const result = rule.fold(
+    value.text,
+    rest.map((scalar) => scalar.text),
+  );
+  if (result === undefined) return note(scanner, `${value.text} is no day of the calendar`, of, position);
+  return { kind: 'scalar', type: rule.gives, text: result, position };
+}
+
+/** Why these arguments do not fit the function; undefined when they do. */
+function misfit(name: string, rule: FunctionRule, found: readonly Argument[]): string | undefined {
+  const most = rule.takes.length;
+  const least = most - (rule.optional ?? 0);
+  if (found.length < least || found.length > most) {
+    const count = least === most ? String(most) : `${least} or ${most}`;
+    return `${name}() takes ${count} ${count === '1' ? 'argument' : 'arguments'}, not ${found.length}`;
+  }
+  for (const [index, argument] of found.entries()) {
+    const taken: readonly SeenType[] = rule.takes[index] ?? [];
+    const nested = argument.kind === 'clock' || argument.kind === 'pattern' || argument.kind === 'range';
+    if (!nested && taken.includes(seenType(argument))) continue;
+    const given = nested ? 'a function of its own' : typeName(seenType(argument));
+    return `argument ${index + 1} of ${name}() is ${given}, not ${taken.map(typeName).join(' or ')}`;
+  }
+  return undefined;
+}
+
+/** What the types of the arguments do not show. */
+function unfitValue(name: string, rule: FunctionRule, scalars: readonly Scalar[]): string | undefined {
+  if (rule.kind === 'cast' && castType(scalars.at(-1)?.text ?? '') === undefined) {
+    return "cast() takes a field or value and one of 'character', 'decimal', 'integer'";
+  }
+  const isNegative = ({ type, text }: Scalar) => type === 'integer' && text.startsWith('-');
+  if (name === 'substring' && scalars.some(isNegative)) {
+    return 'substring() takes a start and a length of zero or more';
+  }
+  return undefined;
+}
+
+type RuleOf<K extends FunctionRule['kind']> = Extract<FunctionRule, { readonly kind: K }>;
+
+/** What a function of no field comes to. */
+function workOut(
+  scanner: Scanner,
+  rule: RuleOf<'clock' | 'instant' | 'pattern' | 'range' | 'shape'>,
+  scalars: readonly Scalar[],
+  position: number,
+): Value | Broken {
+  const texts = scalars.map((scalar) => scalar.text);
+  const [first = '', second = ''] = texts;
+  switch (rule.kind) {
+    case 'instant':
+      return { kind: 'scalar', type: 'datetime', text: rule.text, position };
+    case 'range':
+      return { kind: 'range', type: 'character', from: first, to: second, position };
+    case 'clock': {
+      const { name, gives: type } = rule;
+      const count = Number(first);
+      if ((name === 'days' || name === 'weekdays') && Math.abs(count) > LIMITS.days) {
+        return noteLarge(scanner, `days away in ${name}()`, LIMITS.days, name, position);
+      }
+      return { kind: 'clock', type, function: name, count, position };
+    }
+    case 'pattern':
+      return pattern(scanner, rule, first, second, position);
+    case 'shape': {
+      const { name } = rule;
+      const shape = readShape(name, texts);
+      if ('reason' in shape) return note(scanner, shape.reason, name, position);
+      return { kind: 'shape', type: 'shape', geometry: shape.geometry, function: name, position };
+    }
+  }
+}
+
+function pattern(
+  scanner: Scanner,
+  { name }: RuleOf<'pattern'>,
+  text: string,
+  flags: string,
+  position: number,
+): Value | Broken {
+  if (name === 'regex') {
+    if (!/^i*$/.test(flags)) {
+      const reason = `regex() takes the flag 'i' or none, not '${shortened(flags)}'`;
+      return note(scanner, reason, name, position);
+    }
+    const check = checkRegularExpression(text, scanner.patterns);
+    if (check.kind === 'large') {
+      return noteLarge(scanner, 'steps in its regular expressions', LARGEST_PATTERNS, name, position);
+    }
+    scanner.patterns += check.size;
+    if (check.kind === 'wrong') {
+      const reason = `this is no regular expression: ${shortened(check.reason)}`;
+      return note(scanner, reason, name, position);
+    }
+  }
+  const ignoreCase = name === 'regex' && flags !== '';
+  return { kind: 'pattern', type: 'character', form: name, text, ignoreCase, position };
+}
+
+// Fields and literals
+
+/** Takes the field name at hand, if there is one. */
+function takeField(scanner: Scanner): FieldName | undefined {
+  const { kind, text, position } = scanner.token;
+  if (kind === 'field') {
+    advance(scanner);
+    return { kind: 'name', name: text, position };
+  }
+  if (kind !== 'custom') return undefined;
+  advance(scanner);
+  const [, group = '', , label = ''] = text.split('"');
+  return { kind: 'custom', group, label, position };
+}
+
+/** Literals, and whether they may stand in a list, and end a range. */
+const LITERALS: Readonly<Partial<Record<TokenKind, { list: boolean; range: boolean; type: ScalarType }>>> = {
+  integer: { list: true, range: true, type: 'integer' },
+  decimal: { list: true, range: true, type: 'decimal' },
+  character: { list: true, range: false, type: 'character' },
+  date: { list: false, range: true, type: 'date' },
+  datetime: { list: false, range: true, type: 'datetime' },
+  time: { list: false, range: true, type: 'time' },
+  boolean: { list: false, range: false, type: 'boolean' },
+  null: { list: false, range: false, type: 'null' },
+};
+
+/** Takes the literal at hand, if there is one that may stand here. */
+function takeLiteral(scanner: Scanner, place: 'anywhere' | 'list' | 'range'): Scalar | undefined {
+  const known = LITERALS[scanner.token.kind];
+  if (known === undefined || (place !== 'anywhere' && !known[place])) return undefined;
+  const { text, position } = advance(scanner);
+  const { type } = known;
+  return { kind: 'scalar', type, text: type === 'character' ? unquoted(text) : text, position };
+}
+
+/** A backslash is removed only in front of a quote; all others stay, since patterns need them. */
+const unquoted = (text: string): string => text.slice(1, -1).replaceAll("\\'", "'");
+
+// The state of a parse
+
+/** The token at hand, what is open around it, and the faults noted so far. */
+interface Scanner {
+  readonly reader: Reader;
+  token: Token;
+  /** Open parentheses. */
+  open: number;
+  calls: number;
+  expressions: number;
+  /** What the regular expressions of this filter weigh so far. */
+  patterns: number;
+  readonly faults: Fault[];
+}
+
+/** Takes the token at hand and reads the next. */
+function advance(scanner: Scanner): Token {
+  const { token } = scanner;
+  scanner.token = nextToken(scanner.reader);
+  return token;
+}
+
+const at = (scanner: Scanner, kind: TokenKind): boolean => scanner.token.kind === kind;
+
+function parenthesized<T>(scanner: Scanner, parse: () => T): T {
+  if (scanner.open === LIMITS.parentheses) tooMany(scanner, 'open parentheses', LIMITS.parentheses);
+  scanner.open += 1;
+  advance(scanner);
+  const inner = parse();
+  if (!at(scanner, ')')) unexpected(scanner, 'a closing parenthesis');
+  advance(scanner);
+  scanner.open -= 1;
+  return inner;
+}
+
+/** Notes a fault behind which the parse goes on. */
+function note(scanner: Scanner, reason: string, token: string, position: number): Broken {
+  scanner.faults.push(typeFault(reason, token, position));
+  return BROKEN;
+}
+
+function noteLarge(scanner: Scanner, what: string, limit: number, token: string, position: number): Broken {
+  scanner.faults.push(fault('filterTooLarge', { option: FILTER, what, limit, position }, token));
+  return BROKEN;
+}
+
+/** Ends the parse: nothing behind this fault can be understood. */
+function stop(scanner: Scanner, found: Fault): never {
+  scanner.faults.push(found);
+  throw found.raise({});
+}
+
+function describe(token: Token): string {
+  if (token.kind === 'end') return 'the end';
+  if (token.kind === 'unknown' && token.text === "'") return 'a quote that is not closed';
+  if (token.kind === 'unknown' && token.text === '"') return 'a double quote that begins no "Group"."Field"';
+  return `"${shortened(token.text)}"`;
+}
+
+/** Ends the parse at the token at hand. */
+function unexpected(scanner: Scanner, expected: string): never {
+  const { token } = scanner;
+  const facts = { option: FILTER, position: token.position, found: describe(token), expected };
+  return stop(scanner, fault('syntax', facts, token.text));
+}
+
+function tooMany(scanner: Scanner, what: string, limit: number, token: Token = scanner.token): never {
+  const facts = { option: FILTER, what, limit, position: token.position };
+  return stop(scanner, fault('filterTooLarge', facts, token.text));
+}
+
+// Tokens. The order in which forms are tried is part of the language: NULL goes before field names (so no field may begin
+// with "Null"), timestamps before dates before numbers.
+
+type TokenKind =
+  | '('
+  | ')'
+  | ','
+  | 'null'
+  | 'field'
+  | 'custom'
+  | 'datetime'
+  | 'date'
+  | 'time'
+  | 'decimal'
+  | 'integer'
+  | 'minus'
+  | 'character'
+  | 'boolean'
+  | 'function'
+  | 'operator'
+  | 'range'
+  | 'conjunction'
+  | 'not'
+  | 'arithmetic'
+  | 'end'
+  | 'unknown';
+
+export interface Token {
+  readonly kind: TokenKind;
+  /** As written, but reserved words in their standard spelling (`Eq`, `And`). */
+  readonly text: string;
+  /** Of its first character, counted from 1. */
+  readonly position: number;
+}
+
+/** How far the text is read: the offset counts UTF-16 units, the position characters. */
+interface Reader {
+  readonly text: string;
+  offset: number;
+  position: number;
+}
+
+const RESERVED: ReadonlyMap<string, TokenKind> = new Map<string, TokenKind>([
+  ...COMPARISONS.map((word): [string, TokenKind] => [word, word === 'Bt' ? 'range' : 'operator']),
+  ['And', 'conjunction'],
+  ['Or', 'conjunction'],
+  ['Not', 'not'],
+  ...ARITHMETIC_OPERATORS.map((word): [string, TokenKind] => [word, 'arithmetic']),
+]);
+
+type Form = readonly [TokenKind, RegExp];
+
+const SPACE = /[\t ]+/y;
+const UPPER: readonly Form[] = [
+  ['null', /NULL|Null/y],
+  ['field', /[A-Z][A-Za-z0-9]*/y],
+];
+const LOWER: readonly Form[] = [
+  ['null', /null/y],
+  ['boolean', /true|false/y],
+  ['function', /[A-Za-z]+/y],
+];
+const NUMERIC: readonly Form[] = [
+  ['datetime', /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,50})?)?(?:[+-]\d\d:?\d\d|Z)?/y],
+  ['date', /\d{4}-\d\d-\d\d/y],
+  ['time', /\d\d:\d\d(?::\d\d(?:\.\d{1,50})?)?/y],
+  ['decimal', /-?\d+\.\d+(?:[Ee]-?\d{1,2})?/y],
+  ['integer', /-?\d+/y],
+  ['minus', /-/y],
+];
+const OTHERS: Readonly<Record<string, readonly Form[]>> = {
+  '(': [['(', /\(/y]],
+  ')': [[')', /\)/y]],
+  ',': [[',', /,/y]],
+  "'": [['character', /'[^'\\]*(?:\\.[^'\\]*)*'/y]],
+  '"': [['custom', /"[^$."][^."]+"\."[^$."][^."]*"/y]],
+};
+
+/** The forms that begin with a character, so that only a few are tried at any place. */
+function formsFrom(first: string): readonly Form[] {
+  if (first >= 'A' && first <= 'Z') return UPPER;
+  if (first >= 'a' && first <= 'z') return LOWER;
+  if ((first >= '0' && first <= '9') || first === '-') return NUMERIC;
+  return OTHERS[first] ?? [];
+}
+
+function take(reader: Reader, form: RegExp): string | undefined {
+  form.lastIndex = reader.offset;
+  const text = form.exec(reader.text)?.[0];
+  if (text === undefined) return undefined;
+  reader.offset += text.length;
+  return text;
+}
+
+/** A character beyond the basic plane is two UTF-16 units, but one position. */
+export const characterCount = (text: string): number =>
+  /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
+
+/** Reads the next token; after the last one, `end` for ever. What is no token is `unknown`, one character. */
+export function nextToken(reader: Reader): Token {
+  reader.position += take(reader, SPACE)?.length ?? 0;
+  const { position, offset, text } = reader;
+  const code = text.codePointAt(offset);
+  if (code === undefined) return { kind: 'end', text: '', position };
+  const first = String.fromCodePoint(code);
+  for (const [kind, form] of formsFrom(first)) {
+    const found = take(reader, form);
+    if (found === undefined) continue;
+    reader.position += characterCount(found);
+    return kind === 'field' || kind === 'function'
+      ? reserved(kind, found, position)
+      : { kind, text: found, position };
+  }
+  reader.offset += first.length;
+  reader.position += 1;
+  return { kind: 'unknown', text: first, position };
+}
+
+/** Reserved words are so in any case; digits keep a word from being one. */
+function reserved(kind: TokenKind, text: string, position: number): Token {
+  const word = text.charAt(0).toUpperCase() + text.slice(1).toLowerCase();
+  const meant = RESERVED.get(word);
+  return meant === undefined ? { kind, text, position } : { kind: meant, text: word, position };
+}
