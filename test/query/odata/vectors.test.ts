@@ -23,7 +23,7 @@ const DOC = readFileSync(new URL('../../../docs/odata.md', import.meta.url), 'ut
 
 /** Where this service answers otherwise than the grammar: the table at the end of the document. */
 const OTHERWISE: readonly string[] = [
-  ...DOC.slice(DOC.indexOf('## Where it departs from the grammar')).matchAll(/^\| `(.*)` \| .+ \|$/gm),
+  ...DOC.slice(DOC.indexOf('## Differences from the standard grammar')).matchAll(/^\| `(.*)` \| .+ \|$/gm),
 ].map(([, input = '']) => input);
 
 /** A vector is not of the rule that it claims, though it reads as something else. */
