@@ -352,14 +352,14 @@ export function planRecord(planner: Planner, request: RecordRequest): PlannedSta
 }
 
 /** Whether a role sees a media record whose file this is: one row, or none. */
-export function planShowsFile(planner: Planner, path: string, role: string): PlannedStatement {
+export function planShowsFile(planner: Planner, path: string, role: string): Sql {
   const { model } = planner;
   const layout = model.layout('Media');
   const bit = model.rules.roles.get(role)?.bit ?? 0;
   const scope = { bit, withholds: false, onlyFloorPlans: false };
   const source = contextSource(planner, { view: { scope }, now: startOf(model.day) });
   const conditions = [sql`r._file = ${bind(path)}`, ...visibleRows(source, layout, 'r')];
-  return planned(planner, sql`SELECT 1 FROM ${name(layout.columnsTable)} r WHERE ${all(conditions)} LIMIT 1`);
+  return sql`SELECT 1 FROM ${name(layout.columnsTable)} r WHERE ${all(conditions)} LIMIT 1`;
 }
 
 /** How many records match: counted as they are written, as far as nothing but the role and the systems decides. */

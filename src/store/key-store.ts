@@ -1,4 +1,10 @@
-import type { KeyRecord } from '../access/index.ts';
+/** The keys of a store, and what they were used for. Tokens are known by their hash alone. */
+import { KEY_KINDS, type KeyRecord } from '../access/index.ts';
+import type { ColumnKind } from '../compile/column-value.ts';
+import { bind, join, sql } from '../compile/fragment.ts';
+import { Damage } from '../records/damage.ts';
+import { storedJson } from '../records/stored-json.ts';
+import type { OwnTables, Row } from './session.ts';
 
 /** What a key did since it was last recorded. */
 export interface KeyUse {
@@ -34,12 +40,99 @@ export function addUse(before: KeyUse, after: KeyUse): KeyUse {
   };
 }
 
-/** The keys of a store. Tokens are known by their hash alone. */
 export interface KeyStore {
+  /** Looks in the store each time: what one process revokes is refused by all of them at once. */
   find(tokenHash: string): Promise<KeyRecord | undefined>;
   add(key: KeyRecord, tokenHash: string): Promise<void>;
   list(): Promise<readonly (KeyRecord & { readonly use: KeyUse })[]>;
   /** From `at` on the key is refused. False when there is no such key. */
   revoke(id: string, at: string): Promise<boolean>;
   recordUse(uses: ReadonlyMap<string, KeyUse>): Promise<void>;
+}
+
+const ALL_KEYS = sql`SELECT * FROM plat_keys LEFT JOIN plat_key_use ON key_id = id ORDER BY created_at, id`;
+
+export function keyStoreOn({ reading, locked }: OwnTables): KeyStore {
+  return {
+    async find(tokenHash) {
+      const [row] = await reading.rows(sql`SELECT * FROM plat_keys WHERE token_hash = ${bind(tokenHash)}`);
+      return row === undefined ? undefined : keyOf(row);
+    },
+    add: ({ id, name, kind, role, systems, createdAt, expiresAt, revokedAt }, tokenHash) =>
+      locked(async ({ run }) => {
+        const values = [id, tokenHash, name, kind, role, JSON.stringify(systems)];
+        const moments = [createdAt, expiresAt, revokedAt];
+        await run(sql`INSERT INTO plat_keys
+          (id, token_hash, name, kind, role, systems, created_at, expires_at, revoked_at)
+          VALUES (${join([...values, ...moments].map(bind), ', ')})`);
+      }),
+    async list() {
+      const rows = await reading.rows(ALL_KEYS);
+      return rows.map((row) => ({ ...keyOf(row), use: useOf(row) }));
+    },
+    revoke: (id, at) =>
+      locked(async ({ run }) => {
+        const revoked = sql`UPDATE plat_keys SET revoked_at = ${bind(at)} WHERE id = ${bind(id)}`;
+        return (await run(revoked)) > 0;
+      }),
+    recordUse: (uses) =>
+      locked(async ({ run, dialect }) => {
+        const rows = [...uses].map(([key_id, use]) => ({
+          ...{ key_id, requests: use.requests, rows: use.rows, bytes: use.bytes },
+          ...{ last_request_at: use.lastRequestAt, last_window: use.lastWindow },
+          last_sweep_at: use.lastSweepAt,
+        }));
+        const names = join(
+          [...USE.keys()].map((each) => ({ parts: [each] })),
+          ', ',
+        );
+        await run(sql`INSERT INTO plat_key_use AS u (${names})
+          SELECT ${names} FROM ${dialect.rowsOf(bind(JSON.stringify(rows)), 'v', USE)} WHERE TRUE
+          ON CONFLICT (key_id) DO UPDATE SET requests = u.requests + excluded.requests, rows = u.rows + excluded.rows,
+          bytes = u.bytes + excluded.bytes,
+          last_request_at = coalesce(excluded.last_request_at, u.last_request_at),
+          last_window = coalesce(excluded.last_window, u.last_window),
+          last_sweep_at = coalesce(excluded.last_sweep_at, u.last_sweep_at)`);
+      }),
+  };
+}
+
+/** The columns of `plat_key_use`. */
+const USE: ReadonlyMap<string, ColumnKind> = new Map([
+  ['key_id', 'text'],
+  ['requests', 'number'],
+  ['rows', 'number'],
+  ['bytes', 'number'],
+  ['last_request_at', 'text'],
+  ['last_window', 'text'],
+  ['last_sweep_at', 'text'],
+]);
+
+const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+
+const useOf = (row: Row): KeyUse => ({
+  requests: Number(row.requests ?? 0),
+  rows: Number(row.rows ?? 0),
+  bytes: Number(row.bytes ?? 0),
+  lastRequestAt: textOf(row.last_request_at),
+  lastWindow: textOf(row.last_window),
+  lastSweepAt: textOf(row.last_sweep_at),
+});
+
+/** @throws Damage for a row that plat does not write */
+export function keyOf(row: Row): KeyRecord {
+  const kind = KEY_KINDS.find((known) => known === row.kind);
+  if (kind === undefined) throw new Damage(`its key ${row.id} is of a kind that no key has`);
+  const systems = storedJson(row.systems, `the systems of its key ${row.id}`);
+  if (!Array.isArray(systems)) throw new Damage(`the systems of its key ${row.id} are no list`);
+  return {
+    id: String(row.id),
+    name: String(row.name),
+    kind,
+    role: String(row.role),
+    systems: systems.map(String),
+    createdAt: String(row.created_at),
+    expiresAt: textOf(row.expires_at),
+    revokedAt: textOf(row.revoked_at),
+  };
 }

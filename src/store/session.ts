@@ -15,3 +15,11 @@ export interface Session {
   /** @returns the number of rows that the statement changed */
   run(statement: Sql): Promise<number>;
 }
+
+/** The tables of a store that hold no records, as a process reads and changes them. */
+export interface OwnTables {
+  /** Each statement sees what is committed, also while a transaction of this process waits for its end. */
+  readonly reading: Session;
+  /** Runs a change under the write lock. */
+  locked<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}

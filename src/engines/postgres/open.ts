@@ -2,21 +2,19 @@ import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
 import type { WriteBackup } from '../../store/dump.ts';
+import { openOn } from '../../store/engine-store.ts';
 import { readMeta } from '../../store/meta.ts';
-import { modelOfToday } from '../../store/new-day.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
-import { watched } from '../../store/watched.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectPool, PATIENCE, type Patience } from './connection/connect.ts';
 import { connectLanes } from './connection/lanes.ts';
 import { withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
-import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { prepareStore } from './making/create.ts';
 import { ReadServers } from './reading/read-servers.ts';
-import { PostgresStore } from './store.ts';
-import { readState, type StampClock, stampClock } from './writing/stamp-clock.ts';
+import { postgresEngine } from './store.ts';
+import { type StampClock, stampClock } from './writing/stamp-clock.ts';
 import { Writer } from './writing/writer.ts';
 
 export interface PostgresStoreOptions extends ClockTrust {
@@ -50,7 +48,7 @@ export interface ReadStoreOptions {
 /** Opens (or makes) the store on a server. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const address = postgresAddress(options.address);
-  const { machine = options.clock === undefined ? thisMachine() : undefined } = options;
+  const { writeBackup, machine = options.clock === undefined ? thisMachine() : undefined } = options;
   const clock = stampClock(options.clock, { ...options, machine });
   const patience = { ...PATIENCE, ...options.patience };
   const { write: statement, connect } = patience;
@@ -60,23 +58,21 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const writing = ended(connectPool(address, { most: 1, pipeline: false, statement, connect }));
     await prepare(address, options, clock);
     const writer = new Writer(writing, clock, options.limits);
-    // What cannot be counted now, since the clock or the tables are not as they should be, is when the store is opened next.
-    await writer.countValues().catch(() => undefined);
-    const { moment } = await withSession(writing, (session) => readState(session, clock));
-    const model = await modelOfToday(await writer.readModel(), moment, (wait) => writer.startDay(wait));
-    const { secret, partitions } = await withSession(writing, readMeta);
-    const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
+    const { secret, partitions } = await withSession(writing, (session) =>
+      readMeta(session, 'secret', 'partitions'),
+    );
+    const isPartitioned = partitions !== undefined;
     const { addresses = [], lag = 0 } = options.readStores ?? {};
     const readServers = ended(new ReadServers(addresses.map(postgresAddress), lag, secret, patience));
     await readServers.open();
     const lanes = ended(connectLanes(address, patience));
     await lanes.warm();
-    const { writeBackup } = options;
-    const store = new PostgresStore(clock, model, {
-      ...{ address, secret, dialect, writing, writer, lanes, readServers, writeBackup },
+    const engine = postgresEngine({
+      ...{ address, secret, isPartitioned, clock, writing, writer, lanes, readServers, writeBackup },
     });
+    const store = await openOn(engine);
     taken.move(); // the store ends them
-    return watched(store, (error) => store.told(error));
+    return store;
   } catch (error) {
     throw openingError(error, address);
   }

@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs';
 import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { type Checkable, unsoundness } from '../../store/check/check-store.ts';
+import { checksOn } from '../../store/check/checks.ts';
 import type { StoreDump } from '../../store/dump.ts';
 import { PartialFile } from '../../store/partial-file.ts';
-import { sqliteChecks } from './checks.ts';
+import { askerOf } from './asker.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
@@ -16,6 +17,7 @@ import { giveFileId } from './file-id.ts';
 import { readModel } from './meta.ts';
 import { mustLieAlone } from './new-file.ts';
 import { restoreStore } from './restore.ts';
+import { findViewFaults } from './views.ts';
 
 /** Where a backup comes from, and who is told of its progress. */
 export interface BackupOptions {
@@ -74,8 +76,14 @@ async function faultOf(path: string, told: BackupOptions['told']): Promise<strin
 
 function checkable(connection: Connection): Checkable {
   const model: StoreModel = readModel(connection.database);
+  const checks = checksOn(askerOf(connection, model));
   return {
-    ...sqliteChecks(connection, model),
+    ...checks,
+    async tableFaults(resource) {
+      const faults = await checks.tableFaults(resource);
+      if (!model.stores(resource)) return faults;
+      return [...faults, ...findViewFaults(connection.database, model, model.layout(resource))];
+    },
     model: async () => model,
     fileFaults: async () => findFileFaults(connection, model),
   };

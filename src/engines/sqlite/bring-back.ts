@@ -24,7 +24,7 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
 import { findFaults } from '../../store/check/check-store.ts';
 import { type Clock, systemClock } from '../../store/clock.ts';
-import { keyOf } from '../../store/key-rows.ts';
+import { keyOf } from '../../store/key-store.ts';
 import { PartialFile } from '../../store/partial-file.ts';
 import { makePrivateFile } from '../../store/private-file.ts';
 import type { ResourceStatus } from '../../store/store.ts';

@@ -1,9 +1,10 @@
-/** A part of a check as data: it runs on the main thread or beside it, and means the same there. */
+/** A part of a check as data: it runs on the calling thread or beside it, and means the same there. */
 
 import type { StoreModel } from '../../compile/model.ts';
-import type { Checks } from '../../store/check/checks.ts';
+import { type Checks, checksOn } from '../../store/check/checks.ts';
 import type { CheckedRows, FaultPage, RowFaults, RowPlace } from '../../store/check/row-faults.ts';
-import { sqliteChecks } from './checks.ts';
+import type { LiveModel } from '../../store/live-model.ts';
+import { askerOf } from './asker.ts';
 import type { Connection } from './connection.ts';
 import { readSnapshotModel } from './meta.ts';
 
@@ -12,43 +13,59 @@ export interface CheckTask {
   readonly resource: string;
   /** Of the model by which the check is to be made, or of a newer one. */
   readonly generation: number;
-  readonly wanted: Wanted;
+  readonly part: CheckPart;
 }
 
-export type Wanted =
+type CheckPart =
   | { readonly kind: 'row-faults'; readonly rows: CheckedRows }
   | { readonly kind: 'row-place'; readonly after: RowPlace | undefined; readonly limit: number }
   | { readonly kind: 'table-faults' };
 
 export interface CheckResult {
   readonly kind: 'check';
-  readonly found: Found;
+  readonly faults?: FaultPage;
+  readonly place?: RowPlace | undefined;
+  readonly ofTable?: readonly RowFaults[];
 }
 
-export type Found =
-  | { readonly kind: 'row-faults'; readonly page: FaultPage }
-  | { readonly kind: 'row-place'; readonly place: RowPlace | undefined }
-  | { readonly kind: 'table-faults'; readonly faults: readonly RowFaults[] };
+async function runPart(checks: Checks, resource: string, part: CheckPart): Promise<CheckResult> {
+  switch (part.kind) {
+    case 'row-faults':
+      return { kind: 'check', faults: await checks.rowFaults(resource, part.rows) };
+    case 'row-place':
+      return { kind: 'check', place: await checks.rowAfter(resource, part.after, part.limit) };
+    case 'table-faults':
+      return { kind: 'check', ofTable: await checks.tableFaults(resource) };
+  }
+}
 
-export type Checker = (task: CheckTask) => Promise<CheckResult>;
-
-/** Runs checks on a connection; keeps the model that the last one was made by. */
-export function checkerOn(connection: Connection): Checker {
+/** Runs checks on a thread's connection; keeps the model that the last one was made by. */
+export function checkerOn(connection: Connection): (task: CheckTask) => Promise<CheckResult> {
   let model: StoreModel | undefined;
-  return async ({ resource, generation, wanted }) => {
+  return ({ resource, generation, part }) => {
     if (model === undefined || model.generation < generation) model = readSnapshotModel(connection.database);
-    return { kind: 'check', found: await runCheck(sqliteChecks(connection, model), resource, wanted) };
+    return runPart(checksOn(askerOf(connection, model)), resource, part);
   };
 }
 
-export async function runCheck(checks: Checks, resource: string, wanted: Wanted): Promise<Found> {
-  const { kind } = wanted;
-  switch (kind) {
-    case 'row-faults':
-      return { kind, page: await checks.rowFaults(resource, wanted.rows) };
-    case 'row-place':
-      return { kind, place: await checks.rowAfter(resource, wanted.after, wanted.limit) };
-    case 'table-faults':
-      return { kind, faults: await checks.tableFaults(resource) };
-  }
+/** The checks of a store. @param onThread runs one beside the calling thread; absent: that makes them itself */
+export function checksIn(
+  main: Connection,
+  live: LiveModel,
+  onThread: ((task: CheckTask) => Promise<CheckResult>) | undefined,
+): Checks {
+  const check = async (resource: string, part: CheckPart): Promise<CheckResult> => {
+    const model = await live.current();
+    if (onThread === undefined) return runPart(checksOn(askerOf(main, model)), resource, part);
+    return onThread({ kind: 'check', resource, generation: model.generation, part });
+  };
+  return {
+    async rowFaults(resource, rows) {
+      const { faults } = await check(resource, { kind: 'row-faults', rows });
+      return faults ?? { rows: 0, read: 0, faults: [] };
+    },
+    rowAfter: async (resource, after, limit) =>
+      (await check(resource, { kind: 'row-place', after, limit })).place,
+    tableFaults: async (resource) => (await check(resource, { kind: 'table-faults' })).ofTable ?? [],
+  };
 }

@@ -112,6 +112,20 @@ export class ReaderPool {
     return await this.#ask({ task: task(), milliseconds, isSent: isSent(caller) });
   }
 
+  async read(what: PooledRead & { readonly task: () => ReadTask }): Promise<ReadResult> {
+    const result = await this.run(what);
+    if (result.kind === 'check') throw new Error('A read gives what was read');
+    return result;
+  }
+
+  /** However long it takes. */
+  async check(task: CheckTask): Promise<CheckResult> {
+    const { POSITIVE_INFINITY: milliseconds } = Number;
+    const result = await this.run({ task: () => task, milliseconds, caller: undefined });
+    if (result.kind !== 'check') throw new Error('A check gives what it found');
+    return result;
+  }
+
   /** What the threads keep. */
   caches(): readonly CacheUse[] {
     return this.#threads.flatMap(({ caches }) => caches);

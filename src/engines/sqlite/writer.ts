@@ -8,6 +8,7 @@ import { extendProfile, type Profile } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../../store/epoch.ts';
 import { givenIn } from '../../store/meta.ts';
+import type { Session } from '../../store/session.ts';
 import type { Attempt } from '../../store/write/batches.ts';
 import type { StampState } from '../../store/write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../store/write/change-settings.ts';
@@ -20,6 +21,7 @@ import { sqliteDialect } from './dialect.ts';
 import { refusalIn } from './errors.ts';
 import { underLock } from './lock.ts';
 import { readMeta, readModel, readProfile, readTimes, writeMeta, writeProfile } from './meta.ts';
+import { sessionOn } from './session.ts';
 import type { StoreClock } from './store-clock.ts';
 import { extendTables } from './tables.ts';
 import { sqliteTransaction } from './transaction.ts';
@@ -72,8 +74,9 @@ export class Writer {
   }
 
   /** Runs `work` under the write lock, and commits. */
-  locked<T>(work: () => Promise<T> | T, patience?: number): Promise<T> {
-    return underLock(this.#connection, this.#clock, work, patience);
+  locked<T>(work: (session: Session) => Promise<T> | T, patience?: number): Promise<T> {
+    const session = sessionOn(this.#connection);
+    return underLock(this.#connection, this.#clock, () => work(session), patience);
   }
 
   #timestamps(wish: TimeWish = {}): CommitTimestamps {
@@ -178,7 +181,7 @@ export class Writer {
     const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
     for (const layout of layouts) extendTables(database, layout);
     for (const layout of layouts) recreateView(database, model, layout);
-    await this.publish(model);
+    await this.publish(sessionOn(this.#connection), model);
   }
 
   #judgeForDay(model: StoreModel): Promise<void> {
@@ -209,12 +212,12 @@ export class Writer {
       const { text, values } = render(counting, sqliteDialect.placeholder);
       this.#connection.prepare(text).run(...bindings({ text, values }));
     }
-    await this.publish(model);
+    await this.publish(sessionOn(this.#connection), model);
     writeMeta(database, { countingRules: rules });
   }
 
   /** Inside a transaction: the published dictionary as the model and the counters of values have it. */
-  async publish(model: StoreModel): Promise<void> {
+  async publish(_session: Session, model: StoreModel): Promise<void> {
     await this.#stamped(model, publishDictionary);
   }
 

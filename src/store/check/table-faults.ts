@@ -7,7 +7,6 @@
 import type { Planner } from '../../compile/context.ts';
 import { bind, integer, name, render, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
-import type { PlannedStatement } from '../../compile/page-plan.ts';
 import { valueCounts } from '../../compile/value-counts.ts';
 import type { Asker } from './asker.ts';
 import type { RowFaults } from './row-faults.ts';
@@ -66,13 +65,13 @@ export function mendStatements(
   planner: Planner,
   layout: ResourceLayout,
   readWhole: string | undefined,
-): PlannedStatement[] {
+): Sql[] {
   const isReplica = planner.model.settings.owner === 'replica' && !PUBLISHED.has(layout.resource.name);
   return [
     ...(readWhole === layout.resource.name && !isOneTable(layout) ? [withoutBareTexts(layout)] : []),
     ...(isReplica ? [adoption(layout)] : []),
     ...tableChecks(planner, layout).flatMap(({ mend }) => mend),
-  ].map((statement) => render(statement, planner.dialect.placeholder));
+  ];
 }
 
 /** The accounts of tokens, which stand among the sources, are none. */

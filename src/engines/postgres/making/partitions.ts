@@ -1,4 +1,7 @@
+import { sql } from '../../../compile/fragment.ts';
 import type { RowToPut } from '../../../records/rows.ts';
+import { readMeta } from '../../../store/meta.ts';
+import type { Session } from '../../../store/session.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /**
@@ -39,10 +42,9 @@ function creation({ client }: ServerSession, table: string, number: number, syst
 }
 
 /** The systems that have partitions, with their numbers; undefined in a store whose tables are whole. */
-export async function readSystems(session: ServerSession): Promise<ReadonlyMap<string, number> | undefined> {
-  const kept = await session.rows("SELECT 1 FROM plat_meta WHERE name = 'partitions'", []);
-  if (kept.length === 0) return undefined;
-  const rows = await session.rows('SELECT system, number FROM plat_partitions ORDER BY number', []);
+export async function readSystems(session: Session): Promise<ReadonlyMap<string, number> | undefined> {
+  if ((await readMeta(session, 'partitions')).partitions === undefined) return undefined;
+  const rows = await session.rows(sql`SELECT system, number FROM plat_partitions ORDER BY number`);
   return new Map(rows.map((row) => [String(row.system), Number(row.number)]));
 }
 

@@ -1,8 +1,9 @@
+import { bind, name, type Sql, sql } from '../../../compile/fragment.ts';
 import { type ResourceLayout, viewColumns } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import type { RowFaults } from '../../../store/check/row-faults.ts';
 import { viewFault } from '../../../store/check/table-faults.ts';
-import type { ServerSession } from '../connection/session.ts';
+import type { Session } from '../../../store/session.ts';
 
 /**
  * The views that people query (docs/sql-views.md): a column for each field in use, agent and office fields joined.
@@ -10,7 +11,7 @@ import type { ServerSession } from '../connection/session.ts';
  * @param before the columns that the view has; none: there is no view
  */
 export async function recreateView(
-  session: ServerSession,
+  session: Session,
   model: StoreModel,
   layout: ResourceLayout,
   before: readonly string[],
@@ -27,13 +28,13 @@ function isAmongColumns(model: StoreModel, layout: ResourceLayout, names: readon
 
 /** Makes it whatever is there. */
 async function makeView(
-  session: ServerSession,
+  session: Session,
   model: StoreModel,
   layout: ResourceLayout,
   before: readonly string[],
 ): Promise<void> {
   const stays = isAmongColumns(model, layout, before);
-  if (!stays) await session.run(`DROP VIEW "${layout.viewName}"`);
+  if (!stays) await session.run(sql`DROP VIEW ${name(layout.viewName)}`);
   await session.run(creation(model, layout, layout.viewName, stays ? before : []));
 }
 
@@ -43,11 +44,13 @@ function creation(
   layout: ResourceLayout,
   viewName: string,
   first: readonly string[],
-): string {
+): Sql {
   const columns = viewColumns(model, layout);
   const names = [...first, ...[...columns.keys()].filter((name) => !first.includes(name))];
   const list = names.map((name) => `${columns.get(name)} AS "${name}"`).join(', ');
-  return `CREATE OR REPLACE VIEW "${viewName}" AS SELECT ${list} FROM "${layout.columnsTable}" r`;
+  return {
+    parts: [`CREATE OR REPLACE VIEW "${viewName}" AS SELECT ${list} FROM "${layout.columnsTable}" r`],
+  };
 }
 
 interface Found {
@@ -55,13 +58,12 @@ interface Found {
   readonly columns: readonly string[];
 }
 
-async function findView(session: ServerSession, viewName: string): Promise<Found | undefined> {
+async function findView(session: Session, viewName: string): Promise<Found | undefined> {
   const [row] = await session.rows(
-    `SELECT pg_get_viewdef(c.oid) AS text, array_to_string(ARRAY(
+    sql`SELECT pg_get_viewdef(c.oid) AS text, array_to_string(ARRAY(
        SELECT a.attname FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
      ), ' ') AS columns
-     FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'v' AND c.relname = $1`,
-    [viewName],
+     FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'v' AND c.relname = ${bind(viewName)}`,
   );
   return row === undefined ? undefined : { text: String(row.text), columns: String(row.columns).split(' ') };
 }
@@ -71,7 +73,7 @@ async function findView(session: ServerSession, viewName: string): Promise<Found
  * of another view that is made so, and that nobody ever sees.
  */
 export async function findViewFaults(
-  session: ServerSession,
+  session: Session,
   model: StoreModel,
   layout: ResourceLayout,
 ): Promise<readonly RowFaults[]> {
@@ -81,22 +83,18 @@ export async function findViewFaults(
   const isOther = found.columns.length !== columns.size || !found.columns.every((name) => columns.has(name));
   if (isOther) return [viewFault(layout, true)];
   const probe = `${layout.viewName}_as_made`;
-  await session.run('BEGIN');
+  await session.run(sql`BEGIN`);
   try {
     await session.run(creation(model, layout, probe, found.columns));
     const made = await findView(session, probe);
     return made?.text === found.text ? [] : [viewFault(layout, true)];
   } finally {
-    await session.run('ROLLBACK');
+    await session.run(sql`ROLLBACK`);
   }
 }
 
 /** Makes the view anew where it is not as it should be; inside a write transaction. */
-export async function mendView(
-  session: ServerSession,
-  model: StoreModel,
-  layout: ResourceLayout,
-): Promise<void> {
+export async function mendView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void> {
   const found = await findView(session, layout.viewName);
   await makeView(session, model, layout, found?.columns ?? []);
 }

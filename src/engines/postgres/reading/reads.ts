@@ -1,16 +1,10 @@
 import type { QueryConfig } from 'pg';
 import type { Planner } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
+import type { Engine } from '../../../store/engine.ts';
+import type { LiveModel } from '../../../store/live-model.ts';
 import { isSent, type Lane } from '../../../store/read-caller.ts';
-import {
-  type Ask,
-  type Given,
-  type ReadResult,
-  type ReadTask,
-  runLater,
-  stepsOf,
-} from '../../../store/read-task.ts';
-import type { TaskRunner } from '../../../store/reads.ts';
+import { type Ask, type Given, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import type { ReadOptions } from '../../../store/store.ts';
 import { watchedStream } from '../../../store/watched.ts';
@@ -21,12 +15,8 @@ import { keepPrepared } from '../connection/prepared.ts';
 import { bindings, type ServerSession } from '../connection/session.ts';
 import { type AnswerWish, readAnswer, readWhole } from './answer.ts';
 import type { LiveState } from './live-state.ts';
-import { positionAfter } from './position.ts';
 import type { ReadServers } from './read-servers.ts';
 import { readSnapshot, type Snapshot } from './reader.ts';
-
-/** How long a place in a list may be looked for, in milliseconds. */
-const SMALL = 5000;
 
 /** What records are read with. */
 export interface ReadSource {
@@ -39,7 +29,7 @@ export interface ReadSource {
 }
 
 /** Runs the reads of records, on the server that is written to or one that follows it. */
-export class Servers implements TaskRunner {
+export class Servers {
   readonly #source: ReadSource;
   readonly #bodies = new WholeBodies();
 
@@ -47,40 +37,30 @@ export class Servers implements TaskRunner {
     this.#source = source;
   }
 
-  async run(lane: Lane, plan: (planner: Planner) => ReadTask, options: ReadOptions): Promise<ReadResult> {
+  readonly run: Engine['run'] = async (live, lane, plan, options) => {
     const sent = isSent(options.caller);
     const wish: AnswerWish = {
       check: sent ? this.#bodies.mustBeWhole : mustBeText,
       // Nothing leaves of an answer that may have to be refused.
       whole: options.damaged !== undefined,
     };
-    const result = await this.read(lane, options, (session, planner) =>
+    const result = await this.read(live, lane, options, (session, planner) =>
       runLater(stepsOf(plan(planner), sent), (ask) => answer(session, ask, wish)),
     );
     if (result.kind !== 'page' || result.page.rest === undefined) return result;
     const { page } = result;
     const { rest } = result.page;
     const told = (error: unknown) => translateError(error, this.#source.name, options.milliseconds / 1000);
-    return {
-      kind: 'page',
-      page: {
-        ...page,
-        rest: { length: rest.length, [Symbol.asyncIterator]: () => watchedStream(rest, told) },
-      },
-    };
-  }
-
-  positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number> {
-    return this.read('records', { milliseconds: SMALL }, ({ rows }, { model }) =>
-      positionAfter(rows, model.layout(resource), ids, key),
-    );
-  }
+    const watching = { length: rest.length, [Symbol.asyncIterator]: () => watchedStream(rest, told) };
+    return { kind: 'page', page: { ...page, rest: watching } };
+  };
 
   /**
    * Plans and reads. The snapshot tells whether the plan was of the settings and fields that it met; if another process
    * has changed them meanwhile, the reading is done once more.
    */
   async read<T>(
+    live: LiveModel,
     lane: Lane,
     { milliseconds, caller, damaged }: ReadOptions,
     work: (session: ServerSession, planner: Planner) => Promise<T>,
@@ -88,7 +68,8 @@ export class Servers implements TaskRunner {
     const { name, dialect, state, lanes, readServers } = this.#source;
     try {
       for (;;) {
-        const { model, changes } = state;
+        const model = live.known;
+        const { changes } = state;
         const planner = { dialect, model, damaged };
         const attempt = (from: Lanes): Promise<Snapshot<T>> =>
           readSnapshot(from, { milliseconds, lane, caller }, (session) => work(session, planner));
@@ -96,7 +77,7 @@ export class Servers implements TaskRunner {
         const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes));
         if (read.generation === model.generation) return read.result;
         read.leave?.();
-        await state.refresh();
+        await live.refresh();
       }
     } catch (error) {
       // Where tables have gone under a reading, the state tells whether this plat may read them any more.

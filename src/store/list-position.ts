@@ -1,27 +1,30 @@
-import type { ResourceLayout } from '../../../compile/layout/index.ts';
-import type { ServerSession } from '../connection/session.ts';
+/** Where a key stands in a list of ids, of which the list itself tells nothing. */
+import { bind, name, sql } from '../compile/fragment.ts';
+import type { ResourceLayout } from '../compile/layout/index.ts';
+import type { Session } from './session.ts';
 
 /** Places of a list that are looked up at once. */
-const PROBES = 256;
+const PROBES = 64;
 
 /**
  * How many ids of a list in key order are of keys up to and including `key`. Some ids of the list, evenly apart, are
  * looked up, then those between two of them; ids whose rows are gone are stepped over.
  */
 export async function positionAfter(
-  rows: ServerSession['rows'],
+  { rows, dialect }: Session,
   { textsTable }: ResourceLayout,
   ids: Uint32Array,
   key: string,
 ): Promise<number> {
   /** The last of some places whose key is not beyond, and the first whose key is. */
   const look = async (places: readonly number[]): Promise<{ last: number; first: number }> => {
-    const [row] = await rows(
-      `SELECT max(p.place) FILTER (WHERE t._key <= $1) AS last, min(p.place) FILTER (WHERE t._key > $1) AS first
-       FROM unnest($2::bigint[], $3::bigint[]) p(id, place) JOIN "${textsTable}" t ON t._id = p.id`,
-      [key, places.map((place) => ids[place] ?? 0), places],
-    );
-    return { last: Number(row?.last ?? -1), first: Number(row?.first ?? Number.POSITIVE_INFINITY) };
+    const list = dialect.list(bind(JSON.stringify(places.map((place) => ids[place] ?? 0))), 'p');
+    const [row] = await rows(sql`SELECT max(p.position) FILTER (WHERE t._key <= ${bind(key)}) AS last,
+      min(p.position) FILTER (WHERE t._key > ${bind(key)}) AS first
+      FROM ${list} CROSS JOIN ${name(textsTable)} t WHERE t._id = p.value`);
+    const placeOf = (probe: unknown, none: number): number =>
+      probe === undefined || probe === null ? none : (places[Number(probe)] ?? none);
+    return { last: placeOf(row?.last, -1), first: placeOf(row?.first, Number.POSITIVE_INFINITY) };
   };
   let low = 0;
   let high = ids.length;

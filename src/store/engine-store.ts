@@ -1,0 +1,191 @@
+/** The store over an engine: whatever of `store.ts` is the same for all of them. It knows no engine. */
+import type { StoreModel } from '../compile/model.ts';
+import { planShowsFile } from '../compile/page-plan.ts';
+import { declare, standardDictionary } from '../dictionary/index.ts';
+import { declaredFields, extendProfile } from '../records/profile.ts';
+import { changeSettings } from '../records/settings.ts';
+import { SerialQueue } from '../shared/serial-queue.ts';
+import { rewriteInBatches } from './check/rewrite-rows.ts';
+import { mendStatements } from './check/table-faults.ts';
+import { checkpointsOn } from './checkpoints.ts';
+import { contentOf, contentRows, readContents } from './contents.ts';
+import type { Engine } from './engine.ts';
+import { keyStoreOn } from './key-store.ts';
+import { positionAfter } from './list-position.ts';
+import { LiveModel } from './live-model.ts';
+import { DAY_PATIENCE, modelOfToday } from './new-day.ts';
+import { readsOf } from './reads.ts';
+import type { Session } from './session.ts';
+import { readStatus } from './status.ts';
+import type { Store } from './store.ts';
+import { watched } from './watched.ts';
+import { removeInBatches, type Written, writeInBatches } from './write/batches.ts';
+import { aheadOf, bringBack } from './write/bring-back.ts';
+import { commitChange } from './write/commit-change.ts';
+import type { WriteReport } from './write/report.ts';
+
+/** How long a status, a check or the contents of a record may take, and a place in a list; in milliseconds. */
+const LARGE = 600_000;
+const SMALL = 5000;
+
+/** The store of an engine that has just connected; does what was left undone at midnight, as far as it can. */
+export async function openOn(engine: Engine): Promise<Store> {
+  const { writer } = engine;
+  // What cannot be counted now, since the clock or the tables are not as they should be, is when the store is opened next.
+  await writer.countValues().catch(() => undefined);
+  const { moment } = await engine.ask();
+  const model = await modelOfToday(await engine.readModel(), moment, (patience) => writer.startDay(patience));
+  return watched(storeOn(engine, model), (error) => engine.explain(error));
+}
+
+function storeOn(engine: Engine, stored: StoreModel): Store {
+  const { name, secret, writer, shared, reading } = engine;
+  const explain = (error: unknown): unknown => engine.explain(error);
+  // Writes of this process follow each other; the lock is between processes.
+  const queue = new SerialQueue();
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
+    queue.next(async () => {
+      engine.mustBeWritable?.();
+      return await work();
+    });
+  const live = new LiveModel(stored, {
+    now: () => engine.now(),
+    ask: () => engine.ask(),
+    readModel: () => engine.readModel(),
+    startDay: () => exclusively(() => writer.startDay(DAY_PATIENCE)),
+  });
+  const model = (): Promise<StoreModel> => live.current();
+  const locked = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    exclusively(() => writer.locked(work));
+  const writing = (work: (model: StoreModel) => Promise<Written>): Promise<WriteReport> =>
+    exclusively(async () => {
+      const written = await work(live.stored);
+      live.took(written.model);
+      if (written.report.stamp !== '') engine.sawStamp?.(Date.parse(written.report.stamp));
+      return written.report;
+    });
+  const changingModel = (work: () => Promise<StoreModel>): Promise<StoreModel> =>
+    exclusively(async () => {
+      const changed = await work();
+      live.took(changed);
+      return changed;
+    });
+  const checks = engine.checks(live);
+  const checkpoints = checkpointsOn({
+    reading: reading.searches,
+    locked,
+    model,
+    commit: (source, change) => writing((current) => commitChange(writer, current, source, change)),
+  });
+
+  return {
+    name,
+    secret,
+    model,
+    keys: watched(keyStoreOn({ reading: reading.small, locked }), explain),
+    ledger: watched(checkpoints, explain),
+    ...(shared === undefined ? {} : { shared: watched(shared, explain) }),
+    ...(engine.readStores === undefined ? {} : { readStores: engine.readStores }),
+    ...(engine.caches === undefined ? {} : { caches: engine.caches }),
+    ...readsOf({ run: (lane, plan, options) => engine.run(live, lane, plan, options) }),
+    positionAfter: (resource, ids, key) =>
+      engine.read(live, 'records', { milliseconds: SMALL }, (session, planner) =>
+        positionAfter(session, planner.model.layout(resource), ids, key),
+      ),
+    async showsFile(path, role) {
+      const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
+      return (await reading.small.rows(shown)).length > 0;
+    },
+    horizon: () => engine.horizon(),
+    now: async () => engine.now(),
+    ahead: async () => aheadOf(await engine.stampState()),
+    clockJump: async () => (await engine.stampState()).jump,
+    confirmClock: (other) => engine.confirmClock(other),
+    restamp: () =>
+      exclusively(async () => {
+        const restamped = await bringBack(writer, live.stored);
+        live.took(restamped.model);
+        return restamped.report;
+      }),
+
+    write: (resource, records, { over } = {}) =>
+      writing((current) => writeInBatches(writer, current, resource, records, { over })),
+    remove: (resource, keys) => writing((current) => removeInBatches(writer, current, resource, keys)),
+    configure: (change) =>
+      changingModel(() =>
+        writer.reconfigure(({ settings, profile }) => {
+          const changed = changeSettings(settings, change);
+          if (changed === settings) return { settings, profile };
+          const dictionary = declare(standardDictionary(), changed.declarations);
+          const declared = declaredFields(dictionary, changed.declarations);
+          return { settings: changed, profile: extendProfile(profile, declared) };
+        }),
+      ),
+    beginEpoch: (begin) => changingModel(() => writer.beginEpoch(begin)),
+
+    trouble: () => engine.trouble(),
+    overdue: () => live.overdue,
+    async status() {
+      await model();
+      return engine.read(live, 'searches', { milliseconds: LARGE }, async (session, planner) => ({
+        ...(await readStatus(session, planner.model, name)),
+        ...(await engine.facts(session)),
+      }));
+    },
+    rowFaults: (resource, rows) => checks.rowFaults(resource, rows),
+    rowAfter: (resource, after, limit) => checks.rowAfter(resource, after, limit),
+    async tableFaults(resource) {
+      const faults = await checks.tableFaults(resource);
+      const current = await model();
+      if (!current.stores(resource)) return faults;
+      return [...faults, ...(await engine.viewFaults(current, current.layout(resource)))];
+    },
+    fileFaults: async () => engine.fileFaults(await model()),
+    async mendFile() {
+      for (const step of engine.mendFile(await model())) await exclusively(step);
+    },
+    rewrite: (resource, keys) =>
+      exclusively(async () => {
+        const rewritten = await rewriteInBatches(writer, live.stored, resource, keys);
+        live.took(rewritten.model);
+        return rewritten.unsure;
+      }),
+    async mend(readWhole) {
+      const current = await model();
+      const planner = { dialect: engine.dialect, model: current };
+      for (const resource of current.dictionary.resources.keys()) {
+        if (!current.stores(resource)) continue;
+        const layout = current.layout(resource);
+        const statements = mendStatements(planner, layout, readWhole);
+        const isViewWrong = (await engine.viewFaults(current, layout)).length > 0;
+        await exclusively(() =>
+          engine.mending(async (session) => {
+            for (const statement of statements) await session.run(statement);
+            if (isViewWrong) await engine.makeView(session, current, layout);
+          }),
+        );
+      }
+      await locked((session) => writer.publish(session, current));
+    },
+    async contents(resource, of) {
+      await model();
+      return engine.read(live, 'pages', { milliseconds: LARGE }, (session, planner) =>
+        readContents(session, planner.model, resource, of),
+      );
+    },
+    async *export(resource) {
+      const current = await model();
+      if (!current.stores(resource)) return;
+      const layout = current.layout(resource);
+      for await (const row of engine.stream(contentRows(layout))) {
+        yield JSON.stringify(contentOf(layout, row));
+      }
+    },
+    backup: (file, told) => engine.backup(file, told),
+    async close() {
+      await live.ended();
+      await queue.ended();
+      await engine.close();
+    },
+  };
+}

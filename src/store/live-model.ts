@@ -1,0 +1,70 @@
+/** The model by which a process reads and writes a store that other processes change as well. */
+import type { StoreModel } from '../compile/model.ts';
+import { NewDay, type OverdueDay } from './new-day.ts';
+
+/** Where a model comes from. */
+export interface ModelSource {
+  /** The clock that stamps, as it was last known; milliseconds since 1970. */
+  now(): number;
+  /** Which model is stored just now, and what the clock says. Takes no lock, and waits for no process that has one. */
+  ask(): Promise<{ readonly generation: number; readonly moment: number }>;
+  /** The model as it is stored. */
+  readModel(): Promise<StoreModel>;
+  /** Evaluates visibility by the rules of a new day, unless another process is writing. */
+  startDay(): Promise<StoreModel>;
+}
+
+export class LiveModel {
+  readonly #source: ModelSource;
+  readonly #newDay: NewDay;
+  #stored: StoreModel;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(stored: StoreModel, source: ModelSource) {
+    this.#stored = stored;
+    this.#source = source;
+    this.#newDay = new NewDay(async () => this.took(await source.startDay()));
+  }
+
+  /** The model for writing, as it was last known. */
+  get stored(): StoreModel {
+    return this.#stored;
+  }
+
+  /** The model for reading, as it was last known. */
+  get known(): StoreModel {
+    return this.#newDay.modelAt(this.#stored, this.#source.now());
+  }
+
+  /** The model for reading, as it is now. */
+  async current(): Promise<StoreModel> {
+    const { generation, moment } = await this.#source.ask();
+    if (generation !== this.#stored.generation) await this.refresh();
+    return this.#newDay.modelAt(this.#stored, moment);
+  }
+
+  /** Reads the model anew, once for all who ask meanwhile. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#source
+      .readModel()
+      .then((model) => this.took(model))
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
+    return this.#refreshing;
+  }
+
+  /** Notes the model that a write of this process left, unless a later one is known. */
+  took(model: StoreModel): void {
+    if (model.generation >= this.#stored.generation) this.#stored = model;
+  }
+
+  get overdue(): OverdueDay | undefined {
+    return this.#newDay.overdue;
+  }
+
+  /** Resolves when nothing is done in the background. */
+  ended(): Promise<void> {
+    return this.#newDay.ended();
+  }
+}

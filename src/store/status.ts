@@ -1,0 +1,62 @@
+/** What `plat status` tells of the records of a store. */
+import { bind, name, sql } from '../compile/fragment.ts';
+import type { StoreModel } from '../compile/model.ts';
+import { readMeta } from './meta.ts';
+import type { Session } from './session.ts';
+import type { ResourceStatus, StoreStatus } from './store.ts';
+
+export async function readStatus(
+  session: Session,
+  model: StoreModel,
+  store: string,
+): Promise<Omit<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>> {
+  const resources: ResourceStatus[] = [];
+  for (const resource of model.dictionary.resources.values()) {
+    if (!model.stores(resource.name)) continue;
+    const status = await resourceStatus(session, model, resource.name);
+    if (resource.always || status.rows > 0 || status.deleted > 0) resources.push(status);
+  }
+  const { generation, settings } = model;
+  const { lastStamp } = await readMeta(session, 'lastStamp');
+  const danglingLinks = await findDanglingLinks(session, model);
+  return { store, owner: settings.owner, generation, lastStamp, resources, danglingLinks };
+}
+
+async function resourceStatus(
+  session: Session,
+  model: StoreModel,
+  resource: string,
+): Promise<ResourceStatus> {
+  const { columnsTable, fields, resource: kind } = model.layout(resource);
+  const records = name(columnsTable);
+  const isOfIt = sql`resource = ${bind(resource)}`;
+  const isStamped = fields.some((field) => field.name === 'ModificationTimestamp');
+  const last = isStamped ? sql`(SELECT max("ModificationTimestamp") FROM ${records})` : sql`NULL`;
+  const orphans =
+    kind.parent === undefined ? sql`0` : sql`(SELECT count(*) FROM ${records} WHERE _visible = 0)`;
+  const [row] = await session.rows(sql`SELECT
+    (SELECT coalesce(sum(rows), 0) FROM plat_counters WHERE ${isOfIt}) AS rows, ${last} AS last,
+    (SELECT count(*) FROM plat_tombstones WHERE ${isOfIt}) AS deleted, ${orphans} AS orphans`);
+  return {
+    resource,
+    rows: Number(row?.rows),
+    lastModification: typeof row?.last === 'string' ? `${row.last}Z` : null,
+    deleted: Number(row?.deleted),
+    orphans: Number(row?.orphans),
+  };
+}
+
+async function findDanglingLinks(session: Session, model: StoreModel): Promise<StoreStatus['danglingLinks']> {
+  const { links, columnsTable } = model.layout('Property');
+  const found: { link: string; keys: number; listings: number }[] = [];
+  for (const { field, resource } of links) {
+    const target = name(model.layout(resource).columnsTable);
+    const link = sql`r.${name(field)}`;
+    const [row] = await session.rows(sql`SELECT count(DISTINCT ${link}) AS keys, count(*) AS listings
+      FROM ${name(columnsTable)} r
+      WHERE ${link} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${target} t WHERE t._key = ${link})`);
+    const keys = Number(row?.keys ?? 0);
+    if (keys > 0) found.push({ link: field, keys, listings: Number(row?.listings) });
+  }
+  return found;
+}
