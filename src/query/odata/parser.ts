@@ -909,7 +909,7 @@ const NAME = new RegExp(QUALIFIED, 'uy');
 const SYSTEM = new RegExp(`\\$${IDENTIFIER}`, 'uy');
 const AT = new RegExp(`@${QUALIFIED}(?:#${IDENTIFIER})?`, 'uy');
 const JSON_TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
-const SYMBOLS = '(),/:;=[]{}*-.';
+const SYMBOLS = '(),/:;=[]{}*.';
 
 /**
  * Reads the token after white space at an offset.
@@ -925,6 +925,7 @@ function readToken(source: OptionText, offset: number, splitTimes: boolean): Tok
     return { kind: 'literal', literal: { form: 'string', text: quoted.text }, start, end: quoted.end };
   }
   if (first === '"') return readJson(source, start);
+  if (SYMBOLS.includes(first)) return readSymbol(first, start);
   const literal = readBareLiteral(source, start, splitTimes);
   if (literal !== undefined) return { kind: 'literal', ...literal, start };
   const name = matchAt(NAME, text, start);
@@ -935,10 +936,18 @@ function readToken(source: OptionText, offset: number, splitTimes: boolean): Tok
   }
   const at = matchAt(AT, text, start);
   if (at !== undefined) return { kind: 'at', name: at.slice(1), start, end: start + at.length };
-  if (SYMBOLS.includes(first)) return { kind: 'symbol', symbol: first, start, end: start + 1 };
+  // A minus that begins no number.
+  if (first === '-') return readSymbol(first, start);
   const character = String.fromCodePoint(text.codePointAt(start) ?? 0);
   throw syntaxError(source, start, JSON.stringify(character), 'a name, a value or an operator');
 }
+
+const readSymbol = (symbol: string, start: number): Token => ({
+  kind: 'symbol',
+  symbol,
+  start,
+  end: start + 1,
+});
 
 function readName(source: OptionText, start: number, name: string): Token {
   const end = start + name.length;
