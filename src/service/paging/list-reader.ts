@@ -1,10 +1,10 @@
 import type { Page, RecordQuery } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
+import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
 import type { FilterIndex, ListName } from '../filter-index/cache.ts';
 import { findIds } from './find.ts';
 import { NO_ROWS, owned, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
-import { readOrderToken, tokenAfter } from './skip-token.ts';
 
 /** Ids beyond a page's own that are looked at, since the records of some may be gone. */
 const SPARE = 500;
@@ -59,15 +59,20 @@ async function startIn(
   index: FilterIndex,
   ordered: FilterIndex,
 ): Promise<number> {
-  if (token === undefined || token === '') return 0;
-  if (query.order.length === 0) return store.positionAfter(query.resource.name, ordered.ids, token);
-  const { row, list: known } = readOrderToken(token, query.order.length);
+  const after = readSkipToken(token, query.order);
+  if (after.kind === 'start') return 0;
+  if (after.kind === 'after-key') {
+    return store.positionAfter(query.resource.name, ordered.ids, after.key);
+  }
+  const { list: known, key, values } = after;
   if (known?.id === ordered.id) {
     if (known.position < 0 || known.position > ordered.ids.length) throw platError('skipTokenInvalid', {});
     return known.position;
   }
   // The list that the token is of is no longer kept: the place is found by the row's values.
-  return ordered.ids.length - (await store.count({ ...among(query, index.ids), after: row }, read));
+  return (
+    ordered.ids.length - (await store.count({ ...among(query, index.ids), after: { key, values } }, read))
+  );
 }
 
 /** Cuts a page; only as many ids travel to the reader as it needs. */

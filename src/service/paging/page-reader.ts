@@ -1,7 +1,7 @@
 import type { Position } from '../../compile/read.ts';
+import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
 import { readFromList } from './list-reader.ts';
 import { NO_ROWS, owned, type PageAnswer, type PageSource, type PageWish } from './page-wish.ts';
-import { orderPosition, readOrderToken, tokenAfter } from './skip-token.ts';
 
 const NO_INDEX = { state: 'none', age: 0 } as const;
 
@@ -26,7 +26,6 @@ async function readDirect({ store, read }: PageSource, wish: PageWish): Promise<
 }
 
 function positionOf({ query, skip, token }: PageWish): Position {
-  if (token === undefined || token === '') return skip > 0 ? { kind: 'offset', skip } : { kind: 'start' };
-  if (query.order.length === 0) return { kind: 'after-key', key: token };
-  return orderPosition(readOrderToken(token, query.order.length));
+  const after = readSkipToken(token, query.order);
+  return after.kind === 'start' && skip > 0 ? { kind: 'offset', skip } : after;
 }

@@ -3,9 +3,9 @@
  * the key gets when it reads the collection, so they tell nothing of a record or field that it may not see.
  */
 
-import type { Position } from '../../compile/read.ts';
 import { PlatError, platError } from '../../errors/index.ts';
 import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
+import { readSkipToken } from '../../query/skip-token.ts';
 import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
 import type { Lane } from '../../store/read-caller.ts';
 import { asking, signingFor } from '../context.ts';
@@ -50,8 +50,7 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
   exchange.timings.start('store');
   const started = performance.now();
   for (let more = limit > 0; more && ranges.length < MOST_RANGES && performance.now() - started < LONGEST; ) {
-    const position: Position =
-      token === undefined || token === '' ? { kind: 'start' } : { kind: 'after-key', key: token };
+    const position = readSkipToken(token, query.order);
     const asked = { query: { ...asking(session), resource: schema.resource }, position, limit, files };
     const range = await charged.ofNext(() =>
       digestRange(charged.store, { ...asked, expansions: query.expansions }, charged.read),
