@@ -1,5 +1,6 @@
 import { platError } from '../errors/index.ts';
 import { parseType } from './field-line.ts';
+import { BY_STAMP } from './load.ts';
 import type { Dictionary, Field, Lookup, Resource } from './types.ts';
 
 /** A resource of an operator's own, with all of its fields. */
@@ -84,5 +85,6 @@ function makeResource(
     fields: made,
     fieldAliases: new Map(),
     navigations: new Map(),
+    searchedBy: BY_STAMP,
   };
 }

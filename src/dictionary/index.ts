@@ -19,7 +19,6 @@ export type { ResourceDeclaration } from './declare-resources.ts';
 export { identifierOf, memberName, textsOfIdentifier } from './enumerations.ts';
 export * from './listing-parts.ts';
 export { makeLookup, standardDictionary } from './load.ts';
-export { ROOM_LABELS, UNIT_LABELS } from './native-labels.ts';
 export { FIRST_LINE, NATIVE_ALIASES } from './native-names.ts';
 export {
   CUSTOM_FIELDS,

@@ -6,9 +6,6 @@ import type { Dictionary, Field, Lookup, LookupValue, Navigation, ParentLink, Re
 
 const DATA = new URL('./data/', import.meta.url);
 
-/** Resources whose records name their parent by resource and key. */
-const NAMED_PARENTS = new Set(['Media', 'SocialMedia', 'HistoryTransactional', 'OtherPhone']);
-
 function readTable(name: string): string[] {
   const text = readFileSync(new URL(name, DATA), 'utf8');
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -32,12 +29,22 @@ export function makeLookup(name: string, closed: boolean, values: readonly Looku
   return { name, closed, values: new Map(values.map((entry) => [entry.value, entry])), spellings };
 }
 
-function parentOf(resource: string): ParentLink | undefined {
-  if (NAMED_PARENTS.has(resource)) {
+/** @param column `any` where records name their parent by resource and key */
+function parentOf(resource: string, column: string): ParentLink | undefined {
+  if (column === 'any') {
     return { kind: 'named', resourceField: 'ResourceName', keyField: 'ResourceRecordKey' };
   }
   if (PARTS_OF_LISTINGS.has(resource)) return { kind: 'fixed', resource: 'Property', keyField: 'ListingKey' };
   return undefined;
+}
+
+/** The usual index beside the key: replication asks for what changed. */
+export const BY_STAMP: readonly (readonly string[])[] = [['ModificationTimestamp']];
+
+/** Reads `City, ListPrice; PostalCode`. */
+function searchedBy(column: string): readonly (readonly string[])[] {
+  if (column === '') return BY_STAMP;
+  return column === '-' ? [] : column.split('; ').map((fields) => fields.split(', '));
 }
 
 function makeField(resource: string, line: FieldLine & { kind: 'field' }): Field {
@@ -62,7 +69,7 @@ export function loadStandardDictionary(): Dictionary {
   const keys = new Map(rows.map(([name = '', key = '']) => [name, key]));
   const closed = new Set<string>();
   const resources = new Map<string, Resource>();
-  for (const [name = '', key = '', published = '', otherNames = ''] of rows) {
+  for (const [name = '', key = '', published = '', otherNames = '', owner = '', indexes = ''] of rows) {
     const fields = new Map<string, Field>();
     const fieldAliases = new Map<string, string>();
     const navigations = new Map<string, Navigation>();
@@ -80,7 +87,7 @@ export function loadStandardDictionary(): Dictionary {
           break;
       }
     }
-    const parent = parentOf(name);
+    const parent = parentOf(name, owner);
     resources.set(name, {
       name,
       key,
@@ -89,6 +96,7 @@ export function loadStandardDictionary(): Dictionary {
       fields,
       fieldAliases,
       navigations,
+      searchedBy: searchedBy(indexes),
       ...(parent === undefined ? {} : { parent }),
     });
   }

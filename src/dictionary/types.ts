@@ -78,6 +78,11 @@ export interface Resource {
   /** Other spellings of a field that input and filters may use. */
   readonly fieldAliases: ReadonlyMap<string, string>;
   readonly navigations: ReadonlyMap<string, Navigation>;
+  /**
+   * What the resource is searched by beside its key: lists of fields, each an index as soon as its fields are in use.
+   * Fields that are compared for equality come first, so that an order by key behind them needs no sort.
+   */
+  readonly searchedBy: readonly (readonly string[])[];
   /** How a record of this resource names the record it is part of; absent for resources that stand alone. */
   readonly parent?: ParentLink;
 }

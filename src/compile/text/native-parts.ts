@@ -1,17 +1,21 @@
 /**
- * The sub-resources of a listing in the native interface (reference: native-v1, sub-resources), written once when
- * the record is stored. `Id` is the record's RESO key.
+ * The sub-resources of a listing in the native interface: the form of each, the text that is written by it when a record
+ * is stored, and the record that a replicator reads from such a text. A new sub-resource is a row in the dictionary's
+ * table (dictionary/data/listing-parts.ts) and its form here. Nothing here knows SQL.
  */
 import {
   type FieldValue,
   type FieldValues,
   type MediaKind,
   type NativePart,
-  ROOM_LABELS,
-  UNIT_LABELS,
+  rowOfPart,
+  standardDictionary,
 } from '../../dictionary/index.ts';
 import { clockTime, slashDate } from '../../records/local-time.ts';
+import { KIND_OF_CATEGORY } from '../../records/media.ts';
+import { isObject, type JsonObject } from '../../shared/json.ts';
 import { servedFile, URL_MARK } from './members.ts';
+import { videoHtml } from './video-html.ts';
 
 /** What a part is made of. */
 export interface PartSource {
@@ -31,7 +35,7 @@ export interface PartTexts {
   readonly nativePlan: string;
 }
 
-/** How a member of a part follows from the record, for whoever writes it or checks what was written. */
+/** How a member of a part follows from its record, for whoever writes it, checks what was written, or reads it. */
 export type PartMember =
   /** A text, or null. */
   | { readonly kind: 'text'; readonly field: string }
@@ -64,6 +68,8 @@ const constant = (value: string | null): PartMember => ({ kind: 'constant', valu
 const NAME = text('ShortDescription');
 const CAPTION = text('LongDescription');
 const ADDRESS: PartMember = { kind: 'address' };
+/** By its caption, a photo is known to be a floor plan. */
+const PLAN_CAPTION = 'Floor Plan';
 
 const photo = (caption: PartMember): PartForm => ({
   part: 'photos',
@@ -73,7 +79,7 @@ const photo = (caption: PartMember): PartForm => ({
 /** The forms of media; those of another kind are no part of a native listing. */
 export const MEDIA_FORMS: Readonly<Partial<Record<MediaKind, PartForm>>> = {
   photo: photo(CAPTION),
-  plan: photo(constant('Floor Plan')),
+  plan: photo(constant(PLAN_CAPTION)),
   video: {
     part: 'videos',
     members: {
@@ -99,13 +105,41 @@ export const PLAN_FORM: PartForm = {
     MediaType: text('MediaType'),
     GroupId: text('FloplanKey'),
     Type: { kind: 'list', field: 'FloplanImageType' },
-    Caption: constant('Floor Plan'),
+    Caption: constant(PLAN_CAPTION),
     Uri: ADDRESS,
     ModificationTimestamp: text('ModificationTimestamp'),
   },
 };
 
-/** The forms of what is no medium, by resource. */
+/** How rooms and units name their fields, in lists of one-member objects. */
+const ROOM_LABELS: ReadonlyMap<string, string> = new Map([
+  ['RoomType', 'Room Name'],
+  ['RoomLevel', 'Room Level'],
+  ['RoomDimensions', 'Room Dimensions'],
+  ['RoomLength', 'Room Length'],
+  ['RoomWidth', 'Room Width'],
+  ['RoomLengthWidthUnits', 'Room Length Width Units'],
+  ['RoomArea', 'Room Area'],
+  ['RoomAreaUnits', 'Room Area Units'],
+  ['RoomFeatures', 'Room Features'],
+  ['RoomDescription', 'Room Remarks'],
+]);
+
+const UNIT_LABELS: ReadonlyMap<string, string> = new Map([
+  ['UnitTypeType', 'Unit Name'],
+  ['UnitTypeBedsTotal', 'Unit Bedrooms'],
+  ['UnitTypeBathsTotal', 'Unit Bathrooms'],
+  ['UnitTypeUnitsTotal', 'Number Of Units'],
+  ['UnitTypeFurnished', 'Unit Furnished'],
+  ['UnitTypeGarageSpaces', 'Unit Garage Spaces'],
+  ['UnitTypeGarageAttachedYN', 'Unit Garage Attached'],
+  ['UnitTypeActualRent', 'Unit Actual Rent'],
+  ['UnitTypeProForma', 'Unit Pro Forma Rent'],
+  ['UnitTypeTotalRent', 'Unit Total Rent'],
+  ['UnitTypeDescription', 'Unit Remarks'],
+]);
+
+/** The forms of resources other than Media. */
 export const PART_FORMS: ReadonlyMap<string, PartForm> = new Map<string, PartForm>([
   ['PropertyRooms', { part: 'rooms', members: { Fields: { kind: 'named', labels: ROOM_LABELS } } }],
   ['PropertyUnitTypes', { part: 'units', members: { Fields: { kind: 'named', labels: UNIT_LABELS } } }],
@@ -164,6 +198,17 @@ export function partMembers(part: NativePart): readonly string[] {
   const own = forms.find((form) => form.part === part);
   const uris = part === 'photos' ? PHOTO_URIS : [];
   return ['Id', 'ResourceUri', ...Object.keys(own?.members ?? {}), ...uris];
+}
+
+/** The field of each member of a resource's parts, by which clients compare them and put them in order. */
+export function fieldsOfMembers(resource: string): ReadonlyMap<string, string> {
+  const form = PART_FORMS.get(resource);
+  return new Map(
+    (form === undefined ? [] : membersOf(form)).flatMap(([name, member]) => {
+      if (member.kind === 'day') return [[name, member.date] as const];
+      return member.kind === 'text' || member.kind === 'clock' ? [[name, member.field] as const] : [];
+    }),
+  );
 }
 
 type Member = FieldValue | readonly Record<string, FieldValue>[];
@@ -231,14 +276,17 @@ function memberOf(member: PartMember, { key, values, timeZone }: PartSource): Me
 /** How the categories of tours without a brand begin. */
 export const UNBRANDED = 'Unbranded';
 
+/** The beginning of the address of a listing. */
+export const LISTING_PATH = '/v1/listings/';
+
 /** The members by which a native listing begins. */
 export function nativeHead(key: string): string {
-  return `"Id":${JSON.stringify(key)},"ResourceUri":"/v1/listings/${encodeURIComponent(key)}"`;
+  return `"Id":${JSON.stringify(key)},"ResourceUri":"${LISTING_PATH}${encodeURIComponent(key)}"`;
 }
 
 function objectText(source: PartSource, form: PartForm): string {
   const { key, parent } = source;
-  const uri = `/v1/listings/${encodeURIComponent(parent)}/${form.part}/${encodeURIComponent(key)}`;
+  const uri = `${LISTING_PATH}${encodeURIComponent(parent)}/${form.part}/${encodeURIComponent(key)}`;
   let members = '';
   for (const [name, member] of membersOf(form)) {
     members += `,"${name}":${memberText(memberOf(member, source))}`;
@@ -261,3 +309,94 @@ function membersOf(form: PartForm): readonly (readonly [string, PartMember])[] {
 const memberText = (value: Member): string => (value === URL_MARK ? `"${URL_MARK}"` : JSON.stringify(value));
 
 const textOf = (value: FieldValue | undefined): string | null => (typeof value === 'string' ? value : null);
+
+/** The record that a given part is of, under the dictionary's names. A value that the part does not give is undefined. */
+export function recordOfPart(part: NativePart, given: JsonObject): JsonObject {
+  const { resource } = rowOfPart(part);
+  const { kind, form } = formOf(part, given);
+  const key = standardDictionary().resources.get(resource)?.key ?? 'Id';
+  return Object.fromEntries([
+    [key, given.Id],
+    ...(kind === undefined ? [] : [['MediaCategory', CATEGORY_OF.get(kind)]]),
+    ...(form === undefined ? [] : membersOf(form)).flatMap(([name, member]) => valuesOf(member, given[name])),
+    ...(part === 'photos' ? [['MediaURL', largestOf(given)]] : []),
+    ...(part === 'videos' ? videoValues(given) : []),
+  ]);
+}
+
+/** The category of each kind of media that the parts give. */
+const CATEGORY_OF: ReadonlyMap<MediaKind, string> = new Map(
+  [...KIND_OF_CATEGORY].toReversed().map(([category, kind]) => [kind, category]),
+);
+
+function formOf(
+  part: NativePart,
+  given: JsonObject,
+): { readonly kind?: MediaKind | undefined; readonly form: PartForm | undefined } {
+  const { resource, media } = rowOfPart(part);
+  if (media === undefined) return { form: PART_FORMS.get(resource) };
+  const kind = part === 'photos' && given.Caption === PLAN_CAPTION ? 'plan' : media[0];
+  if (part === PLAN_FORM.part) return { kind, form: PLAN_FORM };
+  return { kind, form: kind === undefined ? undefined : MEDIA_FORMS[kind] };
+}
+
+/** The values that a member gives of its record, each with the name of its field. */
+function valuesOf(member: PartMember, value: unknown): (readonly [string, unknown])[] {
+  switch (member.kind) {
+    case 'text':
+    case 'list':
+      return [[member.field, value]];
+    case 'flag':
+      return [[member.field, value === true ? true : undefined]];
+    case 'address':
+      return [['MediaURL', value]];
+    case 'branding':
+      return value === 'unbranded' ? [['MediaCategory', `${UNBRANDED} Virtual Tour`]] : [];
+    case 'day':
+      return [[member.date, dayOf(value)]];
+    case 'named':
+      return namedValues(member.labels, value);
+    case 'key':
+    case 'constant':
+    case 'privacy':
+    case 'clock':
+      return [];
+  }
+}
+
+/** The date of `7/4/2026`. Another text stays as it is, so that the record is quarantined and reported. */
+function dayOf(value: unknown): unknown {
+  const [, month = '', day = '', year] =
+    /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(typeof value === 'string' ? value : '') ?? [];
+  return year === undefined ? value : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+}
+
+/** `[{"Room Name":"Bedroom"}, …]`; labels that the dictionary does not have are left out. */
+function namedValues(labels: ReadonlyMap<string, string>, list: unknown): (readonly [string, unknown])[] {
+  const names = new Map([...labels].map(([name, shown]) => [shown, name]));
+  const entries = Array.isArray(list) ? list.filter(isObject).flatMap((each) => Object.entries(each)) : [];
+  return entries.flatMap(([shown, value]) => {
+    const name = names.get(shown);
+    return name === undefined ? [] : [[name, value] as const];
+  });
+}
+
+const LARGEST_FIRST = PHOTO_URIS.toReversed();
+
+/** The address of the largest rendition of a photo. */
+const largestOf = (given: JsonObject): unknown =>
+  LARGEST_FIRST.map((name) => given[name]).find((uri) => typeof uri === 'string');
+
+/** A video's HTML and type, where they are not what plat gives of a video that has none of its own. */
+function videoValues({
+  ObjectHtml: html,
+  Uri: uri,
+  Name: name,
+  Type: type,
+}: JsonObject): [string, unknown][] {
+  const derived = videoHtml(typeof uri === 'string' ? uri : '', typeof name === 'string' ? name : null);
+  return [
+    ['MediaHTML', html === derived ? undefined : html],
+    ['MediaType', type === 'branded' ? undefined : type],
+  ];
+}

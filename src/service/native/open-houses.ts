@@ -1,6 +1,6 @@
 /** `/v1/openhouses`: the open houses of all listings that the key sees, each with the key of its listing. */
 
-import { partMembers } from '../../compile/text/native-parts.ts';
+import { fieldsOfMembers, partMembers } from '../../compile/text/native-parts.ts';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { type NativeNames, resourceNames } from '../../query/native/names.ts';
@@ -27,15 +27,7 @@ export const OPEN_HOUSE_PARAMETERS: readonly ParameterName[] = [
 const PART = 'openhouses';
 const MEMBERS = [...partMembers(PART), 'ListingKey'];
 
-/** Fields by which the members of an open house are compared and put in order. */
-const FIELD_OF: ReadonlyMap<string, string> = new Map([
-  ['Comments', 'OpenHouseRemarks'],
-  ['Date', 'OpenHouseDate'],
-  ['EndTime', 'OpenHouseEndTime'],
-  ['OpenHouseEndTimestamp', 'OpenHouseEndTime'],
-  ['OpenHouseStartTimestamp', 'OpenHouseStartTime'],
-  ['StartTime', 'OpenHouseStartTime'],
-]);
+const FIELD_OF = fieldsOfMembers('OpenHouse');
 
 export async function openHouses(request: NativeExchange): Promise<Reply> {
   const { context, exchange, session, parameters } = request;

@@ -7,7 +7,6 @@ import type { Planner } from '../../compile/context.ts';
 import { all, column, compact, constantText, integer, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
 import { dormantFields, type StoreModel } from '../../compile/model.ts';
-import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import {
   type CheckedRow,
   columnNamed,
@@ -16,7 +15,8 @@ import {
   writtenHash,
   writtenKind,
   writtenTexts,
-} from './written.ts';
+} from '../../compile/text/written.ts';
+import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 
 /** Columns of plat's own that stand in both tables of a record. */
 export const SHARED = ['_id', '_system', '_visible', '_shown'] as const;

@@ -52,6 +52,7 @@ const property: Resource = {
   fields: new Map(FIELDS.map((field) => [field.name, field])),
   fieldAliases: new Map(),
   navigations: new Map(),
+  searchedBy: [],
 };
 
 const dictionary: Dictionary = {

@@ -1,5 +1,10 @@
 /** Finds out what a native server shows to this key: fields, masks, custom fields. */
-import { type Dictionary, REPLICA_STAMP, SPECIFIED_EXPANSIONS } from '../../../dictionary/index.ts';
+import {
+  type Dictionary,
+  PART_EXPANSIONS,
+  REPLICA_STAMP,
+  SPECIFIED_EXPANSIONS,
+} from '../../../dictionary/index.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { isTooLarge, RequestFailure } from '../../http/failure.ts';
@@ -40,8 +45,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     isPlat,
     children: 'expanded',
     expansions: [
-      ...SPECIFIED_EXPANSIONS,
-      ...(isPlat ? ['FloorPlans'] : []),
+      ...(isPlat ? PART_EXPANSIONS : SPECIFIED_EXPANSIONS),
       ...(customFields ? ['CustomFields'] : []),
     ],
     windowField: options.windowField ?? (isReplica ? REPLICA_STAMP : 'ModificationTimestamp'),

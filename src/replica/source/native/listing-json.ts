@@ -1,29 +1,20 @@
 /** Listings of the native interface under the dictionary's names, with their collections. It asks nobody. */
-import { videoHtml } from '../../../compile/text/video-html.ts';
-import { type Resource, ROOM_LABELS, UNIT_LABELS } from '../../../dictionary/index.ts';
+import { recordOfPart } from '../../../compile/text/native-parts.ts';
+import {
+  type NativePart,
+  PART_EXPANSIONS,
+  partOfExpansion,
+  type Resource,
+  rowOfPart,
+} from '../../../dictionary/index.ts';
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import { MASK } from '../source.ts';
 import { customValues, type NameOf } from './custom-fields.ts';
 
-/** An expansion of a listing: the collection that it belongs to, and how one of its records is mapped. */
-interface Expansion {
-  readonly collection: string;
-  readonly map: (part: JsonObject) => JsonObject;
-}
-
-const EXPANSIONS: ReadonlyMap<string, Expansion> = new Map([
-  ['Photos', { collection: 'Media', map: photo }],
-  ['FloorPlans', { collection: 'Media', map: floorPlan }],
-  ['Videos', { collection: 'Media', map: video }],
-  ['VirtualTours', { collection: 'Media', map: tour }],
-  ['Documents', { collection: 'Media', map: document }],
-  ['Rooms', { collection: 'Rooms', map: (part) => ({ RoomKey: part.Id, ...labelled(part, ROOM_LABELS) }) }],
-  [
-    'Units',
-    { collection: 'UnitTypes', map: (part) => ({ UnitTypeKey: part.Id, ...labelled(part, UNIT_LABELS) }) },
-  ],
-  ['OpenHouses', { collection: 'OpenHouses', map: openHouse }],
-]);
+/** The sub-resource of each expansion. */
+const PARTS: ReadonlyMap<string, NativePart> = new Map(
+  PART_EXPANSIONS.map((name) => [name, partOfExpansion(name)]),
+);
 
 /** From the native names of a resource's fields to those of the dictionary. */
 export const nativeToReso = (resource: Resource): ReadonlyMap<string, string> =>
@@ -46,8 +37,8 @@ export function listingJson(
   const masked: string[] = [];
   const collections = new Map<string, Members>();
   for (const [name, value] of Object.entries(fields)) {
-    const expansion = EXPANSIONS.get(name);
-    if (expansion !== undefined && Array.isArray(value)) addMembers(collections, expansion, value);
+    const part = PARTS.get(name);
+    if (part !== undefined && Array.isArray(value)) addMembers(collections, part, value);
     else if (value === MASK) masked.push(name);
     else json.set(names.get(name) ?? name, value);
   }
@@ -68,106 +59,21 @@ interface Members {
 }
 
 /** A floor plan is among the photos as well: the form that says more wins. */
-function addMembers(
-  collections: Map<string, Members>,
-  { collection, map }: Expansion,
-  parts: readonly unknown[],
-): void {
+function addMembers(collections: Map<string, Members>, part: NativePart, given: readonly unknown[]): void {
+  const { navigation: collection, media } = rowOfPart(part);
   const members = collections.get(collection) ?? { records: new Map<unknown, JsonObject>(), others: [] };
   const { records, others } = members;
   collections.set(collection, members);
-  for (const [index, part] of parts.entries()) {
-    if (!isObject(part)) {
-      others.push(part);
+  for (const [index, each] of given.entries()) {
+    if (!isObject(each)) {
+      others.push(each);
       continue;
     }
-    const mapped = Object.fromEntries(Object.entries(map(part)).filter(([, value]) => value !== undefined));
+    const record = Object.entries(recordOfPart(part, each)).filter(([, value]) => value !== undefined);
     // The interface gives media in their order, and no number for it.
-    const order = collection === 'Media' ? { Order: index } : {};
+    const order = media === undefined ? {} : { Order: index };
     // Records without a key are not one record.
-    const key = part.Id ?? part;
-    records.set(key, { ...order, ...records.get(key), ...mapped });
+    const key = each.Id ?? each;
+    records.set(key, { ...order, ...records.get(key), ...Object.fromEntries(record) });
   }
-}
-
-const PHOTO_URIS = 'UriLarge Uri2048 Uri1600 Uri1280 Uri1024 Uri800 Uri640 Uri300 UriThumb'.split(' ');
-
-function photo(part: JsonObject): JsonObject {
-  const isPlan = part.Caption === 'Floor Plan';
-  return {
-    MediaKey: part.Id,
-    MediaCategory: isPlan ? 'Floor Plan' : 'Photo',
-    MediaURL: PHOTO_URIS.map((name) => part[name]).find((uri) => typeof uri === 'string'),
-    ShortDescription: part.Name,
-    LongDescription: isPlan ? undefined : part.Caption,
-    PreferredPhotoYN: part.Primary === true ? true : undefined,
-  };
-}
-
-function floorPlan(part: JsonObject): JsonObject {
-  return {
-    MediaKey: part.Id,
-    MediaCategory: 'Floor Plan',
-    MediaURL: part.Uri,
-    MediaType: part.MediaType,
-    FloplanKey: part.GroupId,
-    FloplanImageType: part.Type,
-    ModificationTimestamp: part.ModificationTimestamp,
-  };
-}
-
-function video(part: JsonObject): JsonObject {
-  const { ObjectHtml: html, Uri: uri, Name: name } = part;
-  // HTML that any plat makes of the address and the name is not data.
-  const derived = videoHtml(typeof uri === 'string' ? uri : '', typeof name === 'string' ? name : null);
-  return {
-    MediaKey: part.Id,
-    MediaCategory: 'Video',
-    MediaURL: uri,
-    MediaHTML: html === derived ? undefined : html,
-    // The interface says `branded` of a video of which nothing is known.
-    MediaType: part.Type === 'branded' ? undefined : part.Type,
-    ShortDescription: name,
-    LongDescription: part.Caption,
-  };
-}
-
-function tour(part: JsonObject): JsonObject {
-  return {
-    MediaKey: part.Id,
-    MediaCategory: part.Type === 'unbranded' ? 'Unbranded Virtual Tour' : 'Branded Virtual Tour',
-    MediaURL: part.Uri,
-    ShortDescription: part.Name,
-  };
-}
-
-function document(part: JsonObject): JsonObject {
-  return { MediaKey: part.Id, MediaCategory: 'Document', MediaURL: part.Uri, ShortDescription: part.Name };
-}
-
-function openHouse(part: JsonObject): JsonObject {
-  const [, month = '', day = '', year] =
-    /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(typeof part.Date === 'string' ? part.Date : '') ?? [];
-  return {
-    OpenHouseKey: part.Id,
-    // A text that is not a date of the interface is passed on as it is, so that it is quarantined and reported.
-    OpenHouseDate:
-      year === undefined ? part.Date : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
-    OpenHouseStartTime: part.OpenHouseStartTimestamp,
-    OpenHouseEndTime: part.OpenHouseEndTimestamp,
-    OpenHouseRemarks: part.Comments,
-  };
-}
-
-/** `Fields: [{"Room Name":"Bedroom"}, …]` under the dictionary's names; labels that it does not have are left out. */
-function labelled(part: JsonObject, labels: ReadonlyMap<string, string>): JsonObject {
-  const names = new Map([...labels].map(([name, label]) => [label, name]));
-  const fields: unknown[] = Array.isArray(part.Fields) ? part.Fields : [];
-  const entries = fields.filter(isObject).flatMap((field) => Object.entries(field));
-  return Object.fromEntries(
-    entries.flatMap(([label, value]) => {
-      const name = names.get(label);
-      return name === undefined ? [] : [[name, value]];
-    }),
-  );
 }

@@ -4,41 +4,25 @@
  * null, or fails; it never says what the writer would not have written.
  */
 
-import type { Dialect } from '../../compile/dialect.ts';
-import {
-  all,
-  bind,
-  column,
-  concat,
-  constantText,
-  integer,
-  join,
-  type Sql,
-  sql,
-} from '../../compile/fragment.ts';
-import { ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
-import type { StoreModel } from '../../compile/model.ts';
-import {
-  absentText,
-  isAddress,
-  type NamedField,
-  type TextPlan,
-  textPlans,
-  URL_MARK,
-} from '../../compile/text/members.ts';
+import { type Field, MEDIA_KINDS } from '../../dictionary/index.ts';
+import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../../records/content-hash.ts';
+import { KIND_OF_CATEGORY } from '../../records/media.ts';
+import { stampsAsOwn } from '../../records/settings.ts';
+import type { Dialect } from '../dialect.ts';
+import { all, bind, column, concat, constantText, integer, join, type Sql, sql } from '../fragment.ts';
+import { ownColumn, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import { absentText, isAddress, type NamedField, type TextPlan, textPlans, URL_MARK } from './members.ts';
 import {
   endOf,
+  LISTING_PATH,
   MEDIA_FORMS,
   PART_FORMS,
   type PartForm,
   type PartMember,
   PLAN_FORM,
   UNBRANDED,
-} from '../../compile/text/native-parts.ts';
-import { type Field, MEDIA_KINDS } from '../../dictionary/index.ts';
-import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../../records/content-hash.ts';
-import { KIND_OF_CATEGORY } from '../../records/media.ts';
-import { stampsAsOwn } from '../../records/settings.ts';
+} from './native-parts.ts';
 
 /** A row of a resource, its columns under an alias, and the version of the profile that its texts were written with. */
 export interface CheckedRow {
@@ -136,7 +120,7 @@ function membersWithoutValues({ layout, ...row }: CheckedRow, { fields }: TextPl
 function nativeTexts(row: CheckedRow): (readonly [string, Sql])[] {
   const { resource } = row.layout;
   if (resource.name === 'Property') {
-    const path = sql`${constantText(',"ResourceUri":"/v1/listings/')} || ${inPath(row, '_key')} || '"'`;
+    const path = sql`${constantText(`,"ResourceUri":"${LISTING_PATH}`)} || ${inPath(row, '_key')} || '"'`;
     return [['native_head', sql`'"Id":' || ${keyJson(row)} || ${path}`]];
   }
   if (resource.parent === undefined) return [];
@@ -173,7 +157,11 @@ interface Told {
 function formText(row: CheckedRow, form: PartForm): Sql {
   const members = Object.entries(form.members).map(([name, member]) => ({ name, ...told(row, member) }));
   const parts = members.flatMap(({ name, json }) => [constantText(`,"${name}":`), json]);
-  const begin = concat([constantText('{"Id":'), keyJson(row), constantText(',"ResourceUri":"/v1/listings/')]);
+  const begin = concat([
+    constantText('{"Id":'),
+    keyJson(row),
+    constantText(`,"ResourceUri":"${LISTING_PATH}`),
+  ]);
   const path = sql`${inPath(row, '_parent')} || ${constantText(`/${form.part}/`)} || ${inPath(row, '_key')}`;
   const text = sql`${begin} || ${path} || ${concat([constantText('"'), ...parts, constantText(endOf(form))])}`;
   const known = members.flatMap(({ isKnown }) => isKnown ?? []);
