@@ -3,6 +3,7 @@
 import type { Field, FieldValue } from '../dictionary/index.ts';
 import { isAbsent } from '../records/parsed-record.ts';
 import { storedList } from '../records/stored-list.ts';
+import type { BoundValue } from './fragment.ts';
 
 /** What a column holds. An engine that has no truth values keeps them as 0 and 1. */
 export type ColumnKind = 'text' | 'number' | 'boolean';
@@ -29,6 +30,10 @@ export function encode(field: Field, value: FieldValue | undefined): string | nu
   if (typeof value === 'string') return field.type.kind === 'timestamp' ? value.slice(0, -1) : value;
   return typeof value === 'object' ? JSON.stringify(value) : value;
 }
+
+/** A value of a column as a driver gave it; null for what no column of plat holds. */
+export const cellOf = (raw: unknown): BoundValue =>
+  typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 
 /** The value of a field from its column; null where there is none. */
 export function decode(field: Field, raw: unknown): FieldValue {

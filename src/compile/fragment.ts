@@ -8,8 +8,11 @@ export type BoundValue = string | number | boolean | null;
 /** A value that is known only when an earlier statement of the same plan has run. */
 export type Slot = 'last-key' | 'ids' | 'limit';
 
+/** What stands in the place of a bound value until the engine binds it. */
+export type Unbound = { readonly slot: Slot } | { readonly texts: readonly string[] };
+
 interface Bound {
-  readonly bound: BoundValue | { readonly slot: Slot };
+  readonly bound: BoundValue | Unbound;
 }
 
 /** A piece of a statement. */
@@ -31,6 +34,9 @@ export function sql(strings: TemplateStringsArray, ...inner: readonly Sql[]): Sq
 }
 
 export const bind = (value: BoundValue): Sql => ({ parts: [{ bound: value }] });
+
+/** A list of texts, in the form that the engine's `oneOf` takes. */
+export const bindTexts = (texts: readonly string[]): Sql => ({ parts: [{ bound: { texts } }] });
 
 export const slot = (name: Slot): Sql => ({ parts: [{ bound: { slot: name } }] });
 
@@ -114,7 +120,7 @@ export function chain(conditions: readonly Sql[], operator: ' AND ' | ' OR '): S
 /** A statement as it is prepared, and what is bound to it. */
 export interface Statement {
   readonly text: string;
-  readonly values: readonly (BoundValue | { readonly slot: Slot })[];
+  readonly values: readonly (BoundValue | Unbound)[];
 }
 
 /** How an engine writes the n-th bound value, from 1. */

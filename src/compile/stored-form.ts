@@ -10,23 +10,20 @@ import type { StoredRow } from '../records/rows.ts';
 import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
 import { decode } from './column-value.ts';
 import type { Dialect } from './dialect.ts';
-import { all, name, render, sql } from './fragment.ts';
+import { all, column, compact, join, name, type Sql, sql } from './fragment.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
 
 /** How a write reads stored records, whichever engine holds them: what it compares, or the whole content. */
 export interface StoredForm {
   /** `SELECT … FROM … r` of what a write compares. */
-  readonly rows: string;
+  readonly rows: Sql;
   /** The same of the whole content. */
-  readonly contents: string;
+  readonly contents: Sql;
   row(raw: Readonly<Record<string, unknown>>): StoredRow;
   content(raw: Readonly<Record<string, unknown>>): FieldValues;
 }
 
-export function storedForm(
-  layout: ResourceLayout,
-  dialect: Pick<Dialect, 'sameSystem' | 'placeholder'>,
-): StoredForm {
+export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>): StoredForm {
   const { columnsTable, resource } = layout;
   const typed = typedFields(layout);
   // Fields that a write compares, so that it need not read the whole record.
@@ -40,13 +37,9 @@ export function storedForm(
   );
   const keys = resource.parent === undefined ? ['_key'] : ['_key', '_parent', '_parent_resource'];
   const own = ['_id', '_system', '_kind', '_hash', '_source', '_visible'];
-  const select = (
-    columns: readonly string[],
-    fields: readonly Field[],
-    others: readonly string[],
-  ): string => {
-    const named = [...columns, ...fields.map(({ name }) => name)].map((each) => `r."${each}"`);
-    return `SELECT ${[...named, ...others].join(', ')} FROM "${columnsTable}" r`;
+  const select = (columns: readonly string[], fields: readonly Field[], others: readonly Sql[]): Sql => {
+    const named = [...columns, ...fields.map((field) => field.name)].map((each) => column('r', each));
+    return compact(sql`SELECT ${join([...named, ...others], ', ')} FROM ${name(columnsTable)} r`);
   };
 
   const valuesOf = (fields: readonly Field[], raw: Readonly<Record<string, unknown>>): FieldValues => {
@@ -67,7 +60,7 @@ export function storedForm(
     rows: select(
       [...keys, ...own],
       watched,
-      isOneTable(layout) ? [] : [`${hasTexts(layout, dialect)} AS whole`],
+      isOneTable(layout) ? [] : [sql`${hasTexts(layout, dialect)} AS whole`],
     ),
     contents: select(keys, typed, []),
     row: (raw) => ({
@@ -88,11 +81,10 @@ export function storedForm(
 }
 
 /** 1 where the texts of a row under alias `r` lie under its key and number, which an index alone tells where it has both. */
-function hasTexts(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem' | 'placeholder'>): string {
+function hasTexts(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>): Sql {
   const same = dialect.sameSystem?.(layout, 't', 'r');
   const isIts = [sql`t._id = r._id`, sql`t._key = r._key`, ...(same === undefined ? [] : [same])];
-  const found = sql`CASE WHEN EXISTS (SELECT 1 FROM ${name(layout.textsTable)} t WHERE ${all(isIts)}) THEN 1 ELSE 0 END`;
-  return render(found, dialect.placeholder).text;
+  return sql`CASE WHEN EXISTS (SELECT 1 FROM ${name(layout.textsTable)} t WHERE ${all(isIts)}) THEN 1 ELSE 0 END`;
 }
 
 const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);

@@ -67,6 +67,7 @@ export const TOGETHER = {
     'store/clock.test.ts',
     'shared/fair-queue.test.ts',
     'store/new-day.test.ts',
+    'store/rows',
     'store/views.test.ts',
   ],
   /** Commands, which one process of plat runs for all of them. */

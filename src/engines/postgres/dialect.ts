@@ -2,6 +2,7 @@ import type { Dialect } from '../../compile/dialect.ts';
 import {
   type BoundValue,
   bind,
+  bindTexts,
   column,
   constantText,
   join,
@@ -32,7 +33,10 @@ const WHITE_SPACE = bind(
 /** The server takes the type of a value from the statement. A null takes that of its surroundings. */
 const placeholder: Placeholder = (position, value) => {
   if (value === null) return `$${position}`;
-  if (typeof value === 'object') return `$${position}::${value.slot === 'limit' ? 'bigint' : 'text'}`;
+  if (typeof value === 'object') {
+    if ('texts' in value) return `$${position}::text[]`;
+    return `$${position}::${value.slot === 'limit' ? 'bigint' : 'text'}`;
+  }
   switch (typeof value) {
     case 'string':
       return `$${position}::text`;
@@ -270,10 +274,6 @@ function inUrl(text: Sql): Sql {
   return sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.!~*''()-]' THEN ${text} ELSE (SELECT string_agg(${written}, '' ORDER BY n) FROM (${bytes}) q) END`;
 }
 
-/** The server's own notation of a list of texts. */
-const textArray = (texts: readonly string[]): string =>
-  `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
-
 export const postgresDialect: Dialect = {
   name: 'postgres',
   placeholder,
@@ -301,7 +301,7 @@ export const postgresDialect: Dialect = {
     );
     return sql`json_to_recordset(${objects}::json) AS ${name(alias)}(${join(typed, ', ')})`;
   },
-  oneOf: (value, texts) => sql`${value} = ANY(${bind(textArray(texts))}::text[])`,
+  oneOf: (value, texts) => sql`${value} = ANY(${bindTexts(texts)})`,
   noLimit: sql``,
   order: (value, descending) =>
     descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,

@@ -3,7 +3,7 @@ import type { Dialect } from '../../compile/dialect.ts';
 import { sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Asker } from '../../store/check/asker.ts';
-import { anyRows, bindings, type Connection, type Raw } from './connection.ts';
+import { anyRows, bindings, type Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 
 /** A list that is damaged has no members, so that rules can be evaluated for the rows beside it. */
@@ -13,7 +13,7 @@ const forgiving: Dialect = {
 };
 
 /** A connection, for checks. */
-export const askerOf = (connection: Connection, model: StoreModel): Asker<Raw> => ({
+export const askerOf = (connection: Connection, model: StoreModel): Asker<unknown> => ({
   planner: { dialect: forgiving, model },
   decode,
   rows: async (statement) => anyRows(connection, statement.text, bindings(statement)),

@@ -84,7 +84,7 @@ export const bindable = (value: BoundValue): string | number | null =>
 /** The values of a statement as the engine binds them. */
 export function bindings({ values }: Statement, slots: Slots = {}): (string | number | null)[] {
   return values.map((value) => {
-    const bound = typeof value === 'object' && value !== null ? (slots[value.slot] ?? null) : value;
-    return bindable(bound);
+    if (typeof value !== 'object' || value === null) return bindable(value);
+    return 'texts' in value ? JSON.stringify(value.texts) : bindable(slots[value.slot] ?? null);
   });
 }

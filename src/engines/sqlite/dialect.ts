@@ -2,6 +2,7 @@ import type { Dialect } from '../../compile/dialect.ts';
 import {
   type BoundValue,
   bind,
+  bindTexts,
   constantText,
   integer,
   join,
@@ -250,7 +251,7 @@ export const sqliteDialect: Dialect = {
     );
     return sql`(SELECT ${join(members, ', ')} FROM json_each(${objects})) AS ${name(alias)}`;
   },
-  oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bind(JSON.stringify(texts))}))`,
+  oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bindTexts(texts)}))`,
   noLimit: sql` LIMIT -1`,
   order: (value, descending) => (descending ? sql`${value} DESC` : value),
   call,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '../../store/clock.ts';
+import { systemClock } from '../../store/clock.ts';
 import { begin, type Transaction } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
@@ -18,27 +18,23 @@ export const LOCK_TIMEOUT = 2;
  */
 export async function underLock<T>(
   { database }: Connection,
-  { sleep }: Pick<Clock, 'sleep'>,
   work: () => Promise<T> | T,
   patience: number = PATIENCE,
 ): Promise<T> {
-  using transaction = await beginInTurn(database, sleep, patience);
+  using transaction = await beginInTurn(database, patience);
   const result = await work();
   transaction.commit();
   return result;
 }
 
-async function beginInTurn(
-  database: DatabaseSync,
-  sleep: Clock['sleep'],
-  patience: number,
-): Promise<Transaction> {
+async function beginInTurn(database: DatabaseSync, patience: number): Promise<Transaction> {
   for (const end = performance.now() + patience; ; ) {
     try {
       return begin(database, 'write');
     } catch (error) {
       if (!isBusy(error) || performance.now() > end) throw error;
     }
-    await sleep(PAUSE);
+    // Other processes take real time, whatever clock stamps.
+    await systemClock.sleep(PAUSE);
   }
 }

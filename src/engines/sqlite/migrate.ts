@@ -1,4 +1,3 @@
-import type { Clock } from '../../store/clock.ts';
 import { connect } from './connection.ts';
 import { LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { LOCK_TIMEOUT, underLock } from './lock.ts';
@@ -9,11 +8,11 @@ import { extendTables } from './tables.ts';
  * Brings the file of an older layout to this one, once, under the write lock: tables and indexes that came since are
  * made, the index of words with the words of all that is stored. An error leaves the file as it was.
  */
-export async function migrateStore(path: string, clock: Clock): Promise<void> {
+export async function migrateStore(path: string): Promise<void> {
   const connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 64 });
   const { database } = connection;
   try {
-    await underLock(connection, clock, () => {
+    await underLock(connection, () => {
       // Another process was faster.
       if (layoutOf(database) === LAYOUT_VERSION) return;
       const model = readModel(database);

@@ -2,8 +2,11 @@
 
 import { render, type Sql } from '../../compile/fragment.ts';
 import type { Session } from '../../store/session.ts';
-import { anyRows, bindings, type Connection } from './connection.ts';
+import type { WriteSession } from '../../store/write-session.ts';
+import { askerOf } from './asker.ts';
+import { anyRows, bindable, bindings, type Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
+import { indexWords } from './word-index.ts';
 
 export function sessionOn(connection: Connection): Session {
   const rendered = (statement: Sql) => render(statement, sqliteDialect.placeholder);
@@ -19,3 +22,20 @@ export function sessionOn(connection: Connection): Session {
     },
   };
 }
+
+/** The same for a connection that holds the write lock. */
+export const writeSessionOn = (connection: Connection): WriteSession => ({
+  ...sessionOn(connection),
+  async replace(table, _, columns, rows) {
+    const key = columns.includes('_parent') ? ['_parent', '_key'] : ['_key'];
+    const others = columns.filter((column) => !key.includes(column));
+    const statement = connection.prepare(
+      `INSERT INTO "${table}" (${columns.map((column) => `"${column}"`).join(', ')})
+       VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (${key.join(', ')})
+       DO UPDATE SET ${others.map((column) => `"${column}" = excluded."${column}"`).join(', ')}`,
+    );
+    for (const row of rows) statement.run(...row.map(bindable));
+  },
+  indexWords: async (layout, records) => indexWords(connection, layout, records),
+  asker: (model) => askerOf(connection, model),
+});

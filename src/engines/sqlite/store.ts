@@ -87,7 +87,7 @@ async function prepareFile({ path, create, onCreate }: SqliteStoreOptions, clock
   const found = inspect(path);
   if (found === 'store') return;
   if (found === 'older store') {
-    await migrateStore(path, clock);
+    await migrateStore(path);
     return;
   }
   if (create === undefined) {

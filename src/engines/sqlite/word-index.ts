@@ -3,7 +3,7 @@ import type { WordQuery } from '../../compile/dialect.ts';
 import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { wordsOf } from '../../compile/search.ts';
-import type { Field } from '../../dictionary/index.ts';
+import type { RecordTexts } from '../../store/write-session.ts';
 import type { Connection } from './connection.ts';
 
 /** Records with a table of texts are many and long, so their words are indexed (FTS5); others are looked through. */
@@ -102,24 +102,15 @@ function expression(query: WordQuery): string {
   }
 }
 
-/** Writes the words of a record. @param columns the values of the layout's typed columns, as they are stored */
-export type WordWriter = (id: number, key: string, columns: readonly unknown[]) => void;
-
-/** Keeps the index in the transaction of the records. @param fields the typed columns of the layout */
-export function wordWriter(
-  connection: Connection,
+/** Writes the words of records, in the transaction that stores them. */
+export function indexWords(
+  { prepare }: Connection,
   layout: ResourceLayout,
-  fields: readonly Field[],
-): WordWriter | undefined {
-  if (!isIndexed(layout)) return undefined;
-  const isText = fields.map(({ type }) => type.kind === 'string');
-  const insert = connection.prepare(
-    `INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words) VALUES (?, ?)`,
-  );
-  return (id, key, columns) => {
-    const texts = columns.filter((value, index) => isText[index] === true && typeof value === 'string');
-    insert.run(id, wordsOf([key, ...texts].join('\n')).join(' '));
-  };
+  records: Iterable<RecordTexts>,
+): void {
+  if (!isIndexed(layout)) return;
+  const insert = prepare(`INSERT OR REPLACE INTO "${tableOf(layout)}"(rowid, words) VALUES (?, ?)`);
+  for (const { id, texts } of records) insert.run(id, wordsOf(texts.join('\n')).join(' '));
 }
 
 /** A number that two lists of words hardly share, whatever their order of adding up. */

@@ -8,6 +8,7 @@ import { extendProfile, type Profile } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../../store/epoch.ts';
 import { givenIn } from '../../store/meta.ts';
+import { type StoreTransaction, storeTransaction } from '../../store/rows/transaction.ts';
 import type { Session } from '../../store/session.ts';
 import type { Attempt } from '../../store/write/batches.ts';
 import type { StampState } from '../../store/write/bring-back.ts';
@@ -21,10 +22,9 @@ import { sqliteDialect } from './dialect.ts';
 import { refusalIn } from './errors.ts';
 import { underLock } from './lock.ts';
 import { readMeta, readModel, readProfile, readTimes, writeMeta, writeProfile } from './meta.ts';
-import { sessionOn } from './session.ts';
+import { writeSessionOn } from './session.ts';
 import type { StoreClock } from './store-clock.ts';
 import { extendTables } from './tables.ts';
-import { sqliteTransaction } from './transaction.ts';
 import { recreateView } from './views.ts';
 
 /** The write side of a store: one connection, one transaction at a time. */
@@ -65,7 +65,7 @@ export class Writer {
       const started = this.limits.elapsed();
       if (readMeta(database).generation !== model.generation) return { kind: 'outdated' };
       const timestamps = this.#timestamps(allowed);
-      const transaction = sqliteTransaction(this.#connection, model, timestamps, source);
+      const transaction = this.#transaction(model, timestamps, source);
       const outcome = await inTime(transaction, publishing(work), this.#clock, this.limits, allowed, started);
       if (outcome.kind === 'done') this.#keep(timestamps);
       else database.exec('ROLLBACK');
@@ -75,8 +75,16 @@ export class Writer {
 
   /** Runs `work` under the write lock, and commits. */
   locked<T>(work: (session: Session) => Promise<T> | T, patience?: number): Promise<T> {
-    const session = sessionOn(this.#connection);
-    return underLock(this.#connection, this.#clock, () => work(session), patience);
+    const session = writeSessionOn(this.#connection);
+    return underLock(this.#connection, () => work(session), patience);
+  }
+
+  #transaction(
+    model: StoreModel,
+    timestamps: CommitTimestamps,
+    source: string | null = null,
+  ): StoreTransaction {
+    return storeTransaction(writeSessionOn(this.#connection), model, timestamps, source);
   }
 
   #timestamps(wish: TimeWish = {}): CommitTimestamps {
@@ -127,7 +135,7 @@ export class Writer {
       writeMeta(database, { generation: model.generation, settings, day });
       writeProfile(database, profile);
       await this.applyModel(model);
-      const renewed = sqliteTransaction(this.#connection, model, this.#timestamps(), null);
+      const renewed = this.#transaction(model, this.#timestamps());
       for (const resource of outdatedTexts(current, model)) await renewed.renew(resource);
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
         await this.#judge(model, () => true);
@@ -181,7 +189,7 @@ export class Writer {
     const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
     for (const layout of layouts) extendTables(database, layout);
     for (const layout of layouts) recreateView(database, model, layout);
-    await this.publish(sessionOn(this.#connection), model);
+    await this.publish(writeSessionOn(this.#connection), model);
   }
 
   #judgeForDay(model: StoreModel): Promise<void> {
@@ -189,8 +197,8 @@ export class Writer {
   }
 
   async #judge(model: StoreModel, concerns: (resource: string) => boolean): Promise<void> {
-    const transaction = sqliteTransaction(this.#connection, model, this.#unstamped(), null);
-    transaction.judge(concerns);
+    const transaction = this.#transaction(model, this.#unstamped());
+    await transaction.updateVisibility(concerns);
     const changed = await transaction.valuesChanged();
     if (changed.length === 0) return;
     // A timestamp is taken only where something is published: the clock may be one that none can be taken of.
@@ -212,7 +220,7 @@ export class Writer {
       const { text, values } = render(counting, sqliteDialect.placeholder);
       this.#connection.prepare(text).run(...bindings({ text, values }));
     }
-    await this.publish(sessionOn(this.#connection), model);
+    await this.publish(writeSessionOn(this.#connection), model);
     writeMeta(database, { countingRules: rules });
   }
 
@@ -224,7 +232,7 @@ export class Writer {
   /** Inside a transaction: what is stamped, until the clock has come there. */
   async #stamped(model: StoreModel, work: (transaction: WriteTransaction) => Promise<void>): Promise<void> {
     const timestamps = this.#timestamps();
-    await work(sqliteTransaction(this.#connection, model, timestamps, null));
+    await work(this.#transaction(model, timestamps));
     writeMeta(this.#connection.database, givenIn(timestamps));
     await reach(this.#clock, timestamps);
   }

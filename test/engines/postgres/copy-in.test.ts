@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Pool } from 'pg';
+import type { BoundValue } from '../../../src/compile/fragment.ts';
 import { withSession } from '../../../src/engines/postgres/connection/session.ts';
-import { type Cell, copyIn } from '../../../src/engines/postgres/writing/copy-in.ts';
+import { copyIn } from '../../../src/engines/postgres/writing/copy-in.ts';
 import { postgresServer } from '../../support/postgres-server.ts';
 
 const server = await postgresServer();
@@ -12,7 +13,7 @@ after(() => pool.end());
 /** More rows than are sent at once. */
 const MANY = 30_000;
 
-function* rowsOf(cellsOf: (index: number) => readonly Cell[]): Iterable<readonly Cell[]> {
+function* rowsOf(cellsOf: (index: number) => readonly BoundValue[]): Iterable<readonly BoundValue[]> {
   for (let index = 0; index < MANY; index++) yield cellsOf(index);
 }
 

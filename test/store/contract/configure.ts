@@ -99,6 +99,20 @@ export function configureContract(engine: Engine): void {
     ]);
   });
 
+  test('a value of a field that is no longer declared goes with a photo to another listing', async (t) => {
+    const note = { ...PLOW, resource: 'Media', name: 'Winter_Note', label: 'Note' };
+    const world = await makeWorld(engine, t, { settings: custom(note) });
+    const noted = photo('M1', { Winter_Note: 'Snow' });
+    await world.write('Property', listing('A', { Media: [noted, photo('M2')] }), listing('B'));
+    await change(world, custom());
+    await world.write('Property', listing('B', { Media: [photo('M1', { Order: 2 })] }));
+    await change(world, custom(note));
+    assert.deepEqual(await world.rows('Media', '$select=MediaKey,ResourceRecordKey,Winter_Note'), [
+      { MediaKey: 'M1', ResourceRecordKey: 'B', Winter_Note: 'Snow' },
+      { MediaKey: 'M2', ResourceRecordKey: 'A', Winter_Note: null },
+    ]);
+  });
+
   test('a custom field with data does not become another type, but may hold more', async (t) => {
     const world = await makeWorld(engine, t, { settings: custom(PLOW) });
     await world.write('Property', listing('A', { Winter_Plow: 'City' }));

@@ -177,9 +177,13 @@ export async function allow({ run, watch }: ServerSession, milliseconds: number)
 const NO_CHARACTER = '\u{10ffff}';
 
 /** The values of a statement as the engine binds them. */
-export function bindings({ values }: Statement, slots: Slots = {}): BoundValue[] {
+export function bindings({ values }: Statement, slots: Slots = {}): (BoundValue | readonly string[])[] {
   return values.map((value) => {
-    const bound = typeof value === 'object' && value !== null ? (slots[value.slot] ?? null) : value;
-    return typeof bound === 'string' && bound.includes('\0') ? bound.replaceAll('\0', NO_CHARACTER) : bound;
+    if (typeof value !== 'object' || value === null) return storable(value);
+    return 'texts' in value ? value.texts.map(withoutNul) : storable(slots[value.slot] ?? null);
   });
 }
+
+const withoutNul = (text: string): string =>
+  text.includes('\0') ? text.replaceAll('\0', NO_CHARACTER) : text;
+const storable = (value: BoundValue): BoundValue => (typeof value === 'string' ? withoutNul(value) : value);

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
+import { cellOf } from '../../../compile/column-value.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import { DUMPED_TABLES, type DumpedRows, type StoreDump } from '../../../store/dump.ts';
 import { type Columns, OWN_META } from '../../../store/raw-tables.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { readColumns } from '../making/columns.ts';
 import { readModel } from '../meta.ts';
-import { cellOf } from '../writing/copy-in.ts';
 
 /** Rows that come at once. */
 const ROWS = 500;

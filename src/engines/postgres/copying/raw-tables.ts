@@ -11,6 +11,8 @@ import {
   type RawTarget,
   tableKeys,
 } from '../../../store/raw-tables.ts';
+import { Counters } from '../../../store/rows/counters.ts';
+import { alignSystems } from '../../../store/rows/visibility.ts';
 import type { PartitionField } from '../../../store/store.ts';
 import { type PostgresAddress, postgresAddress } from '../connection/address.ts';
 import { connectPool } from '../connection/connect.ts';
@@ -29,8 +31,7 @@ import { makePartitions, readSystems, systemsAtOnce } from '../making/partitions
 import { recreateView } from '../making/views.ts';
 import { readModel } from '../meta.ts';
 import { copyIn } from '../writing/copy-in.ts';
-import { counters } from '../writing/counters.ts';
-import { alignSystems } from './align-systems.ts';
+import { writeSessionOn } from '../writing/write-session.ts';
 
 /**
  * The tables of the store in a schema; the schema is made where there is none.
@@ -106,7 +107,12 @@ function target(
           await recreateView(session, model, layout, columns.get(layout.viewName) ?? []);
         }
         if ((await readSystems(session)) !== undefined) {
-          await alignSystems({ session, model, counters: counters(session), source: null });
+          await alignSystems({
+            session: writeSessionOn(session),
+            model,
+            counters: new Counters(session),
+            source: null,
+          });
         }
         await writeMeta(session, CURRENT_LAYOUT);
       }),

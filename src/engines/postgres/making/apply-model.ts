@@ -1,9 +1,10 @@
 import type { StoreModel } from '../../../compile/model.ts';
 import { givenIn, writeMeta } from '../../../store/meta.ts';
+import { storeTransaction } from '../../../store/rows/transaction.ts';
 import type { CommitTimestamps } from '../../../store/write/commit-timestamps.ts';
 import { publishDictionary } from '../../../store/write/publish-dictionary.ts';
 import type { ServerSession } from '../connection/session.ts';
-import { postgresTransaction } from '../writing/transaction.ts';
+import { writeSessionOn } from '../writing/write-session.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
 import { recreateView } from './views.ts';
 
@@ -19,6 +20,6 @@ export async function applyModel(
   for (const layout of layouts) {
     await recreateView(session, model, layout, catalog.columns.get(layout.viewName) ?? []);
   }
-  await publishDictionary(postgresTransaction(session, model, timestamps, null));
+  await publishDictionary(storeTransaction(writeSessionOn(session), model, timestamps, null));
   await writeMeta(session, givenIn(timestamps));
 }

@@ -1,16 +1,10 @@
 import type { Connection, Submittable } from 'pg';
+import type { BoundValue } from '../../../compile/fragment.ts';
 import type { ServerSession } from '../connection/session.ts';
-
-/** A value as COPY takes it. */
-export type Cell = string | number | boolean | null;
-
-/** A value as the driver gave it. */
-export const cellOf = (raw: unknown): Cell =>
-  typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 
 const SPECIAL = /[\\\n\r\t]/;
 
-function cellText(value: Cell): string {
+function cellText(value: BoundValue): string {
   if (value === null) return '\\N';
   if (typeof value === 'boolean') return value ? 't' : 'f';
   if (typeof value === 'number') return String(value);
@@ -41,7 +35,7 @@ export function copyIn(
   session: ServerSession,
   table: string,
   columns: readonly string[],
-  rows: Iterable<readonly Cell[]>,
+  rows: Iterable<readonly BoundValue[]>,
 ): Promise<void> {
   const names = columns.map((name) => `"${name}"`).join(', ');
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -53,14 +47,14 @@ export function copyIn(
 /** A statement whose data follow when the server asks for them; the driver calls its handlers. */
 class Copy implements Submittable {
   readonly #text: string;
-  readonly #rows: Iterator<readonly Cell[]>;
+  readonly #rows: Iterator<readonly BoundValue[]>;
   readonly #resolve: () => void;
   readonly #reject: (error: unknown) => void;
   #isOver = false;
 
   constructor(
     text: string,
-    rows: Iterator<readonly Cell[]>,
+    rows: Iterator<readonly BoundValue[]>,
     resolve: () => void,
     reject: (error: unknown) => void,
   ) {

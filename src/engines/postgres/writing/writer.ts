@@ -8,6 +8,7 @@ import { extendProfile, type Profile } from '../../../records/profile.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../../../store/epoch.ts';
 import { givenIn, readMeta, readProfile, writeMeta, writeProfile } from '../../../store/meta.ts';
+import { storeTransaction } from '../../../store/rows/transaction.ts';
 import type { Attempt } from '../../../store/write/batches.ts';
 import type { StampState } from '../../../store/write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from '../../../store/write/change-settings.ts';
@@ -20,11 +21,11 @@ import { refusalIn } from '../connection/errors.ts';
 import { allow, bindings, type ServerSession, withSession } from '../connection/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { applyModel } from '../making/apply-model.ts';
-import { makePartitions, NewSystems, placing, systemsAtOnce } from '../making/partitions.ts';
+import { makePartitions, NewSystems, systemsAtOnce } from '../making/partitions.ts';
 import { keepPromise, readModel, readStoredModel } from '../meta.ts';
 import { Undo, underLock } from './lock.ts';
 import { readState, type StampClock } from './stamp-clock.ts';
-import { postgresTransaction } from './transaction.ts';
+import { writeSessionOn } from './write-session.ts';
 
 /** The write side of a store: one transaction at a time, in all processes together. */
 export class Writer {
@@ -95,8 +96,8 @@ export class Writer {
         { ...state, given: (await readMeta(session, 'given')).given },
         allowed,
       );
-      const place = state.isPartitioned ? placing(session) : undefined;
-      const transaction = postgresTransaction(session, model, timestamps, source, place);
+      const own = writeSessionOn(session, state.isPartitioned);
+      const transaction = storeTransaction(own, model, timestamps, source);
       const outcome = await inTime(transaction, publishing(work), this.#clock, this.limits, allowed, started);
       if (outcome.kind === 'too-long') return new Undo<Attempt<T>>(outcome);
       const clockReading = this.#clock.toKeep();
@@ -137,7 +138,7 @@ export class Writer {
       const timestamps = new CommitTimestamps({ ...state, given: (await readMeta(session, 'given')).given });
       await applyModel(session, model, timestamps);
       await reach(this.#clock, timestamps);
-      const renewed = postgresTransaction(session, model, timestamps, null);
+      const renewed = storeTransaction(writeSessionOn(session), model, timestamps, null);
       for (const resource of outdatedTexts(current, model)) await renewed.renew(resource);
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
         await this.#judge(session, model, () => true);
@@ -202,13 +203,13 @@ export class Writer {
     const state = await readState(session, this.#clock);
     const given = (await readMeta(session, 'given')).given;
     const unstamped = new CommitTimestamps({ ...state, given, jump: 0 });
-    const transaction = postgresTransaction(session, model, unstamped, null);
-    await transaction.judge(concerns);
+    const transaction = storeTransaction(writeSessionOn(session), model, unstamped, null);
+    await transaction.updateVisibility(concerns);
     const changed = await transaction.valuesChanged();
     if (changed.length === 0) return;
     // A timestamp is taken only where something is published: the clock may be one that none can be taken of.
     const timestamps = new CommitTimestamps({ ...state, given });
-    await publishValues(postgresTransaction(session, model, timestamps, null), changed);
+    await publishValues(storeTransaction(writeSessionOn(session), model, timestamps, null), changed);
     await writeMeta(session, givenIn(timestamps));
     await reach(this.#clock, timestamps);
   }
@@ -239,7 +240,7 @@ export class Writer {
   async publish(session: ServerSession, model: StoreModel): Promise<void> {
     const state = await readState(session, this.#clock);
     const timestamps = new CommitTimestamps({ ...state, given: (await readMeta(session, 'given')).given });
-    await publishDictionary(postgresTransaction(session, model, timestamps, null));
+    await publishDictionary(storeTransaction(writeSessionOn(session), model, timestamps, null));
     await writeMeta(session, { ...givenIn(timestamps), changes: state.changes + 1 });
     await reach(this.#clock, timestamps);
   }

@@ -1,38 +1,34 @@
-import { encode } from '../../../compile/column-value.ts';
-import { isOneTable, type ResourceLayout, typedFields } from '../../../compile/layout/index.ts';
-import {
-  newestStampField,
-  stampTextColumns,
-  tellsStampsElsewhere,
-} from '../../../compile/text/text-columns.ts';
-import type { RowToRestamp } from '../../../records/rows.ts';
-import { isStamp } from '../../../records/stamps.ts';
-import type { ServerSession } from '../connection/session.ts';
+/** Writes new timestamps, and the texts that carry them, of records whose content stays as it is. */
+
+import { encode } from '../../compile/column-value.ts';
+import { bind, integer, join, name, sql } from '../../compile/fragment.ts';
+import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
+import { newestStampField, stampTextColumns, tellsStampsElsewhere } from '../../compile/text/text-columns.ts';
+import type { RowToRestamp } from '../../records/rows.ts';
+import { isStamp } from '../../records/stamps.ts';
+import type { Session } from '../session.ts';
 import type { RowPutter } from './put-rows.ts';
 import type { StoredRows } from './stored-rows.ts';
 
 /** Profiles count from 1. */
 const FIRST_VERSION = 1;
-
 /** Records whose texts are written anew at once. */
 const RENEWED_AT_ONCE = 1000;
 
-/** Writes stamps, and texts, of records whose content stays. */
 export interface Restamper {
   restamp(rows: readonly RowToRestamp[]): Promise<void>;
-  /** Writes the texts of every record anew. */
+  /** Writes the texts of every record anew, after a change of what stands in them. */
   renew(): Promise<void>;
 }
 
 export function restamper(
-  session: ServerSession,
+  { dialect, rows: query, run }: Session,
   layout: ResourceLayout,
   stored: StoredRows,
   { put }: RowPutter,
 ): Restamper {
   const { columnsTable, textsTable } = layout;
   const isWhole = tellsStampsElsewhere(layout);
-
   return {
     async restamp(rows) {
       if (rows.length === 0) return;
@@ -52,14 +48,12 @@ export function restamper(
     },
   };
 
-  /** Records whose texts were written before the newest of the fields beside the stamps came into use. */
+  /** Records whose texts were written before the newest of the fields beside the timestamps came into use. */
   async function outdatedKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
     const newest = newestStampField(layout);
     if (newest <= FIRST_VERSION) return new Set();
-    const rows = await session.rows(
-      `SELECT _key FROM "${textsTable}" WHERE _key = ANY($1::text[]) AND _profile < $2::integer`,
-      [keys, newest],
-    );
+    const rows = await query(sql`SELECT _key FROM ${name(textsTable)}
+      WHERE ${dialect.oneOf(sql`_key`, keys)} AND _profile < ${integer(newest)}`);
     return new Set(rows.map((row) => String(row._key)));
   }
 
@@ -88,20 +82,17 @@ export function restamper(
         ...texts.columns.map((column, index) => [column, ready[index] ?? ''] as const),
       ]);
     });
-    const list = JSON.stringify(given);
-    const stampNames = stamps.map(({ name }) => name);
-    await update(columnsTable, one ? [...stampNames, ...texts.columns] : stampNames, list);
-    if (!one) await update(textsTable, texts.columns, list);
+    const stampNames = stamps.map((field) => field.name);
+    await update(columnsTable, one ? [...stampNames, ...texts.columns] : stampNames, given);
+    if (!one) await update(textsTable, texts.columns, given);
   }
 
-  /** @param list JSON objects with a key, and a text for each of the columns */
-  async function update(table: string, columns: readonly string[], list: string): Promise<void> {
+  /** @param given objects with a key, and a text for each of the columns */
+  async function update(table: string, columns: readonly string[], given: readonly object[]): Promise<void> {
     if (columns.length === 0) return;
-    const set = columns.map((name) => `"${name}" = v."${name}"`).join(', ');
-    const given = ['_key', ...columns].map((name) => `"${name}" text`).join(', ');
-    await session.run(
-      `UPDATE "${table}" t SET ${set} FROM json_to_recordset($1) AS v(${given}) WHERE t._key = v._key`,
-      [list],
-    );
+    const kinds = new Map(['_key', ...columns].map((each) => [each, 'text'] as const));
+    const set = columns.map((each) => sql`${name(each)} = v.${name(each)}`);
+    await run(sql`UPDATE ${name(table)} AS t SET ${join(set, ', ')}
+      FROM ${dialect.rowsOf(bind(JSON.stringify(given)), 'v', kinds)} WHERE t._key = v._key`);
   }
 }

@@ -1,0 +1,190 @@
+/**
+ * Stores the rows of one resource and deletes them. A row is replaced as a whole, under its number; every column and ready
+ * text of a row is written here.
+ */
+import { cellOf, decode, encode } from '../../compile/column-value.ts';
+import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
+import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
+import { dormantFields } from '../../compile/model.ts';
+import { placeOf, textColumns } from '../../compile/text/text-columns.ts';
+import { type CountedRow, countedFields, countValues } from '../../compile/values-in-use.ts';
+import type { Field } from '../../dictionary/index.ts';
+import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import type { Row } from '../session.ts';
+import type { RecordTexts } from '../write-session.ts';
+import { NOTHING_TORN, type Settled, settle, textsInTheWay } from './settle-rows.ts';
+import { removeTombstones } from './tombstones.ts';
+import { updateChildren, type Visibility, visibilityOf } from './visibility.ts';
+import { textOf, type WriteContext } from './write-context.ts';
+
+/** A stored row that is replaced or deleted. */
+interface Standing extends CountedRow {
+  /** Values of columns whose fields are no longer declared, which a row keeps as long as it is stored. */
+  readonly dormant: readonly BoundValue[];
+}
+
+/** A row that is about to be inserted. */
+interface Placed {
+  readonly row: RowToPut;
+  readonly id: number;
+  readonly visibility: Visibility;
+  /** The row that it replaces. */
+  readonly before: Standing | undefined;
+}
+
+export interface RowPutter {
+  put(rows: readonly RowToPut[]): Promise<void>;
+  take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Standing>>;
+}
+
+export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPutter {
+  const { session, counters, model } = context;
+  const { columnsTable, textsTable, resource } = layout;
+  const { dialect } = session;
+  const one = isOneTable(layout);
+  const child = resource.parent !== undefined;
+  const typed = typedFields(layout);
+  const dormant = dormantFields(model, resource);
+  const nothingDormant = dormant.map(() => null);
+  const links = layout.links.map(({ field }) => field);
+  const texts = textColumns(model, layout);
+  const evaluate = visibilityOf(context, layout);
+  const columns = [
+    ...(child ? ['_key', '_parent', '_parent_resource'] : ['_key']),
+    ...['_id', '_system', '_visible', '_shown', '_kind', '_rank', '_file', '_hash', '_audience', '_source'],
+    ...typed.map((field) => field.name),
+    ...dormant,
+    ...(one ? texts.columns : []),
+  ];
+  const counted = countedFields(model, layout).map(({ field }) => field.name);
+  const compared = join(['_key', '_visible', '_shown', '_system', ...dormant, ...counted].map(name), ', ');
+  const searched = typed.filter(({ type }) => type.kind === 'string');
+
+  return { put, take };
+
+  async function put(rows: readonly RowToPut[]): Promise<void> {
+    if (rows.length === 0) return;
+    const placed = await place(rows);
+    const moved: string[] = [];
+    for (const { row, visibility, before } of placed) {
+      const { visible } = visibility;
+      if (before !== undefined) countValues(model, layout, before, counters, -1);
+      const read = ({ name }: Field) => row.values[name];
+      countValues(model, layout, { ...visibility, system: row.system, read }, counters, 1);
+      if (before?.visible === visible && before.system === row.system) continue;
+      moved.push(row.key);
+      if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
+      counters.add(resource.name, visible, row.system, 1);
+    }
+    await session.replace(columnsTable, storedKeys(rows), columns, columnRows(placed));
+    if (!one) {
+      const others = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...texts.columns];
+      // Under the key of a new record may be texts whose columns were lost to damage.
+      const keys = rows.map(({ key }) => key);
+      await session.replace(textsTable, keys, others, textRows(placed));
+    }
+    await session.indexWords?.(layout, searchedTexts(placed));
+    const fresh = rows.filter(({ stored }) => stored === undefined).map(({ key }) => key);
+    await removeTombstones(session, resource.name, fresh);
+    await updateChildren(context, resource.name, moved);
+    await counters.flush();
+  }
+
+  async function place(rows: readonly RowToPut[]): Promise<Placed[]> {
+    const visibility = await evaluate(rows);
+    const settled = await settleTorn(rows.flatMap((row) => row.stored ?? []));
+    const before = await standing(storedKeys(rows));
+    // The parent may be part of the primary key.
+    const moved = rows.filter(({ stored, parent }) => stored !== undefined && stored.parent !== parent);
+    await deleteRows(columnsTable, storedKeys(moved));
+    const idOf = (row: RowToPut): number | undefined =>
+      row.stored?.isTorn === true ? settled.ids.get(row.key) : row.stored?.id;
+    const nextId = await takeIds(rows.filter((row) => idOf(row) === undefined).length);
+    return rows.map((row, index) => ({
+      row,
+      id: idOf(row) ?? nextId(),
+      visibility: visibility[index] ?? { visible: 0, shown: 0 },
+      before: before.get(row.key),
+    }));
+  }
+
+  function* columnRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
+    for (const { row, id, visibility, before } of placed) {
+      const { rank, file } = placeOf(row);
+      const source = context.source ?? row.stored?.source ?? null;
+      const values: BoundValue[] = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
+      values.push(id, row.system, visibility.visible, visibility.shown, row.kind, rank, file, row.hash);
+      values.push(row.audience ?? null, source);
+      for (const field of typed) values.push(encode(field, row.values[field.name]));
+      values.push(...(before?.dormant ?? nothingDormant));
+      if (one) values.push(...texts.values(row));
+      yield values;
+    }
+  }
+
+  /** The texts of listings have a table of their own, which also carries the links to their agents. */
+  function* textRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
+    for (const { row, id, visibility } of placed) {
+      const linked = links.map((link) => textOf(row.values[link]));
+      yield [row.key, id, row.system, visibility.visible, visibility.shown, ...linked, ...texts.values(row)];
+    }
+  }
+
+  function* searchedTexts(placed: readonly Placed[]): Iterable<RecordTexts> {
+    for (const { row, id } of placed) {
+      const found = searched.map((field) => encode(field, row.values[field.name]));
+      yield { id, texts: [row.key, ...found.filter((text) => typeof text === 'string')] };
+    }
+  }
+
+  async function take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Standing>> {
+    await settleTorn(rows);
+    const keys = rows.map(({ key }) => key);
+    const gone = await standing(keys);
+    for (const row of gone.values()) countValues(model, layout, row, counters, -1);
+    await deleteRows(columnsTable, keys);
+    if (!one) await deleteRows(textsTable, keys);
+    return gone;
+  }
+
+  /** Removes the texts that are in the way of torn rows. */
+  async function settleTorn(rows: readonly StoredRow[]): Promise<Settled> {
+    const torn = rows.filter(({ isTorn }) => isTorn === true);
+    if (torn.length === 0) return NOTHING_TORN;
+    const settled = settle(torn, await session.rows(textsInTheWay(dialect, layout, torn)));
+    await deleteRows(textsTable, settled.gone);
+    return settled;
+  }
+
+  /** How stored rows are counted now: a change of a parent may have moved them since they were found. */
+  async function standing(keys: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+    if (keys.length === 0) return new Map();
+    const rows = await session.rows(
+      sql`SELECT ${compared} FROM ${name(columnsTable)} WHERE ${dialect.oneOf(sql`_key`, keys)}`,
+    );
+    const standingOf = (row: Row): Standing => ({
+      visible: Number(row._visible),
+      shown: Number(row._shown),
+      system: textOf(row._system),
+      read: (field) => decode(field, row[field.name]),
+      dormant: dormant.map((column) => cellOf(row[column])),
+    });
+    return new Map(rows.map((row) => [String(row._key), standingOf(row)]));
+  }
+
+  async function deleteRows(table: string, keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    await session.run(sql`DELETE FROM ${name(table)} WHERE ${dialect.oneOf(sql`_key`, keys)}`);
+  }
+
+  async function takeIds(count: number): Promise<() => number> {
+    if (count === 0) return () => 0;
+    const [row] = await session.rows(sql`INSERT INTO plat_sequence (resource, next)
+      VALUES (${bind(resource.name)}, 1 + ${bind(count)})
+      ON CONFLICT (resource) DO UPDATE SET next = plat_sequence.next + ${bind(count)} RETURNING next`);
+    let next = Number(row?.next ?? 1) - count;
+    return () => next++;
+  }
+}
+
+const storedKeys = (rows: readonly RowToPut[]): string[] => rows.flatMap(({ stored }) => stored?.key ?? []);

@@ -1,0 +1,60 @@
+/** What a write transaction reads of the records of one resource. */
+
+import { bind, column, integer, type Sql, sql } from '../../compile/fragment.ts';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
+import { storedForm } from '../../compile/stored-form.ts';
+import type { FieldValues } from '../../dictionary/index.ts';
+import { DamagedRecord } from '../../records/damage.ts';
+import type { StoredRow } from '../../records/rows.ts';
+import type { Session } from '../session.ts';
+
+export interface StoredRows {
+  find(keys: readonly string[]): Promise<Map<string, StoredRow>>;
+  all(): Promise<StoredRow[]>;
+  /** Rows in the order of their keys. */
+  after(key: string, limit: number): Promise<StoredRow[]>;
+  /** Rows with a later timestamp in a field, in its order. */
+  stampedAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
+  children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
+  /** The whole content of records. */
+  load(rows: readonly StoredRow[]): Promise<Map<string, FieldValues>>;
+}
+
+const KEY = sql`r._key`;
+
+export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): StoredRows {
+  const form = storedForm(layout, dialect);
+  const select = async (rest: Sql): Promise<StoredRow[]> =>
+    (await rows(sql`${form.rows} ${rest}`)).map((raw) => sure(layout, form.row(raw)));
+  return {
+    async find(keys) {
+      if (keys.length === 0) return new Map();
+      const found = await select(sql`WHERE ${dialect.oneOf(KEY, keys)}`);
+      return new Map(found.map((row) => [row.key, row]));
+    },
+    all: () => select(sql``),
+    after: (key, limit) => select(sql`WHERE r._key > ${bind(key)} ORDER BY r._key LIMIT ${integer(limit)}`),
+    stampedAfter: (field, moment, limit) => {
+      const stamp = column('r', field);
+      const after = dialect.literal('timestamp', moment);
+      return select(sql`WHERE ${stamp} > ${after} ORDER BY ${stamp}, r._key LIMIT ${integer(limit)}`);
+    },
+    async children(parentResource, parents) {
+      if (parents.length === 0) return new Map();
+      const isUnder = dialect.oneOf(sql`r._parent`, parents);
+      const found = await select(sql`WHERE ${isUnder} AND r._parent_resource = ${bind(parentResource)}`);
+      return Map.groupBy(found, (row) => row.parent ?? '');
+    },
+    async load(stored) {
+      const keys = stored.map(({ key }) => key);
+      const found = await rows(sql`${form.contents} WHERE ${dialect.oneOf(KEY, keys)}`);
+      return new Map(found.map((row) => [String(row._key), form.content(row)]));
+    },
+  };
+}
+
+/** @throws DamagedRecord for a row whose number plat never writes: a row is replaced under its own number */
+function sure({ resource }: ResourceLayout, row: StoredRow): StoredRow {
+  if (Number.isSafeInteger(row.id) && Number.isSafeInteger(row.visible)) return row;
+  throw new DamagedRecord(`${resource.name} ${row.key}`);
+}

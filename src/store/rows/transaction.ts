@@ -1,0 +1,121 @@
+/** The operations of a write transaction, on a session that holds the write lock. */
+
+import type { ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import type { StoredRow } from '../../records/rows.ts';
+import { rewriteRows } from '../check/rewrite-rows.ts';
+import { findRowFaults } from '../check/row-faults.ts';
+import type { CommitTimestamps } from '../write/commit-timestamps.ts';
+import type { WriteTransaction } from '../write/transaction.ts';
+import type { WriteSession } from '../write-session.ts';
+import { checkpointWriter } from './checkpoint-writer.ts';
+import { Counters } from './counters.ts';
+import { type RowPutter, rowPutter } from './put-rows.ts';
+import { type Restamper, restamper } from './restamp-rows.ts';
+import { type StoredRows, storedRows } from './stored-rows.ts';
+import { addTombstones, restampTombstones, tombstonesAfter } from './tombstones.ts';
+import { updateAll } from './visibility.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** A write transaction that can also bring all rows of a resource up to date with the model. */
+export interface StoreTransaction extends WriteTransaction {
+  /** Writes the texts of every record of a resource anew. */
+  renew(resource: string): Promise<void>;
+  /** Evaluates the visibility of all rows of some resources again. */
+  updateVisibility(concerns: (resource: string) => boolean): Promise<void>;
+}
+
+/** What a transaction does to the records of one resource. */
+interface TableWriter extends StoredRows, Pick<RowPutter, 'put'>, Restamper {
+  /** @param deletedAt the timestamp of each tombstone, by key */
+  remove(rows: readonly StoredRow[], deletedAt: (key: string) => string): Promise<void>;
+}
+
+function tableWriter(context: WriteContext, layout: ResourceLayout): TableWriter {
+  const { session, counters } = context;
+  const resource = layout.resource.name;
+  const stored = storedRows(session, layout);
+  const putter = rowPutter(context, layout);
+  return {
+    ...stored,
+    ...restamper(session, layout, stored, putter),
+    put: putter.put,
+    async remove(rows, deletedAt) {
+      const taken = await putter.take(rows);
+      const gone = rows.map((row) => {
+        const { visible, system } = taken.get(row.key) ?? row;
+        return { key: row.key, visible, system, deletedAt: deletedAt(row.key) };
+      });
+      for (const { visible, system } of gone) counters.add(resource, visible, system, -1);
+      await addTombstones(session, resource, gone);
+      await counters.flush();
+    },
+  };
+}
+
+export function storeTransaction(
+  session: WriteSession,
+  model: StoreModel,
+  timestamps: CommitTimestamps,
+  source: string | null,
+): StoreTransaction {
+  const counters = new Counters(session);
+  const context = { session, model, counters, source };
+  const writers = new Map<string, TableWriter>();
+  const table = (resource: string): TableWriter => {
+    const known = writers.get(resource);
+    if (known !== undefined) return known;
+    const made = tableWriter(context, model.layout(resource));
+    writers.set(resource, made);
+    return made;
+  };
+  const put: WriteTransaction['put'] = async (resource, rows) => {
+    if (rows.length === 0) return;
+    await session.beforePut?.(rows);
+    await table(resource).put(rows);
+  };
+  const remove: WriteTransaction['remove'] = async (resource, rows) => {
+    if (rows.length === 0) return;
+    const keys = rows.map(({ key }) => key);
+    await table(resource).remove(rows, timestamps.of(resource, keys));
+  };
+  return {
+    model,
+    timestamps,
+    source,
+    ledger: checkpointWriter(session),
+    // A resource that was never stored has no tables.
+    find: async (resource, keys) => (model.stores(resource) ? table(resource).find(keys) : new Map()),
+    all: async (resource) => (model.stores(resource) ? table(resource).all() : []),
+    children: async (resource, parentResource, parents) =>
+      model.stores(resource) ? table(resource).children(parentResource, parents) : new Map(),
+    load: (resource, rows) => table(resource).load(rows),
+    faulty: async (resource, keys) => {
+      if (!model.stores(resource) || keys.length === 0) return new Set();
+      const checked = { kind: 'keys', keys } as const;
+      const { faults } = await findRowFaults(session.asker(model), model.layout(resource), checked);
+      return new Set(faults.map(({ key }) => key));
+    },
+    rewrite: async (resource, keys) => {
+      const stampOf = (key: string): string => timestamps.of(resource, [...keys, key])(key);
+      return rewriteRows(session.asker(model), model.layout(resource), keys, stampOf, {
+        put: (rows) => put(resource, rows),
+        remove: (rows) => remove(resource, rows),
+      });
+    },
+    put,
+    restamp: async (resource, rows) => (rows.length === 0 ? undefined : table(resource).restamp(rows)),
+    stampedAfter: async (resource, field, moment, limit) =>
+      model.stores(resource) ? table(resource).stampedAfter(field, moment, limit) : [],
+    tombstonesAfter: (moment, limit) => tombstonesAfter(session, moment, limit),
+    restampTombstones: (moved) => restampTombstones(session, moved),
+    remove,
+    valuesChanged: () => counters.valuesChanged(),
+    valuesInUse: () => counters.valuesInUse(),
+    renew: (resource) => table(resource).renew(),
+    async updateVisibility(concerns) {
+      await updateAll(context, concerns);
+      await counters.flush();
+    },
+  };
+}

@@ -1,0 +1,240 @@
+/**
+ * Which roles see a row, and which of its withheld values are shown: evaluated by the rule of every role when a row is
+ * written, and again for stored rows when rules, the day or a parent change. The engine evaluates the rules, since a
+ * role's rule is a filter like any other.
+ */
+import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
+import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
+import { isOneTable, type ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import { countedColumns } from '../../compile/value-counts.ts';
+import { countMoved } from '../../compile/values-in-use.ts';
+import {
+  ownVisibleBits,
+  ruleColumn,
+  ruleFields,
+  ruleValue,
+  shownBits,
+  visibleBits,
+} from '../../compile/visibility.ts';
+import type { RowToPut } from '../../records/rows.ts';
+import type { Row } from '../session.ts';
+import { textOf, type WriteContext } from './write-context.ts';
+
+/** Which roles see a row, and which withheld values it shows. */
+export interface Visibility {
+  readonly visible: number;
+  readonly shown: number;
+}
+
+/** Combinations of values whose visibility a transaction remembers. */
+const REMEMBERED = 20_000;
+
+/**
+ * Evaluates the visibility of rows that are about to be written. The rules of a resource look at few fields (a status, a
+ * date, a permission), so few rows differ in them: the engine evaluates each combination of their values once, those of a
+ * batch together.
+ */
+export function visibilityOf(
+  context: WriteContext,
+  layout: ResourceLayout,
+  most = REMEMBERED,
+): (rows: readonly RowToPut[]) => Promise<Visibility[]> {
+  const fields = ruleFields(layout);
+  const remembered = new Map<string, Visibility>();
+  return async (rows) => {
+    if (remembered.size > most) remembered.clear();
+    const fresh = new Map<string, Row>();
+    const ids = rows.map((row) => {
+      const values = fields.map((field) => encode(field, ruleValue(layout, field, row)));
+      const id = JSON.stringify(values);
+      if (!remembered.has(id) && !fresh.has(id)) {
+        const named = fields.map((field, index) => [ruleColumn(layout, field), values[index]]);
+        fresh.set(id, { ...Object.fromEntries(named), _place: fresh.size });
+      }
+      return id;
+    });
+    const evaluated = await evaluate(context, layout, [...fresh.values()]);
+    for (const [index, id] of [...fresh.keys()].entries()) remembered.set(id, known(evaluated[index]));
+    const parents = await parentVisibility(context, layout, rows);
+    return rows.map((row, index) => {
+      const { visible, shown } = known(remembered.get(ids[index] ?? ''));
+      return { visible: visible & (row.audience ?? -1) & parents(row), shown };
+    });
+  };
+}
+
+/** @throws Error rather than hide a row whose visibility was not evaluated */
+function known(visibility: Visibility | undefined): Visibility {
+  if (visibility === undefined) throw new Error('The visibility of a row was not evaluated');
+  return visibility;
+}
+
+/** @param values combinations of the values of the rules' columns, with their places */
+async function evaluate(
+  { session, model }: WriteContext,
+  layout: ResourceLayout,
+  values: readonly Row[],
+): Promise<Visibility[]> {
+  if (values.length === 0) return [];
+  const { dialect } = session;
+  const planner = { dialect, model };
+  const columns = new Map<string, ColumnKind>([
+    ...ruleFields(layout).map((field) => [ruleColumn(layout, field), columnKind(field)] as const),
+    ['_place', 'number'],
+  ]);
+  const rows =
+    await session.rows(sql`SELECT r._place AS place, ${ownVisibleBits(planner, layout, 'r')} AS visible,
+    ${shownBits(planner, layout, 'r')} AS shown FROM ${dialect.rowsOf(bind(JSON.stringify(values)), 'r', columns)}`);
+  const evaluated: Visibility[] = [];
+  for (const { place, visible, shown } of rows) {
+    evaluated[Number(place)] = { visible: Number(visible), shown: Number(shown) };
+  }
+  return evaluated;
+}
+
+/** The bits of the roles that see a row's parent; all bits for rows that stand alone. */
+async function parentVisibility(
+  { session, model }: WriteContext,
+  layout: ResourceLayout,
+  rows: readonly RowToPut[],
+): Promise<(row: RowToPut) => number> {
+  if (layout.resource.parent === undefined) return () => -1;
+  const found = new Map<string, number>();
+  const idOf = (resource: string | null, key: unknown): string => `${resource}\u0000${key}`;
+  for (const [resource, group] of Map.groupBy(rows, (row) => row.parentResource)) {
+    if (resource === null || !model.dictionary.resources.has(resource) || !model.stores(resource)) continue;
+    const keys = [...new Set(group.map(({ parent }) => parent ?? ''))];
+    const parents =
+      await session.rows(sql`SELECT _key, _visible FROM ${name(model.layout(resource).columnsTable)}
+      WHERE ${session.dialect.oneOf(sql`_key`, keys)}`);
+    for (const row of parents) found.set(idOf(resource, row._key), Number(row._visible));
+  }
+  return ({ parentResource, parent }) => found.get(idOf(parentResource, parent)) ?? 0;
+}
+
+/** Rows whose visibility one statement changes. */
+const CHANGED_AT_ONCE = 5000;
+
+const CHANGED = new Map<string, ColumnKind>([
+  ['key', 'text'],
+  ['visible', 'number'],
+  ['shown', 'number'],
+  ['system', 'text'],
+]);
+
+/**
+ * Evaluates the visibility of stored rows again, and stores it where it changed.
+ * @param where on the columns table under alias `r`
+ * @param system what the originating system of a row should be; absent: as it is
+ * @returns the keys of the rows that changed
+ */
+async function updateStored(
+  { session, model, counters }: WriteContext,
+  layout: ResourceLayout,
+  where: Sql,
+  system: Sql = sql`r._system`,
+): Promise<string[]> {
+  const planner = { dialect: session.dialect, model };
+  const evaluated = sql`SELECT r._key AS key, r._visible AS was_visible, r._shown AS was_shown, r._system AS was_system,
+    ${visibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown,
+    ${system} AS system${countedColumns(model, layout)} FROM ${name(layout.columnsTable)} r WHERE ${where}`;
+  const changed = await session.rows(sql`SELECT * FROM (${evaluated}) e
+    WHERE visible <> was_visible OR shown <> was_shown OR system IS DISTINCT FROM was_system`);
+  const tables = isOneTable(layout) ? [layout.columnsTable] : [layout.columnsTable, layout.textsTable];
+  for (let at = 0; at < changed.length; at += CHANGED_AT_ONCE) {
+    const some = changed.slice(at, at + CHANGED_AT_ONCE);
+    const list = some.map((row) => ({
+      key: row.key,
+      visible: row.visible,
+      shown: row.shown,
+      system: row.system,
+    }));
+    const rows = session.dialect.rowsOf(bind(JSON.stringify(list)), 'c', CHANGED);
+    for (const table of tables) {
+      await session.run(sql`UPDATE ${name(table)} AS t SET _visible = c.visible, _shown = c.shown, _system = c.system
+        FROM ${rows} WHERE t._key = c.key`);
+    }
+  }
+  for (const row of changed) {
+    counters.add(layout.resource.name, Number(row.was_visible), textOf(row.was_system), -1);
+    counters.add(layout.resource.name, Number(row.visible), textOf(row.system), 1);
+    countMoved(model, layout, row, counters);
+  }
+  return changed.map((row) => String(row.key));
+}
+
+/** Brings the visibility and originating system of children up to date with their parents. */
+export async function updateChildren(
+  context: WriteContext,
+  parentResource: string,
+  parents: readonly string[],
+): Promise<void> {
+  if (parents.length === 0) return;
+  const { session, model } = context;
+  const owner = name(model.layout(parentResource).columnsTable);
+  const system = sql`(SELECT p._system FROM ${owner} p WHERE p._key = r._parent)`;
+  for (const layout of childLayouts(model, parentResource)) {
+    const isUnder = sql`${session.dialect.oneOf(column('r', '_parent'), parents)} AND r._parent_resource = ${bind(parentResource)}`;
+    if (!(await hasRows(context, layout, isUnder))) continue;
+    await updateChildren(context, layout.resource.name, await updateStored(context, layout, isUnder, system));
+  }
+}
+
+/** In a partitioned table it is expensive to look for rows to change, so their absence is found first. */
+async function hasRows({ session }: WriteContext, layout: ResourceLayout, where: Sql): Promise<boolean> {
+  if (session.dialect.sameSystem === undefined) return true;
+  const found = await session.rows(sql`SELECT 1 FROM ${name(layout.columnsTable)} r WHERE ${where} LIMIT 1`);
+  return found.length > 0;
+}
+
+/** Layouts of the resources whose records can be part of one of `resource`. */
+function childLayouts(model: StoreModel, resource: string): ResourceLayout[] {
+  const targets = [...model.resource(resource).navigations.values()]
+    .filter(({ collection }) => collection)
+    .map(({ target }) => target)
+    .filter((target) => model.stores(target) && model.resource(target).parent !== undefined);
+  return [...new Set(targets)].map((target) => model.layout(target));
+}
+
+/** The resources that a store has: those that stand alone, then their parts, then what can be part of those. */
+function* resourcesInOrder({ dictionary, stores }: StoreModel): Iterable<string> {
+  const resources = [...dictionary.resources.values()].filter(({ name }) => stores(name));
+  for (const kind of [undefined, 'fixed', 'named'] as const) {
+    for (const { name, parent } of resources) if (parent?.kind === kind) yield name;
+  }
+}
+
+/** Parents whose children are brought up to date at once. */
+const PARENTS_AT_ONCE = 1000;
+
+/** Gives children the originating system of their parents, in rows copied from a store that did not keep them equal. */
+export async function alignSystems(context: WriteContext): Promise<void> {
+  const { session, model, counters } = context;
+  for (const resource of resourcesInOrder(model)) {
+    for (const { columnsTable } of childLayouts(model, resource)) {
+      const rows = await session.rows(sql`SELECT DISTINCT p._key AS key FROM ${name(columnsTable)} c
+        JOIN ${name(model.layout(resource).columnsTable)} p ON p._key = c._parent
+        WHERE c._parent_resource = ${bind(resource)} AND c._system IS DISTINCT FROM p._system`);
+      const keys = rows.map(({ key }) => String(key));
+      for (let at = 0; at < keys.length; at += PARENTS_AT_ONCE)
+        await updateChildren(context, resource, keys.slice(at, at + PARENTS_AT_ONCE));
+    }
+  }
+  await counters.flush();
+}
+
+/**
+ * Evaluates the visibility of all rows of some resources again, and what follows for their children: of all resources
+ * after a change of rules, of those whose rules look at the calendar on a new day.
+ */
+export async function updateAll(
+  context: WriteContext,
+  concerns: (resource: string) => boolean,
+): Promise<void> {
+  for (const resource of resourcesInOrder(context.model)) {
+    if (!concerns(resource)) continue;
+    const changed = await updateStored(context, context.model.layout(resource), sql`TRUE`);
+    await updateChildren(context, resource, changed);
+  }
+}

@@ -1,0 +1,16 @@
+/** What the modules that write the rows of one transaction share. */
+
+import type { StoreModel } from '../../compile/model.ts';
+import type { WriteSession } from '../write-session.ts';
+import type { Counters } from './counters.ts';
+
+export interface WriteContext {
+  readonly session: WriteSession;
+  readonly model: StoreModel;
+  readonly counters: Counters;
+  /** The source of the records that are written; null in an authority. */
+  readonly source: string | null;
+}
+
+/** A text from a column, or null. */
+export const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);

@@ -1,0 +1,35 @@
+/**
+ * A session that holds the write lock of a store, with the few things beside SQL that each engine does its own way. The
+ * modules in `rows/` write every table through it and know no engine.
+ */
+import type { BoundValue } from '../compile/fragment.ts';
+import type { ResourceLayout } from '../compile/layout/index.ts';
+import type { StoreModel } from '../compile/model.ts';
+import type { RowToPut } from '../records/rows.ts';
+import type { Asker } from './check/asker.ts';
+import type { Session } from './session.ts';
+
+/** The texts of a record that $search looks at. */
+export interface RecordTexts {
+  readonly id: number;
+  readonly texts: readonly string[];
+}
+
+export interface WriteSession extends Session {
+  /**
+   * Stores rows by the engine's fastest way, each in the place of the one under the same key.
+   * @param stored keys that may be stored already
+   * @param rows the values of each row, in the order of the columns; may be made while those before them are stored
+   */
+  replace(
+    table: string,
+    stored: readonly string[],
+    columns: readonly string[],
+    rows: Iterable<readonly BoundValue[]>,
+  ): Promise<void>;
+  /** Indexes the words of records, in an engine that has such an index. */
+  indexWords?(layout: ResourceLayout, records: Iterable<RecordTexts>): Promise<void>;
+  /** Called before rows are stored, in an engine that must prepare for their originating systems. */
+  beforePut?(rows: readonly RowToPut[]): Promise<void>;
+  asker(model: StoreModel): Asker<unknown>;
+}
