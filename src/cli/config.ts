@@ -18,8 +18,8 @@ import type {
 import { platError } from '../errors/index.ts';
 import type { BudgetLimits } from '../service/access/budget.ts';
 import type { ConnectionLimits } from '../service/access/connections.ts';
-import type { PaceLimits } from '../service/http/pace.ts';
 import type { LookupForm, RateLimit } from '../service/options.ts';
+import type { PaceLimits } from '../service/reply/pace.ts';
 import type { SurfaceName } from '../service/surface.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';
 import { PartialFile } from '../store/partial-file.ts';

@@ -1,20 +1,21 @@
 import { type Field, type Navigation, REPLICA_STAMP } from '../dictionary/index.ts';
-import type {
-  Arithmetic,
-  Cast,
-  Collection,
-  Comparison,
-  ComparisonOperator,
-  Conditional,
-  Count,
-  Distance,
-  Expression,
-  Literal,
-  Location,
-  Membership,
-  Quantified,
-  ValueType,
-  Within,
+import {
+  type Arithmetic,
+  type Cast,
+  type Collection,
+  type Comparison,
+  type ComparisonOperator,
+  type Conditional,
+  type Count,
+  type Distance,
+  type Expression,
+  type Literal,
+  type Location,
+  type Membership,
+  MIRRORED,
+  type Quantified,
+  type ValueType,
+  type Within,
 } from '../query/tree.ts';
 import {
   besideRow,
@@ -353,15 +354,6 @@ const OPERATORS: Readonly<Record<ComparisonOperator, Sql>> = {
   ge: sql` >= `,
   lt: sql` < `,
   le: sql` <= `,
-};
-
-const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
-  eq: 'eq',
-  ne: 'ne',
-  gt: 'lt',
-  ge: 'le',
-  lt: 'gt',
-  le: 'ge',
 };
 
 const isNull = (expression: Expression): boolean =>

@@ -60,6 +60,16 @@ export interface Variable {
 
 export type ComparisonOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le';
 
+/** The operator that says the same once the two sides have changed places. */
+export const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
+  eq: 'eq',
+  ne: 'ne',
+  gt: 'lt',
+  ge: 'le',
+  lt: 'gt',
+  le: 'ge',
+};
+
 /**
  * `eq` and `ne` treat null as a value; the others are false when a side is null
  * (OData 4.01 URL conventions 5.1.1.1). So a comparison itself is never null.

@@ -1,10 +1,12 @@
 import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
-import type { Page, Rest } from '../compile/read.ts';
+import type { FileSigning, Page, RecordQuery, Rest } from '../compile/read.ts';
+import { timestampFrom } from '../dictionary/index.ts';
 import type { RequestAccount } from './access/budget.ts';
 import type { ReadBody } from './http/body.ts';
+import type { Timings } from './metrics.ts';
+import type { PageReading } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
-import type { Timings } from './timings.ts';
 
 /** A request, free of the server that took it. */
 export interface Exchange {
@@ -84,4 +86,24 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function json(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status: 200, headers: { 'content-type': JSON_TYPE, ...headers }, body: [JSON.stringify(body)] };
+}
+
+/** What handlers are given beside the request itself. */
+export interface ServiceContext extends PageReading {
+  readonly fileHours: number;
+  /** Address of a surface as clients of a connection reach it, for messages that name another. */
+  readonly addressOf: (surface: 'replication', arrival: string | undefined) => string;
+}
+
+const HOUR = 3600;
+
+/** Addresses of served files hold for the promised hours, rounded up, so that they stay the same for a while. */
+export function signingFor(context: ServiceContext, exchange: Exchange, { view, now }: Session): FileSigning {
+  const hour = Math.floor(now / 1000 / HOUR) + 1;
+  return { base: exchange.base, role: view.role.name, expires: (hour + context.fileHours) * HOUR };
+}
+
+/** The part of every query that follows from who asks and when. */
+export function asking({ view, now }: Session): Pick<RecordQuery, 'view' | 'now' | 'order'> {
+  return { view, now: timestampFrom(now), order: [] };
 }

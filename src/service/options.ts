@@ -5,7 +5,7 @@ import type { ReadCaller } from '../store/read-caller.ts';
 import type { Store } from '../store/store.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { ConnectionLimits } from './access/connections.ts';
-import type { PaceLimits } from './http/pace.ts';
+import type { PaceLimits } from './reply/pace.ts';
 import type { SurfaceName } from './surface.ts';
 
 /** Files that this service serves at `/media/…`, by the path that a record's MediaURL gives. */

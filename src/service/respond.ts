@@ -4,29 +4,32 @@ import type { StoreModel } from '../compile/model.ts';
 import { PlatError, platError } from '../errors/index.ts';
 import type { Store } from '../store/store.ts';
 import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
-import type { MainThread } from './access/main-thread.ts';
-import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limiter.ts';
+import type { MainThread } from './access/budget.ts';
+import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limits.ts';
 import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
 import { type AdminContext, admin, isOpenAdminPath } from './admin/router.ts';
-import type { ServiceContext } from './context.ts';
 import { description } from './description/openapi.ts';
-import { isNativePath, nativeError } from './envelope/native-error.ts';
-import { resoError } from './envelope/reso-error.ts';
-import { bytesOf, type Exchange, JSON_TYPE, type Reply, type Session } from './exchange.ts';
-import { type FileContext, servedFile } from './files/served-file.ts';
-import { documentReply } from './front/document.ts';
+import {
+  bytesOf,
+  type Exchange,
+  JSON_TYPE,
+  type Reply,
+  type ServiceContext,
+  type Session,
+} from './exchange.ts';
 import { greeting } from './front/greeting.ts';
-import { describedBy, type Front, frontOf } from './front/paths.ts';
+import { type FileContext, servedFile } from './front/media.ts';
+import { describedBy, documentReply, type Front, frontOf } from './front/paths.ts';
 import { notAllowed, type Wanted, wantedBy } from './http/methods.ts';
-import { negotiateVersion, ODATA_VERSION } from './http/odata-version.ts';
-import type { LoggedDamages } from './logged-damages.ts';
-import { native } from './native/router.ts';
+import { negotiateVersion, ODATA_VERSION } from './http/negotiation.ts';
+import { LONGEST_URL, withPostedQuery, withUnpackedQuery } from './http/posted-query.ts';
+import { native } from './native/routes.ts';
 import type { ServiceOptions } from './options.ts';
-import { LONGEST_URL, withPostedQuery, withUnpackedQuery } from './posted-query.ts';
-import { enumerationsOf } from './reso/lookup-members.ts';
+import { isNativePath, type LoggedDamages, nativeError, resoError } from './reply/errors.ts';
+import type { ToldMoment } from './reply/promised-date.ts';
+import { enumerationsOf } from './reso/enumerations.ts';
 import { reso } from './reso/router.ts';
-import type { ToldMoment } from './told-moment.ts';
 
 const MEDIA = '/media/';
 

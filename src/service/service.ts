@@ -2,25 +2,23 @@ import { createSecureContext } from 'node:tls';
 import { platError } from '../errors/index.ts';
 import { addUses, cachesInUse } from '../shared/bounded-cache.ts';
 import type { Store } from '../store/store.ts';
-import { Budgets } from './access/budget.ts';
+import { Budgets, MainThread } from './access/budget.ts';
 import { Connections } from './access/connections.ts';
-import { MainThread } from './access/main-thread.ts';
-import { RateLimiter } from './access/rate-limiter.ts';
-import { SharedLimiter } from './access/shared-limiter.ts';
+import { RateLimiter, SharedLimiter } from './access/rate-limits.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
 import { problemsOf, type ReadinessCheck } from './admin/router.ts';
-import { type Listener, reachedAddress } from './base-address.ts';
-import type { ServiceContext } from './context.ts';
-import { FilterIndexCache } from './filter-index/cache.ts';
-import { Pace } from './http/pace.ts';
-import { type Dispatch, makeListener } from './listener.ts';
-import { LoggedDamages } from './logged-damages.ts';
+import type { ServiceContext } from './exchange.ts';
+import { type Listener, reachedAddress } from './http/base-address.ts';
+import { type Dispatch, makeListener } from './http/listener.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
+import { FilterIndexCache } from './paging/filter-index.ts';
+import { LoggedDamages } from './reply/errors.ts';
+import { Pace } from './reply/pace.ts';
+import { ToldMoment } from './reply/promised-date.ts';
 import type { Responder } from './respond.ts';
 import { PUBLIC_SURFACES, type SurfaceName } from './surface.ts';
-import { ToldMoment } from './told-moment.ts';
 
 /** Where the surfaces listen. A port of 0 is any free one. */
 export interface ListenOptions {

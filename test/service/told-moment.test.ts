@@ -1,7 +1,7 @@
 /** I2: a client begins its next window at the `Date` of an answer, so no later timestamp falls before it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ToldMoment } from '../../src/service/told-moment.ts';
+import { ToldMoment } from '../../src/service/reply/promised-date.ts';
 import { listing } from '../support/builders.ts';
 import { SECOND } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
-import { isAnyHost } from '../../service/base-address.ts';
+import { isAnyHost } from '../../service/http/base-address.ts';
 import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../service/service.ts';
 import { PUBLIC_SURFACES, SURFACES, type SurfaceName } from '../../service/surface.ts';

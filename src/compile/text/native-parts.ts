@@ -161,7 +161,7 @@ export const PART_FORMS: ReadonlyMap<string, PartForm> = new Map<string, PartFor
 
 /**
  * The renditions of a photo, and the width at which each is shown. An address elsewhere is that of all of them; a file of
- * this service is asked for with the width (`service/files/served-file.ts`). The largest is the photo itself.
+ * this service is asked for with the width (`service/front/media.ts`). The largest is the photo itself.
  */
 const PHOTO_WIDTHS: Readonly<Record<string, number | undefined>> = {
   UriThumb: 150,

@@ -4,6 +4,7 @@
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
+import { FairQueue } from '../../shared/fair-queue.ts';
 import type { ReadCaller } from '../../store/read-caller.ts';
 
 export interface BudgetLimits {
@@ -223,5 +224,31 @@ export class Budgets implements Reported {
     if (now - this.#swept < this.#limits.windowSeconds * 1000) return;
     this.#swept = now;
     for (const [name, owner] of this.#spending) this.#forget(name, owner);
+  }
+}
+
+/**
+ * Turns at the thread that reads, binds and plans requests. It knows no requests, only the names of those who ask: a crowd
+ * of one name waits for itself, and between two requests whatever else has arrived has its turn.
+ */
+
+/** Budgets bound how many requests of a name are under way; this bounds what memory all of them take here. */
+const LONGEST_QUEUE = 10_000;
+
+export class MainThread {
+  readonly #queue = new FairQueue({ turns: 1, long: false, waiting: LONGEST_QUEUE });
+
+  /** How many wait for their turn. */
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  /**
+   * Resolves when it is this name's turn, which lasts until the thread has done what it does without waiting.
+   * @throws PlatError `overloaded` when too many wait already, and this name for the most
+   */
+  async enter(name: string): Promise<void> {
+    const turn = await this.#queue.enter(name);
+    setImmediate(() => turn.end());
   }
 }

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { type KeyRecord, makeView, type View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
+import type { Reply, Session } from '../exchange.ts';
 import type { LookupForm } from '../options.ts';
 
 /** Views that are kept; a service has a handful of kinds of keys. */
@@ -46,4 +48,17 @@ export class Views {
     });
     return this.#views.put(id, view, VIEW);
   }
+}
+
+/**
+ * Told with the lists of fields: another one means that the key may see other records than before, though no stamp has
+ * moved. A consumer then reads everything again.
+ */
+const VIEW_HEADER = 'x-plat-view';
+
+/** What decides which records a key may see, beside the records themselves and the calendar. */
+export function withViewTag(reply: Reply, { key, model }: Session): Reply {
+  const decides = [key.role, key.systems.toSorted(), model.settings.accessRevision ?? 0];
+  const tag = hash('sha256', JSON.stringify(decides), 'base64url').slice(0, 12);
+  return { ...reply, headers: { ...reply.headers, [VIEW_HEADER]: tag } };
 }

@@ -4,11 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
-import { resoError } from '../envelope/reso-error.ts';
 import { json, type Reply } from '../exchange.ts';
 import { ALLOWED, notAllowed, wantedBy } from '../http/methods.ts';
-import { isOfHttp, refuse, whatIsWrong } from '../http/refuse.ts';
-import { type Common, commonHeaders } from '../http/send.ts';
 import {
   breakOff,
   type HttpRequest,
@@ -17,7 +14,10 @@ import {
   makeServer,
   writeHead,
 } from '../http/server.ts';
+import { isOfHttp, refuse, whatIsWrong } from '../http/unreadable.ts';
 import type { Metrics } from '../metrics.ts';
+import { resoError } from '../reply/errors.ts';
+import { type Common, commonHeaders } from '../reply/send.ts';
 
 /** A process that is probed. */
 export interface Probed {

@@ -8,7 +8,7 @@ import type { Resource } from '../../dictionary/index.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
 import { ADMIN_ROUTES } from '../admin/router.ts';
 import { FRONT_PATHS } from '../front/paths.ts';
-import type { Enumerations } from '../reso/lookup-members.ts';
+import type { Enumerations } from '../reso/enumerations.ts';
 import type { Surface } from '../surface.ts';
 import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts';
 import { content, inPath, type Json, operation, type Paths } from './parts.ts';

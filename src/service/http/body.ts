@@ -2,8 +2,7 @@
  * The body of a request, where one is read: bounded in size and time, and never before it is known who asks. It must not
  * know what is in it.
  */
-import type { Readable } from 'node:stream';
-import { finished } from 'node:stream';
+import { finished, type Readable } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
 
 /** Reads a body, of at most so many bytes. @throws PlatError 413 for a larger one, 408 for one that does not come */

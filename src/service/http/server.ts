@@ -14,7 +14,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex, Writable } from 'node:stream';
-import { type Queue, queueOf } from './queue.ts';
+import { type Queue, queueOf } from '../reply/pace.ts';
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;

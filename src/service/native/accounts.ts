@@ -2,21 +2,20 @@ import type { MergedSource, RecordQuery } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
 import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
-import { asking, signingFor } from '../context.ts';
-import type { Reply } from '../exchange.ts';
-import { findIds } from '../paging/find.ts';
+import { asking, type Reply, signingFor } from '../exchange.ts';
+import { findIds, indexHeaders, type PageAnswer } from '../paging/read-page.ts';
 import {
   ACCOUNT,
   accountFields,
   accountNames,
+  accountText,
+  type FlatAccount,
   USER_TYPES,
   type UserType,
   valueName,
-} from './account-names.ts';
-import { accountText, type FlatAccount } from './account-text.ts';
-import { pagination, success } from './envelope.ts';
+} from './account-table.ts';
 import { offsetOf, taggedResult } from './listings.ts';
-import type { NativeExchange } from './native-request.ts';
+import { type NativeExchange, pagination, success } from './native-request.ts';
 
 /** A request as one kind of account understands it. */
 interface Understood {
@@ -78,14 +77,18 @@ async function accountPage(request: NativeExchange, understood: readonly Underst
   const beside = total === undefined ? {} : { pagination: pagination(total, size, where) };
   const selected = asked.selection.all ? undefined : new Set(asked.selection.names);
   const results = rows.map((row) => accountText(row, selected)).join(',');
-  return success([results], rows.length, beside, indexHeaders(narrowed));
+  return success(
+    [results],
+    rows.length,
+    beside,
+    indexHeaders({ index: freshness(narrowed), openWindow: false }),
+  );
 }
 
-function indexHeaders(narrowed: readonly Narrowed[]): Record<string, string> {
-  const [first] = narrowed;
-  if (first === undefined || first.index === 'none') return { 'x-plat-index': 'none' };
-  const age = Math.max(...narrowed.map((each) => each.age));
-  return { 'x-plat-index': first.index, 'x-plat-index-age': String(age) };
+/** How fresh the lists of both kinds are: as the first one is, and as old as the oldest. */
+function freshness(narrowed: readonly Narrowed[]): PageAnswer['index'] {
+  const state = narrowed[0]?.index ?? 'none';
+  return { state, age: Math.max(...narrowed.map((each) => each.age)) };
 }
 
 /** `/v1/accounts/<key>`; of a key that both have, the Member. */

@@ -6,16 +6,12 @@ import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
 import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
-import { skipTokenOf } from '../../query/skip-token.ts';
-import { asking, signingFor } from '../context.ts';
-import { partsOf, type Reply, walkStep } from '../exchange.ts';
-import { hasTag, weakTag } from '../http/etag.ts';
-import { readPage } from '../paging/page-reader.ts';
-import type { PageAnswer } from '../paging/page-wish.ts';
+import { readSkipToken, skipTokenOf } from '../../query/skip-token.ts';
+import { asking, partsOf, type Reply, signingFor, walkStep } from '../exchange.ts';
+import { indexHeaders, type PageAnswer, readPage } from '../paging/read-page.ts';
 import { windowOf, windowText } from '../paging/window.ts';
-import { indexHeaders } from '../reso/collection.ts';
-import { pagination, success } from './envelope.ts';
-import type { NativeExchange } from './native-request.ts';
+import { hasTag, weakTag } from '../reply/conditions.ts';
+import { type NativeExchange, pagination, success } from './native-request.ts';
 
 const COLLECTION_PARAMETERS = [
   '_filter',
@@ -97,7 +93,7 @@ export async function listingPage(request: NativeExchange, asked: NativeRequest)
   exchange.timings.start('encode');
   const { page, count } = answer;
   const beside = {
-    skipToken: tokenAfter(asked, answer),
+    skipToken: nextToken(asked, answer),
     pagination:
       count === undefined ? undefined : pagination(count, size, placeOf(position, count - left, size)),
   };
@@ -135,7 +131,7 @@ const isWalk = ({ filter, order, pagination: wanted }: NativeRequest): boolean =
   filter === undefined && order.length === 0 && wanted !== 'count';
 
 /** The last record's key on every page with rows; on an empty one the token that was sent (contract, Native). */
-function tokenAfter({ order, position }: NativeRequest, { page }: PageAnswer): string | undefined {
+function nextToken({ order, position }: NativeRequest, { page }: PageAnswer): string | undefined {
   if (order.length > 0 || position.kind === 'offset' || position.kind === 'page') return undefined;
   const key = page.last?.key ?? tokenOf(position);
   return key === undefined ? undefined : skipTokenOf(key);
@@ -143,7 +139,8 @@ function tokenAfter({ order, position }: NativeRequest, { page }: PageAnswer): s
 
 /** How many rows come after a token; of an empty one, all. */
 async function rowsAfter({ context }: NativeExchange, query: RecordQuery, token: string): Promise<number> {
-  const after = token === '' ? {} : { after: { key: token, values: [] } };
+  const start = readSkipToken(token, []);
+  const after = start.kind === 'after-key' ? { after: { key: start.key, values: [] } } : {};
   return context.store.count({ ...query, ...after }, context.read);
 }
 

@@ -1,10 +1,10 @@
 import type { CustomOrigin, Field, Lookup } from '../../dictionary/index.ts';
-import { withViewTag } from '../access/view-tag.ts';
+import { bindParameters } from '../../query/native/request.ts';
+import { withViewTag } from '../access/views.ts';
 import type { Reply } from '../exchange.ts';
 import { describedBy } from '../front/paths.ts';
-import { success } from './envelope.ts';
-import { listingResource } from './listings.ts';
-import { type NativeExchange, refuseParameters } from './native-request.ts';
+import { listingResource, taggedResult } from './listings.ts';
+import { type NativeExchange, noNames, refuseParameters, success } from './native-request.ts';
 
 /** Names of types as the native interface has them. */
 function typeName({ type }: Field): string {
@@ -160,4 +160,48 @@ export function system(request: NativeExchange): Reply {
     Timestamp: new Date(session.now).toISOString().replace(/\.\d+Z$/, 'Z'),
   };
   return success([JSON.stringify(described)], 1, {}, describedBy(exchange.base));
+}
+
+/** `/v1/my/account`: the account of the key itself, in the form of the others. It holds what is known of a key. */
+
+export function myAccount(request: NativeExchange): Reply {
+  const { session, parameters } = request;
+  const { key, view } = session;
+  const [system, ...others] = key.systems;
+  const account: Readonly<Record<string, unknown>> = {
+    Id: key.id,
+    ResourceUri: '/v1/my/account',
+    Name: key.name,
+    UserType: 'Key',
+    Role: view.role.name,
+    KeyType: key.kind,
+    Office: null,
+    OfficeId: null,
+    Company: null,
+    CompanyId: null,
+    Mls: null,
+    // Of several systems none is the key's own.
+    MlsId: system === undefined || others.length > 0 ? null : system,
+    Emails: [],
+    Phones: [],
+    Addresses: [],
+    Websites: [],
+    Images: [],
+  };
+  const { selection } = bindParameters(parameters, {
+    names: {
+      ...noNames('my/account'),
+      find: (name) => (Object.hasOwn(account, name) ? { kind: 'constant', text: '' } : { kind: 'unknown' }),
+      names: () => Object.keys(account),
+    },
+    parameters: ['_select'],
+    expansions: [],
+    limit: { most: 1 },
+    now: new Date(session.now),
+  });
+  const given = selection.all ? Object.keys(account) : ['Id', 'ResourceUri', ...selection.names];
+  return taggedResult(
+    request,
+    JSON.stringify(Object.fromEntries(given.map((name) => [name, account[name]]))),
+  );
 }

@@ -6,13 +6,10 @@ import { platError } from '../../errors/index.ts';
 import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
-import { asking, signingFor } from '../context.ts';
-import { partsOf, type Reply } from '../exchange.ts';
-import { readPage } from '../paging/page-reader.ts';
-import { indexHeaders } from '../reso/collection.ts';
-import { pagination, success } from './envelope.ts';
+import { asking, partsOf, type Reply, signingFor } from '../exchange.ts';
+import { indexHeaders, readPage } from '../paging/read-page.ts';
 import { offsetOf } from './listings.ts';
-import type { NativeExchange } from './native-request.ts';
+import { type NativeExchange, pagination, success } from './native-request.ts';
 
 export const OPEN_HOUSE_PARAMETERS: readonly ParameterName[] = [
   '_filter',

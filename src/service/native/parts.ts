@@ -4,12 +4,10 @@ import { type NativePart, type Navigation, rowOfPart } from '../../dictionary/in
 import { platError } from '../../errors/index.ts';
 import type { NativeNames } from '../../query/native/names.ts';
 import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
-import { asking, signingFor } from '../context.ts';
-import { partsOf, type Reply } from '../exchange.ts';
-import { readPage } from '../paging/page-reader.ts';
-import { pagination, success } from './envelope.ts';
+import { asking, partsOf, type Reply, signingFor } from '../exchange.ts';
+import { readPage } from '../paging/read-page.ts';
 import { listingResource, offsetOf, taggedResult } from './listings.ts';
-import { type NativeExchange, noNames, refuseParameters } from './native-request.ts';
+import { type NativeExchange, noNames, pagination, refuseParameters, success } from './native-request.ts';
 
 /** Sub-resources come whole: more rows than a store can hold. */
 const WHOLE = 2 ** 40;

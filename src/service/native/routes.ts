@@ -2,15 +2,21 @@
  * The paths of the native interface, and what answers each. What finds a request its answer, and what describes the
  * interface to clients, both read this table.
  */
-
 import { NATIVE_PARTS } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
-import type { Reply } from '../exchange.ts';
+import type { Exchange, Reply, ServiceContext, Session } from '../exchange.ts';
 import { account, accounts, accountsOfOffice } from './accounts.ts';
 import { listing, listings } from './listings.ts';
-import { customField, customFieldList, propertyTypes, standardFields, system } from './metadata.ts';
-import { myAccount } from './my-account.ts';
-import type { NativeExchange } from './native-request.ts';
+import {
+  customField,
+  customFieldList,
+  myAccount,
+  propertyTypes,
+  standardFields,
+  system,
+} from './metadata.ts';
+import { type NativeExchange, nativeExchange } from './native-request.ts';
 import { NEARBY_PARAMETERS, nearby } from './nearby.ts';
 import { OPEN_HOUSE_PARAMETERS, openHouses } from './open-houses.ts';
 import { customFields, part, parts } from './parts.ts';
@@ -115,3 +121,39 @@ export const NATIVE_ROUTES: readonly NativeRoute[] = [
   { path: 'propertytypes/all', gives: 'the same', takes: [], answer: propertyTypes },
   { path: 'system', gives: 'who the key is, and its bounds', takes: [], answer: system },
 ];
+
+/** Answers a request of the native interface. The path is below its root, percent-encoded. */
+export async function native(
+  context: ServiceContext,
+  exchange: Exchange,
+  session: Session,
+  path: string,
+): Promise<Reply> {
+  exchange.timings.start('parse');
+  const request = nativeExchange(context, exchange, session);
+  // No key is empty, so a slash too many says nothing.
+  const segments = path.split('/').filter(Boolean).map(decodeSegment);
+  for (const route of NATIVE_ROUTES) {
+    const given = match(route, segments);
+    const reply = given === undefined ? undefined : await route.answer(request, ...given);
+    if (reply !== undefined) return reply;
+  }
+  throw platError('pathNotFound', { path: exchange.path });
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw platError('requestMalformed', { reason: 'the percent-encoding of the path is broken' });
+  }
+}
+
+/** What stands where the route has names in braces; undefined for another path. */
+function match({ path }: NativeRoute, segments: readonly string[]): [string, string] | undefined {
+  const names = path.split('/');
+  if (names.length !== segments.length) return undefined;
+  const given = segments.filter((_, at) => names[at]?.startsWith('{') === true);
+  const isSame = names.every((name, at) => name.startsWith('{') || name === segments[at]);
+  return isSame ? [given[0] ?? '', given[1] ?? ''] : undefined;
+}

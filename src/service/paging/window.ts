@@ -1,5 +1,8 @@
-import { microsecondsOf } from '../../dictionary/index.ts';
-import type { Comparison, ComparisonOperator, Expression, FieldReference } from '../../query/tree.ts';
+import { microsecondsOf, timestampFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { type Comparison, type Expression, type FieldReference, MIRRORED } from '../../query/tree.ts';
+import type { Clock } from '../../store/clock.ts';
+import type { Store } from '../../store/store.ts';
 
 /** The bounds on ModificationTimestamp that every record of a filter must keep (specification 4.4, rule 3). */
 export interface Window {
@@ -47,15 +50,6 @@ export function endOf({ to, includesTo }: Window): number {
   return Math.ceil(end / 1000);
 }
 
-const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
-  eq: 'eq',
-  ne: 'ne',
-  gt: 'lt',
-  ge: 'le',
-  lt: 'gt',
-  le: 'ge',
-};
-
 function boundOf({ operator, left, right, ...rest }: Comparison): Window | undefined {
   if (left.kind === 'literal' && right.kind !== 'literal') {
     return boundOf({ ...rest, operator: MIRRORED[operator], left: right, right: left });
@@ -79,3 +73,83 @@ function boundOf({ operator, left, right, ...rest }: Comparison): Window | undef
 
 /** How an account of a key notes a window. */
 export const windowText = ({ from, to }: Window): string => `${from ?? ''}/${to ?? ''}`;
+
+/**
+ * Windows that end a little ahead of the clock: those of a client whose clock is ahead, or that counts the end of its window
+ * itself. Such a client takes its own bound for the next window, so what is written until then must not be left out: the
+ * answer waits for a moment, or ends at the moment up to which the store is settled, with a link for what is left.
+ */
+
+/** Milliseconds by which clocks are ahead; a window that ends later is meant to have no end. */
+export const AHEAD = 60_000;
+
+/** How long a request waits for the end of its window, and how often it looks, in milliseconds. */
+export const PATIENCE = 5000;
+export const INTERVAL = 25;
+
+/** What of a window is answered. */
+export interface Cut {
+  /** Only what is before this moment. Canonical. */
+  readonly until: string;
+  readonly by: FieldReference;
+}
+
+/**
+ * Waits for the end of a window that lies a little ahead of the clock.
+ * @param carried where an earlier page of the same walk was cut
+ * @returns where the answer is to be cut, when the window ends too far ahead to be waited for
+ */
+export async function cutAhead(
+  { store, clock }: { readonly store: Pick<Store, 'horizon'>; readonly clock: Pick<Clock, 'sleep'> },
+  filter: Expression | undefined,
+  carried?: string,
+): Promise<Cut | undefined> {
+  const window = windowOf(filter);
+  if (window?.to === undefined || window.by === undefined) return undefined;
+  if (carried !== undefined) return { until: carried, by: window.by };
+  const end = endOf(window);
+  const from = window.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(window.from);
+  for (let waited = 0; ; waited += INTERVAL) {
+    const { now, settled } = await store.horizon();
+    if (end <= now || end > now + AHEAD) return undefined;
+    // What a link asks for begins now, so it is worth to wait for more.
+    const isWorth = end <= now + PATIENCE - waited || from > now - PATIENCE;
+    if (waited >= PATIENCE || !isWorth) return { until: timestampFrom(settled), by: window.by };
+    await clock.sleep(INTERVAL);
+  }
+}
+
+/** The same filter, up to where it is cut. */
+export function before(filter: Expression | undefined, { until, by }: Cut): Expression {
+  const bound: Expression = {
+    kind: 'compare',
+    operator: 'lt',
+    left: by,
+    right: { kind: 'literal', type: 'timestamp', value: until },
+  };
+  return filter === undefined ? bound : { kind: 'and', terms: [filter, bound] };
+}
+
+/**
+ * Waits until no record can enter the window any more (I2): every writer that may still stamp before its end has
+ * finished, and, where it ends a little ahead of the clock, the clock is there. One that ends later is answered as it is.
+ * @returns whether the window is open, that is, ends in the future
+ * @throws PlatError `windowNotSettled`, `windowAhead` when that takes too long
+ */
+export async function settle(store: Store, clock: Clock, window: Window): Promise<boolean> {
+  if (window.to === undefined) return false;
+  const end = endOf(window);
+  for (let waited = 0; ; waited += INTERVAL) {
+    const { now, settled } = await store.horizon();
+    if (end > now + AHEAD) return true;
+    if (end <= settled) return false;
+    if (end > now && (waited >= PATIENCE || end > now + PATIENCE - waited)) {
+      const seconds = Math.ceil((end - now) / 1000);
+      throw platError('windowAhead', { seconds }, { retryAfter: seconds });
+    }
+    if (waited >= PATIENCE) {
+      throw platError('windowNotSettled', { seconds: PATIENCE / 1000 }, { retryAfter: PATIENCE / 1000 });
+    }
+    await clock.sleep(INTERVAL);
+  }
+}

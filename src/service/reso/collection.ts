@@ -3,15 +3,12 @@ import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import { asking, signingFor } from '../context.ts';
-import { partsOf, type Reply, walkStep } from '../exchange.ts';
-import { readPage } from '../paging/page-reader.ts';
-import { NOTHING_STORED, type PageAnswer, type PageWish } from '../paging/page-wish.ts';
-import { windowOf, windowText } from '../paging/window.ts';
-import { before, type Cut, cutAhead } from '../paging/window-ahead.ts';
-import { asConfigured } from './enumerated.ts';
-import { carriedPageSize, carriedWindowEnd, type NextPage, nextLink } from './next-link.ts';
-import { pageSize } from './page-size.ts';
+import { asking, partsOf, type Reply, signingFor, walkStep } from '../exchange.ts';
+import { indexHeaders, NOTHING_STORED, type PageWish, readPage } from '../paging/read-page.ts';
+import { before, type Cut, cutAhead, windowOf, windowText } from '../paging/window.ts';
+import { asConfigured } from './enumerations.ts';
+import { carriedPageSize, carriedWindowEnd, type NextPage, nextLink, pageSize } from './next-page.ts';
+import { plainText } from './record.ts';
 import { resolve } from './resolve.ts';
 import {
   begun,
@@ -112,11 +109,27 @@ function refuseTokenWithSkip({ skipToken, skip }: CollectionQuery): void {
   }
 }
 
-/** Where the rows come from (contract, The filter-index cache). */
-export function indexHeaders({ index, openWindow }: PageAnswer): Record<string, string> {
-  return {
-    'x-plat-index': index.state,
-    ...(index.state === 'none' ? {} : { 'x-plat-index-age': String(index.age) }),
-    ...(openWindow ? { 'x-plat-window': 'open' } : {}),
+type CountPath = ResourcePath & { kind: 'count' };
+
+/** The number of records in a collection, as plain text (OData 4.01 protocol, 11.2.10). */
+export async function count(request: ResoRequest, path: CountPath): Promise<Reply> {
+  const { context, exchange, session, options } = request;
+  const query = bindOptions('count', options, path.resource, session.view.schema);
+  const found = await resolve(request, path);
+  if (found.kind !== 'collection') throw new Error('A path to a count leads to a collection');
+  exchange.timings.start('store');
+  const { filter, search } = query;
+  const wish: PageWish = {
+    keyId: session.key.id,
+    query: { ...asking(session), resource: found.resource, filter, search, under: found.under },
+    limit: 0,
+    skip: 0,
+    shape: shapeOf(request, query),
+    files: signingFor(context, exchange, session),
+    counts: true,
+    taken: exchange.taken,
   };
+  const answer = found.isBare ? NOTHING_STORED : await readPage(context, wish);
+  const reply = plainText(String(answer.count ?? 0));
+  return { ...reply, headers: { ...reply.headers, ...indexHeaders(answer) } };
 }

@@ -8,10 +8,8 @@ import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
 import { readSkipToken } from '../../query/skip-token.ts';
 import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
 import type { Lane } from '../../store/read-caller.ts';
-import { asking, signingFor } from '../context.ts';
-import { JSON_TYPE, type Reply } from '../exchange.ts';
-import { nextLink } from './next-link.ts';
-import { pageSize } from './page-size.ts';
+import { asking, JSON_TYPE, type Reply, signingFor } from '../exchange.ts';
+import { nextLink, pageSize } from './next-page.ts';
 import { type ResoRequest, requireJson } from './resource-request.ts';
 
 /** Ranges that one answer holds, and the milliseconds after which no further one is begun. */

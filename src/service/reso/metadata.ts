@@ -4,13 +4,13 @@ import { type CsdlVersion, csdlDocument, csdlJson, csdlXml } from '../../diction
 import type { Resource } from '../../dictionary/index.ts';
 import { requireNoOptions } from '../../query/odata/query.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
-import { withViewTag } from '../access/view-tag.ts';
+import { withViewTag } from '../access/views.ts';
 import type { Reply } from '../exchange.ts';
-import { chooseType } from '../http/accept.ts';
-import { hasTag, weakTag } from '../http/etag.ts';
-import { negotiateVersion } from '../http/odata-version.ts';
-import { type Enumerations, enumerationsOf } from './lookup-members.ts';
-import { negotiate, type ResoRequest } from './resource-request.ts';
+import { describedBy } from '../front/paths.ts';
+import { chooseType, negotiateVersion } from '../http/negotiation.ts';
+import { hasTag, weakTag } from '../reply/conditions.ts';
+import { type Enumerations, enumerationsOf } from './enumerations.ts';
+import { contextMember, negotiate, type ResoRequest, requireJson, resoJson } from './resource-request.ts';
 
 /** Clients from before RFC 7303 call XML text. */
 const XML = ['application/xml', 'text/xml'] as const;
@@ -75,4 +75,18 @@ function documentOf(
 
 function publishedResources(view: View, model: StoreModel): Resource[] {
   return [...model.dictionary.resources.values()].filter(view.publishes);
+}
+
+/** The entity sets that the key may read (OData 4.01 JSON format, 5). */
+export function serviceDocument(request: ResoRequest): Reply {
+  requireNoOptions(request.options, 'the service document');
+  requireJson(request);
+  const { session } = request;
+  const value = [...session.view.schema.entitySets()].map((name) => ({ name, kind: 'EntitySet', url: name }));
+  const body = JSON.stringify({ ...contextMember(request, ''), value });
+  return {
+    status: 200,
+    headers: { 'content-type': resoJson(request), ...describedBy(request.exchange.base) },
+    body: [body],
+  };
 }

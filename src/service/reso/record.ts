@@ -5,10 +5,9 @@ import { platError } from '../../errors/index.ts';
 import { bindOptions, hasCustomFields } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import { signingFor } from '../context.ts';
-import type { Reply } from '../exchange.ts';
-import { hasTag, weakTag } from '../http/etag.ts';
-import { recordAsConfigured, valueAsConfigured } from './enumerated.ts';
+import { type Reply, signingFor } from '../exchange.ts';
+import { hasTag, weakTag } from '../reply/conditions.ts';
+import { recordAsConfigured, valueAsConfigured } from './enumerations.ts';
 import { resolve, type Target, targetQuery } from './resolve.ts';
 import {
   begun,

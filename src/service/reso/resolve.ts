@@ -3,7 +3,7 @@ import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { PathStep, ResourcePath } from '../../query/odata/resource-path.ts';
 import { keyText } from '../../records/parsed-record.ts';
-import { asking, signingFor } from '../context.ts';
+import { asking, signingFor } from '../exchange.ts';
 import type { ResoRequest } from './resource-request.ts';
 
 /** One record that a path names. */

@@ -2,11 +2,14 @@ import type { ResoShape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import type { ServiceContext } from '../context.ts';
-import type { Exchange, Session } from '../exchange.ts';
-import { chooseType, parameterOf } from '../http/accept.ts';
-import { negotiateVersion } from '../http/odata-version.ts';
-import { type Preferences, parsePreferences } from '../http/prefer.ts';
+import type { Exchange, ServiceContext, Session } from '../exchange.ts';
+import {
+  chooseType,
+  negotiateVersion,
+  type Preferences,
+  parameterOf,
+  parsePreferences,
+} from '../http/negotiation.ts';
 
 /** A request of the RESO interface with what all its handlers need. */
 export interface ResoRequest {

@@ -1,14 +1,11 @@
 import type { RawOptions } from '../../query/odata/query.ts';
 import { parseResourcePath } from '../../query/odata/resource-path.ts';
-import type { ServiceContext } from '../context.ts';
-import type { Exchange, Reply, Session } from '../exchange.ts';
-import { collection } from './collection.ts';
-import { count } from './count.ts';
+import type { Exchange, Reply, ServiceContext, Session } from '../exchange.ts';
+import { collection, count } from './collection.ts';
 import { DIGESTS, digests } from './digests.ts';
-import { metadata } from './metadata.ts';
+import { metadata, serviceDocument } from './metadata.ts';
 import { customFields, field, record } from './record.ts';
 import { type ResoRequest, resoRequest } from './resource-request.ts';
-import { serviceDocument } from './service-document.ts';
 
 /** Answers a request of the RESO interface. The path is below the service root, percent-encoded. */
 export function reso(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { MainThread } from '../../../src/service/access/main-thread.ts';
+import { MainThread } from '../../../src/service/access/budget.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';

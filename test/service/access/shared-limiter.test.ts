@@ -1,7 +1,7 @@
 /** The limiter of one process among several: when it asks the store, and what it does with the answer. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { SharedLimiter } from '../../../src/service/access/shared-limiter.ts';
+import { SharedLimiter } from '../../../src/service/access/rate-limits.ts';
 import type { LendingWish, Loan, ReturnedLoan, Shared } from '../../../src/store/shared.ts';
 
 const LIMIT = { requests: 100, seconds: 300 };

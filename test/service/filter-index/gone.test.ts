@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { platError } from '../../../src/errors/index.ts';
-import { FilterIndexCache } from '../../../src/service/filter-index/cache.ts';
+import { FilterIndexCache } from '../../../src/service/paging/filter-index.ts';
 import { testClock } from '../../support/clock.ts';
 
 test('who asks for a list that nobody looks for any more looks for it itself', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { FilterIndexCache, LIST_OVERHEAD } from '../../../src/service/filter-index/cache.ts';
+import { FilterIndexCache, LIST_OVERHEAD } from '../../../src/service/paging/filter-index.ts';
 import { cachesInUse } from '../../../src/shared/bounded-cache.ts';
 import { testClock } from '../../support/clock.ts';
 

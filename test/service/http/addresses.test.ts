@@ -5,7 +5,7 @@ import { request as requestSecurely } from 'node:https';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
-import { baseAddress, listenerAddress } from '../../../src/service/base-address.ts';
+import { baseAddress, listenerAddress } from '../../../src/service/http/base-address.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../../src/service/service.ts';
 import { floorPlan, listing } from '../../support/builders.ts';

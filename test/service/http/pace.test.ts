@@ -5,9 +5,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Pace } from '../../../src/service/http/pace.ts';
-import { queueOf } from '../../../src/service/http/queue.ts';
-import { send } from '../../../src/service/http/send.ts';
+import { Pace, queueOf } from '../../../src/service/reply/pace.ts';
+import { send } from '../../../src/service/reply/send.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** More than the system holds for a connection. */

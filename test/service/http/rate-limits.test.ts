@@ -1,7 +1,7 @@
 /** Limits per key (contract, Access; native-v1, published limits). */
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
-import { RateLimiter, rateLimited, rateLimitHeaders } from '../../../src/service/access/rate-limiter.ts';
+import { RateLimiter, rateLimited, rateLimitHeaders } from '../../../src/service/access/rate-limits.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
 import { type Answer, type AskOptions, startTestService } from '../../support/service.ts';

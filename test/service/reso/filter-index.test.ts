@@ -1,8 +1,8 @@
 /** Specification 8 and 7 rule 3; contract, The filter-index cache (I5). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { LIST_OVERHEAD } from '../../../src/service/filter-index/cache.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { LIST_OVERHEAD } from '../../../src/service/paging/filter-index.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { type Asker, asker, type Page } from './asker.ts';

@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
-import type { Encoding } from './accept.ts';
+import type { Encoding } from '../http/negotiation.ts';
 
 /** Bodies smaller than this fit into one packet as they are. */
 const SMALLEST = 1400;

@@ -4,9 +4,9 @@
  * no moment is told but while a promise stands that the store keeps; where somebody else writes, and it cannot keep one,
  * the moment that is told lags behind the clock until it can.
  */
-import type { Clock } from '../store/clock.ts';
-import type { Store } from '../store/store.ts';
-import { PROMISE_STANDS } from '../store/write/commit-timestamps.ts';
+import type { Clock } from '../../store/clock.ts';
+import type { Store } from '../../store/store.ts';
+import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 
 /** Milliseconds before the end of a promise at which another one is asked for, while answers go on. */
 const RENEWED_BEFORE = 500;

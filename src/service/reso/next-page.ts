@@ -1,7 +1,9 @@
 import { canonicalTimestamp } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
 import { skipTokenOf } from '../../query/skip-token.ts';
 import type { Exchange } from '../exchange.ts';
-import { linkQuery } from '../posted-query.ts';
+import { linkQuery } from '../http/posted-query.ts';
+import type { Paging } from '../surface.ts';
 
 /** Where the answer to a window was cut that ends ahead of the clock (paging/window-ahead.ts): it holds for the walk. */
 const WINDOW_END = 'windowend';
@@ -15,7 +17,7 @@ const nameOf = (pair: string): string => {
 };
 
 export interface NextPage {
-  /** The key of the last row; absent: the link goes to a first page. */
+  /** The skip token, before `skipTokenOf`; absent: the link goes to a first page. */
   readonly token?: string | undefined;
   /** Joined to the filter of the request. */
   readonly term?: string | undefined;
@@ -69,3 +71,44 @@ const carried = (query: string, name: string): string | undefined =>
     .split('&')
     .find((each) => nameOf(each) === name)
     ?.split('=')[1];
+
+/** How many rows a page has, and what the next link says of it. */
+export interface PageSize {
+  readonly rows: number;
+  /** `$top` of the next link, from the rows of this page; undefined: none, or no next link at all. */
+  readonly nextTop: (rows: number) => number | undefined;
+  /** Whether the rows of this page are all that were asked for. */
+  readonly isAll: (rows: number) => boolean;
+  /** The page size that was applied in place of a larger one. */
+  readonly applied?: number;
+}
+
+/**
+ * `$top` as the surface means it (contract, Paging): the page size on the replication surface, the total elsewhere.
+ * @throws PlatError when `$top` would be cut although the client steps by it with `$skip`
+ */
+export function pageSize(
+  paging: Paging,
+  top: number | undefined,
+  skip: number | undefined,
+  preferred: number | undefined,
+): PageSize {
+  const { largestSize, defaultSize } = paging;
+  if (paging.top === 'page') {
+    if (top !== undefined && top > largestSize && skip !== undefined) {
+      const reason = `a page has at most ${largestSize} rows, so a step of ${top} would lose rows`;
+      throw platError('optionsConflict', { first: '$top', second: '$skip', reason }, { target: '$top' });
+    }
+    const rows = Math.min(top ?? defaultSize, largestSize, preferred ?? largestSize);
+    const cut = rows < (top ?? rows) || preferred === rows;
+    return { rows, nextTop: () => rows, isAll: () => rows === 0, ...(cut ? { applied: rows } : {}) };
+  }
+  const page = Math.min(preferred ?? largestSize, top === undefined ? defaultSize : largestSize);
+  const rows = Math.min(page, top ?? page);
+  return {
+    rows,
+    nextTop: (given) => (top === undefined ? undefined : top - given),
+    isAll: (given) => top !== undefined && given >= top,
+    ...(preferred !== undefined && preferred <= page ? { applied: preferred } : {}),
+  };
+}

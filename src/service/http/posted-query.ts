@@ -4,8 +4,8 @@
  * good in every process and after any time.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { platError } from '../errors/index.ts';
-import type { Exchange } from './exchange.ts';
+import { platError } from '../../errors/index.ts';
+import type { Exchange } from '../exchange.ts';
 
 /** Longest URL that is read, in bytes. */
 export const LONGEST_URL = 16_384;

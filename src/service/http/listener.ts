@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { platError } from '../errors/index.ts';
-import type { Budgets, RequestAccount } from './access/budget.ts';
-import type { Connection, Connections } from './access/connections.ts';
-import { baseAddress, type Listener } from './base-address.ts';
-import type { Exchange, Reply } from './exchange.ts';
-import { bodyReader } from './http/body.ts';
-import { forwardedHost } from './http/forwarded.ts';
-import { notAllowed } from './http/methods.ts';
-import type { Pace } from './http/pace.ts';
-import { isOfHttp, refuse, type Unread, whatIsWrong } from './http/refuse.ts';
-import { type Common, send } from './http/send.ts';
+import { platError } from '../../errors/index.ts';
+import type { Budgets, RequestAccount } from '../access/budget.ts';
+import type { Connection, Connections } from '../access/connections.ts';
+import type { Exchange, Reply } from '../exchange.ts';
+import { type Metrics, makeTimings } from '../metrics.ts';
+import type { Pace } from '../reply/pace.ts';
+import { type Common, send } from '../reply/send.ts';
+import { type Responder, refusal, respond } from '../respond.ts';
+import { SURFACE, type SurfaceName } from '../surface.ts';
+import { baseAddress, forwardedHost, type Listener } from './base-address.ts';
+import { bodyReader } from './body.ts';
+import { notAllowed } from './methods.ts';
 import {
   breakOff,
   type Carrier,
@@ -23,11 +24,8 @@ import {
   type HttpServer,
   headersOf,
   makeServer,
-} from './http/server.ts';
-import type { Metrics } from './metrics.ts';
-import { type Responder, refusal, respond } from './respond.ts';
-import { SURFACE, type SurfaceName } from './surface.ts';
-import { makeTimings } from './timings.ts';
+} from './server.ts';
+import { isOfHttp, refuse, type Unread, whatIsWrong } from './unreadable.ts';
 
 /** What a listener answers for: one surface, or several that are told apart by host. */
 export type Dispatch = (host: string | undefined) => SurfaceName | undefined;

@@ -1,11 +1,10 @@
 import { METHODS, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
-import { isNativePath, nativeError } from '../envelope/native-error.ts';
-import { resoError } from '../envelope/reso-error.ts';
+import { isNativePath, nativeError, resoError } from '../reply/errors.ts';
+import { type Common, commonHeaders } from '../reply/send.ts';
 import { ALLOWED, notAllowed } from './methods.ts';
-import { ODATA_VERSION } from './odata-version.ts';
-import { type Common, commonHeaders } from './send.ts';
+import { ODATA_VERSION } from './negotiation.ts';
 
 /** What Node says of a connection whose request it could not read. */
 export interface ClientError extends Error {

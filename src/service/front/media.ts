@@ -2,12 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import { fileSignature } from '../../store/file-signature.ts';
 import type { Store } from '../../store/store.ts';
-import { resoError } from '../envelope/reso-error.ts';
 import type { Exchange, Reply } from '../exchange.ts';
-import { hasTag, weakTag } from '../http/etag.ts';
-import { rangeOf } from '../http/range.ts';
-import { isCompressible } from '../http/send.ts';
 import type { FileSource, ServedFile } from '../options.ts';
+import { hasTag, rangeOf, weakTag } from '../reply/conditions.ts';
+import { resoError } from '../reply/errors.ts';
+import { isCompressible } from '../reply/send.ts';
 
 /** What served files are looked up with. */
 export interface FileContext {

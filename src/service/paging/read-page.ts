@@ -1,0 +1,214 @@
+/**
+ * Reads a page of a collection, for both interfaces: straight from the store, or, with a filter or search of the client's,
+ * from the list of records that the filter found when the key first asked for it (specification 8). It must not know how
+ * a request is written or how its answer is wrapped.
+ */
+import type { FileSigning, Page, Position, RecordQuery, Shape } from '../../compile/read.ts';
+import { platError } from '../../errors/index.ts';
+import { canonicalText } from '../../query/canonical.ts';
+import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
+import type { Clock } from '../../store/clock.ts';
+import type { ReadOptions, Store } from '../../store/store.ts';
+import type { FilterIndex, FilterIndexCache, ListName } from './filter-index.ts';
+import { settle, windowOf } from './window.ts';
+
+/** A page that a request asks for. */
+export interface PageWish {
+  /** The key that asks: its requests share the lists that filters found. */
+  readonly keyId: string;
+  readonly query: RecordQuery;
+  readonly limit: number;
+  readonly skip: number;
+  /** Empty or absent: from the start. */
+  readonly token?: string | undefined;
+  readonly shape: Shape;
+  readonly files: FileSigning;
+  readonly counts: boolean;
+  /** Owns the pages that are read. */
+  readonly taken: DisposableStack;
+}
+
+export interface PageAnswer {
+  readonly page: Page;
+  /** How many records match, whatever the page. */
+  readonly count?: number | undefined;
+  /** The skip token of the next page, before `skipTokenOf`; absent on the last one. */
+  readonly next?: string | undefined;
+  /** Whether the rows come from a kept list, and its age in seconds. */
+  readonly index: { readonly state: 'fresh' | 'cached' | 'none'; readonly age: number };
+  /** Whether the window ends in the future, so that records may still enter it. */
+  readonly openWindow: boolean;
+}
+
+/** What pages are read with. */
+export interface PageReading {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly indexes: FilterIndexCache;
+  readonly read: ReadOptions;
+}
+
+const NO_ROWS: Page = { body: new Uint8Array(0), rows: 0, more: false };
+const NO_INDEX = { index: { state: 'none', age: 0 }, openWindow: false } as const;
+
+/** The answer of a collection of which nothing was ever stored. */
+export const NOTHING_STORED: PageAnswer = { page: NO_ROWS, count: 0, ...NO_INDEX };
+
+/** Ids beyond a page's own that are looked at, since the records of some may be gone. */
+const SPARE = 500;
+
+export function readPage(reading: PageReading, wish: PageWish): Promise<PageAnswer> {
+  const { filter, search } = wish.query;
+  return filter === undefined && search === undefined
+    ? readDirect(reading, wish)
+    : readFromList(reading, wish);
+}
+
+/** Headers that say where the rows come from (contract, The filter-index cache). */
+export function indexHeaders({
+  index,
+  openWindow,
+}: Pick<PageAnswer, 'index' | 'openWindow'>): Record<string, string> {
+  return {
+    'x-plat-index': index.state,
+    ...(index.state === 'none' ? {} : { 'x-plat-index-age': String(index.age) }),
+    ...(openWindow ? { 'x-plat-window': 'open' } : {}),
+  };
+}
+
+/**
+ * What a filter finds now, in key order: for a window once no record can enter it any more (I2).
+ * @throws PlatError `windowNotSettled`, `queryTimedOut`
+ */
+export async function findIds(
+  { store, clock, read }: PageReading,
+  query: RecordQuery,
+): Promise<Omit<FilterIndex, 'id'>> {
+  const window = windowOf(query.filter);
+  const openWindow = window !== undefined && (await settle(store, clock, window));
+  return { ids: await store.ids({ ...query, order: [] }, read), openWindow };
+}
+
+/** A page that its request owns from the moment at which it is read. */
+async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
+  const page = await reading;
+  if (page.release !== undefined) taken.defer(page.release);
+  return page;
+}
+
+async function readDirect({ store, read }: PageReading, wish: PageWish): Promise<PageAnswer> {
+  const { query, limit, skip, shape, files, taken } = wish;
+  const start = readSkipToken(wish.token, query.order);
+  const position: Position = start.kind === 'start' && skip > 0 ? { kind: 'offset', skip } : start;
+  // Counted first: a page that is still being read keeps what it is read with.
+  const count = wish.counts ? await store.count(query, read) : undefined;
+  const reading = () => owned(taken, store.page({ query, position, limit, shape, files }, read));
+  const page = limit === 0 ? NO_ROWS : await reading();
+  const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
+  return { page, count, next, ...NO_INDEX };
+}
+
+/** A page of the list that a filter found. The list is frozen, the records are live (I5). */
+async function readFromList(reading: PageReading, wish: PageWish): Promise<PageAnswer> {
+  const { query, limit } = wish;
+  const { index, state, age } = await reading.indexes.take(listName(wish), () => findIds(reading, query));
+  const ordered = await orderedList(reading, wish, index);
+  const start = (await startIn(reading, wish, index, ordered)) + wish.skip;
+  const page = limit === 0 ? NO_ROWS : await cutPage(reading, wish, ordered.ids, start);
+  const reached = { id: ordered.id, position: start + (page.consumed ?? 0) };
+  const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, reached) : undefined;
+  const count = wish.counts ? index.ids.length : undefined;
+  return { page, count, next, index: { state, age }, openWindow: index.openWindow };
+}
+
+/** What makes two filters the same: key, resource and what is asked of it, but not order, paging or fields. */
+function listName({ keyId, query }: PageWish): ListName {
+  const { resource, filter, search, under, part } = query;
+  const text = (each: typeof filter | typeof search): string =>
+    each === undefined ? '' : canonicalText(each);
+  const parent = under === undefined ? [] : [under.navigation.resource, under.navigation.name, under.key];
+  const parts = [resource.name, text(filter), text(search), part ?? '', ...parent];
+  return { key: keyId, text: JSON.stringify(parts) };
+}
+
+/** The rows of a list, whatever first found them. */
+function among({ filter: _, search: __, ...query }: RecordQuery, ids: Uint32Array): RecordQuery {
+  return { ...query, among: ids };
+}
+
+/** The list in the order of the request. */
+async function orderedList(
+  { store, indexes, read }: PageReading,
+  { keyId, query }: PageWish,
+  index: FilterIndex,
+): Promise<FilterIndex> {
+  if (query.order.length === 0) return index;
+  const order = query.order
+    .map(({ expression, descending }) => `${canonicalText(expression)} ${descending ? 'desc' : 'asc'}`)
+    .join(',');
+  return indexes.inOrder(keyId, index, order, () => store.ids(among(query, index.ids), read));
+}
+
+/** The position in the list at which the page begins, before `$skip`. */
+async function startIn(
+  { store, read }: PageReading,
+  { query, token }: PageWish,
+  index: FilterIndex,
+  { id, ids }: FilterIndex,
+): Promise<number> {
+  const start = readSkipToken(token, query.order);
+  switch (start.kind) {
+    case 'start':
+      return 0;
+    case 'after-key':
+      return store.positionAfter(query.resource.name, ids, start.key);
+    case 'after-row': {
+      const { list, values, key } = start;
+      // Where the list that the token is of is no longer kept, the values of the row say where to go on.
+      if (list?.id !== id) {
+        return ids.length - (await store.count({ ...among(query, index.ids), after: { values, key } }, read));
+      }
+      if (list.position < 0 || list.position > ids.length) throw platError('skipTokenInvalid', {});
+      return list.position;
+    }
+  }
+}
+
+/** Cuts a page; only as many ids travel to the reader as it needs. */
+async function cutPage(
+  { store, read }: PageReading,
+  { query, limit, shape, files, taken }: PageWish,
+  list: Uint32Array,
+  start: number,
+): Promise<Page> {
+  const readIds = (first: number, length: number, most: number): Promise<Page> =>
+    owned(
+      taken,
+      store.listPage({ query, ids: list.subarray(first, first + length), limit: most, shape, files }, read),
+    );
+  for (let first = start; first < list.length; first += limit + SPARE) {
+    let page = await readIds(first, limit + SPARE, limit);
+    if (page.rows === 0) continue;
+    if (!page.more && first + limit + SPARE < list.length) page = await withRest(page);
+    let more = page.more;
+    for (let next = first + limit + SPARE; !more && next < list.length; next += SPARE) {
+      const following = await readIds(next, SPARE, 1);
+      following.release?.();
+      more = following.rows > 0;
+    }
+    return { ...page, more, consumed: first - start + (page.consumed ?? 0) };
+  }
+  return NO_ROWS;
+}
+
+/** A page that is read to its end, before anything else is asked of the store. */
+async function withRest({ rest, body, ...page }: Page): Promise<Page> {
+  if (rest === undefined) return { ...page, body };
+  const parts = [body];
+  for await (const part of rest) parts.push(part);
+  const whole = Buffer.concat(parts);
+  const announced = body.length + rest.length;
+  if (whole.length !== announced)
+    throw new Error(`The store gave ${whole.length} bytes of the ${announced} that it announced`);
+  return { ...page, body: whole };
+}
