@@ -1,3 +1,4 @@
+/** Keys and their tokens: what a store knows of a key, when it is valid, and how tokens are made and recognized. */
 import { createHash, randomBytes } from 'node:crypto';
 
 export const KEY_KINDS = ['replication', 'api', 'floorplans', 'admin'] as const;
@@ -16,13 +17,11 @@ export interface KeyRecord {
   readonly revokedAt: string | null;
 }
 
-/** A key of a kind that is not (or no longer) valid tells why. */
-export type KeyVerdict =
-  | { readonly valid: true }
-  | { readonly valid: false; readonly why: 'expired' | 'revoked' };
+/** Whether a key is valid; if not, why. */
+type KeyValidity = { readonly valid: true } | { readonly valid: false; readonly why: 'expired' | 'revoked' };
 
 /** @param now milliseconds since 1970 */
-export function judgeKey(key: KeyRecord, now: number): KeyVerdict {
+export function keyValidity(key: KeyRecord, now: number): KeyValidity {
   if (key.revokedAt !== null && Date.parse(key.revokedAt) <= now) return { valid: false, why: 'revoked' };
   if (key.expiresAt !== null && Date.parse(key.expiresAt) <= now) return { valid: false, why: 'expired' };
   return { valid: true };
@@ -37,7 +36,7 @@ export function makeToken(random: (size: number) => Buffer = randomBytes): strin
 
 const WITH_TOKEN = new RegExp(`(?:^|[^\\w-])${TOKEN_PREFIX}[\\w-]{43}(?![\\w-])`);
 
-/** Whether a text holds what `makeToken` might have made. */
+/** Whether a text contains what `makeToken` might have made. */
 export const looksLikeToken = (text: string): boolean => WITH_TOKEN.test(text);
 
 /** A short public name of a key, for lists and logs. */

@@ -1,13 +1,16 @@
+/**
+ * Access rules: the roles of a definition, resolved against a dictionary for one day. Row filters become query trees here;
+ * who asks, and which store is asked, is not known.
+ */
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { ownFieldsOf } from '../query/fields-of.ts';
-import { makeSchema } from '../query/make-schema.ts';
 import { parseFilter } from '../query/odata/query.ts';
+import { makeSchema } from '../query/schema.ts';
 import type { Expression } from '../query/tree.ts';
-import { dependsOnDay, resolveDayTerms } from './day-terms.ts';
-import type { AccessDefinition, RoleDefinition } from './definition.ts';
+import { type AccessDefinition, dependsOnDay, type RoleDefinition, resolveDayTerms } from './roles.ts';
 
-/** A role's filter of one resource. The store keeps its outcome as one bit of each row. */
+/** A role's filter of one resource. The store keeps its result as one bit of each row. */
 export interface RowRule {
   readonly role: string;
   /** A power of two, the same for all resources of a store. */
@@ -48,7 +51,7 @@ const MOST_BITS = 31;
  * Parses every filter of the definition.
  * @param today the UTC day that `{today}` stands for, `YYYY-MM-DD`
  * @throws PlatError of the OData parser, when a filter is wrong; `usage` when it looks beyond the record, since its
- *   outcome is kept with the record, or when there are too many roles
+ *   result is stored with the record, or when there are too many roles
  */
 export function resolveAccess(
   definition: AccessDefinition,

@@ -1,13 +1,15 @@
+/** Views: a store's records as one key sees them. Rules say what a role may see; a view joins them with what a store carries. */
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
-import { makeSchema } from '../query/make-schema.ts';
-import type { Schema } from '../query/schema.ts';
+import { makeSchema, type Schema } from '../query/schema.ts';
 import type { Role } from './rules.ts';
 
 /** Which rows a request may see; woven into every statement that reads records. */
 export interface RowScope {
   /** The bit of the role in each row's visibility. */
   readonly bit: number;
-  /** Originating systems; undefined: all. */
+  /**
+   * Originating systems; undefined: all. Resources without an originating system of their own are never filtered by it.
+   */
   readonly systems?: readonly string[];
   /** Whether withheld values read as null. */
   readonly withholds: boolean;
@@ -15,26 +17,27 @@ export interface RowScope {
   readonly onlyFloorPlans: boolean;
 }
 
-/** A store's records as one key sees them: the names it may use, the rows and fields it gets. */
+/** The names that a key may use, and the rows and fields that it gets. */
 export interface View {
   readonly role: Role;
   readonly scope: RowScope;
   readonly schema: Schema;
   /** Whether values of lookups are given as members of enumerations. */
   readonly enumerations: boolean;
-  /** Resources without an originating system of their own are never filtered by it. */
+  /** Whether the key can read a resource that holds records or is always published. */
   readonly publishes: (resource: Resource) => boolean;
-  /** Fields that stand in a whole record and in the metadata, in the order of the dictionary. */
+  /** Fields that a whole record and the metadata have, in the order of the dictionary. */
   readonly fieldsOf: (resource: Resource) => readonly Field[];
   /** Fields in use that the role may not see. */
   readonly hiddenOf: (resource: Resource) => readonly Field[];
 }
 
-/** What a view is made of. `inUse` tells the fields that the store carries; others are null everywhere. */
+/** What a view is made of. */
 export interface ViewSource {
   readonly dictionary: Dictionary;
   readonly role: Role;
   readonly scope: RowScope;
+  /** Whether the store carries a field; others are null everywhere. */
   readonly inUse: (field: Field) => boolean;
   readonly holdsData: (resource: string) => boolean;
   /** Whether the key's clients get lookups as enumerations; absent: as strings. */

@@ -16,9 +16,9 @@ export {
   type LookupDeclaration,
 } from './declare.ts';
 export type { ResourceDeclaration } from './declare-resources.ts';
-export { identifierOf, memberName, textsOfIdentifier } from './enumerations.ts';
 export * from './listing-parts.ts';
 export { makeLookup, standardDictionary } from './load.ts';
+export { identifierOf, memberName, spellingsOf, textsOfIdentifier } from './lookups.ts';
 export { FIRST_LINE, NATIVE_ALIASES } from './native-names.ts';
 export {
   CUSTOM_FIELDS,
@@ -27,6 +27,5 @@ export {
   leadsToCustomFields,
 } from './navigation-names.ts';
 export { REPLICA_STAMP, SOURCE_STAMP, withReplicaStamp } from './replica-stamp.ts';
-export { spellingsOf } from './spellings.ts';
 export { nearestName, nearestOfEither } from './suggest.ts';
 export type * from './types.ts';

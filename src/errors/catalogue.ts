@@ -20,7 +20,7 @@ const meant = (nearest: string | undefined): string =>
 const at = (position: number | undefined): string =>
   position === undefined ? '' : ` at position ${position}`;
 
-interface Named {
+interface UnknownName {
   readonly name: string;
   readonly nearest?: string | undefined;
 }
@@ -104,7 +104,7 @@ export const catalogue = {
     native: 404,
     message: ({ path }) => `There is nothing at ${path}.`,
   }),
-  resourceUnknown: entry<Named>({
+  resourceUnknown: entry<UnknownName>({
     status: 404,
     native: 404,
     message: ({ name, nearest }) => `There is no resource ${name}.${meant(nearest)}`,
@@ -169,7 +169,7 @@ export const catalogue = {
   }),
 
   // What
-  optionUnknown: entry<Named>({
+  optionUnknown: entry<UnknownName>({
     status: 400,
     native: 1053,
     message: ({ name, nearest }) => `The query option ${name} is not known.${meant(nearest)}`,
@@ -195,7 +195,7 @@ export const catalogue = {
     message: ({ name, resource, taken }) =>
       `${name} is not for ${resource}; the parameters there are ${taken}.`,
   }),
-  expansionUnknown: entry<Named & { option: string; known: string }>({
+  expansionUnknown: entry<UnknownName & { option: string; known: string }>({
     status: 400,
     native: 1053,
     message: ({ option, name, known, nearest }) =>
@@ -217,7 +217,7 @@ export const catalogue = {
     message: ({ option, position, found, expected }) =>
       `${option}: found ${found}${at(position)}, expected ${expected}.`,
   }),
-  fieldUnknown: entry<Named & { resource: string; option: string; position?: number }>({
+  fieldUnknown: entry<UnknownName & { resource: string; option: string; position?: number }>({
     status: 400,
     native: 1040,
     message: ({ name, resource, option, position, nearest }) =>

@@ -1,2 +1,70 @@
+/**
+ * The one error that users see. Its text, status and codes come from the catalogue; anything else that is thrown is a fault of
+ * plat's own.
+ */
+import { catalogue, type ErrorCode, type ErrorEntry, type ErrorFacts } from './catalogue.ts';
+
+/** One of several things that were wrong, such as one token of a filter. */
+export interface ErrorDetail {
+  readonly target: string;
+  readonly message: string;
+}
+
+/** One part of a native filter that was at fault, as `SparkQLErrors` gives it (native-v1, envelope). */
+export interface FilterFault {
+  readonly token: string;
+  readonly message: string;
+  readonly status: 'Fatal' | 'Dropped' | 'Recovered';
+}
+
+export interface ErrorExtras {
+  /** The option, parameter or field that is at fault. */
+  readonly target?: string;
+  readonly details?: readonly ErrorDetail[];
+  readonly sparkql?: readonly FilterFault[];
+  /** Seconds after which to try again. */
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+export class PlatError extends Error {
+  override readonly name = 'PlatError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly native: number;
+  readonly target: string | undefined;
+  readonly details: readonly ErrorDetail[];
+  readonly sparkql: readonly FilterFault[];
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    entry: { readonly status: number; readonly native: number },
+    message: string,
+    extras: ErrorExtras,
+  ) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.code = code;
+    this.status = entry.status;
+    this.native = entry.native;
+    this.target = extras.target;
+    this.details = extras.details ?? [];
+    this.sparkql = extras.sparkql ?? [];
+    this.retryAfter = extras.retryAfter;
+  }
+}
+
+/** The catalogue in the form that ties each code to its facts. */
+const entries: { readonly [C in ErrorCode]: ErrorEntry<ErrorFacts<C>> } = catalogue;
+
+/** Makes the error of a code from the facts that its message needs. */
+export function platError<C extends ErrorCode>(
+  code: C,
+  facts: ErrorFacts<C>,
+  extras: ErrorExtras = {},
+): PlatError {
+  const entry = entries[code];
+  return new PlatError(code, entry, entry.message(facts), extras);
+}
+
 export type { ErrorCode, ErrorFacts } from './catalogue.ts';
-export { type ErrorDetail, type ErrorExtras, type FilterFault, PlatError, platError } from './plat-error.ts';

@@ -1,5 +1,20 @@
-/** What the languages may name: the dictionary as one key sees it. Access provides it. */
-import type { Field, Lookup, Navigation, Resource } from '../dictionary/types.ts';
+/**
+ * What the languages may name: the dictionary as one key sees it. Names are resolved against the dictionary; what a
+ * restriction hides is kept apart from what does not exist.
+ */
+import {
+  CUSTOM_FIELDS,
+  customFieldsOf,
+  type Dictionary,
+  FIRST_LINE,
+  type Field,
+  findNavigation,
+  type Lookup,
+  NATIVE_ALIASES,
+  NATIVE_COLLECTIONS,
+  type Navigation,
+  type Resource,
+} from '../dictionary/index.ts';
 
 export type FieldLookup =
   | { readonly kind: 'visible'; readonly field: Field }
@@ -19,10 +34,10 @@ export interface ResourceSchema {
   findNavigation(name: string): Navigation | undefined;
   /** The same, also where nothing has been stored yet of what it leads to: an expansion is empty then. */
   findExpansion(name: string): Navigation | undefined;
-  /** Names of the fields and navigations that may be told in a suggestion. */
+  /** Names of the fields and navigations that a suggestion may give. */
   names(): Iterable<string>;
   nativeNames(): Iterable<string>;
-  /** Names that only the native interface has, each with the RESO name of the same; those that `names` may tell. */
+  /** Names that only the native interface has, each with the RESO name of the same; those that `names` gives. */
   nativeCounterparts(): Iterable<readonly [native: string, name: string]>;
 }
 
@@ -37,4 +52,115 @@ export interface Schema {
   entitySets(): Iterable<string>;
   /** What paths may begin with: entity sets, and other names of them. */
   pathNames(): Iterable<string>;
+}
+
+const UNKNOWN: FieldLookup = { kind: 'unknown' };
+
+/** What a restricted schema leaves out. */
+export interface Restriction {
+  /** Resources that may be named at all. */
+  readonly resource: (resource: Resource) => boolean;
+  readonly field: (field: Field) => boolean;
+  /** Whether lookups are enumerations; absent: strings. */
+  readonly enumerations?: boolean;
+  /** Resources that may be read, were there records of them; absent: those that may be named. */
+  readonly readable?: (resource: Resource) => boolean;
+}
+
+const NOTHING_HIDDEN: Restriction = { resource: () => true, field: () => true };
+
+/** The key of a custom field in the native interface: group and label. */
+const customKey = (group: string, label: string): string => `${group}\u0000${label}`;
+
+/** The schema that a restriction leaves of a dictionary. */
+export function makeSchema(dictionary: Dictionary, restriction: Restriction = NOTHING_HIDDEN): Schema {
+  const cache = new Map<string, ResourceSchema>();
+  const byName = new Map<string, Resource>();
+  for (const resource of dictionary.resources.values()) {
+    if (!restriction.resource(resource)) continue;
+    byName.set(resource.name, resource);
+    for (const name of resource.otherNames) byName.set(name, resource);
+  }
+  const of = (named: Resource | string): ResourceSchema => {
+    const resource = typeof named === 'string' ? dictionary.resources.get(named) : named;
+    if (resource === undefined) throw new Error(`The dictionary has no resource ${String(named)}`);
+    const known = cache.get(resource.name);
+    if (known !== undefined) return known;
+    const mayHold = (target: string): boolean => {
+      const found = dictionary.resources.get(target);
+      return found !== undefined && (restriction.readable?.(found) ?? false);
+    };
+    const made = makeResourceSchema(resource, restriction, (target) => byName.has(target), mayHold);
+    cache.set(resource.name, made);
+    return made;
+  };
+  return {
+    find: (entitySet) => {
+      const resource = byName.get(entitySet);
+      return resource === undefined ? undefined : of(resource);
+    },
+    of,
+    lookup: (name) => dictionary.lookups.get(name),
+    enumerations: restriction.enumerations ?? false,
+    entitySets: () => new Set([...byName.values()].map(({ name }) => name)),
+    pathNames: () => byName.keys(),
+  };
+}
+
+function makeResourceSchema(
+  resource: Resource,
+  restriction: Restriction,
+  mayRead: (target: string) => boolean,
+  mayHold: (target: string) => boolean,
+): ResourceSchema {
+  const classify = (field: Field | undefined): FieldLookup => {
+    if (field === undefined) return UNKNOWN;
+    return { kind: restriction.field(field) ? 'visible' : 'hidden', field };
+  };
+  const fields = [...resource.fields.values()];
+  const standard = fields.filter((field) => field.custom === undefined);
+  const native = new Map(standard.map((field) => [field.nativeName, field]));
+  const custom = new Map(
+    fields.flatMap((field) =>
+      field.custom ? [[customKey(field.custom.group, field.custom.label), field] as const] : [],
+    ),
+  );
+  return {
+    resource,
+    findField: (name) => classify(resource.fields.get(resource.fieldAliases.get(name) ?? name)),
+    findNativeField: (name) => classify(native.get(name)),
+    findCustomField: (group, label) => classify(custom.get(customKey(group, label))),
+    findNavigation: (name) => {
+      const navigation = findNavigation(resource, name);
+      return navigation !== undefined && mayRead(navigation.target) ? navigation : undefined;
+    },
+    findExpansion: (name) => {
+      const navigation = findNavigation(resource, name);
+      if (navigation === undefined && name === CUSTOM_FIELDS) return customFieldsOf(resource);
+      const isThere = navigation !== undefined && (mayRead(navigation.target) || mayHold(navigation.target));
+      return isThere ? navigation : undefined;
+    },
+    *names() {
+      for (const field of fields) if (restriction.field(field)) yield field.name;
+      for (const navigation of resource.navigations.values()) {
+        if (mayRead(navigation.target)) yield navigation.name;
+      }
+    },
+    *nativeNames() {
+      for (const field of standard) if (restriction.field(field)) yield field.nativeName;
+    },
+    *nativeCounterparts() {
+      yield ['Id', resource.key];
+      for (const field of standard) {
+        if (field.nativeName !== field.name && restriction.field(field)) yield [field.nativeName, field.name];
+      }
+      if (resource.name !== 'Property') return;
+      for (const [native, name] of [...NATIVE_ALIASES, [FIRST_LINE.name, FIRST_LINE.of] as const]) {
+        if (classify(resource.fields.get(name)).kind === 'visible') yield [native, name];
+      }
+      for (const [native, name] of NATIVE_COLLECTIONS) {
+        if (mayRead(resource.navigations.get(name)?.target ?? '')) yield [native, name];
+      }
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { standardDictionary } from '../../src/dictionary/index.ts';
-import { makeSchema } from '../../src/query/make-schema.ts';
 import { resourceNames } from '../../src/query/native/names.ts';
+import { makeSchema } from '../../src/query/schema.ts';
 import { follow } from './followed-filter.ts';
 
 type OData = typeof import('../../src/query/odata/query.ts');

@@ -10,10 +10,10 @@ import type {
   RecordQuery,
   ResoShape,
 } from '../../src/compile/read.ts';
-import { makeSchema } from '../../src/query/make-schema.ts';
 import type { NativeExpansion, SelectedMembers } from '../../src/query/native/selection.ts';
 import { bindOptions, parseFilter, parseQueryOptions } from '../../src/query/odata/query.ts';
 import { type CollectionQuery, SELECT_ALL } from '../../src/query/request.ts';
+import { makeSchema } from '../../src/query/schema.ts';
 import { parseRecord } from '../../src/records/parse-record.ts';
 import type { ParsedRecord } from '../../src/records/parsed-record.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../../src/records/settings.ts';

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { BUILT_IN_ACCESS } from '../../access/built-in.ts';
+import { BUILT_IN_ACCESS } from '../../access/roles.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
 import { completionScript, SHELLS, type Shell } from '../completion.ts';
 import { writeText } from '../terminal.ts';

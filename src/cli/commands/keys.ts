@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import {
   hashToken,
-  judgeKey,
   KEY_KINDS,
   type KeyKind,
   type KeyRecord,
+  keyValidity,
   makeKeyId,
   makeToken,
 } from '../../access/index.ts';
@@ -156,8 +156,8 @@ const unknownKey = (id: string) => platError('failed', { reason: `There is no ke
 
 /** Whether a key works, and until or since when. */
 function stateOf(key: KeyRecord, now: number): string {
-  const verdict = judgeKey(key, now);
-  if (!verdict.valid) return `${verdict.why} ${verdict.why === 'revoked' ? key.revokedAt : key.expiresAt}`;
+  const validity = keyValidity(key, now);
+  if (!validity.valid) return `${validity.why} ${validity.why === 'revoked' ? key.revokedAt : key.expiresAt}`;
   const [end] = [key.revokedAt, key.expiresAt].filter((at) => at !== null).sort();
   return end === undefined ? 'valid' : `until ${end}`;
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { judgeKey } from '../../access/index.ts';
+import { keyValidity } from '../../access/index.ts';
 import { replicaSources, type SourceStatus, sourceStatus } from '../../replica/status.ts';
 import type { StoreStatus } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
@@ -23,7 +23,7 @@ export function defineStatus(status: Command): void {
           replica.push(await sourceStatus(store, source, Date.now()));
         }
         const now = await store.now();
-        const valid = keys.filter((key) => judgeKey(key, now).valid).length;
+        const valid = keys.filter((key) => keyValidity(key, now).valid).length;
         const ahead = await store.ahead();
         const all = {
           ...status,

@@ -1,4 +1,4 @@
-import { identifierOf } from '../enumerations.ts';
+import { identifierOf } from '../lookups.ts';
 import { CUSTOM_FIELDS } from '../navigation-names.ts';
 import type { Field, Navigation, Resource, ScalarType } from '../types.ts';
 import type {

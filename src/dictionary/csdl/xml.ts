@@ -1,3 +1,4 @@
+/** Writes `$metadata` in OData CSDL XML 4.01. What it says stands in the document; this module knows XML alone. */
 import type {
   Annotation,
   CsdlDocument,
@@ -10,7 +11,6 @@ import type {
   Vocabulary,
   VocabularyReference,
 } from './model.ts';
-import { writeXml, type XmlElement } from './xml-writer.ts';
 
 const EDMX = 'http://docs.oasis-open.org/odata/ns/edmx';
 const EDM = 'http://docs.oasis-open.org/odata/ns/edm';
@@ -166,4 +166,47 @@ function vocabulary({ namespace, terms }: Vocabulary): XmlElement {
       children: [annotation({ term: 'Core.Description', value: description })],
     })),
   );
+}
+
+// XML
+
+/** An XML element with attributes and child elements; CSDL knows no other content. */
+interface XmlElement {
+  readonly name: string;
+  /** Undefined ones are left out. */
+  readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly children?: readonly XmlElement[];
+}
+
+/** An XML document in UTF-8 without a byte order mark. Texts hold no character that XML 1.0 excludes. */
+function writeXml(root: XmlElement): string {
+  const lines = ['<?xml version="1.0" encoding="UTF-8"?>'];
+  writeElement(root, '', lines);
+  return `${lines.join('\n')}\n`;
+}
+
+function writeElement(
+  { name, attributes, children = [] }: XmlElement,
+  indent: string,
+  lines: string[],
+): void {
+  let start = `${indent}<${name}`;
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (value !== undefined) start += ` ${attribute}="${escapeAttribute(String(value))}"`;
+  }
+  if (children.length === 0) {
+    lines.push(`${start}/>`);
+    return;
+  }
+  lines.push(`${start}>`);
+  for (const child of children) writeElement(child, `${indent}  `, lines);
+  lines.push(`${indent}</${name}>`);
+}
+
+function escapeAttribute(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

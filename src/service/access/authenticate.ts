@@ -1,4 +1,4 @@
-import { hashToken, judgeKey, type KeyRecord, looksLikeToken } from '../../access/index.ts';
+import { hashToken, type KeyRecord, keyValidity, looksLikeToken } from '../../access/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Surface } from '../surface.ts';
@@ -70,8 +70,8 @@ export function authenticate(
 ): KeyRecord {
   if (caller.kind === 'unknown') throw caller.why;
   const { key } = caller;
-  const verdict = judgeKey(key, now);
-  if (!verdict.valid) throw platError(verdict.why === 'expired' ? 'tokenExpired' : 'tokenRevoked', {});
+  const validity = keyValidity(key, now);
+  if (!validity.valid) throw platError(validity.why === 'expired' ? 'tokenExpired' : 'tokenRevoked', {});
   if (key.kind === surface.keyKind) return key;
   if (surface.name === 'api' && key.kind === 'replication') {
     throw platError('replicationKeyOnApi', { host: replicationHost });

@@ -1,7 +1,7 @@
 /** The tables of documents that say what the code says, made from it. */
 import { readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';
-import { BUILT_IN_ACCESS } from '../../../src/access/built-in.ts';
+import { BUILT_IN_ACCESS } from '../../../src/access/roles.ts';
 import { isRequired } from '../../../src/cli/options.ts';
 import { everyCommand, loadProgram } from '../../../src/cli/program.ts';
 import { catalogue } from '../../../src/errors/catalogue.ts';

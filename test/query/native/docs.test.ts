@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { standardDictionary } from '../../../src/dictionary/index.ts';
-import { makeSchema } from '../../../src/query/make-schema.ts';
 import { bindFilter } from '../../../src/query/native/filter.ts';
 import { resourceNames } from '../../../src/query/native/names.ts';
 import { PARAMETERS } from '../../../src/query/native/parameters.ts';
 import { LISTING_EXPANSIONS } from '../../../src/query/native/selection.ts';
+import { makeSchema } from '../../../src/query/schema.ts';
 import { errorFrom, NOW } from './fixture.ts';
 
 const page = readFileSync(new URL('../../../docs/native-filter.md', import.meta.url), 'utf8');

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type Dictionary, type Field, makeLookup, type Resource } from '../../../src/dictionary/index.ts';
 import { PlatError } from '../../../src/errors/index.ts';
-import { makeSchema } from '../../../src/query/make-schema.ts';
 import { bindFilter } from '../../../src/query/native/filter.ts';
 import { type NativeNames, resourceNames } from '../../../src/query/native/names.ts';
+import { makeSchema } from '../../../src/query/schema.ts';
 import type { Expression, FieldReference, Literal, Location, ValueType } from '../../../src/query/tree.ts';
 
 export const NOW = new Date('2026-03-14T15:09:26.500Z');

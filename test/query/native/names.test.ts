@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { standardDictionary } from '../../../src/dictionary/index.ts';
-import { makeSchema } from '../../../src/query/make-schema.ts';
 import { bindFilter } from '../../../src/query/native/filter.ts';
 import { type NativeName, type NativeNames, resourceNames } from '../../../src/query/native/names.ts';
 import { bindOrder } from '../../../src/query/native/request.ts';
 import { bindSelection } from '../../../src/query/native/selection.ts';
+import { makeSchema } from '../../../src/query/schema.ts';
 import { bound, compare, errorFrom, errorOf, fieldNamed, NOW, names, ref, text } from './fixture.ts';
 
 describe('names that are not known', () => {

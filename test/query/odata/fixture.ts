@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { type Field, type Navigation, standardDictionary } from '../../../src/dictionary/index.ts';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
-import { makeSchema } from '../../../src/query/make-schema.ts';
 import { bindOptions, parseFilter, parseQueryOptions } from '../../../src/query/odata/query.ts';
 import type { CollectionQuery } from '../../../src/query/request.ts';
-import type { ResourceSchema, Schema } from '../../../src/query/schema.ts';
+import { makeSchema, type ResourceSchema, type Schema } from '../../../src/query/schema.ts';
 import type {
   Collection,
   Comparison,

@@ -1,5 +1,62 @@
+/**
+ * Roles as an operator writes them (docs/roles.md), and those that every store has. Row filters are OData filter texts over
+ * the dictionary, so that a role reads like a query; rules.ts parses them. This module knows no keys and no store.
+ */
 import { PARTS_OF_LISTINGS } from '../dictionary/index.ts';
-import type { AccessDefinition, RoleDefinition } from './definition.ts';
+
+export interface RoleDefinition {
+  readonly name: string;
+  /** The visibility classes whose fields the role sees; `open` is always among them. */
+  readonly classes: 'all' | readonly string[];
+  /** True for a role that also sees what a seller withholds from the public. */
+  readonly seesWithheld?: boolean;
+  /**
+   * The resources the role may read, each with a row filter (`''` for every row). A child is seen only with
+   * its parent, whatever stands here. `'all'`: every resource, every row.
+   */
+  readonly resources: 'all' | Readonly<Record<string, string>>;
+}
+
+/** Classes whose fields read as null in the rows where the filter does not hold. */
+export interface WithheldDefinition {
+  readonly resource: string;
+  readonly classes: readonly string[];
+  readonly shownWhen: string;
+}
+
+export interface AccessDefinition {
+  readonly roles: readonly RoleDefinition[];
+  readonly withheld: readonly WithheldDefinition[];
+}
+
+// Day terms
+
+const TERM = /\{today(?: - (\d{1,4}) (day|month|year)s?)?\}/g;
+
+/** Whether the meaning of a row filter moves with the calendar. */
+export function dependsOnDay(filter: string): boolean {
+  return filter.includes('{today');
+}
+
+/**
+ * Replaces `{today}` and `{today - 3 years}` (days, months, years) in a row filter by dates.
+ * A day that the month does not have becomes the month's last one.
+ * @param today the UTC day, `YYYY-MM-DD`
+ */
+export function resolveDayTerms(filter: string, today: string): string {
+  return filter.replace(TERM, (_, amount: string | undefined, unit: string | undefined) => {
+    const [year = 0, month = 1, day = 1] = today.split('-').map(Number);
+    const back = Number(amount ?? 0);
+    if (unit === 'day' || unit === undefined) return isoDay(Date.UTC(year, month - 1, day - back));
+    const months = unit === 'year' ? back * 12 : back;
+    const lastOfMonth = new Date(Date.UTC(year, month - months, 0)).getUTCDate();
+    return isoDay(Date.UTC(year, month - 1 - months, Math.min(day, lastOfMonth)));
+  });
+}
+
+const isoDay = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
+
+// The built-in roles
 
 const ON_DISPLAY = 'InternetEntireListingDisplayYN ne false';
 const ON_MARKET = "StandardStatus in ('Active','Active Under Contract','Pending','Coming Soon')";

@@ -1,10 +1,23 @@
 /**
- * Lookups as enumeration types of OData (RESO Data Dictionary 2.0, enumerations): a member has the name that the dictionary
- * gives its value, or else its value. What is no simple identifier (CSDL 17.2) is written as one that tells it again, each
+ * The values of lookups: the texts that mean the same value, and the names that values have where a lookup is an enumeration
+ * type of OData (RESO Data Dictionary 2.0, enumerations). An enumeration member has the name that the dictionary gives its
+ * value, or else its value. What is no simple identifier (CSDL 17.2) is written as one from which it can be read again, each
  * other character as `_x0020_`, so that names need no table.
  */
 import { createHash } from 'node:crypto';
 import type { Lookup } from './types.ts';
+
+/**
+ * The texts that stand for the same value of a lookup: the given one first, then the others that records may hold
+ * for it (the standard value, the name of older servers). A text that is no value of the lookup stands for itself.
+ */
+export function spellingsOf(lookup: Lookup | undefined, text: string): readonly string[] {
+  const value = lookup?.spellings.get(text);
+  if (lookup === undefined || value === undefined) return [text];
+  const legacy = lookup.values.get(value)?.legacy;
+  const isLegacy = legacy !== undefined && lookup.spellings.get(legacy) === value;
+  return [...new Set(isLegacy ? [text, value, legacy] : [text, value])];
+}
 
 const LONGEST = 128;
 const ESCAPE = /_x([\dA-F]{4})_/g;
@@ -20,7 +33,7 @@ const escaped = (text: string): string =>
     .map((code) => `_x${code}_`)
     .join('');
 
-/** Any text as a simple identifier. What would be longer than those may be ends in a hash, and is not told again. */
+/** Any text as a simple identifier. One that would be too long ends in a hash, from which the text cannot be read again. */
 export function identifierOf(text: string): string {
   const name = text.replace(STRANGE, escaped).replace(STRANGE_FIRST, escaped);
   if (name.length <= LONGEST && name !== '') return name;
