@@ -88,35 +88,36 @@ function published(listings: string, permissions: readonly string[], people: str
   };
 }
 
-const PRIVATE: RoleDefinition = { name: 'private', classes: 'all', seesWithheld: true, resources: 'all' };
+/**
+ * The roles that every store knows; an operator may redefine them or add others. A role's place is its bit in stored
+ * visibility, so a new one comes last.
+ */
+const ROLES: readonly RoleDefinition[] = [
+  { name: 'private', classes: 'all', seesWithheld: true, resources: 'all' },
+  {
+    name: 'idx',
+    classes: ['idx', 'address'],
+    resources: published(`(${ON_MARKET} or ${SOLD_LATELY}) and ${ON_DISPLAY}`, ['IDX'], 'Active'),
+  },
+  {
+    name: 'vow',
+    classes: ['idx', 'address', 'facts', 'address-facts', 'history'],
+    resources: published(`${NOT_DRAFT} and ${ON_DISPLAY}`, ['VOW'], ''),
+  },
+  {
+    name: 'public',
+    classes: ['idx', 'address', 'facts', 'address-facts'],
+    resources: published(`(${ON_MARKET} or ${SOLD_LATELY}) and ${ON_DISPLAY}`, [], 'Active'),
+  },
+  {
+    name: 'portal',
+    classes: ['idx', 'address', 'facts', 'address-facts', 'history'],
+    resources: published(`${EVER_ON_MARKET} and ${ON_DISPLAY}`, ['Portal'], 'Active'),
+  },
+];
 
-const IDX: RoleDefinition = {
-  name: 'idx',
-  classes: ['idx', 'address'],
-  resources: published(`(${ON_MARKET} or ${SOLD_LATELY}) and ${ON_DISPLAY}`, ['IDX'], 'Active'),
-};
-
-const PUBLIC: RoleDefinition = {
-  name: 'public',
-  classes: ['idx', 'address', 'facts', 'address-facts'],
-  resources: published(`(${ON_MARKET} or ${SOLD_LATELY}) and ${ON_DISPLAY}`, [], 'Active'),
-};
-
-const PORTAL: RoleDefinition = {
-  name: 'portal',
-  classes: ['idx', 'address', 'facts', 'address-facts', 'history'],
-  resources: published(`${EVER_ON_MARKET} and ${ON_DISPLAY}`, ['Portal'], 'Active'),
-};
-
-const VOW: RoleDefinition = {
-  name: 'vow',
-  classes: ['idx', 'address', 'facts', 'address-facts', 'history'],
-  resources: published(`${NOT_DRAFT} and ${ON_DISPLAY}`, ['VOW'], ''),
-};
-
-/** The roles that every store knows; an operator may redefine them or add others. */
 export const BUILT_IN_ACCESS: AccessDefinition = {
-  roles: [PRIVATE, IDX, VOW, PUBLIC, PORTAL],
+  roles: ROLES,
   withheld: [
     {
       resource: 'Property',

@@ -18,6 +18,7 @@ export const TOGETHER = {
     'service/http',
     'service/invariants/order.test.ts',
     'service/invariants/parents.test.ts',
+    'service/additions.test.ts',
     'service/docs-examples.test.ts',
     'service/epoch.test.ts',
     'service/specification.test.ts',
