@@ -24,7 +24,7 @@ const ADDITIONS: Readonly<Record<string, readonly Row[]>> = {
   field: [{ file: 'src/dictionary/data/fields/Property.tsv', row: 'SunroomYN\tboolean\t\tidx\n' }],
   role: [
     {
-      file: 'src/access/built-in.ts',
+      file: 'src/access/roles.ts',
       row: `  { name: 'town', classes: ['idx', 'address'], resources: { Property: "City eq 'Fargo'" } },\n`,
       before: '];\n\nexport const BUILT_IN_ACCESS',
     },
