@@ -14,18 +14,21 @@ export {
   type Declarations,
   declare,
   type LookupDeclaration,
+  REPLICA_STAMP,
+  type ResourceDeclaration,
+  SOURCE_STAMP,
+  withReplicaStamp,
 } from './declare.ts';
-export type { ResourceDeclaration } from './declare-resources.ts';
 export * from './listing-parts.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { identifierOf, memberName, spellingsOf, textsOfIdentifier } from './lookups.ts';
-export { FIRST_LINE, NATIVE_ALIASES } from './native-names.ts';
 export {
   CUSTOM_FIELDS,
   customFieldsOf,
+  FIRST_LINE,
   findNavigation,
   leadsToCustomFields,
-} from './navigation-names.ts';
-export { REPLICA_STAMP, SOURCE_STAMP, withReplicaStamp } from './replica-stamp.ts';
+  NATIVE_ALIASES,
+} from './names.ts';
 export { nearestName, nearestOfEither } from './suggest.ts';
 export type * from './types.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type FieldLine, parseFieldLine } from './field-line.ts';
 import { PARTS_OF_LISTINGS } from './listing-parts.ts';
-import { nativeName } from './native-names.ts';
+import { nativeName } from './names.ts';
 import type { Dictionary, Field, Lookup, LookupValue, Navigation, ParentLink, Resource } from './types.ts';
 
 const DATA = new URL('./data/', import.meta.url);

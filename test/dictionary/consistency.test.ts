@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Field, type Resource, standardDictionary } from '../../src/dictionary/index.ts';
-import { nativeName } from '../../src/dictionary/native-names.ts';
+import { nativeName } from '../../src/dictionary/names.ts';
 
 const { resources, lookups } = standardDictionary();
 

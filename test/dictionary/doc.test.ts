@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { type CsdlSource, csdlDocument, csdlXml } from '../../src/dictionary/csdl/index.ts';
+import { type CsdlSource, csdlDocument } from '../../src/dictionary/csdl/document.ts';
+import { csdlXml } from '../../src/dictionary/csdl/xml.ts';
 import { type Declarations, declare, standardDictionary } from '../../src/dictionary/index.ts';
 import { wholeDictionary } from './csdl/fixture.ts';
 

@@ -1,4 +1,4 @@
-import { customTypeName, EDM_NAMESPACE, statedType } from '../../dictionary/csdl/index.ts';
+import { customTypeName, EDM_NAMESPACE, statedType } from '../../dictionary/csdl/document.ts';
 import type { Field, Resource } from '../../dictionary/index.ts';
 import type { Computed } from '../../query/request.ts';
 import type { ValueType } from '../../query/tree.ts';

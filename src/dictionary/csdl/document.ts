@@ -1,5 +1,5 @@
 import { identifierOf } from '../lookups.ts';
-import { CUSTOM_FIELDS } from '../navigation-names.ts';
+import { CUSTOM_FIELDS } from '../names.ts';
 import type { Field, Navigation, Resource, ScalarType } from '../types.ts';
 import type {
   Annotation,

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Page, Position, ResoShape } from '../../compile/read.ts';
-import type { LookupMember } from '../../dictionary/csdl/index.ts';
+import type { LookupMember } from '../../dictionary/csdl/document.ts';
 import { type Field, memberName, type Resource } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
 import { asking, isRest, type Part, partsOf, signingFor } from '../exchange.ts';

@@ -1,6 +1,9 @@
 import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import { type CsdlVersion, csdlDocument, csdlJson, csdlXml } from '../../dictionary/csdl/index.ts';
+import { csdlDocument } from '../../dictionary/csdl/document.ts';
+import { csdlJson } from '../../dictionary/csdl/json.ts';
+import type { CsdlVersion } from '../../dictionary/csdl/model.ts';
+import { csdlXml } from '../../dictionary/csdl/xml.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { requireNoOptions } from '../../query/odata/query.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';

@@ -1,5 +1,5 @@
 import { partShape } from '../../compile/read.ts';
-import { statedType } from '../../dictionary/csdl/index.ts';
+import { statedType } from '../../dictionary/csdl/document.ts';
 import { CUSTOM_FIELDS, type Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { bindOptions, hasCustomFields } from '../../query/odata/query.ts';

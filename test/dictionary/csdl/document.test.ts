@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { csdlDocument } from '../../../src/dictionary/csdl/index.ts';
+import { csdlDocument } from '../../../src/dictionary/csdl/document.ts';
 import type { Annotation, CsdlDocument, EntityType } from '../../../src/dictionary/csdl/model.ts';
 import { declared, excerpt, ROLES, SMALL, sourceOf, standard, viewOf, wholeDictionary } from './fixture.ts';
 

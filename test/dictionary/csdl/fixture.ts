@@ -1,7 +1,8 @@
 /** Sources of metadata documents: the whole dictionary, what a role sees of it, and one small enough to read. */
 import assert from 'node:assert/strict';
 import { BUILT_IN_ACCESS, makeView, resolveAccess, type View } from '../../../src/access/index.ts';
-import type { CsdlResource, CsdlSource, CsdlVersion } from '../../../src/dictionary/csdl/index.ts';
+import type { CsdlResource, CsdlSource } from '../../../src/dictionary/csdl/document.ts';
+import type { CsdlVersion } from '../../../src/dictionary/csdl/model.ts';
 import {
   type Dictionary,
   declare,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type CsdlSource, csdlDocument, csdlJson, csdlXml } from '../../../src/dictionary/csdl/index.ts';
+import { type CsdlSource, csdlDocument } from '../../../src/dictionary/csdl/document.ts';
+import { csdlJson } from '../../../src/dictionary/csdl/json.ts';
+import { csdlXml } from '../../../src/dictionary/csdl/xml.ts';
 import { sourceOf, viewOf, wholeDictionary } from './fixture.ts';
 
 /** The best of some runs, in milliseconds: what else the machine does is no part of the question. */

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { XMLParser } from 'fast-xml-parser';
-import { type CsdlSource, csdlDocument, csdlJson, csdlXml } from '../../../src/dictionary/csdl/index.ts';
+import { type CsdlSource, csdlDocument } from '../../../src/dictionary/csdl/document.ts';
+import { csdlJson } from '../../../src/dictionary/csdl/json.ts';
+import { csdlXml } from '../../../src/dictionary/csdl/xml.ts';
 import { AWKWARD, declared, excerpt, ROLES, SMALL, sourceOf, viewOf, wholeDictionary } from './fixture.ts';
 import { convert, jsonFaults, xmlFaults } from './judges.ts';
 
