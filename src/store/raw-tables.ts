@@ -1,5 +1,6 @@
 import type { ColumnKind } from '../compile/column-value.ts';
 import type { StoreModel } from '../compile/model.ts';
+import { OWN_TABLES } from './own-tables.ts';
 
 /** A value of a row, in whatever engine; truth values are 1 and 0. */
 export type Cell = string | number | null;
@@ -56,27 +57,11 @@ export interface RawTables {
   close(): Promise<void>;
 }
 
-/** The tables that hold no records, by name, with the columns of their keys. */
-export const OWN_TABLE_KEYS: Readonly<Record<string, readonly string[]>> = {
-  plat_meta: ['name'],
-  plat_profile: ['resource', 'field'],
-  plat_sequence: ['resource'],
-  plat_counters: ['resource', 'visible', 'system'],
-  plat_tombstones: ['resource', 'key'],
-  plat_keys: ['id'],
-  plat_key_use: ['key_id'],
-  plat_ledger_state: ['source', 'name'],
-  plat_ledger_seen: ['source', 'resource', 'key'],
-  plat_ledger_wanted: ['source', 'resource', 'why', 'key'],
-  plat_quarantine: ['source', 'resource', 'key'],
-  plat_leases: ['source'],
-};
-
 /** Names of the tables of a store, with the columns of their keys. */
 export function tableKeys(model: StoreModel): ReadonlyMap<string, readonly string[]> {
   const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
   const records = layouts.flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
-  return new Map([...Object.entries(OWN_TABLE_KEYS), ...records.map((name) => [name, ['_key']] as const)]);
+  return new Map([...OWN_TABLES.map(({ name, key }) => [name, key] as const), ...records.map((name) => [name, ['_key']] as const)]);
 }
 
 /** What an engine alone says of its tables stays behind. */

@@ -2,7 +2,8 @@
 
 import type { StoreModel } from '../../compile/model.ts';
 import { type FileFault, findModelFaults } from '../../store/check/file-faults.ts';
-import { type Columns, OWN_TABLE_KEYS } from '../../store/raw-tables.ts';
+import { OWN_TABLES } from '../../store/own-tables.ts';
+import type { Columns } from '../../store/raw-tables.ts';
 import type { ServerSession } from './connection/session.ts';
 import { readColumns } from './making/columns.ts';
 import { storedLayouts } from './making/extend.ts';
@@ -38,7 +39,7 @@ export async function findFileFaults(session: ServerSession, model: StoreModel):
 
 /** Tables and columns that a store of this model has and this one lacks. */
 function findMissing(model: StoreModel, found: ReadonlyMap<string, Columns>): string[] {
-  const wanted = new Map<string, readonly string[]>(Object.entries(OWN_TABLE_KEYS));
+  const wanted = new Map<string, readonly string[]>(OWN_TABLES.map(({ name, key }) => [name, key]));
   for (const layout of storedLayouts(model)) {
     // What is laid apart has the same columns.
     for (const { name, columns } of wantedTables(layout, false)) wanted.set(name, [...columns.keys()]);

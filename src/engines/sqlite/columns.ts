@@ -1,15 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ColumnKind, columnKind } from '../../compile/column-value.ts';
-import type { Field } from '../../dictionary/index.ts';
+import type { ColumnKind } from '../../compile/column-value.ts';
+import type { StoredKind } from '../../compile/layout/tables.ts';
 import type { Columns } from '../../store/raw-tables.ts';
 
 /** Numbers and truth values are kept as the numbers they are (a BOOLEAN is NUMERIC to the engine); all else is text. */
-const TYPES = { text: 'TEXT', number: 'NUMERIC', boolean: 'BOOLEAN' } as const satisfies Readonly<
-  Record<ColumnKind, string>
->;
-
-/** The type of a field's column. */
-export const columnType = (field: Field): string => TYPES[columnKind(field)];
+export const TYPES = {
+  text: 'TEXT',
+  number: 'NUMERIC',
+  boolean: 'BOOLEAN',
+  count: 'INTEGER',
+  id: 'INTEGER',
+} as const satisfies Readonly<Record<StoredKind, string>>;
 
 /** The columns of a table; none where there is no such table. */
 export function columnsOf(database: DatabaseSync, table: string): Columns {

@@ -16,7 +16,7 @@ import { mustOwnItsLog } from './file-id.ts';
 import { writeMeta, writeProfile } from './meta.ts';
 import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
 import { storeClock } from './store-clock.ts';
-import { OWN_TABLES } from './tables.ts';
+import { OWN } from './tables.ts';
 import { newSecret, Writer } from './writer.ts';
 
 /** "plat" in the header of the file, so that a store is told from any other database. */
@@ -93,7 +93,7 @@ export async function createStore(
   const declared = declaredFields(bare.dictionary, settings.declarations);
   const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
   const model = makeModel({ ...first, settings, profile, day });
-  database.exec(OWN_TABLES);
+  database.exec(OWN);
   const createdAt = timestampFrom(now);
   const given = nothingGiven(createdAt);
   writeMeta(database, {

@@ -10,7 +10,7 @@ import { columnsOf } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { damageIn } from './errors.ts';
 import { registerFunctions } from './functions.ts';
-import { extendTables, OWN_TABLES } from './tables.ts';
+import { extendTables, OWN } from './tables.ts';
 import { recreateView } from './views.ts';
 import { findWordFaults, rebuildWords } from './word-index.ts';
 
@@ -82,7 +82,7 @@ function compareSchema(database: DatabaseSync, model: StoreModel): Missing {
   const sound = new DatabaseSync(':memory:');
   try {
     registerFunctions(sound);
-    sound.exec(OWN_TABLES);
+    sound.exec(OWN);
     for (const layout of layoutsOf(model)) {
       extendTables(sound, layout);
       recreateView(sound, model, layout);

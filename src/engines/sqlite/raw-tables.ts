@@ -19,7 +19,7 @@ import { isMarked, LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { readModel } from './meta.ts';
 import { isBlank, makeFile, mustLieAlone, mustNotBeInUse } from './new-file.ts';
-import { extendTables, OWN_TABLES } from './tables.ts';
+import { extendTables, OWN } from './tables.ts';
 import { recreateView } from './views.ts';
 import { writeAllWords } from './word-index.ts';
 
@@ -127,7 +127,7 @@ function prepare(database: DatabaseSync, path: string, model: StoreModel, tables
   if (columnsOf(database, 'plat_meta').size === 0) {
     const others = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
     if (others > 0) throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
-    database.exec(OWN_TABLES);
+    database.exec(OWN);
   }
   for (const layout of layoutsOf(model)) extendTables(database, layout);
   for (const { name, kinds } of tables) addColumns(database, name, kinds);

@@ -5,7 +5,7 @@ import { addColumns } from './columns.ts';
 import { connect } from './connection.ts';
 import { markStore } from './create.ts';
 import { startFile } from './new-file.ts';
-import { extendTables, OWN_TABLES } from './tables.ts';
+import { extendTables, OWN } from './tables.ts';
 import { recreateView } from './views.ts';
 import { writeAllWords } from './word-index.ts';
 
@@ -20,7 +20,7 @@ export async function restoreStore(path: string, { model, rows }: StoreDump): Pr
   try {
     startFile(database);
     using transaction = begin(database, 'write');
-    database.exec(OWN_TABLES);
+    database.exec(OWN);
     const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
     for (const layout of layouts) extendTables(database, layout);
     for await (const { table, columns, rows: some } of rows) {

@@ -26,7 +26,7 @@ import { extendTables, readCatalog, storedLayouts } from '../making/extend.ts';
 import { LOCK_CLASS } from '../making/functions.ts';
 import { mustKnow } from '../making/layout-version.ts';
 import { CURRENT_LAYOUT } from '../making/migrations/index.ts';
-import { OWN_TABLES } from '../making/own-tables.ts';
+import { OWN } from '../making/own-tables.ts';
 import { makePartitions, readSystems, systemsAtOnce } from '../making/partitions.ts';
 import { recreateView } from '../making/views.ts';
 import { readModel } from '../meta.ts';
@@ -193,7 +193,7 @@ async function prepare(
     if (before.columns.size > 0)
       throw platError('storeNotOurs', { store, reason: 'its schema holds other tables' });
   }
-  for (const text of OWN_TABLES) await session.run(text);
+  for (const text of OWN) await session.run(text);
   if (partitions !== undefined && !before.columns.has('plat_meta')) await writeMeta(session, { partitions });
   if (partitions !== undefined && (await readSystems(session)) === undefined) {
     throw platError('usage', { reason: `The copy into ${store} was begun without partitions.` });

@@ -21,7 +21,7 @@ import { functionTexts, LOCK_CLASS } from './functions.ts';
 import { LAYOUT_VERSION, mustKnow } from './layout-version.ts';
 import { migrateStore } from './migrate.ts';
 import { CURRENT_LAYOUT } from './migrations/index.ts';
-import { OWN_TABLES } from './own-tables.ts';
+import { OWN } from './own-tables.ts';
 import { SHARED_TABLES } from './shared-tables.ts';
 
 /** What lies in a schema. */
@@ -156,7 +156,7 @@ async function makeTables(
   const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
   const model = makeModel({ ...first, settings, profile, day });
   await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
-  for (const text of OWN_TABLES) await session.run(text);
+  for (const text of OWN) await session.run(text);
   const createdAt = timestampFrom(now);
   const secret = randomBytes(32).toString('base64url');
   await writeMeta(session, { ...CURRENT_LAYOUT, ...first, settings, day, secret, createdAt });

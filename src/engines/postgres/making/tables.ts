@@ -1,6 +1,6 @@
-import { columnKind } from '../../../compile/column-value.ts';
-import { isOneTable, type ResourceLayout, typedFields } from '../../../compile/layout/index.ts';
-import { COLUMN_TYPES, TEXT } from '../column-types.ts';
+import { isOneTable, type ResourceLayout } from '../../../compile/layout/index.ts';
+import { resourceTables, type StoredColumn } from '../../../compile/layout/tables.ts';
+import { COLUMN_TYPES } from '../column-types.ts';
 import { isPartitioned } from '../dialect.ts';
 
 /** A table as a layout wants it. */
@@ -12,88 +12,29 @@ export interface WantedTable {
   readonly texts: readonly string[];
   /** By name, what an index is made of. */
   readonly indexes: ReadonlyMap<string, string>;
-  /** Whether it is laid apart by originating system. */
+  /** Whether it is partitioned by originating system. */
   readonly isPartitioned: boolean;
 }
 
-const READY = `${TEXT} NOT NULL DEFAULT ''`;
-const needed = (type: string): string => `${type} NOT NULL`;
+const typeOf = ({ kind, isNeeded, isReady }: StoredColumn): string =>
+  `${COLUMN_TYPES[kind]}${isNeeded ? ' NOT NULL' : ''}${isReady ? " DEFAULT ''" : ''}`;
 
 /**
- * The tables of a resource: its typed columns, and its texts where these lie apart.
- * @param apart whether the large tables of the store are laid apart by originating system
+ * The tables of a resource: its typed columns, and its texts where these have a table of their own.
+ * @param isApart whether the large tables of the store are partitioned by originating system
  */
-export function tablesOf(layout: ResourceLayout, apart: boolean): WantedTable[] {
-  const { columnsTable, textsTable, resource } = layout;
-  const child = resource.parent !== undefined;
-  const shared: [string, string][] = [
-    ['_key', needed(TEXT)],
-    ...(child ? ['_parent', '_parent_resource'] : []).map((name): [string, string] => [name, needed(TEXT)]),
-    ['_id', needed('bigint')],
-    ['_system', TEXT],
-    ['_visible', needed('integer')],
-    ['_shown', needed('integer')],
-  ];
-  const own: [string, string][] = [
-    ['_kind', TEXT],
-    ['_rank', 'double precision'],
-    ['_file', TEXT],
-    ['_hash', needed(TEXT)],
-    ['_audience', 'integer'],
-    ['_source', TEXT],
-  ];
-  const typed = typedFields(layout).map((field): [string, string] => [
-    field.name,
-    COLUMN_TYPES[columnKind(field)],
-  ]);
-  const texts = textNames(layout);
-  const ready: [string, string][] = [
-    ['_profile', needed('integer')],
-    ...layout.links.map(({ field }): [string, string] => [field, TEXT]),
-    ...texts.map((name): [string, string] => [name, READY]),
-  ];
-  const partitioned = apart && isPartitioned(layout);
-  if (isOneTable(layout)) {
-    const columns = new Map([...ready, ...shared, ...own, ...typed]);
-    return [
-      {
-        name: columnsTable,
-        columns,
-        texts,
-        indexes: new Map([...columnIndexes(layout, partitioned), ...idIndex(layout, partitioned)]),
-        isPartitioned: partitioned,
-      },
-    ];
-  }
-  return [
-    {
-      name: columnsTable,
-      columns: new Map([...shared, ...own, ...typed]),
-      texts: [],
-      indexes: columnIndexes(layout, partitioned),
-      isPartitioned: partitioned,
-    },
-    {
-      name: textsTable,
-      columns: new Map([...shared, ...ready]),
-      texts,
-      indexes: new Map([
-        ...idIndex(layout, partitioned),
-        [`${textsTable}_key`, unique(textsTable, '_key', [], partitioned)],
-      ]),
-      isPartitioned: partitioned,
-    },
-  ];
-}
-
-function textNames({ resource, pieces, joinPieces }: ResourceLayout): string[] {
-  const native = resource.name === 'Property' ? ['native_head'] : [];
-  const parts = resource.parent === undefined ? [] : ['native_text', 'native_plan_text'];
-  return [
-    ...native,
-    ...parts,
-    ...[...pieces, ...joinPieces].flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]),
-  ];
+export function tablesOf(layout: ResourceLayout, isApart: boolean): WantedTable[] {
+  const partitioned = isApart && isPartitioned(layout);
+  return [...resourceTables(layout)].map(([name, columns]) => ({
+    name,
+    columns: new Map([...columns].map(([column, form]) => [column, typeOf(form)])),
+    texts: [...columns].flatMap(([column, { isReady }]) => (isReady ? [column] : [])),
+    indexes: new Map([
+      ...(name === layout.columnsTable ? columnIndexes(layout, partitioned) : []),
+      ...(name === layout.textsTable ? textIndexes(layout, partitioned) : []),
+    ]),
+    isPartitioned: partitioned,
+  }));
 }
 
 type Indexes = ReadonlyMap<string, string>;
@@ -110,8 +51,14 @@ function unique(table: string, column: string, included: readonly string[], part
     : `UNIQUE INDEX {} ON "${table}" (${column})${include}`;
 }
 
-const idIndex = ({ textsTable }: ResourceLayout, partitioned: boolean): Indexes =>
-  new Map([[`${textsTable}_id`, unique(textsTable, '_id', [], partitioned)]]);
+const textIndexes = (layout: ResourceLayout, partitioned: boolean): Indexes => {
+  const { textsTable } = layout;
+  const of = (column: '_id' | '_key'): [string, string] => [
+    `${textsTable}${column}`,
+    unique(textsTable, column, [], partitioned),
+  ];
+  return new Map(isOneTable(layout) ? [of('_id')] : [of('_id'), of('_key')]);
+};
 
 /** What a walk over keys looks at stands in the index, which then serves it alone. */
 const WALKED = ['_visible', '_system', '_id'];

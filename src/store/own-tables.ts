@@ -1,0 +1,69 @@
+/** The tables of a store that hold no records: what each engine makes, and a copy takes along. */
+
+export interface OwnTable {
+  readonly name: string;
+  /** As SQL declares them; every engine has the types TEXT, INTEGER and BIGINT. */
+  readonly columns: string;
+  readonly key: readonly string[];
+}
+
+export const OWN_TABLES: readonly OwnTable[] = [
+  { name: 'plat_meta', columns: 'name TEXT NOT NULL, value TEXT NOT NULL', key: ['name'] },
+  {
+    name: 'plat_profile',
+    columns: 'resource TEXT NOT NULL, field TEXT NOT NULL, since INTEGER NOT NULL',
+    key: ['resource', 'field'],
+  },
+  { name: 'plat_sequence', columns: 'resource TEXT NOT NULL, next BIGINT NOT NULL', key: ['resource'] },
+  {
+    name: 'plat_counters',
+    columns: 'resource TEXT NOT NULL, visible INTEGER NOT NULL, system TEXT NOT NULL, rows BIGINT NOT NULL',
+    key: ['resource', 'visible', 'system'],
+  },
+  {
+    name: 'plat_tombstones',
+    columns: 'resource TEXT NOT NULL, key TEXT NOT NULL, system TEXT, deleted_at TEXT NOT NULL',
+    key: ['resource', 'key'],
+  },
+  {
+    name: 'plat_keys',
+    columns: `id TEXT NOT NULL, token_hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, kind TEXT NOT NULL, role TEXT NOT NULL,
+      systems TEXT NOT NULL, created_at TEXT NOT NULL, expires_at TEXT, revoked_at TEXT`,
+    key: ['id'],
+  },
+  {
+    name: 'plat_key_use',
+    columns: `key_id TEXT NOT NULL, requests BIGINT NOT NULL, rows BIGINT NOT NULL, bytes BIGINT NOT NULL,
+      last_request_at TEXT, last_window TEXT, last_sweep_at TEXT`,
+    key: ['key_id'],
+  },
+  {
+    name: 'plat_ledger_state',
+    columns: 'source TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL',
+    key: ['source', 'name'],
+  },
+  {
+    name: 'plat_ledger_seen',
+    columns: 'source TEXT NOT NULL, resource TEXT NOT NULL, key TEXT NOT NULL, sweep BIGINT NOT NULL',
+    key: ['source', 'resource', 'key'],
+  },
+  {
+    name: 'plat_ledger_wanted',
+    columns: 'source TEXT NOT NULL, resource TEXT NOT NULL, why TEXT NOT NULL, key TEXT NOT NULL',
+    key: ['source', 'resource', 'why', 'key'],
+  },
+  {
+    name: 'plat_quarantine',
+    columns: `source TEXT NOT NULL, resource TEXT NOT NULL, key TEXT NOT NULL, reason TEXT NOT NULL, payload TEXT NOT NULL,
+      first_at TEXT NOT NULL, last_at TEXT NOT NULL, attempts INTEGER NOT NULL`,
+    key: ['source', 'resource', 'key'],
+  },
+  {
+    name: 'plat_leases',
+    columns: 'source TEXT NOT NULL, holder TEXT NOT NULL, expires BIGINT NOT NULL',
+    key: ['source'],
+  },
+];
+
+export const creationOf = ({ name, columns, key }: OwnTable): string =>
+  `CREATE TABLE IF NOT EXISTS ${name} (${columns}, PRIMARY KEY (${key.join(', ')}))`;
