@@ -61,7 +61,10 @@ export interface RawTables {
 export function tableKeys(model: StoreModel): ReadonlyMap<string, readonly string[]> {
   const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
   const records = layouts.flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
-  return new Map([...OWN_TABLES.map(({ name, key }) => [name, key] as const), ...records.map((name) => [name, ['_key']] as const)]);
+  return new Map([
+    ...OWN_TABLES.map(({ name, key }) => [name, key] as const),
+    ...records.map((name) => [name, ['_key']] as const),
+  ]);
 }
 
 /** What an engine alone says of its tables stays behind. */
