@@ -3,7 +3,7 @@ import { Client, Pool } from 'pg';
 import { withSession } from '../../src/engines/postgres/connection/session.ts';
 import { openPostgresStore } from '../../src/engines/postgres/open.ts';
 import { copyIn } from '../../src/engines/postgres/writing/copy-in.ts';
-import { restoreStore } from '../../src/engines/sqlite/restore.ts';
+import { writeBackup } from '../../src/engines/sqlite/backup.ts';
 import { runOn, startServer } from '../../test/support/postgres-server.ts';
 import { type BenchEngine, batchesOf, keyOf } from './engine.ts';
 import { postmasterOf, usedBy } from './server-usage.ts';
@@ -30,8 +30,7 @@ export async function serverEngine(): Promise<BenchEngine> {
   return {
     name: 'PostgreSQL',
     newStore,
-    open: (address, clock) =>
-      openPostgresStore({ address: `${address}&connections=3`, clock, writeBackup: restoreStore }),
+    open: (address, clock) => openPostgresStore({ address: `${address}&connections=3`, clock, writeBackup }),
     settle: (address) => runOn(address, 'VACUUM ANALYZE', 'CHECKPOINT'),
     size: (address) => ask(address, 'SELECT pg_database_size(current_database()) AS answer'),
     used: () => usedBy(postmaster),

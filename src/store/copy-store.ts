@@ -22,24 +22,31 @@ const PASSES = 3;
  * last pass, which has nothing to change, proves both to be the same. The source is read as it was at one moment, and
  * may be served and written to meanwhile.
  * @param told after each step, with the rows that were compared
+ * @param once one pass is enough, since the copy is checked as a whole afterwards
  * @throws PlatError `storeMissing`; `usage` when another store lies at `to`; `failed` when rows do not stay as written
  */
 export async function copyStore(
   from: RawTables,
   to: RawTables,
   told: (table: string, rows: number) => void,
+  once = false,
 ): Promise<CopyReport> {
   if (!from.whole) throw platError('storeMissing', { store: from.name });
   if (to.whole) throw platError('usage', { reason: `There is a store at ${to.name} already.` });
-  return from.read((source) => to.fill((target) => align(source, target, { name: to.name, told })));
+  return from.read((source) => to.fill((target) => align(source, target, { name: to.name, told, once })));
 }
 
 interface Telling {
   readonly name: string;
   readonly told: (table: string, rows: number) => void;
+  readonly once: boolean;
 }
 
-async function align(source: RawSource, target: RawTarget, { name, told }: Telling): Promise<CopyReport> {
+async function align(
+  source: RawSource,
+  target: RawTarget,
+  { name, told, once }: Telling,
+): Promise<CopyReport> {
   const { model, tables } = source;
   await target.prepare(model, tables);
   let written = 0;
@@ -56,7 +63,7 @@ async function align(source: RawSource, target: RawTarget, { name, told }: Telli
         told(table.name, rows);
       }
     }
-    if (differences > 0) continue;
+    if (differences > 0 && !once) continue;
     await target.finish(model);
     return { tables: tables.length, rows, written, removed };
   }

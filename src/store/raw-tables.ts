@@ -1,6 +1,12 @@
+/**
+ * The tables of a store as they are, beneath records and roles: for copies from one engine to another, and for backups
+ * of a server's store, which are files. Every engine has the same tables with the same columns.
+ */
 import type { ColumnKind } from '../compile/column-value.ts';
+import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
 import type { StoreModel } from '../compile/model.ts';
 import { OWN_TABLES } from './own-tables.ts';
+import type { Session } from './session.ts';
 
 /** A value of a row, in whatever engine; truth values are 1 and 0. */
 export type Cell = string | number | null;
@@ -57,23 +63,59 @@ export interface RawTables {
   close(): Promise<void>;
 }
 
-/** Names of the tables of a store, with the columns of their keys. */
-export function tableKeys(model: StoreModel): ReadonlyMap<string, readonly string[]> {
+/** The tables of a store. @param columnsOf the columns of a table; none where there is no such table */
+export function rawTables(model: StoreModel, columnsOf: (table: string) => Columns | undefined): RawTable[] {
   const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
   const records = layouts.flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
-  return new Map([
-    ...OWN_TABLES.map(({ name, key }) => [name, key] as const),
-    ...records.map((name) => [name, ['_key']] as const),
-  ]);
+  const keys = new Map<string, readonly string[]>(OWN_TABLES.map(({ name: own, key }) => [own, key]));
+  for (const table of records) keys.set(table, ['_key']);
+  return [...keys].map(([table, key]) => {
+    const kinds = columnsOf(table) ?? new Map();
+    return { name: table, key, columns: [...new Set([...key, ...kinds.keys()])], kinds };
+  });
 }
 
 /** What an engine alone says of its tables stays behind. */
-export const OWN_META = [
-  'layout',
-  'oldest_reader',
-  'oldest_writer',
-  'partitions',
-  'functions',
-  'changes',
-  'file',
-];
+const OWN_META = ['layout', 'oldest_reader', 'oldest_writer', 'partitions', 'functions', 'changes', 'file'];
+
+const listed = (columns: readonly string[]): Sql => join(columns.map(name), ', ');
+
+const cellOf = (raw: unknown): Cell => {
+  if (typeof raw === 'boolean') return Number(raw);
+  return typeof raw === 'string' || typeof raw === 'number' ? raw : null;
+};
+
+export const rowsOn =
+  (session: Session): ReadRows =>
+  async ({ name: table, key, columns }, after, limit) => {
+    const stays = sql`name NOT IN (${join(OWN_META.map(bind), ', ')})`;
+    const kept = table === 'plat_meta' ? stays : sql`TRUE`;
+    const beyond = after === undefined ? sql`TRUE` : sql`(${listed(key)}) > (${join(after.map(bind), ', ')})`;
+    const rows = await session.rows(sql`SELECT ${listed(columns)} FROM ${name(table)}
+      WHERE ${kept} AND ${beyond} ORDER BY ${listed(key)} LIMIT ${integer(limit)}`);
+    return rows.map((row) => columns.map((column) => cellOf(row[column])));
+  };
+
+/** Deletes rows by their keys. */
+export async function deleteRows(
+  { run, dialect }: Session,
+  { name: table, key, kinds }: RawTable,
+  gone: readonly RawRow[],
+): Promise<void> {
+  if (gone.length === 0) return;
+  const keys = gone.map((row) => Object.fromEntries(key.map((column, at) => [column, row[at] ?? null])));
+  const columns = new Map(key.map((column) => [column, kinds.get(column) ?? 'text'] as const));
+  const these = dialect.rowsOf(bind(JSON.stringify(keys)), 'v', columns);
+  await run(sql`DELETE FROM ${name(table)} WHERE (${listed(key)}) IN (SELECT ${listed(key)} FROM ${these})`);
+}
+
+/** Writes a backup of a store that is no file: a new file with a copy of its tables. */
+export type WriteBackup = (
+  file: string,
+  from: RawTables,
+  options: {
+    /** Of the store, for messages. */
+    readonly source: string;
+    readonly told?: ((resource: string, rows: number) => void) | undefined;
+  },
+) => Promise<void>;

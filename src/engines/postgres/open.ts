@@ -1,9 +1,9 @@
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
-import type { WriteBackup } from '../../store/dump.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { readMeta } from '../../store/meta.ts';
+import type { WriteBackup } from '../../store/raw-tables.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';

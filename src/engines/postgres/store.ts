@@ -2,10 +2,10 @@
 import type { Pool } from 'pg';
 import { render, type Sql } from '../../compile/fragment.ts';
 import { checksOn } from '../../store/check/checks.ts';
-import type { WriteBackup } from '../../store/dump.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { LiveModel } from '../../store/live-model.ts';
 import { readMeta } from '../../store/meta.ts';
+import type { WriteBackup } from '../../store/raw-tables.ts';
 import type { Row, Session } from '../../store/session.ts';
 import { askerOf } from './asker.ts';
 import type { PostgresAddress } from './connection/address.ts';
@@ -13,7 +13,7 @@ import { connectPool } from './connection/connect.ts';
 import { damageIn, translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
 import { allow, bindings, borrow, type ServerSession, withSession } from './connection/session.ts';
-import { dumpStore } from './copying/backup.ts';
+import { tablesAt } from './copying/raw-tables.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, tablesOf } from './file-faults.ts';
 import { readSystems } from './making/partitions.ts';
@@ -53,16 +53,6 @@ export function postgresEngine(opened: Opened): Engine {
   const state = new LiveState(clock, small);
   const servers = new Servers({ name, dialect, state, lanes, readServers });
   let damage: string | undefined;
-  /** Works on a connection of its own, for as long as that takes. */
-  const apart = async <T>(work: (pool: Pool) => Promise<T>): Promise<T> => {
-    const pool = connectPool(address, { most: 1, pipeline: false });
-    try {
-      return await work(pool);
-    } finally {
-      await pool.end();
-    }
-  };
-
   return {
     name,
     secret,
@@ -141,8 +131,14 @@ export function postgresEngine(opened: Opened): Engine {
       };
     },
     /** The copy is a store in a file, of the embedded engine. */
-    backup: (file, told) =>
-      apart((pool) => dumpStore(pool, (dump) => writeBackup(file, dump, { source: name, told }))),
+    async backup(file, told) {
+      const from = await tablesAt(address);
+      try {
+        await writeBackup(file, from, { source: name, told });
+      } finally {
+        await from.close();
+      }
+    },
     trouble: () => (damage === undefined ? undefined : `the store is damaged: ${damage}`),
     explain(error) {
       damage ??= damageIn(error);

@@ -7,8 +7,9 @@ import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { type Checkable, unsoundness } from '../../store/check/check-store.ts';
 import { checksOn } from '../../store/check/checks.ts';
-import type { StoreDump } from '../../store/dump.ts';
+import { copyStore } from '../../store/copy-store.ts';
 import { PartialFile } from '../../store/partial-file.ts';
+import type { WriteBackup } from '../../store/raw-tables.ts';
 import { askerOf } from './asker.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './errors.ts';
@@ -16,7 +17,7 @@ import { findFileFaults } from './file-faults.ts';
 import { giveFileId } from './file-id.ts';
 import { readModel } from './meta.ts';
 import { mustLieAlone } from './new-file.ts';
-import { restoreStore } from './restore.ts';
+import { sqliteTables } from './raw-tables.ts';
 import { findViewFaults } from './views.ts';
 
 /** Where a backup comes from, and who is told of its progress. */
@@ -58,9 +59,15 @@ function mustBeFree(file: string): void {
   mustLieAlone(file);
 }
 
-/** Writes a backup of a store of another engine. */
-export const writeBackup = (file: string, dump: StoreDump, options: BackupOptions): Promise<void> =>
-  makeBackup(file, options, (path) => restoreStore(path, dump));
+export const writeBackup: WriteBackup = (file, from, options) =>
+  makeBackup(file, options, async (path) => {
+    const to = sqliteTables(path, true);
+    try {
+      await copyStore(from, to, () => undefined, true);
+    } finally {
+      await to.close();
+    }
+  });
 
 /** Milliseconds that a lock is waited for; nobody else has the file. */
 const PATIENCE = 5000;

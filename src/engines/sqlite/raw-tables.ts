@@ -4,13 +4,14 @@ import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../store/clock.ts';
 import {
-  type Cell,
-  OWN_META,
+  deleteRows,
   type RawRow,
   type RawTable,
   type RawTables,
-  tableKeys,
+  rawTables,
+  rowsOn,
 } from '../../store/raw-tables.ts';
+import type { Session } from '../../store/session.ts';
 import { watched } from '../../store/watched.ts';
 import { begin } from './begin.ts';
 import { addColumns, columnsOf } from './columns.ts';
@@ -19,6 +20,7 @@ import { isMarked, LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { readModel } from './meta.ts';
 import { isBlank, makeFile, mustLieAlone, mustNotBeInUse } from './new-file.ts';
+import { sessionOn } from './session.ts';
 import { extendTables, OWN } from './tables.ts';
 import { recreateView } from './views.ts';
 import { writeAllWords } from './word-index.ts';
@@ -55,38 +57,29 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     connection.close();
     throw platError('storeTooNew', { store: path, found: layout, known: LAYOUT_VERSION });
   }
+  const session = sessionOn(connection);
+  const rows = rowsOn(session);
   const tables: RawTables = {
     name: path,
     whole,
     read: async (work) => {
       using _ = begin(database, 'read');
       const model = readModel(database);
-      return await work({
-        model,
-        tables: tablesOf(database, model),
-        rows: async (table, after, limit) => told(() => readRows(connection, table, after, limit)),
-      });
+      return await work({ model, tables: rawTables(model, (table) => columnsOf(database, table)), rows });
     },
     fill: (work) => {
       // Two copies into one file would take each other's rows for their own.
       database.exec('PRAGMA locking_mode = EXCLUSIVE');
       return work({
-        rows: async (table, after, limit) => told(() => readRows(connection, table, after, limit)),
-        prepare: async (model, tables) => told(() => prepare(database, path, model, tables)),
-        change: async (table, gone, put) => told(() => change(connection, table, gone, put)),
-        finish: async (model) => told(() => finish(database, model)),
+        rows,
+        prepare: async (model, wanted) => prepare(database, path, model, wanted),
+        change: (table, gone, put) => change(connection, session, table, gone, put),
+        finish: async (model) => finish(database, model),
       });
     },
     close: async () => connection.close(),
   };
   return watched(tables, (error) => translateError(error, path, 0));
-}
-
-function tablesOf(database: DatabaseSync, model: StoreModel): RawTable[] {
-  return [...tableKeys(model)].map(([name, key]) => {
-    const kinds = columnsOf(database, name);
-    return { name, key, columns: [...new Set([...key, ...kinds.keys()])], kinds };
-  });
 }
 
 function finish(database: DatabaseSync, model: StoreModel): void {
@@ -100,28 +93,6 @@ function finish(database: DatabaseSync, model: StoreModel): void {
 const layoutsOf = (model: StoreModel) =>
   [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
 
-const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
-const places = (names: readonly string[]): string => names.map(() => '?').join(', ');
-
-/** What an engine alone says of its tables is no part of a copy. */
-const kept = ({ name }: RawTable): string =>
-  name === 'plat_meta' ? `name NOT IN (${OWN_META.map((each) => `'${each}'`).join(', ')})` : 'TRUE';
-
-function readRows(
-  connection: Connection,
-  table: RawTable,
-  after: RawRow | undefined,
-  limit: number,
-): RawRow[] {
-  const { name, key, columns } = table;
-  const beyond = after === undefined ? 'TRUE' : `(${listed(key)}) > (${places(key)})`;
-  const text = `SELECT ${listed(columns)} FROM "${name}" WHERE ${kept(table)} AND ${beyond} ORDER BY ${listed(key)} LIMIT ?`;
-  const rows = connection.prepare(text).all(...(after ?? []), limit);
-  return rows.map((row) => columns.map((column) => cellOf(row[column])));
-}
-
-const cellOf = (raw: unknown): Cell => (typeof raw === 'string' || typeof raw === 'number' ? raw : null);
-
 function prepare(database: DatabaseSync, path: string, model: StoreModel, tables: readonly RawTable[]): void {
   using transaction = begin(database, 'write');
   if (columnsOf(database, 'plat_meta').size === 0) {
@@ -134,16 +105,18 @@ function prepare(database: DatabaseSync, path: string, model: StoreModel, tables
   transaction.commit();
 }
 
-function change(
+async function change(
   { database, prepare: statement }: Connection,
-  { name, key, columns }: RawTable,
+  session: Session,
+  table: RawTable,
   gone: readonly RawRow[],
   put: readonly RawRow[],
-): void {
+): Promise<void> {
   using transaction = begin(database, 'write');
-  const remove = statement(`DELETE FROM "${name}" WHERE (${listed(key)}) = (${places(key)})`);
-  for (const row of gone) remove.run(...row);
-  const insert = statement(`INSERT INTO "${name}" (${listed(columns)}) VALUES (${places(columns)})`);
+  await deleteRows(session, table, gone);
+  const names = table.columns.map((column) => `"${column}"`).join(', ');
+  const places = table.columns.map(() => '?').join(', ');
+  const insert = statement(`INSERT INTO "${table.name}" (${names}) VALUES (${places})`);
   for (const row of put) insert.run(...row);
   transaction.commit();
 }

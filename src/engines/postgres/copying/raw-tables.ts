@@ -2,14 +2,13 @@ import type { StoreModel } from '../../../compile/model.ts';
 import { platError } from '../../../errors/index.ts';
 import { readMeta, writeMeta } from '../../../store/meta.ts';
 import {
-  type Cell,
-  type Columns,
-  OWN_META,
+  deleteRows,
   type RawRow,
   type RawTable,
   type RawTables,
   type RawTarget,
-  tableKeys,
+  rawTables,
+  rowsOn,
 } from '../../../store/raw-tables.ts';
 import { Counters } from '../../../store/rows/counters.ts';
 import { alignSystems } from '../../../store/rows/visibility.ts';
@@ -37,8 +36,10 @@ import { writeSessionOn } from '../writing/write-session.ts';
  * The tables of the store in a schema; the schema is made where there is none.
  * @param partitions by what large tables are laid apart where they are made
  */
-export async function postgresTables(text: string, partitions?: PartitionField): Promise<RawTables> {
-  const address = postgresAddress(text);
+export const postgresTables = (text: string, partitions?: PartitionField): Promise<RawTables> =>
+  tablesAt(postgresAddress(text), partitions);
+
+export async function tablesAt(address: PostgresAddress, partitions?: PartitionField): Promise<RawTables> {
   const pool = connectPool(address, { most: 1, pipeline: false });
   const on = <T>(work: (session: ServerSession) => Promise<T>): Promise<T> =>
     withSession(pool, work).catch((error: unknown) => {
@@ -56,10 +57,11 @@ export async function postgresTables(text: string, partitions?: PartitionField):
         await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
         try {
           const model = await readModel(session);
+          const columns = await readColumns(session);
           return await work({
             model,
-            tables: await tablesOf(session, model),
-            rows: (table, after, limit) => readRows(session, table, after, limit),
+            tables: rawTables(model, (table) => columns.get(table)),
+            rows: rowsOn(session),
           });
         } finally {
           await session.run('ROLLBACK').catch(() => undefined); // nothing was written
@@ -84,7 +86,7 @@ function target(
   partitions: PartitionField | undefined,
 ): RawTarget {
   return {
-    rows: (table, after, limit) => readRows(session, table, after, limit),
+    rows: rowsOn(session),
     prepare: (model, tables) =>
       inTransaction(session, async () => {
         await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
@@ -97,7 +99,10 @@ function target(
           await inTransaction(session, () => makePartitions(session, some));
         }
       }
-      await inTransaction(session, () => change(session, table, gone, put));
+      await inTransaction(session, async () => {
+        await deleteRows(session, table, gone);
+        if (put.length > 0) await copyIn(session, table.name, table.columns, put);
+      });
     },
     finish: (model) =>
       inTransaction(session, async () => {
@@ -148,39 +153,6 @@ async function inTransaction(session: ServerSession, work: () => Promise<void>):
   }
 }
 
-const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
-
-async function tablesOf(session: ServerSession, model: StoreModel): Promise<RawTable[]> {
-  const tables = await readColumns(session);
-  return [...tableKeys(model)].map(([name, key]) => {
-    const kinds: Columns = tables.get(name) ?? new Map();
-    return { name, key, columns: [...new Set([...key, ...kinds.keys()])], kinds };
-  });
-}
-
-async function readRows(
-  session: ServerSession,
-  { name, key, columns }: RawTable,
-  after: RawRow | undefined,
-  limit: number,
-): Promise<RawRow[]> {
-  // What an engine alone says of its tables is no part of a copy.
-  const own = OWN_META.map((each) => `'${each}'`).join(', ');
-  const kept = name === 'plat_meta' ? `name NOT IN (${own})` : 'TRUE';
-  const places = key.map((_, index) => `$${index + 1}`).join(', ');
-  const beyond = after === undefined ? 'TRUE' : `(${listed(key)}) > (${places})`;
-  const rows = await session.rows(
-    `SELECT ${listed(columns)} FROM "${name}" WHERE ${kept} AND ${beyond} ORDER BY ${listed(key)} LIMIT ${limit}`,
-    [...(after ?? [])],
-  );
-  return rows.map((row) => columns.map((column) => cellOf(row[column])));
-}
-
-function cellOf(raw: unknown): Cell {
-  if (typeof raw === 'boolean') return Number(raw);
-  return typeof raw === 'string' || typeof raw === 'number' ? raw : null;
-}
-
 async function prepare(
   session: ServerSession,
   store: string,
@@ -207,26 +179,4 @@ async function prepare(
 function systemsOf({ columns }: RawTable, rows: readonly RawRow[]): string[] {
   const place = columns.indexOf('_system');
   return rows.flatMap((row) => (typeof row[place] === 'string' ? [row[place]] : []));
-}
-
-async function change(
-  session: ServerSession,
-  { name, key, columns }: RawTable,
-  gone: readonly RawRow[],
-  put: readonly RawRow[],
-): Promise<void> {
-  if (gone.length > 0) {
-    const types = key.map(
-      (column) => `"${column}" ${typeof gone[0]?.[key.indexOf(column)] === 'number' ? 'bigint' : 'text'}`,
-    );
-    const list = gone.map((row) =>
-      Object.fromEntries(key.map((column, index) => [column, row[index] ?? null])),
-    );
-    const same = key.map((column) => `t."${column}" = g."${column}"`).join(' AND ');
-    await session.run(
-      `DELETE FROM "${name}" t USING json_to_recordset($1) AS g(${types.join(', ')}) WHERE ${same}`,
-      [JSON.stringify(list)],
-    );
-  }
-  if (put.length > 0) await copyIn(session, name, columns, put);
 }
