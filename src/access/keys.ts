@@ -44,7 +44,7 @@ export function makeKeyId(random: (size: number) => Buffer = randomBytes): strin
   return `k_${random(6).toString('hex')}`;
 }
 
-/** What the store keeps of a token. 256 random bits need no salt and no slow hash. */
+/** The hash that the store keeps of a token. 256 random bits need no salt and no slow hash. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -11,8 +11,8 @@ export interface RoleDefinition {
   /** True for a role that also sees what a seller withholds from the public. */
   readonly seesWithheld?: boolean;
   /**
-   * The resources the role may read, each with a row filter (`''` for every row). A child is seen only with
-   * its parent, whatever stands here. `'all'`: every resource, every row.
+   * The resources the role may read, each with a row filter (`''` for every row). A child is visible only with
+   * its parent, whatever its own filter says. `'all'`: every resource, every row.
    */
   readonly resources: 'all' | Readonly<Record<string, string>>;
 }
@@ -33,7 +33,7 @@ export interface AccessDefinition {
 
 const TERM = /\{today(?: - (\d{1,4}) (day|month|year)s?)?\}/g;
 
-/** Whether the meaning of a row filter moves with the calendar. */
+/** Whether the meaning of a row filter changes from day to day. */
 export function dependsOnDay(filter: string): boolean {
   return filter.includes('{today');
 }
@@ -65,11 +65,11 @@ const EVER_ON_MARKET =
   "StandardStatus in ('Active','Active Under Contract','Pending','Coming Soon','Closed','Hold')";
 const NOT_DRAFT = "not (StandardStatus in ('Incomplete','Delete'))";
 
-/** Media without permission are for all who see the parent; else the permission must name the role or the public. */
+/** Media without a permission are visible to everyone who sees the parent; any other permission must name the role or the public. */
 const permits = (...names: readonly string[]): string =>
   `not Permission/any() or Permission/any(p: p in (${['Public', ...names].map((name) => `'${name}'`).join(',')}))`;
 
-/** The resources of a published feed, for roles that are less than private. */
+/** The resources of a published feed, for every role but `private`. */
 function published(listings: string, permissions: readonly string[], people: string): Record<string, string> {
   const active = (field: string): string =>
     people === '' ? '' : `${field} eq null or ${field} eq '${people}'`;
@@ -89,8 +89,8 @@ function published(listings: string, permissions: readonly string[], people: str
 }
 
 /**
- * The roles that every store knows; an operator may redefine them or add others. A role's place is its bit in stored
- * visibility, so a new one comes last.
+ * The roles that every store knows; an operator may redefine them or add others. A role's index is its bit in stored
+ * visibility, so a new role goes last.
  */
 const ROLES: readonly RoleDefinition[] = [
   { name: 'private', classes: 'all', seesWithheld: true, resources: 'all' },

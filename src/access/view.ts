@@ -3,7 +3,7 @@ import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
 import { makeSchema, type Schema } from '../query/schema.ts';
 import type { Role } from './rules.ts';
 
-/** Which rows a request may see; woven into every statement that reads records. */
+/** Which rows a request may see; every statement that reads records applies it. */
 export interface RowScope {
   /** The bit of the role in each row's visibility. */
   readonly bit: number;
@@ -13,7 +13,7 @@ export interface RowScope {
   readonly systems?: readonly string[];
   /** Whether withheld values read as null. */
   readonly withholds: boolean;
-  /** The floor plan interface knows no other media. */
+  /** Set in the floor plan interface, which has no other media. */
   readonly onlyFloorPlans: boolean;
 }
 

@@ -1,4 +1,4 @@
-import { type Field, type Navigation, REPLICA_STAMP } from '../dictionary/index.ts';
+import { type Field, type Navigation, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 import {
   type Arithmetic,
   type Cast,
@@ -406,7 +406,7 @@ function comparison(context: Context, expression: Comparison, exact: boolean): S
 
 /** What changed since then is few of many, as the engines cannot know: they would look at every record. */
 const LATELY = 2 * 86_400_000;
-const CHANGE_STAMPS: ReadonlySet<string> = new Set(['ModificationTimestamp', REPLICA_STAMP]);
+const CHANGE_STAMPS: ReadonlySet<string> = new Set(['ModificationTimestamp', REPLICA_TIMESTAMP]);
 
 /** Whether a condition asks for the changes of the last days, as one who replicates does. */
 function beginsLately(context: Context, field: Field, operator: ComparisonOperator, from: Literal): boolean {

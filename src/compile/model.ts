@@ -3,11 +3,11 @@ import {
   type Dictionary,
   declare,
   type Field,
-  REPLICA_STAMP,
+  REPLICA_TIMESTAMP,
   type Resource,
-  SOURCE_STAMP,
+  SOURCE_TIMESTAMP,
   standardDictionary,
-  withReplicaStamp,
+  withReplicaTimestamp,
 } from '../dictionary/index.ts';
 import type { Profile } from '../records/profile.ts';
 import { type StoreSettings, stampsAsOwn } from '../records/settings.ts';
@@ -75,8 +75,8 @@ function meaningOf(settings: StoreSettings, today: string): Meaning {
 
 function dictionaryOf(settings: StoreSettings): Dictionary {
   const declared = declare(standardDictionary(), settings.declarations);
-  const stamp = stampsAsOwn(settings) ? SOURCE_STAMP : REPLICA_STAMP;
-  return settings.owner === 'replica' ? withReplicaStamp(declared, stamp) : declared;
+  const stamp = stampsAsOwn(settings) ? SOURCE_TIMESTAMP : REPLICA_TIMESTAMP;
+  return settings.owner === 'replica' ? withReplicaTimestamp(declared, stamp) : declared;
 }
 
 export function makeModel({

@@ -1,6 +1,6 @@
 /**
- * Dates and timestamps in the one form that plat takes and gives. Timestamps sort by time only without their `Z`,
- * since that stands after the point of a fraction.
+ * Canonical dates and timestamps: the one form in which plat stores and returns them. Canonical timestamps sort by time only
+ * without their `Z`, because `Z` sorts after the point of a fraction.
  */
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -23,8 +23,8 @@ export function canonicalDate(text: string): string | undefined {
 }
 
 /**
- * An ISO 8601 timestamp with `Z` or an offset, as UTC with `Z`; its fraction as `fractionText` has it. Undefined for
- * anything else, also for a time without zone or outside the years 1 to 9999.
+ * An ISO 8601 timestamp with `Z` or an offset, as UTC with `Z`; its fraction as `fractionText` writes it. Undefined for
+ * anything else, including a time without zone or outside the years 1 to 9999.
  */
 export function canonicalTimestamp(text: string): string | undefined {
   const match = TIMESTAMP.exec(text);
@@ -43,9 +43,9 @@ export function canonicalTimestamp(text: string): string | undefined {
 }
 
 /**
- * A fraction of a second in the one form that plat gives: nothing where it is zero, else milliseconds, else as many of six
- * digits as it takes. Finer ones are cut. With its point.
- * @param digits as they were written
+ * The canonical fraction of a second, with its point: empty for zero, otherwise three digits, or up to six where the value
+ * needs them. Finer digits are cut.
+ * @param digits the fraction as it was written, without its point
  */
 export function fractionText(digits: string): string {
   const fine = digits.slice(0, 6).replace(/0+$/, '');

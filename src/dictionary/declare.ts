@@ -4,20 +4,20 @@
  */
 import { platError } from '../errors/index.ts';
 import { parseType } from './field-line.ts';
-import { BY_STAMP, makeLookup } from './load.ts';
+import { BY_TIMESTAMP, makeLookup } from './load.ts';
 import type { Dictionary, Field, Lookup, Resource } from './types.ts';
 
 /** A resource of an operator's own, with all of its fields. */
 export interface ResourceDeclaration {
   readonly name: string;
-  /** The field whose value names a record; it is made a string of 255 characters. */
+  /** The field whose value names a record; it becomes a string of 255 characters. */
   readonly key: string;
   readonly fields: readonly {
     readonly name: string;
     /** As in the field tables: `string(50)`, `decimal(14,2)`, `boolean`, `string(50)[]`, … */
     readonly type: string;
     readonly lookup?: string;
-    /** Who sees it, of those who may read the resource at all; `open` if it is not said. */
+    /** Who sees the field, among those who may read the resource; `open` by default. */
     readonly class?: string;
   }[];
 }
@@ -25,7 +25,7 @@ export interface ResourceDeclaration {
 /** A custom field as an operator writes it (specification 2.4, rule 2). */
 export interface CustomFieldDeclaration {
   readonly resource: string;
-  /** The API name, used by the RESO interface. It stays when the field is renamed. */
+  /** The API name, used by the RESO interface. It does not change when the field is renamed. */
   readonly name: string;
   readonly section?: 'Main' | 'Details';
   readonly group: string;
@@ -38,7 +38,7 @@ export interface CustomFieldDeclaration {
   readonly class?: string;
 }
 
-/** Values of an operator's own, added to a lookup of the dictionary or making a new one. */
+/** An operator's own values, which extend a lookup of the dictionary or make up a new one. */
 export interface LookupDeclaration {
   readonly lookup: string;
   readonly values: readonly string[];
@@ -49,13 +49,13 @@ export interface Declarations {
   readonly resources?: readonly ResourceDeclaration[];
   readonly customFields?: readonly CustomFieldDeclaration[];
   readonly lookups?: readonly LookupDeclaration[];
-  /** Dictionary fields that stand in records and metadata before any record has a value: `Resource.Field`. */
+  /** Dictionary fields that records and metadata include before any record has a value: `Resource.Field`. */
   readonly fieldsInUse?: readonly string[];
 }
 
 /** What a field may be called. */
 export const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
-/** Local names and lookups stand in XML, which excludes these characters; not blank. */
+/** Local names and lookups are written in XML, which excludes these characters; they are not blank. */
 const PLAIN_TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}\uFFFE\uFFFF]+$/u;
 const DEFAULT_CLASS = 'private';
 
@@ -86,11 +86,11 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
   return { resources, lookups };
 }
 
-/** The fields of a resource while more are added: there may be thousands, each of which is compared with all before. */
+/** The fields of a resource while more are added, indexed: there may be thousands, and each is compared with all before it. */
 class Additions {
   readonly resource: Resource;
   readonly fields: Map<string, Field>;
-  /** Engines tell columns apart without regard to case. */
+  /** Engines ignore the case of column names. */
   readonly #names: Set<string>;
   /** Names of the fields, by group and label. */
   readonly #localNames = new Map<string, string>();
@@ -123,7 +123,7 @@ class Additions {
   }
 }
 
-/** No group has a colon, so no two pairs have the same. */
+/** No group contains a colon, so the text identifies the pair. */
 const localName = (group: string, label: string): string => `${group}:${label}`;
 
 function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDeclaration): Lookup {
@@ -179,11 +179,11 @@ function makeCustomField(
 
 const NAME = /^[A-Z][A-Za-z0-9]{0,63}$/;
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
-const STAMP = 'ModificationTimestamp';
+const TIMESTAMP = 'ModificationTimestamp';
 const OPEN = 'open';
 
 /**
- * The dictionary with resources of an operator's own. They are stored, stamped, queried and published like any other;
+ * The dictionary with an operator's own resources. They are stored, timestamped, queried and published like any other;
  * a role reads them if it reads all resources, or names them.
  * @throws PlatError `usage` that names the declaration at fault
  */
@@ -209,17 +209,18 @@ function makeResource(
     throw platError('usage', { reason: `The resource ${name}: ${reason}.` });
   };
   if (!NAME.test(name)) wrong('its name must begin with a capital and hold letters and digits, at most 64');
-  // Engines tell tables apart without regard to case.
+  // Engines ignore the case of table names.
   const taken = [...known.values()].flatMap((each) => [each.name, ...each.otherNames]);
   if (taken.some((other) => other.toLowerCase() === name.toLowerCase())) wrong('the name is taken');
   const own = { resource: name, nativeName: key, collection: false, class: OPEN };
   const made = new Map<string, Field>([
     [key, { ...own, name: key, type: { kind: 'string', maxLength: 255 } }],
-    [STAMP, { ...own, name: STAMP, nativeName: STAMP, type: { kind: 'timestamp' } }],
+    [TIMESTAMP, { ...own, name: TIMESTAMP, nativeName: TIMESTAMP, type: { kind: 'timestamp' } }],
   ]);
-  if (!FIELD_NAME.test(key) || key in Object.prototype || key === STAMP) wrong(`${key} is no name of a key`);
+  if (!FIELD_NAME.test(key) || key in Object.prototype || key === TIMESTAMP)
+    wrong(`${key} is no name of a key`);
   for (const { name: field, type, lookup, class: seenBy = OPEN } of fields) {
-    if (field === key || field === STAMP) continue;
+    if (field === key || field === TIMESTAMP) continue;
     if (!FIELD_NAME.test(field) || field in Object.prototype) wrong(`${field} is no name of a field`);
     const isTaken = [...made.keys()].some((other) => other.toLowerCase() === field.toLowerCase());
     if (isTaken) wrong(`it has the field ${field} twice`);
@@ -244,24 +245,24 @@ function makeResource(
     fields: made,
     fieldAliases: new Map(),
     navigations: new Map(),
-    searchedBy: BY_STAMP,
+    searchedBy: BY_TIMESTAMP,
   };
 }
 
 // Replicas
 
 /**
- * The stamp that a replica sets on each record beside those that its source sent, so that a consumer of the replica can
- * window without loss.
+ * The timestamp that a replica sets on each record beside those that its source sent, so that a consumer of the replica can
+ * read update windows without loss.
  */
-export const REPLICA_STAMP = 'ReplicaModificationTimestamp';
-/** The source's ModificationTimestamp, in a replica that gives its own under that name. */
-export const SOURCE_STAMP = 'SourceModificationTimestamp';
+export const REPLICA_TIMESTAMP = 'ReplicaModificationTimestamp';
+/** The source's ModificationTimestamp, in a replica that returns its own under that name. */
+export const SOURCE_TIMESTAMP = 'SourceModificationTimestamp';
 
-/** The dictionary with a stamp of replicas in every resource. */
-export function withReplicaStamp(
+/** The dictionary with a replica's timestamp in every resource. */
+export function withReplicaTimestamp(
   dictionary: Dictionary,
-  name: typeof REPLICA_STAMP | typeof SOURCE_STAMP,
+  name: typeof REPLICA_TIMESTAMP | typeof SOURCE_TIMESTAMP,
 ): Dictionary {
   const resources = [...dictionary.resources.values()].map((resource) => {
     const field: Field = {

@@ -1,3 +1,4 @@
+/** The notation of the field tables: one line, and the types in it, which declarations use as well. */
 import type { JoinedFrom, ScalarType } from './types.ts';
 
 /** One line of a field table, before names are resolved. */
@@ -59,7 +60,7 @@ export function parseType(text: string): { type: ScalarType; collection: boolean
 
 /**
  * Reads one line of `data/fields/*.tsv`: name, type, lookup, class.
- * @throws Error with the line, for a person who edits the table.
+ * @throws Error with the line, for whoever edits the table
  */
 export function parseFieldLine(line: string): FieldLine {
   const [name = '', notation = '', lookup = '', visibility = ''] = line.split('\t');

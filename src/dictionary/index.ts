@@ -14,10 +14,10 @@ export {
   type Declarations,
   declare,
   type LookupDeclaration,
-  REPLICA_STAMP,
+  REPLICA_TIMESTAMP,
   type ResourceDeclaration,
-  SOURCE_STAMP,
-  withReplicaStamp,
+  SOURCE_TIMESTAMP,
+  withReplicaTimestamp,
 } from './declare.ts';
 export * from './listing-parts.ts';
 export { makeLookup, standardDictionary } from './load.ts';

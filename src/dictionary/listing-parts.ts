@@ -1,8 +1,8 @@
-/** What follows from the table of a listing's parts, under the names by which each interface asks. */
+/** What follows from the table of a listing's parts: look-ups by the names that each interface uses for them. */
 import { LISTING_PARTS, type ListingPartRow, type MediaKind } from './data/listing-parts.ts';
 
 type NativeRow = Extract<(typeof LISTING_PARTS)[number], { readonly part: string }>;
-/** A sub-resource as it stands in native paths. */
+/** A sub-resource, by its name in native paths. */
 export type NativePart = NativeRow['part'];
 /** The name of a sub-resource in `_expand`. */
 export type PartExpansion = NativeRow['expansion'];
@@ -13,7 +13,7 @@ const NATIVE = LISTING_PARTS.flatMap((row) => ('part' in row ? [row] : []));
 export const NATIVE_PARTS: readonly NativePart[] = NATIVE.map(({ part }) => part);
 export const PART_EXPANSIONS: readonly PartExpansion[] = NATIVE.map(({ expansion }) => expansion);
 
-/** The expansions that the specification names (4.3). */
+/** The expansions that the specification lists (4.3). */
 export const SPECIFIED_EXPANSIONS: readonly PartExpansion[] = NATIVE.flatMap((row) =>
   'own' in row ? [] : [row.expansion],
 );

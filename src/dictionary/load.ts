@@ -1,3 +1,4 @@
+/** Loads the standard dictionary from the tables in `data/`. This is the one module of the room that reads files. */
 import { readFileSync } from 'node:fs';
 import { type FieldLine, parseFieldLine } from './field-line.ts';
 import { PARTS_OF_LISTINGS } from './listing-parts.ts';
@@ -38,12 +39,12 @@ function parentOf(resource: string, column: string): ParentLink | undefined {
   return undefined;
 }
 
-/** The usual index beside the key: replication asks for what changed. */
-export const BY_STAMP: readonly (readonly string[])[] = [['ModificationTimestamp']];
+/** The usual index beside the key: replication reads what changed. */
+export const BY_TIMESTAMP: readonly (readonly string[])[] = [['ModificationTimestamp']];
 
 /** Reads `City, ListPrice; PostalCode`. */
 function searchedBy(column: string): readonly (readonly string[])[] {
-  if (column === '') return BY_STAMP;
+  if (column === '') return BY_TIMESTAMP;
   return column === '-' ? [] : column.split('; ').map((fields) => fields.split(', '));
 }
 

@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import type { Lookup } from './types.ts';
 
 /**
- * The texts that stand for the same value of a lookup: the given one first, then the others that records may hold
- * for it (the standard value, the name of older servers). A text that is no value of the lookup stands for itself.
+ * The texts that stand for the same value of a lookup: the given one first, then the others that records may
+ * contain for it (the standard value, the name of older servers). A text that is no value of the lookup stands for itself.
  */
 export function spellingsOf(lookup: Lookup | undefined, text: string): readonly string[] {
   const value = lookup?.spellings.get(text);
@@ -22,7 +22,7 @@ export function spellingsOf(lookup: Lookup | undefined, text: string): readonly 
 const LONGEST = 128;
 const ESCAPE = /_x([\dA-F]{4})_/g;
 const HAS_ESCAPE = /_x[\dA-F]{4}_/;
-/** An underscore that would be taken for the beginning of an escape, and whatever may not stand in a name. */
+/** An underscore that would be read as the beginning of an escape, and every character that a name cannot contain. */
 const STRANGE = /_(?=x[\dA-F]{4}_)|[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu;
 const STRANGE_FIRST = /^[^\p{L}\p{Nl}_]/u;
 
@@ -44,7 +44,7 @@ export function identifierOf(text: string): string {
 export const textOfIdentifier = (name: string): string =>
   name.replace(ESCAPE, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
-/** What an identifier may have been made of: the identifier itself, and what its escapes stand for. */
+/** The texts that an identifier may have been made of: itself, and what its escapes stand for. */
 export const textsOfIdentifier = (name: string): readonly string[] =>
   HAS_ESCAPE.test(name) ? [name, textOfIdentifier(name)] : [name];
 

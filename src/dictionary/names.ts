@@ -14,7 +14,7 @@ export function nativeName(resource: string, name: string): string {
   return name.replace(/(Agent|Office)Key$/, '$1Id');
 }
 
-/** Names by which clients of the native interface ask for fields of a listing that the dictionary calls otherwise. */
+/** Names that clients of the native interface use for fields of a listing that have another name in the dictionary. */
 export const NATIVE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['BathsFull', 'BathroomsFull'],
   ['BathsHalf', 'BathroomsHalf'],
@@ -43,8 +43,8 @@ export const CUSTOM_FIELDS = 'CustomFields';
 const custom = new WeakMap<Resource, Navigation>();
 
 /**
- * The way from a record to its custom fields: to the record itself, of which nothing else is given. It is a list of one, as
- * the clients of other services read it.
+ * The navigation from a record to its custom fields: it leads to the record itself, of which nothing else is returned. It is a
+ * list of one, as the clients of other services expect.
  */
 export function customFieldsOf(resource: Resource): Navigation {
   const known = custom.get(resource);
@@ -62,6 +62,6 @@ export function customFieldsOf(resource: Resource): Navigation {
   return made;
 }
 
-/** Whether a navigation is that one. */
+/** Whether a navigation leads to custom fields. */
 export const leadsToCustomFields = ({ name, resource, target, local, remote }: Navigation): boolean =>
   name === CUSTOM_FIELDS && target === resource && local === remote;

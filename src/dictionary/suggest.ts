@@ -1,4 +1,6 @@
-/** Edits (insert, delete, replace, swap of neighbours) from one name to another, capped. */
+/** Suggestions for names that do not exist: the known name that is the fewest edits away. It knows no particular names. */
+
+/** Edits (insert, delete, replace, swap of neighbors) from one name to another, capped. */
 function distance(left: string, right: string, cap: number): number {
   if (Math.abs(left.length - right.length) > cap) return cap + 1;
   let beforeLast: number[] = [];
@@ -49,7 +51,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
 
 /**
  * The name that a request most likely meant, among those of its own interface and those of the other: a name that only
- * the other one has stands for its counterpart here, however far the two are apart.
+ * the other one has stands for its counterpart here, however different the two are.
  * @param others names of the other interface, each with what it is called in this one
  */
 export function nearestOfEither(

@@ -1,6 +1,6 @@
 /**
- * What a record is: resources, their fields, and how records lead to one another.
- * Everything here is data; the rest of plat follows from it.
+ * What a record is: resources, their fields, and the navigations between records. Everything here is data that is read from
+ * tables; no module of plat repeats it in code.
  */
 
 /** The type of one value. A decimal of scale 0 is an integer. */
@@ -12,7 +12,7 @@ export type ScalarType =
   | { readonly kind: 'date' }
   | { readonly kind: 'timestamp' };
 
-/** One stored or given value: timestamps and dates are their canonical text. */
+/** One stored or returned value; timestamps and dates are canonical texts. */
 export type FieldValue = string | number | boolean | null | readonly string[];
 
 /** A record as its fields: an absent field is null. */
@@ -32,7 +32,7 @@ export interface JoinedFrom {
   readonly field: string;
 }
 
-/** What the operator of a custom field says of it (specification 2.4, rule 2). */
+/** Where a custom field belongs, as its operator declares it (specification 2.4, rule 2). */
 export interface CustomOrigin {
   readonly section: 'Main' | 'Details';
   readonly group: string;
@@ -55,13 +55,13 @@ export interface Field {
   readonly custom?: CustomOrigin;
 }
 
-/** A way from one record to another, or to its children. */
+/** A navigation from a record to another one, or to its children. */
 export interface Navigation {
   readonly resource: string;
   readonly name: string;
   readonly target: string;
   readonly collection: boolean;
-  /** The field here whose value is looked up; for a collection always this resource's key. */
+  /** The field of this resource whose value is looked up; for a collection always its key. */
   readonly local: string;
   /** The field of the target that is compared; for a to-one navigation usually its key. */
   readonly remote: string;
@@ -70,7 +70,7 @@ export interface Navigation {
 export interface Resource {
   readonly name: string;
   readonly key: string;
-  /** Published even while it holds no record. */
+  /** Published even while it has no record. */
   readonly always: boolean;
   /** Other names of the entity set, such as `Room` for `PropertyRooms`. */
   readonly otherNames: readonly string[];
@@ -100,7 +100,7 @@ export interface LookupValue {
 
 export interface Lookup {
   readonly name: string;
-  /** A closed lookup takes no other values. */
+  /** A closed lookup accepts no other values. */
   readonly closed: boolean;
   readonly values: ReadonlyMap<string, LookupValue>;
   /** From any accepted spelling to the value. */

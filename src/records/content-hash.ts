@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type FieldValues, REPLICA_STAMP, type Resource } from '../dictionary/index.ts';
+import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
 import { isChildCount } from './child-counts.ts';
 import { type Owner, type StoreSettings, stampsAsOwn } from './settings.ts';
 import { isStamp } from './stamps.ts';
@@ -8,7 +8,7 @@ import { isStamp } from './stamps.ts';
 const DERIVED = new Set([
   'OriginatingSystemResourceRecordKey',
   'OriginatingSystemResourceRecordSystemID',
-  REPLICA_STAMP,
+  REPLICA_TIMESTAMP,
 ]);
 
 /** Whether a field is no content of its record's own. */
@@ -101,7 +101,7 @@ const known = new WeakMap<Resource, Readonly<Record<Owner, HashedFields>>>();
 function fieldsOf(resource: Resource): Readonly<Record<Owner, HashedFields>> {
   const found = known.get(resource);
   if (found !== undefined) return found;
-  const replica = [...resource.fields.keys()].filter((name) => name !== REPLICA_STAMP).toSorted();
+  const replica = [...resource.fields.keys()].filter((name) => name !== REPLICA_TIMESTAMP).toSorted();
   const stamps = new Set([...resource.fields.values()].filter(isStamp).map((field) => field.name));
   const authority = replica.filter((name) => !DERIVED.has(name) && !stamps.has(name));
   const hashed = (names: readonly string[]): HashedFields => ({

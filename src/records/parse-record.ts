@@ -5,9 +5,9 @@ import {
   findNavigation,
   type Navigation,
   nearestName,
-  REPLICA_STAMP,
+  REPLICA_TIMESTAMP,
   type Resource,
-  SOURCE_STAMP,
+  SOURCE_TIMESTAMP,
 } from '../dictionary/index.ts';
 import { isChildCount } from './child-counts.ts';
 import { readLeniently, TEXT_FORMS } from './lenient.ts';
@@ -122,7 +122,9 @@ function readMember(context: ParseContext, draft: Draft, name: string, given: un
   if (name.includes('@')) return; // annotations of the sender
   const { resource, path } = draft;
   const isSourceStamp = name === 'ModificationTimestamp' && stampsAsOwn(context.settings);
-  const field = resource.fields.get(isSourceStamp ? SOURCE_STAMP : (resource.fieldAliases.get(name) ?? name));
+  const field = resource.fields.get(
+    isSourceStamp ? SOURCE_TIMESTAMP : (resource.fieldAliases.get(name) ?? name),
+  );
   if (field !== undefined) {
     readField(context, draft, field, given);
     return;
@@ -151,7 +153,7 @@ function readField(
 ): void {
   const drop = (why: DroppedField['why']): void =>
     void draft.dropped.push({ resource: field.resource, name: field.name, value: given, why });
-  if (field.name === REPLICA_STAMP || (settings.owner === 'authority' && isStamp(field))) {
+  if (field.name === REPLICA_TIMESTAMP || (settings.owner === 'authority' && isStamp(field))) {
     drop('stamp');
     return;
   }

@@ -1,4 +1,4 @@
-import { type Field, type FieldValue, type FieldValues, REPLICA_STAMP } from '../dictionary/index.ts';
+import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 
 /** Fields that an authority sets itself; input never does, and they are no part of a record's content. */
 export function isStamp(field: Field): boolean {
@@ -6,7 +6,7 @@ export function isStamp(field: Field): boolean {
     field.type.kind === 'timestamp' &&
     (field.name === 'ModificationTimestamp' ||
       field.name.endsWith('ChangeTimestamp') ||
-      field.name === REPLICA_STAMP)
+      field.name === REPLICA_TIMESTAMP)
   );
 }
 

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Page, PageRequest, ResoShape } from '../compile/read.ts';
-import { REPLICA_STAMP } from '../dictionary/index.ts';
+import { REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 import type { ReadOptions, Store } from './store.ts';
 
 /** Which bytes a digest is made of; one of another form says nothing of whether records are equal. */
@@ -103,7 +103,7 @@ function countBegun(text: Buffer, members: { readonly begin: Buffer; number: num
   }
 }
 
-const STAMP = Buffer.from(`,"${REPLICA_STAMP}":"`);
+const STAMP = Buffer.from(`,"${REPLICA_TIMESTAMP}":"`);
 const ADDRESS = Buffer.from('"MediaURL":"');
 /** The address of a served file up to its path: a signature is of role, moment of expiry and 32 digits (file-signature.ts). */
 const SIGNED = /^([^?#]*?)\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}(?=\/)/;

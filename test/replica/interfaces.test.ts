@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
-import { REPLICA_STAMP } from '../../src/dictionary/index.ts';
+import { REPLICA_TIMESTAMP } from '../../src/dictionary/index.ts';
 import type { Json } from '../support/world.ts';
 import { platFeed } from './support/plat-source.ts';
 
@@ -57,7 +57,7 @@ function compare(reso: ReadonlyMap<unknown, Json>, native: ReadonlyMap<unknown, 
     for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
       const [one, other] = [left[name], right[name]];
       // The native interface gives no numbers for the order of media; the order itself is compared below.
-      if (name === REPLICA_STAMP || name === 'Order' || (isNull(one) && isNull(other))) continue;
+      if (name === REPLICA_TIMESTAMP || name === 'Order' || (isNull(one) && isNull(other))) continue;
       if (isNull(other)) lacking.add(name);
       else {
         assert.equal(comparable(other), comparable(one), `${name} of ${key}`);

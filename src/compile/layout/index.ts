@@ -3,7 +3,7 @@ import {
   type Dictionary,
   type Field,
   navigationTo,
-  REPLICA_STAMP,
+  REPLICA_TIMESTAMP,
   type Resource,
 } from '../../dictionary/index.ts';
 import type { Profile } from '../../records/profile.ts';
@@ -114,7 +114,7 @@ export function resourceLayout({
     joinPieces: joins
       ? joinPieces(resource.name, dictionary, (field) => known(field.resource, field.name) !== undefined)
       : [],
-    indexes: withReplicaStamp(resource.searchedBy).filter((columns) =>
+    indexes: withReplicaTimestamp(resource.searchedBy).filter((columns) =>
       columns.every((column) => names.has(column)),
     ),
     systemSource: systemSource(resource),
@@ -145,8 +145,10 @@ function systemSource(resource: Resource): SystemSource {
 }
 
 /** A replica's own timestamp serves those who replicate from it, as the source's does in an authority. */
-const withReplicaStamp = (indexes: Resource['searchedBy']): Resource['searchedBy'] =>
-  indexes.flatMap((fields) => (fields[0] === 'ModificationTimestamp' ? [fields, [REPLICA_STAMP]] : [fields]));
+const withReplicaTimestamp = (indexes: Resource['searchedBy']): Resource['searchedBy'] =>
+  indexes.flatMap((fields) =>
+    fields[0] === 'ModificationTimestamp' ? [fields, [REPLICA_TIMESTAMP]] : [fields],
+  );
 
 interface Layouts {
   readonly layout: (resource: string) => ResourceLayout;

@@ -1,3 +1,4 @@
+/** What the `$metadata` of a source says, whichever format writes it (json.ts, xml.ts). */
 import { identifierOf } from '../lookups.ts';
 import { CUSTOM_FIELDS } from '../names.ts';
 import type { Field, Navigation, Resource, ScalarType } from '../types.ts';
@@ -25,25 +26,25 @@ import {
 /** The namespace of the entity types. */
 export const EDM_NAMESPACE = 'org.reso.metadata';
 const CONTAINER = 'RESO';
-/** Where RESO has the types of lookups. */
+/** The namespace in which RESO defines the types of lookups. */
 const ENUM_NAMESPACE = `${EDM_NAMESPACE}.enums`;
 
-/** A resource as one reader sees it. */
+/** A resource as one key sees it. */
 export interface CsdlResource {
   readonly resource: Resource;
   /** The key is among them. */
   readonly fields: readonly Field[];
-  /** Those whose target is no resource of the source are left out of the document. */
+  /** The document leaves out those whose target is no resource of the source. */
   readonly navigations: readonly Navigation[];
 }
 
-/** What a document is made from: nothing of it names what the reader may not know. */
+/** What a document is made from. Nothing in it names what the key may not know. */
 export interface CsdlSource {
   readonly version: CsdlVersion;
   /** At least one: a container is not empty (CSDL 13). */
   readonly resources: readonly CsdlResource[];
   /**
-   * The values of lookups, where those are enumeration types; a field whose lookup has none here is a string. Absent: all
+   * The values of lookups that are enumeration types; a field whose lookup has none here is a string. Absent: all lookups
    * are strings.
    */
   readonly enumerations?: ReadonlyMap<string, readonly LookupMember[]>;
@@ -143,8 +144,8 @@ export function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>
 }
 
 /**
- * The type of a field's values where a client asks to be told it; undefined where their form in JSON tells it.
- * @param before what stands before the names of built-in types: nothing, or `#` for clients of 4.0
+ * The type of a field's values, for clients that ask for it; undefined where the form of the JSON value shows it.
+ * @param before the prefix of built-in type names: nothing, or `#` for clients of 4.0
  */
 export function statedType(
   { lookup, collection, type }: Pick<Field, 'type' | 'collection' | 'lookup'>,
@@ -156,7 +157,7 @@ export function statedType(
   return isPlain(name) ? undefined : `${before}${name}`;
 }
 
-/** What a reader knows of a value by its form in JSON. */
+/** Types that a client recognizes by the form of the JSON value. */
 const isPlain = (type: string): boolean => type === 'String' || type === 'Boolean';
 
 /** The type of a field whose lookup is an enumeration. */
@@ -176,7 +177,7 @@ function enumTypes(resources: readonly CsdlResource[], enumerations: CsdlSource[
   });
 }
 
-/** The same of a lookup that is an enumeration. */
+/** The qualified name of a lookup's enumeration type. */
 export function enumName(lookup: string, collection: boolean): string {
   const name = `${ENUM_NAMESPACE}.${identifierOf(lookup)}`;
   return collection ? `Collection(${name})` : name;
@@ -208,7 +209,7 @@ function* annotations({ lookup, custom, joined }: Field, isEnumeration: boolean)
   if (joined !== undefined) yield COMPUTED;
 }
 
-/** A constraint is stated only where the reader can follow it: from a shown field to the other record's key. */
+/** A constraint is given only where the client can follow it: from a visible field to the other record's key. */
 function navigationProperty(
   { name, target, collection, local, remote }: Navigation,
   targetKey: string | undefined,
@@ -223,7 +224,7 @@ function navigationProperty(
   };
 }
 
-/** One set of each type: clients take the set of a navigation's target from its type. */
+/** Each type has one set, since clients derive the set of a navigation's target from its type. */
 function entitySet({ name, navigationProperties }: EntityType): EntitySet {
   const bindings = navigationProperties
     .filter(({ contained }) => contained === undefined)

@@ -1,3 +1,4 @@
+/** Writes `$metadata` in OData CSDL JSON 4.01. */
 import type {
   Annotation,
   AnnotationValue,

@@ -1,6 +1,6 @@
 /**
- * What a `$metadata` document says, whatever it is written in (OData CSDL 4.01, XML and JSON representations).
- * Everything that a reader of either must be told stands here, so that the two cannot say different things.
+ * The model of a `$metadata` document, independent of its format (OData CSDL 4.01, XML and JSON representations). Both
+ * formats are written from it, so that they cannot differ in content.
  */
 
 export type CsdlVersion = '4.0' | '4.01';

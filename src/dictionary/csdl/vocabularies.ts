@@ -1,3 +1,4 @@
+/** The vocabularies that `$metadata` uses: references to published ones, plat's own terms, and the annotations made of them. */
 import type { Annotation, Term, Vocabulary, VocabularyReference } from './model.ts';
 
 const PUBLISHED = 'https://oasis-tcs.github.io/odata-vocabularies/vocabularies/';
@@ -65,7 +66,7 @@ export function localName(group: string, label: string): Annotation {
   return { term: `${MLS_METADATA}.LocalName`, value: `${group}: ${label}` };
 }
 
-/** The service gives the value itself; it stands in no record of this resource (specification 2.4, rule 1). */
+/** The service computes the value; no record of this resource stores it (specification 2.4, rule 1). */
 export const COMPUTED: Annotation = { term: 'Core.Computed', value: true };
 
 /** What a client can rely on everywhere: plain reads, no batches, keys also as segments. */

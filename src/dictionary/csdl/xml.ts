@@ -1,4 +1,4 @@
-/** Writes `$metadata` in OData CSDL XML 4.01. What it says stands in the document; this module knows XML alone. */
+/** Writes `$metadata` in OData CSDL XML 4.01. */
 import type {
   Annotation,
   CsdlDocument,
@@ -67,7 +67,7 @@ function entityType(
   };
 }
 
-/** In XML a single value is nullable unless it says otherwise (CSDL XML 7.2.1); a collection always says. */
+/** In XML a single value is nullable by default (CSDL XML 7.2.1); a collection has no default. */
 function property(item: Property): XmlElement {
   const type = typeof item.type === 'string' ? item.type : item.type.enumeration;
   return {
@@ -178,7 +178,7 @@ interface XmlElement {
   readonly children?: readonly XmlElement[];
 }
 
-/** An XML document in UTF-8 without a byte order mark. Texts hold no character that XML 1.0 excludes. */
+/** An XML document in UTF-8 without a byte order mark. Texts contain no character that XML 1.0 excludes. */
 function writeXml(root: XmlElement): string {
   const lines = ['<?xml version="1.0" encoding="UTF-8"?>'];
   writeElement(root, '', lines);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { StoreModel } from '../../compile/model.ts';
-import { REPLICA_STAMP } from '../../dictionary/index.ts';
+import { REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
 import { parseRecord } from '../../records/parse-record.ts';
 import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
@@ -148,7 +148,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
     return;
   }
   const unknown = record.dropped.filter(
-    ({ name, why, value }) => why === 'unknown' && value !== null && name !== REPLICA_STAMP,
+    ({ name, why, value }) => why === 'unknown' && value !== null && name !== REPLICA_TIMESTAMP,
   );
   if (drift === 'freeze' && unknown.length > 0) {
     const names = unknown.map((field) => `${field.resource}.${field.name}`);

@@ -1,5 +1,5 @@
 import type { StoreModel } from '../../compile/model.ts';
-import { type CustomFieldDeclaration, REPLICA_STAMP } from '../../dictionary/index.ts';
+import { type CustomFieldDeclaration, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Listener } from '../events.ts';
@@ -57,8 +57,8 @@ export async function declareFields(
 ): Promise<ForeignField[]> {
   const refused: ForeignField[] = [];
   const named = fields.filter((field) => {
-    const isName = API_NAME.test(field.name) && field.name !== REPLICA_STAMP;
-    if (!isName && field.name !== REPLICA_STAMP) refused.push(field);
+    const isName = API_NAME.test(field.name) && field.name !== REPLICA_TIMESTAMP;
+    if (!isName && field.name !== REPLICA_TIMESTAMP) refused.push(field);
     return isName;
   });
   const { wanted, further } = fitting(await store.model(), named);

@@ -1,6 +1,6 @@
 import { isStored, type StoreModel } from '../../compile/model.ts';
 import { servedFile } from '../../compile/text/members.ts';
-import { type FieldValues, REPLICA_STAMP, type Resource } from '../../dictionary/index.ts';
+import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../../dictionary/index.ts';
 import { isDerived } from '../../records/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../records/parsed-record.ts';
 import { stampsAsOwn } from '../../records/settings.ts';
@@ -127,7 +127,7 @@ function differingMembers(
   json: Readonly<Record<string, unknown>>,
   origin: string,
 ): string[] {
-  const ownStamp = stampsAsOwn(settings) ? 'ModificationTimestamp' : REPLICA_STAMP;
+  const ownStamp = stampsAsOwn(settings) ? 'ModificationTimestamp' : REPLICA_TIMESTAMP;
   const names = new Set([...Object.keys(values), ...Object.keys(json)]);
   return [...names].filter((name) => {
     const field = resource.fields.get(name);

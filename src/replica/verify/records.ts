@@ -2,7 +2,7 @@
  * The comparison of records, one by one: what differs is read a second time before it counts, since both sides go on
  * living meanwhile. Which records are compared is for others to say.
  */
-import { SOURCE_STAMP } from '../../dictionary/index.ts';
+import { SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Copy } from '../copy/copy.ts';
 import { halved } from '../copy/halved.ts';
@@ -190,7 +190,7 @@ function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
   return [
     feed.windowField(resource.name),
     'ModificationTimestamp',
-    SOURCE_STAMP,
+    SOURCE_TIMESTAMP,
     ...settings.alsoWindow,
   ].some((name) => {
     const stamp = values[name];

@@ -11,7 +11,7 @@ import {
   type Field,
   type FieldValues,
   microsecondsOf,
-  REPLICA_STAMP,
+  REPLICA_TIMESTAMP,
   timestampFrom,
 } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -166,7 +166,7 @@ function stampedResources(model: StoreModel): (readonly [resource: string, field
   const own =
     model.settings.owner === 'authority' || stampsAsOwn(model.settings)
       ? 'ModificationTimestamp'
-      : REPLICA_STAMP;
+      : REPLICA_TIMESTAMP;
   const stamped = [...model.dictionary.resources.values()].filter(
     ({ name }) => model.stores(name) && model.layout(name).fields.some((field) => field.name === own),
   );

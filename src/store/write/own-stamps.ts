@@ -1,4 +1,4 @@
-import { type Field, type FieldValue, type FieldValues, REPLICA_STAMP } from '../../dictionary/index.ts';
+import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import type { RowToPut } from '../../records/rows.ts';
 import { stampsAsOwn } from '../../records/settings.ts';
 import { type ChildChange, stampsAfter } from '../../records/stamps.ts';
@@ -17,7 +17,7 @@ export function ownStamps(
   changes: ReadonlySet<ChildChange>,
 ): Record<string, FieldValue> {
   if (model.settings.owner === 'authority') return stampsAfter(fields, stamp, before, after, changes);
-  return { [stampsAsOwn(model.settings) ? 'ModificationTimestamp' : REPLICA_STAMP]: stamp };
+  return { [stampsAsOwn(model.settings) ? 'ModificationTimestamp' : REPLICA_TIMESTAMP]: stamp };
 }
 
 /**

@@ -2,7 +2,7 @@
 import {
   type Dictionary,
   PART_EXPANSIONS,
-  REPLICA_STAMP,
+  REPLICA_TIMESTAMP,
   SPECIFIED_EXPANSIONS,
 } from '../../../dictionary/index.ts';
 import { isObject } from '../../../shared/json.ts';
@@ -33,7 +33,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     return isFromPlat(answer);
   });
   // A replica that is served stamps its records itself, beside the timestamps of its own source.
-  const isReplica = (await readFields(client, root)).fields?.includes(REPLICA_STAMP) === true;
+  const isReplica = (await readFields(client, root)).fields?.includes(REPLICA_TIMESTAMP) === true;
   const askCustom = async (): Promise<ForeignField[]> =>
     customFields
       ? client.get(`${root}customfields`, (answer) => declaredFields(readResults(answer).results))
@@ -48,7 +48,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
       ...(isPlat ? PART_EXPANSIONS : SPECIFIED_EXPANSIONS),
       ...(customFields ? ['CustomFields'] : []),
     ],
-    windowField: options.windowField ?? (isReplica ? REPLICA_STAMP : 'ModificationTimestamp'),
+    windowField: options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp'),
     pagesByLink: true,
     counts: false,
     asksForMany: true,

@@ -1,5 +1,5 @@
 /** Finds out what a RESO server can do: from its metadata, and by asking it for a few records. */
-import { type Dictionary, NAMES_OF_COLLECTIONS, REPLICA_STAMP } from '../../../dictionary/index.ts';
+import { type Dictionary, NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
@@ -43,8 +43,8 @@ export async function discoverReso(options: DiscoverOptions): Promise<Source> {
   const expansions = await workingExpansions(client, root, known, metadata);
   const hasChildren = first === 'Property' && expansions.length === 0;
   const access = probe.isPlat ? {} : await probeRecords({ client, collection, key, hasChildren });
-  const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_STAMP) === true;
-  const windowField = options.windowField ?? (isReplica ? REPLICA_STAMP : 'ModificationTimestamp');
+  const isReplica = typeOf(metadata, 'Property')?.properties.has(REPLICA_TIMESTAMP) === true;
+  const windowField = options.windowField ?? (isReplica ? REPLICA_TIMESTAMP : 'ModificationTimestamp');
   const capabilities: Capabilities = {
     interface: 'reso',
     isPlat: probe.isPlat,
