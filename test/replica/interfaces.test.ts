@@ -29,7 +29,7 @@ interface Lack {
 /** The rows of the table of the docs, by resource. */
 function tableOfDocs(): Map<string, Lack> {
   const text = readFileSync(new URL('../../docs/replication.md', import.meta.url), 'utf8');
-  const [, section = ''] = text.split('\n## What only the RESO interface brings\n');
+  const [, section = ''] = text.split('\n## Differences between the interfaces\n');
   const names = (cell = ''): string[] =>
     cell.split(',').flatMap((name) => name.trim().match(/^\w+/)?.[0] ?? []);
   const rows = section.split('\n').filter((line) => /^\| [A-Z]\w+ \|/.test(line));

@@ -56,7 +56,7 @@ function text(status: StoreStatus, keys: number): string[] {
     ...(partitions === undefined
       ? []
       : [`in partitions by ${partitions.by}, of ${partitions.systems} originating systems`]),
-    `last stamp ${status.lastStamp}, ${keys} valid keys`,
+    `last timestamp ${status.lastStamp}, ${keys} valid keys`,
     '',
     ...table([head, ...rows]),
     ...(links.length > 0 ? ['', ...links] : []),
@@ -64,7 +64,7 @@ function text(status: StoreStatus, keys: number): string[] {
 }
 
 function sourceText(source: SourceStatus): string[] {
-  const head = ['copy of', 'state', 'records', 'complete up to', 'lag', 'wanted', 'last sweep', 'deleted'];
+  const head = ['copy of', 'state', 'records', 'complete up to', 'lag', 'pending', 'last sweep', 'deleted'];
   const rows = source.collections.map((each) => [
     each.collection,
     each.sweep === 'idle' ? each.state : `${each.state}, sweep ${each.sweep}`,
