@@ -1,9 +1,9 @@
 /**
- * Every error that a user of plat can meet, in one place: HTTP status, code of the native interface
- * (reference: native-v1 error codes), message and remedy. Both envelopes and the command line render from here.
+ * Every error that plat reports: HTTP status, code of the native interface (reference: native-v1 error codes), message and
+ * remedy. Both envelopes and the command line render errors from this table.
  */
 
-/** What an entry says; `P` are the facts that its message is made of. */
+/** One error; `P` are the facts that its message contains. */
 export interface ErrorEntry<P> {
   /** HTTP status. */
   readonly status: number;
@@ -26,7 +26,7 @@ interface UnknownName {
 }
 
 export const catalogue = {
-  // Who asks
+  // Authentication, keys and limits
   tokenMissing: entry({
     status: 401,
     native: 1000,
@@ -43,7 +43,7 @@ export const catalogue = {
     status: 400,
     native: 1053,
     message: ({ name }) =>
-      `A token must not stand in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`,
+      `A token must not be sent in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`,
   }),
   replicationKeyOnApi: entry<{ host: string }>({
     status: 403,
@@ -58,47 +58,48 @@ export const catalogue = {
   roleUnknown: entry<{ role: string }>({
     status: 403,
     native: 1015,
-    message: ({ role }) => `What this key may see is not known: its role ${role} is no longer configured.`,
+    message: ({ role }) =>
+      `The permissions of this key are unknown: its role ${role} is no longer configured.`,
   }),
   rateLimited: entry<{ limit: number; window: number; seconds: number }>({
     status: 429,
     native: 1550,
     message: ({ limit, window, seconds }) =>
-      `More than ${limit} requests in ${window} s. The next one is taken in ${seconds} s.`,
+      `More than ${limit} requests in ${window} s. Try again in ${seconds} s.`,
   }),
   tooManyUnderWay: entry<{ limit: number; seconds: number }>({
     status: 429,
     native: 1550,
     message: ({ limit, seconds }) =>
-      `More than ${limit} requests of this key are under way at once. Ask again in ${seconds} s.`,
+      `More than ${limit} requests of this key are running at once. Try again in ${seconds} s.`,
   }),
   answersNotTaken: entry<{ megabytes: number; seconds: number }>({
     status: 429,
     native: 1550,
     message: ({ megabytes, seconds }) =>
-      `More than ${megabytes} MB of answers wait until this key takes them. Ask again in ${seconds} s.`,
+      `More than ${megabytes} MB of responses are waiting for this key to read them. Try again in ${seconds} s.`,
   }),
   searchedTooLong: entry<{ limit: number; window: number; seconds: number }>({
     status: 429,
     native: 1550,
     message: ({ limit, window, seconds }) =>
-      `The searches of this key took more than ${limit} s in ${window} s. The next one is made in ${seconds} s; records and pages by key are given meanwhile.`,
+      `The searches of this key took more than ${limit} s in ${window} s. The next search can run in ${seconds} s; records and pages by key are served meanwhile.`,
   }),
 
   clockJumped: entry<{ clock: string; ahead: string }>({
     status: 503,
     native: 1500,
     message: ({ clock, ahead }) =>
-      `The clock says ${clock}, and was set ahead by ${ahead} since the store was last written to. Nothing is written: if the clock is wrong now, timestamps would lie in the future, so set it right; if it was behind before and is right now, say so once with --allow-clock-jump.`,
+      `The clock says ${clock}, and was set ahead by ${ahead} since the store was last written to. Nothing is written: if the clock is wrong now, timestamps would lie in the future, so set it right; if it was behind before and is right now, confirm it once with --allow-clock-jump.`,
   }),
   clockSetBack: entry<{ clock: string; behind: string }>({
     status: 503,
     native: 1500,
     message: ({ clock, behind }) =>
-      `The clock says ${clock}, and was set back by ${behind} since the store was last written to. Nothing is brought back: if the clock is wrong now, all later timestamps would be lost, so set it right; if it was ahead before and is right now, say so once with --allow-clock-jump.`,
+      `The clock says ${clock}, and was set back by ${behind} since the store was last written to. Nothing is brought back: if the clock is wrong now, all later timestamps would be lost, so set it right; if it was ahead before and is right now, confirm it once with --allow-clock-jump.`,
   }),
 
-  // Where
+  // Paths and requests
   pathNotFound: entry<{ path: string }>({
     status: 404,
     native: 404,
@@ -122,7 +123,7 @@ export const catalogue = {
   notAcceptable: entry<{ by: string; offered: string }>({
     status: 406,
     native: 1053,
-    message: ({ by, offered }) => `${by} rules out what is given here: ${offered}.`,
+    message: ({ by, offered }) => `${by} excludes everything that is offered here: ${offered}.`,
   }),
   uriTooLong: entry<{ limit: number }>({
     status: 414,
@@ -137,7 +138,7 @@ export const catalogue = {
   rangeOutside: entry<{ size: number }>({
     status: 416,
     native: 1053,
-    message: ({ size }) => `The range begins behind the end of the file, which has ${size} bytes.`,
+    message: ({ size }) => `The range begins after the end of the file, which has ${size} bytes.`,
   }),
   mediaTypeUnsupported: entry<{ given: string }>({
     status: 415,
@@ -160,15 +161,15 @@ export const catalogue = {
   requestTimedOut: entry({
     status: 408,
     native: 1053,
-    message: () => 'The request did not arrive whole in time.',
+    message: () => 'The request did not arrive completely in time.',
   }),
   clientGone: entry({
     status: 408,
     native: 1053,
-    message: () => 'The client has ended its connection, so nothing more is done for its request.',
+    message: () => 'The client closed its connection, so its request was abandoned.',
   }),
 
-  // What
+  // Query options
   optionUnknown: entry<UnknownName>({
     status: 400,
     native: 1053,
@@ -177,7 +178,7 @@ export const catalogue = {
   optionRepeated: entry<{ name: string }>({
     status: 400,
     native: 1053,
-    message: ({ name }) => `The query option ${name} stands more than once.`,
+    message: ({ name }) => `The query option ${name} is given more than once.`,
   }),
   optionInvalid: entry<{ name: string; value: string; expected: string }>({
     status: 400,
@@ -187,13 +188,13 @@ export const catalogue = {
   optionsConflict: entry<{ first: string; second: string; reason: string }>({
     status: 400,
     native: 1053,
-    message: ({ first, second, reason }) => `${first} and ${second} do not go together: ${reason}.`,
+    message: ({ first, second, reason }) => `${first} and ${second} cannot be combined: ${reason}.`,
   }),
   optionNotTaken: entry<{ name: string; resource: string; taken: string }>({
     status: 400,
     native: 1053,
     message: ({ name, resource, taken }) =>
-      `${name} is not for ${resource}; the parameters there are ${taken}.`,
+      `${name} does not apply to ${resource}; its parameters are ${taken}.`,
   }),
   expansionUnknown: entry<UnknownName & { option: string; known: string }>({
     status: 400,
@@ -253,18 +254,18 @@ export const catalogue = {
     message: () => 'The skip token was not made by this service for this request.',
   }),
 
-  // When
+  // Availability
   windowNotSettled: entry<{ seconds: number }>({
     status: 503,
     native: 1515,
     message: ({ seconds }) =>
-      `Records inside this window are being written at this moment. Ask again in ${seconds} s.`,
+      `Records inside this window are being written at this moment. Try again in ${seconds} s.`,
   }),
   windowAhead: entry<{ seconds: number }>({
     status: 503,
     native: 1515,
     message: ({ seconds }) =>
-      `This window ends ${seconds} s ahead of the clock of this service, and records will still enter it. Ask again in ${seconds} s, or end it at the Date of an answer.`,
+      `This window ends ${seconds} s ahead of the clock of this service, and records will still enter it. Try again in ${seconds} s, or end it at the Date of a response.`,
   }),
   queryTimedOut: entry<{ seconds: number }>({
     status: 503,
@@ -276,12 +277,12 @@ export const catalogue = {
     status: 503,
     native: 1515,
     message: ({ megabytes }) =>
-      `What is asked for is larger than ${megabytes} MB. Ask for fewer records at a time, or for fewer expansions.`,
+      `The response would be larger than ${megabytes} MB. Request fewer records at a time, or fewer expansions.`,
   }),
   overloaded: entry<{ seconds: number }>({
     status: 503,
     native: 1510,
-    message: ({ seconds }) => `The service is at its limit. Ask again in ${seconds} s.`,
+    message: ({ seconds }) => `The service is at its limit. Try again in ${seconds} s.`,
   }),
   storeUnavailable: entry({
     status: 503,
@@ -292,7 +293,7 @@ export const catalogue = {
     status: 503,
     native: 1510,
     message: () =>
-      'The store was lost while it committed: whether the write is stored is not known. Repeat it; what is stored already is not stored twice.',
+      'The connection to the store was lost during a commit, so the write may or may not be stored. Repeat it; nothing is stored twice.',
   }),
   internal: entry<{ requestId: string }>({
     status: 500,
@@ -318,13 +319,13 @@ export const catalogue = {
     status: 503,
     native: 1510,
     message: ({ store, reason }) =>
-      `${store} is damaged: ${reason}. "plat check" tells what is, and --repair mends what can be mended.`,
+      `${store} is damaged: ${reason}. "plat check" reports the damage, and --repair repairs what it can.`,
   }),
   storeReplaced: entry<{ store: string; reason: string }>({
     status: 503,
     native: 1510,
     message: ({ store, reason }) =>
-      `${store} takes no write from this process: ${reason}. What is there now is used after a restart.`,
+      `${store} accepts no writes from this process: ${reason}. Restart the process to use what is there now.`,
   }),
   storeUnreachable: entry<{ store: string; reason: string }>({
     status: 503,

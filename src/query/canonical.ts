@@ -1,3 +1,6 @@
+/**
+ * Query trees as text, for caches and comparisons. It reads the tree alone.
+ */
 import type { Navigation } from '../dictionary/types.ts';
 import type {
   Collection,
@@ -12,8 +15,8 @@ import type {
 } from './tree.ts';
 
 /**
- * A tree as text: the same for equal trees, and different for different ones. Resources are not named, so a text
- * means one tree only together with the resource that it is about.
+ * The canonical text of a tree: equal trees have the same text, and different trees different ones. The text does not name
+ * the resource, so it identifies a tree only together with its resource.
  */
 export function canonicalText(tree: Expression | Search): string {
   switch (tree.kind) {

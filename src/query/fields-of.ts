@@ -1,16 +1,17 @@
+/** Which fields an expression reads. It knows the tree alone. */
 import type { Field } from '../dictionary/types.ts';
 import type { Collection, Expression, Location } from './tree.ts';
 
 /**
- * The fields of the record itself that an expression looks at; undefined when it looks further: through a
- * navigation, into child records, or at the clock.
+ * The fields of the record itself that an expression reads; undefined when it also reads something else: related or child
+ * records, or the clock.
  */
 export function ownFieldsOf(expression: Expression): ReadonlySet<Field> | undefined {
   const found = new Set<Field>();
   return visit(expression, found) ? found : undefined;
 }
 
-/** False once the expression leaves the record. */
+/** False when the expression reads anything but fields of the record. */
 function visit(expression: Expression, found: Set<Field>): boolean {
   const all = (parts: readonly Expression[]): boolean => parts.every((part) => visit(part, found));
   switch (expression.kind) {

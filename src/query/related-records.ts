@@ -1,15 +1,15 @@
-/** What expansions multiply: about how many related records come with each row, before any is read. */
+/** The limit on what expansions multiply: it estimates how many related records come with each row, before any is read. */
 import { leadsToCustomFields } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import type { Expansion } from './request.ts';
 
-/** Records that a collection is taken to hold: listings have about so many rooms, photos and the like. */
+/** The estimated number of records in a collection: about as many rooms or photos as a listing has. */
 const IN_COLLECTION = 10;
 
-/** Related records that may come with one page: `$expand=*` with 1,000 listings is 93,000. */
+/** The most related records that may come with one page. `$expand=*` with 1,000 listings is 93,000. */
 export const MAX_RELATED = 150_000;
 
-/** About how many records come with one row. */
+/** The estimated number of related records that come with one row. */
 export const relatedRecords = (expansions: readonly Expansion[]): number =>
   expansions.reduce((sum, expansion) => sum + recordsOf(expansion), 0);
 
@@ -21,7 +21,7 @@ function recordsOf({ navigation, give, query }: Expansion): number {
 }
 
 /**
- * Refuses a page whose expansions inside expansions would multiply beyond what anybody reads.
+ * Refuses a page whose nested expansions would bring more related records than any client reads.
  * @throws PlatError `expansionTooLarge`
  */
 export function checkRelated(expansions: readonly Expansion[], rows: number): void {

@@ -1,13 +1,13 @@
-/** What a request asks of a collection, in neutral terms; both languages produce it. */
+/** What a request asks of a collection. Both languages produce it, and nothing in it depends on either. */
 import type { Field, Navigation, Resource } from '../dictionary/types.ts';
 import type { Expression, OrderTerm, Search } from './tree.ts';
 
-/** Which fields of a record are given. */
+/** Which fields of a record a response includes. */
 export interface Selection {
   /** All fields of the record; the lists below are then empty. */
   readonly all: boolean;
   readonly fields: readonly Field[];
-  /** Fields that were named and exist, but that the key's role may not see. */
+  /** Fields that the request names and that exist, but that the key's role may not see. */
   readonly hidden: readonly Field[];
 }
 
@@ -21,10 +21,10 @@ export interface Expansion {
   readonly navigation: Navigation;
   /** The name that the request used, which the response uses too. */
   readonly name: string;
-  /** `records` gives the related records, `references` their addresses (`$ref`), `count` only their number. */
+  /** The related records, their addresses (`$ref`), or only their number. */
   readonly give: 'records' | 'references' | 'count';
   readonly query: CollectionQuery;
-  /** Set where there is nothing that it could lead to. */
+  /** Set where the store has nothing that the expansion could lead to. */
   readonly isBare?: true;
 }
 

@@ -18,7 +18,7 @@ import {
 
 export type FieldLookup =
   | { readonly kind: 'visible'; readonly field: Field }
-  /** It exists, but the role may not see it: left out of a selection, unknown everywhere else. */
+  /** The field exists, but the role may not see it: a selection leaves it out, and everywhere else it is unknown. */
   | { readonly kind: 'hidden'; readonly field: Field }
   | { readonly kind: 'unknown' };
 
@@ -30,14 +30,14 @@ export interface ResourceSchema {
   /** By its native name. Custom fields are found by group and label instead. */
   findNativeField(name: string): FieldLookup;
   findCustomField(group: string, label: string): FieldLookup;
-  /** A navigation whose target the key may read; other names are understood. */
+  /** A navigation whose target the key may read, by any of its names. */
   findNavigation(name: string): Navigation | undefined;
-  /** The same, also where nothing has been stored yet of what it leads to: an expansion is empty then. */
+  /** The same, also where the target has no records yet: an expansion is then empty. */
   findExpansion(name: string): Navigation | undefined;
   /** Names of the fields and navigations that a suggestion may give. */
   names(): Iterable<string>;
   nativeNames(): Iterable<string>;
-  /** Names that only the native interface has, each with the RESO name of the same; those that `names` gives. */
+  /** Names that only the native interface has, each with its RESO name. */
   nativeCounterparts(): Iterable<readonly [native: string, name: string]>;
 }
 
@@ -47,10 +47,10 @@ export interface Schema {
   /** By resource name; for the targets of navigations. */
   of(resource: Resource | string): ResourceSchema;
   lookup(name: string): Lookup | undefined;
-  /** Whether lookups are enumerations to clients: values are then named as members of those. */
+  /** Whether lookups are enumerations for clients, which then name values as members. */
   readonly enumerations: boolean;
   entitySets(): Iterable<string>;
-  /** What paths may begin with: entity sets, and other names of them. */
+  /** The names that paths may begin with: entity sets and their other names. */
   pathNames(): Iterable<string>;
 }
 
@@ -63,7 +63,7 @@ export interface Restriction {
   readonly field: (field: Field) => boolean;
   /** Whether lookups are enumerations; absent: strings. */
   readonly enumerations?: boolean;
-  /** Resources that may be read, were there records of them; absent: those that may be named. */
+  /** Resources that could be read if they had records; absent: those that may be named. */
   readonly readable?: (resource: Resource) => boolean;
 }
 

@@ -11,13 +11,13 @@ interface Row {
   readonly values: readonly (string | number | boolean | null)[];
 }
 
-/** Where a walk over a kept list has come to. */
+/** The position of a walk in a cached list. */
 interface ListPosition {
   readonly id: string;
   readonly position: number;
 }
 
-/** Where a page begins that a token asks for. */
+/** Where the page of a token begins. */
 export type Continuation =
   | { readonly kind: 'start' }
   /** In key order, whether the key's record exists or not. */
@@ -27,12 +27,12 @@ export type Continuation =
 const isQuoted = (text: string): boolean => /^'.*'$/s.test(text);
 
 /**
- * The token that leads behind a key: the key without quotes, since in quotes it would be another key. A key that has quotes
- * around it has a second pair in its token.
+ * The token of the page after a key. It is the key itself, without quotes, since a key in quotes is another key. A key that
+ * begins and ends with quotes gets a second pair.
  */
 export const skipTokenOf = (key: string): string => (isQuoted(key) ? `'${key}'` : key);
 
-/** The token of a request without the quotes of `skipTokenOf`. @throws PlatError `optionInvalid` for a key in quotes */
+/** A request's token without the quotes that `skipTokenOf` added. @throws PlatError `optionInvalid` for a key in quotes */
 export function keyOfSkipToken(option: '$skiptoken' | '_skiptoken', token: string): string {
   if (!isQuoted(token)) return token;
   const key = token.slice(1, -1);
@@ -43,7 +43,7 @@ export function keyOfSkipToken(option: '$skiptoken' | '_skiptoken', token: strin
 
 /**
  * The token of the page after a row, before `skipTokenOf`.
- * @param list where the walk is in the list of rows that a filter found, if it has one
+ * @param list the position in the cached list of a filter's rows, if the walk reads one
  */
 export function tokenAfter(order: readonly OrderTerm[], { key, values }: Row, list?: ListPosition): string {
   if (order.length === 0) return key;

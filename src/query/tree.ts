@@ -60,7 +60,7 @@ export interface Variable {
 
 export type ComparisonOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le';
 
-/** The operator that says the same once the two sides have changed places. */
+/** The operator that means the same with the two sides exchanged. */
 export const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
   eq: 'eq',
   ne: 'ne',
@@ -175,7 +175,7 @@ export interface Matches {
   readonly ignoreCase: boolean;
 }
 
-/** A text that matches whole a pattern with wildcards: `*` any characters, `?` one. */
+/** A text that matches a pattern with wildcards as a whole: `*` any characters, `?` one. */
 export interface Like {
   readonly kind: 'like';
   readonly operand: Expression;
@@ -204,8 +204,8 @@ export interface Location {
 }
 
 /**
- * Where another record of a resource lies, as far as the role sees it. A hidden record lies nowhere, as one that is not
- * there.
+ * The location of another record of the resource, if the role sees it. A hidden record has no location, like one that does
+ * not exist.
  */
 export interface PlaceOfRecord {
   readonly key: string;
@@ -213,7 +213,7 @@ export interface PlaceOfRecord {
   readonly longitude: Field;
 }
 
-/** Metres over the sphere between the record's location and a point; null without either. */
+/** Meters over the sphere between the record's location and a point; null without either. */
 export interface Distance {
   readonly kind: 'distance';
   readonly location: Location;

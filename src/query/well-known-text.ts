@@ -1,6 +1,6 @@
 /**
- * Reads well-known text of geometries (OGC 06-103r4, clause 7), with an optional `SRID=…;` in front. It checks the form
- * alone; what a language makes of a shape, and which ones it takes, is the language's own matter.
+ * Reads well-known text of geometries (OGC 06-103r4, clause 7), with an optional `SRID=…;` in front. It checks only
+ * the form; each query language decides which shapes it accepts and what they mean.
  */
 import type { Point } from './tree.ts';
 
@@ -9,7 +9,7 @@ export interface WellKnownShape {
   readonly kind: Kind;
   /** Absent when the text names no reference system. */
   readonly srid?: number;
-  /** A point is a line of one point, and a line is an area of one ring. Those of a collection stand one after another. */
+  /** A point is a line of one point, and a line is an area of one ring. The areas of a collection follow one another. */
   readonly areas: readonly Area[];
 }
 

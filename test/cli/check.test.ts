@@ -142,7 +142,7 @@ test('a damaged page, a broken setting: one line, and never a stack', async (t) 
     ['serve', '--store', 'm.db', '--api-port', '0'],
   ];
   const answers = await Promise.all(commands.map((args) => at.run(args)));
-  const words = '"plat check" tells what is, and --repair mends what can be mended.';
+  const words = '"plat check" reports the damage, and --repair repairs what it can.';
   assert.deepEqual(
     answers,
     commands.map(() => ({

@@ -1,4 +1,4 @@
-/** The parts of a filter that are at fault are gathered, so that one answer names them all (`SparkQLErrors`). */
+/** The faults of a filter. They are collected, so that one response names all of them (`SparkQLErrors`). */
 import {
   type ErrorExtras,
   type ErrorFacts,
@@ -19,11 +19,11 @@ export interface Fault extends FilterFault {
 
 const LONGEST = 60;
 
-/** What a message or token quotes of a text that a request may have made very long. */
+/** The part of a text that a message quotes, since a request may make it very long. */
 export const shortened = (text: string): string =>
   text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 
-/** An unknown field is the one fault that the reference drops rather than dies of; this service refuses both. */
+/** The reference drops a condition with an unknown field and refuses every other fault; this service refuses both. */
 export function fault<C extends FaultCode>(
   code: C,
   facts: ErrorFacts<C> & { readonly position: number },
@@ -41,7 +41,7 @@ export function fault<C extends FaultCode>(
 export const typeFault = (reason: string, token: string, position: number): Fault =>
   fault('typeMismatch', { option: FILTER, position, reason }, token);
 
-/** The error of the first fault in the text, which carries all of them; undefined when there is none. */
+/** The error of the first fault in the text, with all others attached; undefined when there is none. */
 export function errorOf(faults: readonly Fault[]): PlatError | undefined {
   const inOrder = faults.toSorted((left, right) => left.position - right.position);
   const sparkql = inOrder.map(({ token, message, status }) => ({ token, message, status }));

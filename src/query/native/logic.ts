@@ -1,6 +1,6 @@
 /**
- * The native language knows true and false only: what is not true is false, and Not turns it round. The tree
- * has null beside them, so a negation is written such that null comes out as true.
+ * The logic of the native language, which has only true and false: what is not true is false. The tree also has null, so a
+ * negation is written in such a way that null becomes true.
  */
 import type { Expression, Literal } from '../tree.ts';
 

@@ -1,4 +1,4 @@
-/** What a name of the native language stands for, so that binding needs to know no particular resource. */
+/** The names of the native language and what each stands for, so that binders need not know any particular resource. */
 import {
   FIRST_LINE,
   type Field,
@@ -10,39 +10,39 @@ import type { FieldLookup, ResourceSchema, Schema } from '../schema.ts';
 import type { Expression, FieldReference, FunctionCall, Literal, Location } from '../tree.ts';
 
 export type NativeName =
-  /** A field of the record itself, or of one that to-one navigations lead to; given under the name that was asked for. */
+  /** A field of the record itself, or of one that to-one navigations lead to; the response uses the name of the request. */
   | {
       readonly kind: 'field';
       readonly field: Field;
       readonly via: readonly Navigation[];
       readonly givenAs?: string;
     }
-  /** A text that follows from fields. */
+  /** A text that is computed from fields. */
   | { readonly kind: 'computed'; readonly expression: Expression }
   /** A text that is the same for every record of the collection. */
   | { readonly kind: 'constant'; readonly text: string }
-  /** A part of the response that is made of several fields: it can be selected, nothing else. */
+  /** A part of the response that consists of several fields: it can only be selected. */
   | { readonly kind: 'composite'; readonly fields: readonly Field[] }
   /** The point that shapes are compared with. */
   | { readonly kind: 'location'; readonly location: Location }
-  /** Known, but not to this key: masked in a selection, unknown everywhere else. */
+  /** The key may not see the field: a selection masks it, and everywhere else it is unknown. */
   | { readonly kind: 'hidden'; readonly field: Field; readonly givenAs?: string }
   | { readonly kind: 'unknown' };
 
 /** The names of one collection as one key sees them. */
 export interface NativeNames {
-  /** As messages call the collection: `listings`. */
+  /** The name of the collection in messages: `listings`. */
   readonly collection: string;
   find(name: string): NativeName;
   findCustom(group: string, label: string): NativeName;
   lookup(name: string): Lookup | undefined;
-  /** Names that may be told in a suggestion. */
+  /** Names that a suggestion may give. */
   names(): Iterable<string>;
-  /** Custom fields that may be told, as `"Group"."Field"`. */
+  /** Custom fields that a suggestion may give, as `"Group"."Field"`. */
   customNames(): Iterable<string>;
-  /** Names of the RESO interface, each with what it is called here; those that may be told. */
+  /** Names of the RESO interface, each with its name here, of the fields that a suggestion may give. */
   counterparts(): Iterable<readonly [reso: string, name: string]>;
-  /** Members that every record has beside its fields, whatever is selected. */
+  /** Members that every record has besides its fields, whatever is selected. */
   readonly always?: readonly string[];
 }
 
@@ -116,7 +116,7 @@ export function resourceNames(
 const COMMA: Literal = { kind: 'literal', type: 'string', value: ',' };
 const START: Literal = { kind: 'literal', type: 'integer', value: 0 };
 
-/** What stands before the first comma of a text; the whole text where there is none. */
+/** The text before the first comma of a field; the whole text where there is none. */
 function firstLine(of: NativeName): NativeName {
   if (of.kind !== 'field') return of;
   const whole: FieldReference = { kind: 'field', type: 'string', scope: 0, via: of.via, field: of.field };

@@ -1,6 +1,6 @@
 /**
- * The query string of a native request as its parameters, before any is understood, and the lists of names in them. It knows
- * neither resources nor the grammar of `_filter`.
+ * Splits the query string of a native request into its parameters, and lists of names into their items. It knows neither
+ * resources nor the grammar of `_filter`.
  */
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -25,7 +25,7 @@ export type ParameterName = (typeof PARAMETERS)[number];
 
 export interface NativeParameters {
   readonly given: ReadonlyMap<ParameterName, string>;
-  /** Parameters of names without `_`, in their order; the native interface has no use for them. */
+  /** Parameters of names without `_`, in their order; the native interface ignores them. */
   readonly others: readonly { readonly name: string; readonly value: string }[];
 }
 
@@ -41,7 +41,7 @@ function decode(text: string, part: string): string {
     const reason = `the percent-encoding of ${part} is not valid UTF-8`;
     throw platError('requestMalformed', { reason }, { target: part });
   }
-  // No text of a record holds this character, and not every store takes it.
+  // No text of a record contains this character, and not every store accepts it.
   if (decoded.includes('\u0000')) {
     throw platError('requestMalformed', { reason: `${part} holds a NUL character` }, { target: part });
   }
@@ -54,7 +54,7 @@ const known = (name: string): ParameterName | undefined =>
 /**
  * Reads a query string, without its question mark.
  * @throws PlatError `requestMalformed`; `optionUnknown` for a name that begins with `_` and is not known, since a
- *   client that pages with it would never end; `optionRepeated`
+ *   client that pages with it would loop for ever; `optionRepeated`
  */
 export function parseParameters(query: string): NativeParameters {
   const given = new Map<ParameterName, string>();

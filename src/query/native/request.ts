@@ -25,7 +25,7 @@ const LAST_OFFSET = 2_500_000;
 /** Where the rows that are asked for begin. */
 export type PageStart =
   | { readonly kind: 'start' }
-  /** The rows behind this key; the empty token is the start. */
+  /** The rows after this key; the empty token is the start. */
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'offset'; readonly offset: number }
   /** Counted from 1. */
@@ -33,19 +33,19 @@ export type PageStart =
 
 export interface NativeRequest {
   readonly filter?: Expression;
-  /** Empty for the order by key, which also decides between equals. */
+  /** Empty for the order by key, which also breaks ties. */
   readonly order: readonly OrderTerm[];
   readonly selection: NativeSelection;
   readonly expansions: readonly NativeExpansion[];
   readonly members: SelectedMembers;
   /** `rows` adds the counts to the rows, `count` gives them alone. */
   readonly pagination: 'none' | 'rows' | 'count';
-  /** Rows in a page; absent where the collection comes whole unless it is limited. */
+  /** Rows in a page; absent where the whole collection is returned unless it is limited. */
   readonly limit?: number;
   readonly position: PageStart;
 }
 
-/** What the collection that is asked takes. */
+/** What a collection accepts. */
 export interface NativeBounds extends Offered {
   readonly names: NativeNames;
   readonly parameters: readonly ParameterName[];
@@ -113,7 +113,7 @@ function checkTaken(given: NativeParameters['given'], { parameters, names }: Nat
 }
 
 /**
- * Understands the parameters of a request to one collection.
+ * Binds the parameters of a request to one collection.
  * @throws PlatError as `bindFilter`, `bindOrder` and `bindSelection` do; `optionNotTaken`, `optionsConflict` and
  *   `optionInvalid` (native 1053) for the rest
  */
@@ -197,7 +197,7 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
 }
 
 /**
- * Reads `_orderby`. A field that stands twice counts where it stands first: later it decides nothing.
+ * Reads `_orderby`. Of a field that is named twice only the first counts.
  * @throws PlatError `fieldUnknown`, `typeMismatch`, `optionInvalid`
  */
 export function bindOrder(value: string, names: NativeNames): readonly OrderTerm[] {

@@ -1,4 +1,4 @@
-/** `_select` and `_expand`: which parts of a record are given. */
+/** Binds `_select` and `_expand`: which parts of a record a response includes. */
 
 import {
   type Field,
@@ -21,13 +21,13 @@ export type NativeExpansion = PartExpansion | (typeof OTHER_EXPANSIONS)[number];
 export const LISTING_EXPANSIONS: readonly NativeExpansion[] = [...PART_EXPANSIONS, ...OTHER_EXPANSIONS];
 
 export interface NativeSelection extends Selection {
-  /** What follows from fields, under the names that were asked for. */
+  /** Texts that are computed from fields, under the names of the request. */
   readonly computed: readonly Computed[];
-  /** The names as they were asked for, expansions aside; empty when all are given. */
+  /** The names of the request, without expansions; empty when all fields are selected. */
   readonly names: readonly string[];
 }
 
-/** The members that were selected of the records of an expansion; those of others are all given. */
+/** The members that are selected of an expansion's records; expansions without an entry include all members. */
 export type SelectedMembers = Readonly<Partial<Record<NativeExpansion, readonly string[]>>>;
 
 /** The expansions that a collection has. */
@@ -66,14 +66,14 @@ function* counterparts(
   names: NativeNames,
   expansions: readonly string[],
 ): Generator<readonly [string, string]> {
-  // The first of several collections of one kind is the commonest.
+  // The first of several collections of one kind is the most common.
   for (const [native, navigation] of NATIVE_COLLECTIONS.toReversed()) {
     if (expansions.includes(native)) yield [navigation, native];
   }
   yield* names.counterparts();
 }
 
-/** A field under the name that was asked for. */
+/** A field under the name of the request. */
 const shownAs = (field: Field, givenAs: string | undefined): Field =>
   givenAs === undefined ? field : { ...field, nativeName: givenAs };
 
@@ -112,8 +112,8 @@ function choose(name: string, names: NativeNames, chosen: Chosen): boolean {
 }
 
 /**
- * Reads both parameters. The name of an expansion in `_select` expands, too, and so does one of its members, which are
- * then given alone. A field that the key may not see is kept apart, since it is given masked.
+ * Reads both parameters. The name of an expansion in `_select` expands it, too; so does the name of one of its members,
+ * of which only those named are then included. Fields that the key may not see are listed separately, since they are masked.
  * @throws PlatError `fieldUnknown`, `expansionUnknown`, `optionInvalid`
  */
 export function bindSelection(

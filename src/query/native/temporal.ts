@@ -1,4 +1,4 @@
-/** Dates and times of the right side, in the canonical form of the tree. */
+/** Dates and times of native filters, in the canonical form of the tree, and the functions that count from the time of the request. */
 import {
   canonicalDate,
   canonicalTimestamp,
@@ -20,7 +20,7 @@ const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$/;
 
 const isBeyond = (fraction: string): boolean => /[1-9]/.test(fraction.slice(6));
 
-/** A timestamp without zone is UTC. Undefined when there is no such moment. */
+/** A timestamp without zone is UTC. Undefined when the calendar has no such moment. */
 export function timestampOf(literal: string): Moment | undefined {
   const [found, day, minutes, seconds = ':00', fraction = '', , hours, rest] = DATETIME.exec(literal) ?? [];
   if (found === undefined) return undefined;
@@ -64,7 +64,7 @@ function withMonths(now: Date, months: number): number {
   return moved.setUTCDate(Math.min(now.getUTCDate(), last.getUTCDate()));
 }
 
-/** Whole weeks first, then single days; a weekend is stepped over, or back from when it began and ends on one. */
+/** Adds whole weeks, then single days. Weekends are skipped; whole weeks from a weekend end on the nearest weekday toward now. */
 function withWeekdays(now: Date, count: number): number {
   const direction = count > 0 ? 1 : -1;
   const remaining = Math.abs(count) % 5;
@@ -80,7 +80,7 @@ function withWeekdays(now: Date, count: number): number {
   return day.getTime();
 }
 
-function reached(now: Date, clock: Clock): number {
+function shifted(now: Date, clock: Clock): number {
   const { count } = clock;
   switch (clock.function) {
     case 'now':
@@ -102,9 +102,9 @@ function reached(now: Date, clock: Clock): number {
   }
 }
 
-/** What a clock function comes to: a date or a timestamp. Undefined outside the years 1 to 9999. */
+/** The result of a clock function: a date or a timestamp. Undefined outside the years 1 to 9999. */
 export function clockText(now: Date, clock: Clock): string | undefined {
-  const time = reached(now, clock);
+  const time = shifted(now, clock);
   if (!(time >= FIRST && time <= LAST)) return undefined;
   return clock.type === 'date' ? dayFrom(time) : timestampFrom(time);
 }

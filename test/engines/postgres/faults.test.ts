@@ -139,7 +139,7 @@ test('searches that take all connections hold up no page, and a crowd of them is
     code: 'overloaded' satisfies ErrorCode,
     status: 503,
     retryAfter: 5,
-    message: 'The service is at its limit. Ask again in 5 s.',
+    message: 'The service is at its limit. Try again in 5 s.',
   });
   await client.query('ROLLBACK');
   await another;

@@ -40,8 +40,8 @@ describe('a query string', () => {
     ['_skiptokn=1', 'optionUnknown', 'The query option _skiptokn is not known. Did you mean _skiptoken?'],
     ['_offset=1', 'optionUnknown', 'The query option _offset is not known.'],
     ['_Limit=1', 'optionUnknown', 'The query option _Limit is not known. Did you mean _limit?'],
-    ['_limit=1&_limit=1', 'optionRepeated', 'The query option _limit stands more than once.'],
-    ['_skip=1&_$skip=1', 'optionRepeated', 'The query option _skip stands more than once.'],
+    ['_limit=1&_limit=1', 'optionRepeated', 'The query option _limit is given more than once.'],
+    ['_skip=1&_$skip=1', 'optionRepeated', 'The query option _skip is given more than once.'],
     [
       '_filter=%',
       'requestMalformed',

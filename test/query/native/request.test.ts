@@ -115,11 +115,11 @@ describe('a native request', () => {
   const conflicts: readonly (readonly [string, string])[] = [
     [
       '_skiptoken=&_orderby=City',
-      '_skiptoken and _orderby do not go together: a token continues the order by key.',
+      '_skiptoken and _orderby cannot be combined: a token continues the order by key.',
     ],
-    ['_skiptoken=&_page=1', '_skiptoken and _page do not go together: each says where the page begins.'],
-    ['_skip=0&_skiptoken=', '_skiptoken and _skip do not go together: each says where the page begins.'],
-    ['_skip=0&_page=1', '_page and _skip do not go together: each says where the page begins.'],
+    ['_skiptoken=&_page=1', '_skiptoken and _page cannot be combined: each says where the page begins.'],
+    ['_skip=0&_skiptoken=', '_skiptoken and _skip cannot be combined: each says where the page begins.'],
+    ['_skip=0&_page=1', '_page and _skip cannot be combined: each says where the page begins.'],
   ];
   for (const [query, message] of conflicts) {
     it(`refuses ${query}`, () =>
@@ -136,12 +136,12 @@ describe('a native request', () => {
     assert.deepEqual(refusal('_skiptoken=', accounts), {
       code: 'optionNotTaken',
       native: 1053,
-      message: '_skiptoken is not for accounts; the parameters there are _filter, _limit, _skip.',
+      message: '_skiptoken does not apply to accounts; its parameters are _filter, _limit, _skip.',
     });
     assert.deepEqual(refusal('_limit=1', { ...accounts, parameters: [] }), {
       code: 'optionNotTaken',
       native: 1053,
-      message: '_limit is not for accounts; the parameters there are none.',
+      message: '_limit does not apply to accounts; its parameters are none.',
     });
   });
 

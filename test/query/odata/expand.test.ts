@@ -99,8 +99,11 @@ test('an expansion that cannot be is refused', () => {
     ],
     '$expand=ListTeam': ['fieldUnknown', '$expand: Property has no field ListTeam at position 1.'],
     '$expand=Media($select=Foo)': ['fieldUnknown', '$expand: Media has no field Foo at position 15.'],
-    '$expand=Media,Media': ['optionRepeated', 'The query option Media inside $expand stands more than once.'],
-    '$expand=*,*': ['optionRepeated', 'The query option BuyerAgent inside $expand stands more than once.'],
+    '$expand=Media,Media': [
+      'optionRepeated',
+      'The query option Media inside $expand is given more than once.',
+    ],
+    '$expand=*,*': ['optionRepeated', 'The query option BuyerAgent inside $expand is given more than once.'],
     '$expand=ListAgent/Office': [
       'optionInvalid',
       '$expand is "ListAgent/Office", but takes expansions of expansions in parentheses: ListAgent($expand=Office).',
@@ -123,11 +126,11 @@ test('an expansion that cannot be is refused', () => {
     ],
     '$expand=ListAgent($filter=true)': [
       'optionsConflict',
-      '$filter and $expand=ListAgent do not go together: ListAgent leads to one record.',
+      '$filter and $expand=ListAgent cannot be combined: ListAgent leads to one record.',
     ],
     '$expand=ListAgent($orderby=MemberKey)': [
       'optionsConflict',
-      '$orderby and $expand=ListAgent do not go together: ListAgent leads to one record.',
+      '$orderby and $expand=ListAgent cannot be combined: ListAgent leads to one record.',
     ],
     '$expand=Media($fliter=true)': [
       'optionUnknown',
@@ -139,11 +142,11 @@ test('an expansion that cannot be is refused', () => {
     ],
     '$expand=Media($top=1;top=2)': [
       'optionRepeated',
-      'The query option $top inside $expand stands more than once.',
+      'The query option $top inside $expand is given more than once.',
     ],
     '$expand=Media(@a=1;@a=2)': [
       'optionRepeated',
-      'The query option @a inside $expand stands more than once.',
+      'The query option @a inside $expand is given more than once.',
     ],
     '$expand=Media/$count($top=1)': ['optionUnknown', 'The query option $top inside $expand is not known.'],
     '$expand=Media($top=1': ['syntax', '$expand: found the end at position 13, expected ")" or ";".'],

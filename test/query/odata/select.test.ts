@@ -24,7 +24,7 @@ test('a selection that cannot be is refused', () => {
     '$select=AccessCode/Name': ['fieldUnknown', '$select: Property has no field AccessCode at position 1.'],
     '$select=Media/MediaKey': [
       'optionsConflict',
-      '$select and $expand do not go together: fields of Media are selected, but it is not expanded.',
+      '$select and $expand cannot be combined: fields of Media are selected, but it is not expanded.',
     ],
     '$select=Media/Foo&$expand=Media': ['fieldUnknown', '$select: Media has no field Foo at position 7.'],
     '$select=Ns.Type/City': [

@@ -44,7 +44,7 @@ test('requests under way are counted, whatever became of them', () => {
   const fourth = budgets.open('127.0.0.1');
   assert.throws(
     () => fourth.belongsTo('a'),
-    told('tooManyUnderWay', 1, 'More than 3 requests of this key are under way at once. Ask again in 1 s.'),
+    told('tooManyUnderWay', 1, 'More than 3 requests of this key are running at once. Try again in 1 s.'),
   );
   assert.equal(budgets.requests, 4);
   fourth.close();
@@ -61,7 +61,7 @@ test('a key that has not taken what it asked for is told to take it, and no othe
   greedy.made(10 * MEGABYTE);
   greedy.begin('pages');
   greedy.made(1);
-  const message = 'More than 10 MB of answers wait until this key takes them. Ask again in 5 s.';
+  const message = 'More than 10 MB of responses are waiting for this key to read them. Try again in 5 s.';
   assert.throws(() => greedy.begin('pages'), told('answersNotTaken', 5, message));
   assert.throws(() => ask('greedy'), told('answersNotTaken', 5, message));
   assert.equal(greedy.isOver(), true);
@@ -80,7 +80,7 @@ test('beyond the bound of all, those are refused that hold more than an equal pa
   const { ask, refusals } = budgetsOf();
   const accounts = ['a', 'b', 'c'].map((key) => ask(key));
   for (const [index, megabytes] of [10, 9, 2].entries()) accounts[index]?.made(megabytes * MEGABYTE);
-  const share = told('overloaded', 5, 'The service is at its limit. Ask again in 5 s.');
+  const share = told('overloaded', 5, 'The service is at its limit. Try again in 5 s.');
   for (const key of ['a', 'b']) assert.throws(() => ask(key), share);
   accounts[2]?.begin('pages');
   ask('d').begin('pages');
@@ -97,7 +97,7 @@ test('searches are timed in windows; pages and records are given all the same', 
   account.spent('searches', 1);
   advance(100_500);
   const message =
-    'The searches of this key took more than 60 s in 300 s. The next one is made in 200 s; records and pages by key are given meanwhile.';
+    'The searches of this key took more than 60 s in 300 s. The next search can run in 200 s; records and pages by key are served meanwhile.';
   assert.throws(() => account.begin('searches'), told('searchedTooLong', 200, message));
   account.begin('pages');
   ask('b').begin('searches');

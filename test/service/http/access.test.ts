@@ -244,7 +244,7 @@ const OTHER_NAMES = ['code', 'sig', 't', 'q', '$search', '@key', '_skiptoken'];
 test('a token in the query is refused before anything else, also with a right header beside it', async () => {
   const token = await service.key('api');
   const tokenTold = (name: string): string =>
-    `A token must not stand in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`;
+    `A token must not be sent in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`;
   for (const name of TOKEN_NAMES) {
     const path = `${NATIVE}?_limit=1&${name}=${token}`;
     const told = tokenTold(decodeURIComponent(name));
@@ -302,6 +302,6 @@ test('a key whose role is no longer configured is told so: 403, 1015', async () 
   const token = await service.key('api', { role: 'board' });
   assert.equal((await service.get('api', NATIVE, { token })).status, 200);
   await store.configure((settings) => ({ ...settings, access: before }));
-  const told = 'What this key may see is not known: its role board is no longer configured.';
+  const told = 'The permissions of this key are unknown: its role board is no longer configured.';
   assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })), [403, 1015, told]);
 });

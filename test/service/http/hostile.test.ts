@@ -259,7 +259,7 @@ test('an answer that would fill the memory is not made: 503, and the service goe
   const doubled = names.slice(1).map((as, index) => twice(names[index] ?? '', as));
   const path = `/Reso/OData/Property?$select=X9&$compute=${doubled.join()}`;
   const told =
-    'What is asked for is larger than 256 MB. Ask for fewer records at a time, or for fewer expansions.';
+    'The response would be larger than 256 MB. Request fewer records at a time, or fewer expansions.';
   const ask = (top: number) => service.get('replication', `${path}&$top=${top}`, { token });
   assert.deepEqual(resoFault(await ask(200)), [503, 'answerTooLarge', told]);
   const { status, bytes } = await ask(2);
@@ -286,7 +286,7 @@ test('clients that take nothing do not fill the memory: beyond a bound the other
   }
   const refused = await ask();
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '5']);
-  assert.match(refused.text, /"Code":1510,"Message":"The service is at its limit. Ask again in 5 s."/);
+  assert.match(refused.text, /"Code":1510,"Message":"The service is at its limit. Try again in 5 s."/);
   assert.equal((await fetch(`${bounded.addresses.admin}/live`)).status, 200);
   for (const socket of idle) socket.destroy();
   while ((await ask()).status === 503);

@@ -239,7 +239,11 @@ test('nobody’s body is read before it is known who asks', async () => {
   const large = readAnswer(await sendRaw(service.addresses.api, head(400_000, key)));
   assert.deepEqual(resoFault(large).slice(0, 2), [413, 'bodyTooLarge']);
   const late = readAnswer(await sendRaw(service.addresses.api, `${head(10, key)}$top`));
-  assert.deepEqual(resoFault(late), [408, 'requestTimedOut', 'The request did not arrive whole in time.']);
+  assert.deepEqual(resoFault(late), [
+    408,
+    'requestTimedOut',
+    'The request did not arrive completely in time.',
+  ]);
   const gone = open(service.addresses.api);
   gone.write(`${head(10, key)}$top`, () => gone.destroy());
   assert.equal((await post(QUERY, '$top=1')).status, 200);

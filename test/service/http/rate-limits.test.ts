@@ -53,7 +53,7 @@ describe('the limiter', () => {
     for (const second of [0, 0]) limiter.take('a', LIMIT, second);
     const { code, retryAfter, message } = rateLimited(limiter.take('a', LIMIT, 12_000));
     assert.deepEqual([code, retryAfter], ['rateLimited', 288]);
-    assert.equal(message, 'More than 2 requests in 300 s. The next one is taken in 288 s.');
+    assert.equal(message, 'More than 2 requests in 300 s. Try again in 288 s.');
   });
 
   it('usually lets api keys ask 1,500 times in 5 minutes, and replication keys 4,000 times', () => {
@@ -94,7 +94,7 @@ test('above the limit: 429, 1550 and Retry-After, in both envelopes', async () =
   const reso = await service.get('replication', '/Reso/OData/Property', { token });
   const wait = Number(native.headers['retry-after']);
   assert.ok(wait > 590 && wait <= 600, String(wait));
-  const message = `More than 2 requests in 600 s. The next one is taken in ${wait} s.`;
+  const message = `More than 2 requests in 600 s. Try again in ${wait} s.`;
   assert.deepEqual(nativeFault(native), [429, 1550, message]);
   assert.deepEqual(resoFault(reso).slice(0, 2), [429, 'rateLimited']);
   assert.ok(Number(reso.headers['retry-after']) <= 600);

@@ -267,7 +267,7 @@ test('a request for a whole address is one for its path', async () => {
 });
 
 test('a request that does not arrive in time: 408', async () => {
-  const told = 'The request did not arrive whole in time.';
+  const told = 'The request did not arrive completely in time.';
   for (const part of [
     'GET /v1/listings HTTP/1.1\r\nHost: x\r\n',
     'GET /v1/listi',

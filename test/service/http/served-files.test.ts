@@ -196,7 +196,7 @@ test('a part of a file: 206 with its place, 416 behind the end, whole where part
   }
   for (const range of [`bytes=${size}-`, 'bytes=999-1000', 'bytes=-0']) {
     const answer = await get(pdf, { range });
-    const told = `The range begins behind the end of the file, which has ${size} bytes.`;
+    const told = `The range begins after the end of the file, which has ${size} bytes.`;
     assert.deepEqual(resoFault(answer), [416, 'rangeOutside', told], range);
     assert.equal(answer.headers['content-range'], `bytes */${size}`);
   }

@@ -68,7 +68,7 @@ for (const [name, options] of engines) {
       const reso = await get('/Reso/OData/Property?$filter=ListPrice eq 2', greedy);
       const wait = Number(reso.headers['retry-after']);
       assert.ok(wait > 500 && wait <= 600, String(wait));
-      const told = `The searches of this key took more than 0.0001 s in 600 s. The next one is made in ${wait} s; records and pages by key are given meanwhile.`;
+      const told = `The searches of this key took more than 0.0001 s in 600 s. The next search can run in ${wait} s; records and pages by key are served meanwhile.`;
       assert.deepEqual(resoFault(reso), [429, 'searchedTooLong', told]);
       assert.match(String(reso.headers.ratelimit), /^"requests";r=\d+;t=\d+$/);
       // What is not sent is found all the same.

@@ -41,9 +41,9 @@ describe('a parameter', () => {
   });
 
   it('that is sent twice: 400, 1053', async () => {
-    const told = [400, 1053, 'The query option _limit stands more than once.'];
+    const told = [400, 1053, 'The query option _limit is given more than once.'];
     assert.deepEqual(await feed.fault('listings?_limit=1&_limit=2'), told);
-    const skip = [400, 1053, 'The query option _skip stands more than once.'];
+    const skip = [400, 1053, 'The query option _skip is given more than once.'];
     assert.deepEqual(await feed.fault('listings?_skip=1&_$skip=2'), skip);
   });
 
@@ -51,7 +51,7 @@ describe('a parameter', () => {
     const told = (first: string, second: string, why: string): unknown => [
       400,
       1053,
-      `${first} and ${second} do not go together: ${why}.`,
+      `${first} and ${second} cannot be combined: ${why}.`,
     ];
     const places = 'each says where the page begins';
     assert.deepEqual(
@@ -67,7 +67,7 @@ describe('a parameter', () => {
     const told = (name: string, resource: string, taken: string): unknown => [
       400,
       1053,
-      `${name} is not for ${resource}; the parameters there are ${taken}.`,
+      `${name} does not apply to ${resource}; its parameters are ${taken}.`,
     ];
     assert.deepEqual(
       await feed.fault(`listings/${FIRST}?_filter=x`),

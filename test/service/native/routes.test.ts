@@ -115,7 +115,7 @@ describe('/v1/listings/nearby', () => {
     for (const [query, told] of [
       [
         `${POINT}&_skiptoken=`,
-        '_skiptoken is not for listings/nearby; the parameters there are _lat, _lon, _distance, _filter, _select, _expand, _limit, _skip, _page, _pagination.',
+        '_skiptoken does not apply to listings/nearby; its parameters are _lat, _lon, _distance, _filter, _select, _expand, _limit, _skip, _page, _pagination.',
       ],
       ['_lat=91&_lon=0', '_lat is "91", but takes a number of degrees from -90 to 90.'],
       ['_lat=1&_lon=1e2', '_lon is "1e2", but takes a number of degrees from -180 to 180.'],

@@ -208,7 +208,10 @@ test('a field by itself has its type where its form does not tell it, and nothin
     assert.deepEqual([answer.text, answer.headers['content-type']], [text, 'text/plain; charset=utf-8']);
   }
   const refused: Record<string, readonly [number, string]> = {
-    "Property('1')/ListPrice/$value?$format=json": [406, '$format rules out what is given here: text/plain.'],
+    "Property('1')/ListPrice/$value?$format=json": [
+      406,
+      '$format excludes everything that is offered here: text/plain.',
+    ],
     "Property('1')/View/$count?$format=json": [400, '$format does not apply to a count of values.'],
     '?$top=1': [400, '$top does not apply to the service document.'],
     '$metadata?$select=City': [400, '$select does not apply to $metadata.'],

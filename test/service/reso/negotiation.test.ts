@@ -154,14 +154,14 @@ test('what cannot be given is 406, and the message says by what', async () => {
     assert.deepEqual(await feed.error('Property', { accept }), [
       406,
       'notAcceptable',
-      'The Accept header rules out what is given here: application/json.',
+      'The Accept header excludes everything that is offered here: application/json.',
     ]);
   }
   for (const format of ['xml', 'atom', 'application/xml', 'text/csv']) {
     assert.deepEqual(await feed.error(`Property?$format=${format}`), [
       406,
       'notAcceptable',
-      '$format rules out what is given here: application/json.',
+      '$format excludes everything that is offered here: application/json.',
     ]);
   }
   for (const format of ['xml', 'constructor', '__proto__']) {
@@ -191,7 +191,7 @@ test('$metadata is XML by default and JSON on demand', async () => {
   assert.deepEqual(await feed.error('$metadata', { accept: 'text/html' }), [
     406,
     'notAcceptable',
-    'The Accept header rules out what is given here: application/xml, text/xml, application/json.',
+    'The Accept header excludes everything that is offered here: application/xml, text/xml, application/json.',
   ]);
 });
 

@@ -138,7 +138,7 @@ const REFUSED = {
     'Property?$levels=2': 'The query option $levels is not known.',
   },
   '400 optionRepeated': {
-    'Property?$top=1&$top=2': 'The query option $top stands more than once.',
+    'Property?$top=1&$top=2': 'The query option $top is given more than once.',
   },
   '404 resourceUnknown': {
     Propety: 'There is no resource Propety. Did you mean Property?',

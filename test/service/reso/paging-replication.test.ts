@@ -78,7 +78,7 @@ test('$top above 1000 together with $skip is refused, since stepping by it would
     assert.deepEqual(await feed.error(`Property?$top=1001&$skip=${skip}`), [
       400,
       'optionsConflict',
-      '$top and $skip do not go together: a page has at most 1000 rows, so a step of 1001 would lose rows.',
+      '$top and $skip cannot be combined: a page has at most 1000 rows, so a step of 1001 would lose rows.',
     ]);
   }
   assert.equal((await feed.keys('Property?$top=1000&$skip=1000&$select=ListingKey')).length, 1000);
@@ -100,7 +100,7 @@ test('$skiptoken and $skip do not go together', async () => {
   assert.deepEqual(await feed.error('Property?$skiptoken=20009&$skip=5'), [
     400,
     'optionsConflict',
-    '$skiptoken and $skip do not go together: each says where the page begins.',
+    '$skiptoken and $skip cannot be combined: each says where the page begins.',
   ]);
 });
 
@@ -169,8 +169,8 @@ test('options that are malformed, unknown or repeated are refused and named', as
     ['$skip=x', 'optionInvalid', '$skip is "x", but takes a whole number, 0 or more.'],
     ['$count=maybe', 'optionInvalid', '$count is "maybe", but takes true or false.'],
     ['$tpo=5', 'optionUnknown', 'The query option $tpo is not known. Did you mean $top?'],
-    ['$top=1&$top=2', 'optionRepeated', 'The query option $top stands more than once.'],
-    ['$top=1&top=2', 'optionRepeated', 'The query option $top stands more than once.'],
+    ['$top=1&$top=2', 'optionRepeated', 'The query option $top is given more than once.'],
+    ['$top=1&top=2', 'optionRepeated', 'The query option $top is given more than once.'],
   ];
   for (const [query, code, message] of expected) {
     assert.deepEqual(await feed.error(`Property?${query}`), [400, code, message]);

@@ -109,7 +109,7 @@ test('a window waits while a writer holds the lock, and is then refused with Ret
   assert.deepEqual(json, {
     error: {
       code: 'windowNotSettled',
-      message: 'Records inside this window are being written at this moment. Ask again in 5 s.',
+      message: 'Records inside this window are being written at this moment. Try again in 5 s.',
     },
   });
   assert.equal(service.clock.now() - before, 5000, 'it waited for 5 s');
@@ -229,7 +229,7 @@ test('where no link can be given, a window that ends ahead is refused until it i
   const native = nativeAsker(service, 'replication', await service.key('replication'));
   const to = ahead(service, 20_000);
   const message =
-    'This window ends 20 s ahead of the clock of this service, and records will still enter it. Ask again in 20 s, or end it at the Date of an answer.';
+    'This window ends 20 s ahead of the clock of this service, and records will still enter it. Try again in 20 s, or end it at the Date of a response.';
   const began = service.clock.now();
   for (const path of [
     `${window('2026-06-01T11:59:30Z', to)}&$skip=1`,

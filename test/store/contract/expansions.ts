@@ -255,7 +255,7 @@ export function expansionContract(engine: Engine): void {
       code: 'answerTooLarge' satisfies ErrorCode,
       status: 503,
       message:
-        'What is asked for is larger than 256 MB. Ask for fewer records at a time, or for fewer expansions.',
+        'The response would be larger than 256 MB. Request fewer records at a time, or fewer expansions.',
     };
     await assert.rejects(world.page('Property', inside(large)), refused);
     const request = await world.request('Property', `${inside(large)}&$top=2`);
