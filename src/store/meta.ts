@@ -89,6 +89,16 @@ export const metaRows = (...names: readonly StoredName[]): Sql =>
 /** What has to be known of the time before anything is stamped or promised. */
 export const TIMES = ['lastStamp', 'settled', 'epoch', 'restamping', 'clockReading'] as const;
 
+/** What a process has to know of a store before it reads or writes. */
+export const STATE = ['generation', 'day', 'changes', ...TIMES] as const;
+
+export type StoredState = Pick<Meta, Exclude<(typeof STATE)[number], 'clockReading'> | 'newest'>;
+
+export const stateIn = (meta: Meta): StoredState => {
+  const { generation, day, changes, lastStamp, settled, newest, epoch, restamping } = meta;
+  return { generation, day, changes, lastStamp, settled, newest, epoch, restamping };
+};
+
 /** @param rows as `metaRows` gives them */
 export function metaOf(rows: Iterable<Row>): Meta {
   const values = new Map<string, string>();

@@ -33,3 +33,11 @@ export interface WriteSession extends Session {
   beforePut?(rows: readonly RowToPut[]): Promise<void>;
   asker(model: StoreModel): Asker<unknown>;
 }
+
+/** Returned by work under the lock that wants its transaction undone without an error. */
+export class Undo<T> {
+  readonly result: T;
+  constructor(result: T) {
+    this.result = result;
+  }
+}

@@ -15,7 +15,7 @@ import { prepareStore } from './making/create.ts';
 import { ReadServers } from './reading/read-servers.ts';
 import { postgresEngine } from './store.ts';
 import { type StampClock, stampClock } from './writing/stamp-clock.ts';
-import { Writer } from './writing/writer.ts';
+import { writerOn } from './writing/writer.ts';
 
 export interface PostgresStoreOptions extends ClockTrust {
   /** `postgres://…` (address.ts). */
@@ -57,11 +57,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const ended = <T extends { end(): Promise<void> }>(pools: T): T => taken.adopt(pools, () => pools.end());
     const writing = ended(connectPool(address, { most: 1, pipeline: false, statement, connect }));
     await prepare(address, options, clock);
-    const writer = new Writer(writing, clock, options.limits);
     const { secret, partitions } = await withSession(writing, (session) =>
       readMeta(session, 'secret', 'partitions'),
     );
     const isPartitioned = partitions !== undefined;
+    const writer = writerOn(writing, clock, isPartitioned, options.limits);
     const { addresses = [], lag = 0 } = options.readStores ?? {};
     const readServers = ended(new ReadServers(addresses.map(postgresAddress), lag, secret, patience));
     await readServers.open();

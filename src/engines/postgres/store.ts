@@ -6,13 +6,14 @@ import type { Engine } from '../../store/engine.ts';
 import type { LiveModel } from '../../store/live-model.ts';
 import { readMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
-import type { Row, Session } from '../../store/session.ts';
+import type { Row } from '../../store/session.ts';
+import type { StoreWriter } from '../../store/writer.ts';
 import { askerOf } from './asker.ts';
 import type { PostgresAddress } from './connection/address.ts';
 import { connectPool } from './connection/connect.ts';
 import { damageIn, translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
-import { allow, bindings, borrow, type ServerSession, withSession } from './connection/session.ts';
+import { allow, bindings, borrow, type ServerSession, sessionOf, withSession } from './connection/session.ts';
 import { tablesAt } from './copying/raw-tables.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, tablesOf } from './file-faults.ts';
@@ -24,7 +25,7 @@ import type { ReadServers } from './reading/read-servers.ts';
 import { Servers } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import type { StampClock } from './writing/stamp-clock.ts';
-import type { Writer } from './writing/writer.ts';
+import type { ServerWriteSession } from './writing/write-session.ts';
 
 /** How long what goes through whole tables may take, in milliseconds. */
 const LARGE = 600_000;
@@ -36,7 +37,7 @@ export interface Opened {
   readonly isPartitioned: boolean;
   readonly clock: StampClock;
   readonly writing: Pool;
-  readonly writer: Writer;
+  readonly writer: StoreWriter<ServerWriteSession>;
   readonly lanes: Lanes;
   readonly readServers: ReadServers;
   readonly writeBackup: WriteBackup;
@@ -83,8 +84,8 @@ export function postgresEngine(opened: Opened): Engine {
       return horizon;
     },
     async stampState() {
-      const { newest, isRestamping, jump } = await state.ask();
-      return { now: clock.raw(), newest, isRestamping, jump, setBack: clock.setBack() };
+      const { newest, restamping, jump } = await state.ask();
+      return { now: clock.raw(), newest, isRestamping: restamping, jump, setBack: clock.setBack() };
     },
     async confirmClock(other) {
       await state.ask();
@@ -149,13 +150,6 @@ export function postgresEngine(opened: Opened): Engine {
     },
   };
 }
-
-/** Statements by themselves, each on whatever connection of a pool is free. */
-const sessionOf = (pool: Pool): Session => ({
-  dialect: postgresDialect,
-  rows: (statement) => withSession(pool, ({ rows }) => rows(statement)),
-  run: (statement) => withSession(pool, ({ run }) => run(statement)),
-});
 
 function checksOnServers(servers: Servers, live: LiveModel): ReturnType<Engine['checks']> {
   const checking = async <T>(work: (checks: ReturnType<Engine['checks']>) => Promise<T>): Promise<T> => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { makeModel } from '../../compile/model.ts';
@@ -15,9 +16,10 @@ import type { Connection } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
 import { writeMeta, writeProfile } from './meta.ts';
 import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
+import { writeSessionOn } from './session.ts';
 import { storeClock } from './store-clock.ts';
-import { OWN } from './tables.ts';
-import { newSecret, Writer } from './writer.ts';
+import { applyTables, OWN } from './tables.ts';
+import { writerOn } from './writer.ts';
 
 /** "plat" in the header of the file, so that a store is told from any other database. */
 const APPLICATION_ID = 0x706c6174;
@@ -100,13 +102,15 @@ export async function createStore(
     ...first,
     settings,
     day,
-    secret: newSecret(),
+    secret: randomBytes(32).toString('base64url'),
     createdAt,
     lastStamp: createdAt,
     given,
   });
   writeProfile(database, profile);
-  await new Writer(connection, storeClock(clock, undefined, {})).applyModel(model);
+  applyTables(database, model);
+  const writer = writerOn(connection, connection, storeClock(clock, undefined, {}));
+  await writer.publish(writeSessionOn(connection), model);
   writeMeta(database, { countingRules: countingRules(model) });
   markStore(database);
   transaction.commit();

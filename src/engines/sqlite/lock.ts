@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../../store/clock.ts';
+import { Undo } from '../../store/write-session.ts';
 import { begin, type Transaction } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
@@ -12,17 +13,18 @@ const PAUSE = 5;
 export const LOCK_TIMEOUT = 2;
 
 /**
- * Runs `work` under the write lock of the store, and commits, unless the work has rolled back itself. An error undoes
+ * Runs `work` under the write lock of the store, and commits, unless the work returns `Undo`. An error undoes
  * everything. Other writers are waited for without holding up the thread.
  * @param patience for how long, in milliseconds
  */
 export async function underLock<T>(
   { database }: Connection,
-  work: () => Promise<T> | T,
+  work: () => Promise<T | Undo<T>> | T,
   patience: number = PATIENCE,
 ): Promise<T> {
   using transaction = await beginInTurn(database, patience);
   const result = await work();
+  if (result instanceof Undo) return result.result;
   transaction.commit();
   return result;
 }

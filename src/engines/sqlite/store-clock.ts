@@ -1,20 +1,15 @@
 import { type Clock, type SteadyClock, steadyClock } from '../../store/clock.ts';
 import { type ClockTrust, JumpGuard } from '../../store/clock-jump.ts';
+import type { WriteClock } from '../../store/writer.ts';
 import type { Connection } from './connection.ts';
 import { readTimes } from './meta.ts';
 
 /** The clock that stamps a store in a file: the machine's, as far as it can be trusted. */
-export interface StoreClock extends SteadyClock {
+export interface StoreClock extends SteadyClock, WriteClock {
   /** Milliseconds by which it was set ahead; `now` goes on without them. */
   readonly jump: () => number;
-  /** Milliseconds by which it was set back. */
-  readonly setBack: () => number;
-  /** Says that it is right, since timestamps ahead of it were brought back. */
-  readonly restamped: () => void;
   /** Says what another clock says. */
   readonly confirm: (other: number) => void;
-  /** What the store is to keep of it (clock-jump.ts). */
-  readonly toKeep: () => string | undefined;
 }
 
 export function storeClock(

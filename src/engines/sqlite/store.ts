@@ -35,7 +35,7 @@ import { StoreFile } from './store-file.ts';
 import { runTask } from './tasks.ts';
 import { findViewFaults, recreateView } from './views.ts';
 import { forgetLastRow } from './word-index.ts';
-import { Writer } from './writer.ts';
+import { writerOn } from './writer.ts';
 
 export interface SqliteStoreOptions extends ClockTrust {
   readonly path: string;
@@ -131,7 +131,7 @@ function sqliteEngine(
   const { secret } = readMeta(main.database);
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.remember();
-  const writer = new Writer(write, clock, limits);
+  const writer = writerOn(write, main, clock, limits);
   const bodies = new WholeBodies();
   const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
   const threads = (lane: Lane, size: number) => (size > 0 ? new ReaderPool(pool, lane, size) : undefined);

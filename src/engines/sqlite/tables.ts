@@ -1,12 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ResourceLayout, snakeCase } from '../../compile/layout/index.ts';
 import { resourceTables, type StoredColumn } from '../../compile/layout/tables.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import { creationOf, OWN_TABLES } from '../../store/own-tables.ts';
 import { columnsOf, TYPES } from './columns.ts';
+import { recreateView } from './views.ts';
 import { extendWords } from './word-index.ts';
 
 /** plat's own tables. */
 export const OWN = OWN_TABLES.map((table) => `${creationOf(table)} WITHOUT ROWID;`).join('\n');
+
+/** Inside a transaction: tables and views as the model has them. */
+export function applyTables(database: DatabaseSync, model: StoreModel): void {
+  const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+  for (const layout of layouts) extendTables(database, layout);
+  for (const layout of layouts) recreateView(database, model, layout);
+}
 
 const declared = ([column, { kind, isNeeded, isReady }]: readonly [string, StoredColumn]): string =>
   `"${column}" ${TYPES[kind]}${isNeeded ? ' NOT NULL' : ''}${isReady ? " DEFAULT ''" : ''}`;

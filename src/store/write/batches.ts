@@ -26,7 +26,7 @@ export type Attempt<T> =
 /** The part of an engine that writes. */
 export interface BatchWriter {
   /** Records and children that one transaction takes in well below the time that it may last. */
-  readonly largestWeight?: number;
+  readonly largestWeight?: number | undefined;
   readonly limits: WriteLimits;
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */

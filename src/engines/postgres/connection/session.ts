@@ -187,3 +187,10 @@ export function bindings({ values }: Statement, slots: Slots = {}): (BoundValue 
 const withoutNul = (text: string): string =>
   text.includes('\0') ? text.replaceAll('\0', NO_CHARACTER) : text;
 const storable = (value: BoundValue): BoundValue => (typeof value === 'string' ? withoutNul(value) : value);
+
+/** Statements by themselves, each on whatever connection of a pool is free. */
+export const sessionOf = (pool: Pool): Session => ({
+  dialect: postgresDialect,
+  rows: (statement) => withSession(pool, ({ rows }) => rows(statement)),
+  run: (statement) => withSession(pool, ({ run }) => run(statement)),
+});

@@ -3,6 +3,7 @@ import type { StoreModel } from '../../../compile/model.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { partitionsOf, partitionTable, readSystems } from './partitions.ts';
 import { tablesOf } from './tables.ts';
+import { recreateView } from './views.ts';
 
 /** What is in the schema of a store. */
 interface Catalog {
@@ -30,6 +31,16 @@ export async function readCatalog(session: ServerSession): Promise<Catalog> {
 /** The layouts of all resources that have tables. */
 export const storedLayouts = (model: StoreModel): ResourceLayout[] =>
   [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+
+/** Inside a transaction: tables and views as the model has them. */
+export async function applyTables(session: ServerSession, model: StoreModel): Promise<void> {
+  const layouts = storedLayouts(model);
+  const catalog = await readCatalog(session);
+  await extendTables(session, catalog, layouts);
+  for (const layout of layouts) {
+    await recreateView(session, model, layout, catalog.columns.get(layout.viewName) ?? []);
+  }
+}
 
 /** Adds what a newer profile or a newer plat needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
 export async function extendTables(

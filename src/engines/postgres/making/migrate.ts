@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { readMeta, writeMeta } from '../../../store/meta.ts';
+import { Undo } from '../../../store/write-session.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { readModel } from '../meta.ts';
-import { Undo, underLock } from '../writing/lock.ts';
+import { underLock } from '../writing/lock.ts';
 import { extendTables, readCatalog, storedLayouts } from './extend.ts';
 import { LAYOUT_VERSION } from './layout-version.ts';
 import { MIGRATIONS, type Migration } from './migrations/index.ts';

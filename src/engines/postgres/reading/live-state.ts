@@ -1,6 +1,7 @@
 import type { Horizon } from '../../../store/store.ts';
+import type { TimeState } from '../../../store/writer.ts';
 import type { ServerSession } from '../connection/session.ts';
-import { readState, type StampClock, type State } from '../writing/stamp-clock.ts';
+import { readState, type StampClock } from '../writing/stamp-clock.ts';
 import { ChangePosition } from './change-position.ts';
 
 const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
@@ -32,7 +33,7 @@ export class LiveState {
   }
 
   /** What the server that is written to says of the store just now. */
-  async ask(): Promise<State> {
+  async ask(): Promise<TimeState> {
     const asked = performance.now();
     const state = await readState({ rows: this.#rows }, this.#clock);
     this.#position.told(state.changes, asked, performance.now());
@@ -45,7 +46,7 @@ export class LiveState {
   }
 
   /** What was seen in an epoch before counts no more; an answer that was overtaken may still tell of it. */
-  #saw({ generation, epoch, newest }: State): void {
+  #saw({ generation, epoch, newest }: TimeState): void {
     if (generation < this.#generation) return;
     this.#generation = generation;
     if (epoch !== this.#epoch) this.#lastStamp = 0;

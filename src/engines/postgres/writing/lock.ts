@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import type { Row } from '../../../store/session.ts';
+import { Undo } from '../../../store/write-session.ts';
 import { isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { LOCK_CLASS } from '../making/functions.ts';
@@ -24,14 +25,6 @@ const beginText = (
 /** Seconds after which a write that may be lost can be repeated. */
 const COME_BACK = 5;
 
-/** Work that wants its transaction undone, without an error. */
-export class Undo<T> {
-  readonly result: T;
-  constructor(result: T) {
-    this.result = result;
-  }
-}
-
 /** Connections that are tried: one that was at rest may have been cut without anybody having heard of it. */
 const TRIES = 3;
 
@@ -39,7 +32,7 @@ export interface LockOptions {
   /** The newest layout that the work can write. */
   readonly known?: number | undefined;
   /** How long the lock is waited for, in milliseconds; at least 1. */
-  readonly patience?: number;
+  readonly patience?: number | undefined;
 }
 
 /**

@@ -1,33 +1,24 @@
 import { sql } from '../../../compile/fragment.ts';
 import { type Clock, steadyClock, systemClock } from '../../../store/clock.ts';
 import { type ClockTrust, type HeldTime, JumpGuard } from '../../../store/clock-jump.ts';
-import { type Meta, metaOf, metaRows, TIMES } from '../../../store/meta.ts';
+import { metaOf, metaRows, STATE, stateIn } from '../../../store/meta.ts';
 import type { Session } from '../../../store/session.ts';
+import type { TimeState, WriteClock } from '../../../store/writer.ts';
 import { mustKnow } from '../making/layout-version.ts';
 
 /**
  * The clock that stamps: the server's, which all processes share, or one that is passed in; as far as it can be trusted.
  * What the clock of this machine says counts for nothing.
  */
-export interface StampClock extends Clock {
-  /** What the clock says at about this moment; never less than before in an epoch. */
-  readonly now: () => number;
-  /** The same, also less than before. */
-  readonly raw: () => number;
+export interface StampClock extends WriteClock {
   /** Milliseconds by which it was set ahead; `now` and `raw` go on without them. */
   readonly jump: () => number;
-  /** Milliseconds by which it was set back. */
-  readonly setBack: () => number;
-  /** Says that it is right, since timestamps ahead of it were brought back. */
-  readonly restamped: () => void;
   /** Says what another clock says. */
   readonly confirm: (other: number) => void;
   /** For statements: milliseconds since 1970; null where the server is to look itself. */
   readonly given: () => number | null;
   /** Notes what the server's clock says just now, and what the store holds of time. */
   readonly note: (milliseconds: number, epoch: string, held: HeldTime) => void;
-  /** What the store is to keep of it (clock-jump.ts). */
-  readonly toKeep: () => string | undefined;
 }
 
 /** What a store holds of time before there is one. */
@@ -73,33 +64,16 @@ export function stampClock(
 /** SQL of the server's own clock, in milliseconds since 1970. */
 export const SERVER_CLOCK = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
-/** What a process has to know before it does anything: one statement, one round trip. */
-export interface State
-  extends Pick<Meta, 'generation' | 'day' | 'lastStamp' | 'changes' | 'settled' | 'newest' | 'epoch'> {
-  /** Of the clock that stamps. */
-  readonly moment: number;
-  /** Milliseconds by which the clock was set ahead; `moment` goes on without them. */
-  readonly jump: number;
-  readonly isRestamping: boolean;
-  readonly isPartitioned: boolean;
-}
-
-const STATE = sql`${metaRows('generation', 'day', ...TIMES, 'changes', 'layout', 'oldestReader', 'partitions')}
+const STATE_ROWS = sql`${metaRows(...STATE, 'layout', 'oldestReader')}
   UNION ALL SELECT 'clock', (${{ parts: [SERVER_CLOCK] }})::bigint::text`;
 
 /** @throws LayoutTooNew */
-export async function readState({ rows }: Pick<Session, 'rows'>, clock: StampClock): Promise<State> {
-  const found = await rows(STATE);
+export async function readState({ rows }: Pick<Session, 'rows'>, clock: StampClock): Promise<TimeState> {
+  const found = await rows(STATE_ROWS);
   const meta = metaOf(found);
   mustKnow(meta.layout, meta.oldestReader);
-  const { generation, day, lastStamp, changes, settled, newest, epoch, clockReading: reading } = meta;
+  const state = stateIn(meta);
   const server = Number(found.find(({ name }) => name === 'clock')?.value);
-  clock.note(server, epoch, { reading, newest });
-  return {
-    ...{ generation, day, lastStamp, changes, settled, newest, epoch },
-    moment: clock.given() ?? server,
-    jump: clock.jump(),
-    isRestamping: meta.restamping,
-    isPartitioned: meta.partitions !== undefined,
-  };
+  clock.note(server, state.epoch, { reading: meta.clockReading, newest: state.newest });
+  return { ...state, moment: clock.given() ?? server, jump: clock.jump() };
 }

@@ -8,8 +8,10 @@ import { partitionedDialect, postgresDialect } from '../dialect.ts';
 import { placing } from '../making/partitions.ts';
 import { copyIn } from './copy-in.ts';
 
+export type ServerWriteSession = ServerSession & WriteSession;
+
 /** @param isPartitioned whether large tables are partitioned by originating system */
-export const writeSessionOn = (session: ServerSession, isPartitioned = false): WriteSession => ({
+export const writeSessionOn = (session: ServerSession, isPartitioned = false): ServerWriteSession => ({
   ...session,
   dialect: isPartitioned ? partitionedDialect : postgresDialect,
   async replace(table, stored, columns, rows) {

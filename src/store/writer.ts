@@ -1,0 +1,299 @@
+/**
+ * The write side of every store: transactions of records, changes of settings, epochs and days. It decides what is written
+ * in which transaction and by which timestamps; how an engine locks, tells the time and changes its tables, it does not
+ * know.
+ */
+import { sql } from '../compile/fragment.ts';
+import { makeModel, type StoreModel } from '../compile/model.ts';
+import { valueCounts } from '../compile/value-counts.ts';
+import { countingRules } from '../compile/values-in-use.ts';
+import { dayFrom, type Field } from '../dictionary/index.ts';
+import { extendProfile, type Profile } from '../records/profile.ts';
+import type { StoreSettings } from '../records/settings.ts';
+import type { Clock } from './clock.ts';
+import type { EngineWriter } from './engine.ts';
+import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from './epoch.ts';
+import { givenIn, readMeta, readModel, type StoredState, writeMeta, writeProfile } from './meta.ts';
+import { type StoreTransaction, storeTransaction } from './rows/transaction.ts';
+import type { Session } from './session.ts';
+import type { Attempt } from './write/batches.ts';
+import type { StampState } from './write/bring-back.ts';
+import { checkChange, type Holdings, outdatedTexts } from './write/change-settings.ts';
+import { CommitTimestamps, type TimeSource } from './write/commit-timestamps.ts';
+import { type Allowed, inTime, reach, WRITE_LIMITS, type WriteLimits } from './write/in-time.ts';
+import { publishDictionary, publishing, publishValues } from './write/publish-dictionary.ts';
+import type { WriteTransaction } from './write/transaction.ts';
+import { Undo, type WriteSession } from './write-session.ts';
+
+/** The clock that stamps, as far as it can be trusted (clock-jump.ts). */
+export interface WriteClock extends Clock {
+  /** The same as `now`, also when it is less than before. */
+  readonly raw: () => number;
+  /** Milliseconds by which it was set back. */
+  readonly setBack: () => number;
+  /** Takes it to be right, since timestamps ahead of it were brought back. */
+  readonly restamped: () => void;
+  /** The reading that the store is to keep. */
+  readonly toKeep: () => string | undefined;
+}
+
+/** Where a store and its clock stand. */
+export interface TimeState extends StoredState {
+  /** Of the clock that stamps; milliseconds since 1970. */
+  readonly moment: number;
+  /** Milliseconds by which the clock was set ahead; `moment` goes on without them. */
+  readonly jump: number;
+}
+
+export interface LockOptions {
+  /** How long to wait for the lock, in milliseconds. */
+  readonly patience?: number;
+  /** Whether statements may take the time that whole tables take. */
+  readonly isLong?: boolean;
+}
+
+/** What the writer needs of an engine. */
+export interface WriteEngine<S extends WriteSession> {
+  readonly clock: WriteClock;
+  readonly largestWeight?: number;
+  /** Why the engine cannot hold a record, if that is what the error says. */
+  readonly refusal: (error: unknown) => string | undefined;
+  /** Runs statements by themselves, outside of the lock. */
+  readonly reading: Session;
+  /** The model as it is stored, all of one moment. */
+  readModel(): Promise<StoreModel>;
+  /** Runs `work` under the write lock, and commits. An error undoes everything, and so does `Undo`. */
+  underLock<T>(work: (session: S) => Promise<T | Undo<T>>, options?: LockOptions): Promise<T>;
+  /** Reads where the store stands in time, and brings the clock up to date with it. */
+  timeState(session: Session): Promise<TimeState>;
+  /** Inside a transaction: tables and views as the model has them. */
+  applyTables(session: S, model: StoreModel): Promise<void>;
+  /** Called at the end of a transaction of records, with the last timestamp of the store. */
+  beforeCommit?(session: S, lastStamp: string): Promise<void>;
+  /** Removes what made an attempt fail. @returns false where it is an error like any other */
+  recover?(error: unknown): Promise<boolean>;
+}
+
+export class StoreWriter<S extends WriteSession> implements EngineWriter {
+  readonly limits: WriteLimits;
+  readonly largestWeight: number | undefined;
+  readonly refusal: (error: unknown) => string | undefined;
+  readonly #engine: WriteEngine<S>;
+
+  constructor(engine: WriteEngine<S>, limits: WriteLimits = WRITE_LIMITS) {
+    this.#engine = engine;
+    this.limits = limits;
+    this.largestWeight = engine.largestWeight;
+    this.refusal = engine.refusal;
+  }
+
+  pause(milliseconds: number): Promise<void> {
+    return this.#engine.clock.sleep(milliseconds);
+  }
+
+  readModel(): Promise<StoreModel> {
+    return this.#engine.readModel();
+  }
+
+  locked<T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> {
+    return this.#engine.underLock<T>(work, options);
+  }
+
+  /**
+   * Runs `work` under the write lock with the next timestamps, and commits. They are taken when the lock is held, after
+   * all that the resource has and all that a reader was promised, so they are in the order of commits (I2).
+   */
+  async attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+    source: string | null,
+    allowed: Allowed,
+  ): Promise<Attempt<T>> {
+    for (;;) {
+      try {
+        return await this.#attempt(model, work, source, allowed);
+      } catch (error) {
+        if ((await this.#engine.recover?.(error)) !== true) throw error;
+      }
+    }
+  }
+
+  #attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+    source: string | null,
+    allowed: Allowed,
+  ): Promise<Attempt<T>> {
+    const { clock, underLock, beforeCommit } = this.#engine;
+    return underLock<Attempt<T>>(async (session) => {
+      const started = this.limits.elapsed();
+      const { generation, changes, ...times } = await this.#times(session);
+      if (generation !== model.generation) return { kind: 'outdated' };
+      const timestamps = new CommitTimestamps(times, allowed);
+      const transaction = storeTransaction(session, model, timestamps, source);
+      const outcome = await inTime(transaction, publishing(work), clock, this.limits, allowed, started);
+      if (outcome.kind === 'too-long') return new Undo<Attempt<T>>(outcome);
+      await writeMeta(session, {
+        ...givenIn(timestamps),
+        changes: changes + 1,
+        clockReading: clock.toKeep(),
+      });
+      await beforeCommit?.(session, timestamps.lastStamp);
+      return outcome;
+    });
+  }
+
+  async #times(session: Session): Promise<TimeState & TimeSource> {
+    const state = await this.#engine.timeState(session);
+    return { ...state, given: (await readMeta(session, 'given')).given };
+  }
+
+  /** Brings fields into use: columns, pieces, indexes and views are extended, nothing is rewritten. */
+  learn(fields: readonly Field[]): Promise<StoreModel> {
+    return this.reconfigure(({ settings, profile }) => ({
+      settings,
+      profile: extendProfile(profile, fields),
+    }));
+  }
+
+  /**
+   * Changes settings or profile, and everything that follows from them.
+   * @returns the new model; the old one if nothing changed
+   */
+  reconfigure(
+    change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
+  ): Promise<StoreModel> {
+    const reconfigured = async (session: S): Promise<StoreModel> => {
+      const current = await readModel(session);
+      const { settings, profile } = change(current);
+      if (settings === current.settings && profile === current.profile) return current;
+      const { moment, changes } = await this.#engine.timeState(session);
+      const today = dayFrom(moment);
+      const day = today > current.day ? today : current.day;
+      const generation = current.generation + 1;
+      const model = makeModel({ ...current, generation, settings, profile, day });
+      checkChange(current, model, await holdings(session));
+      await writeMeta(session, { generation, settings, day, changes: changes + 1 });
+      await writeProfile(session, profile);
+      await this.#engine.applyTables(session, model);
+      await this.publish(session, model);
+      const renewing = await this.#unstamped(session, model);
+      for (const resource of outdatedTexts(current, model)) await renewing.renew(resource);
+      if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
+        await this.#updateVisibility(session, model, () => true);
+      } else if (day !== current.day) await this.#updateForDay(session, model);
+      await this.#countValues(session, model);
+      return model;
+    };
+    return this.#engine.underLock(reconfigured, { isLong: true });
+  }
+
+  /** Begins a new epoch, which every process of the store notices with its next request. */
+  beginEpoch(begin: NewEpoch): Promise<StoreModel> {
+    return this.#engine.underLock(async (session) => {
+      const current = await readModel(session);
+      const meta = await readMeta(session);
+      const { lastStamp, settled, day } = timesOfEpoch(meta, begin);
+      const epoch = newEpoch();
+      const generation = current.generation + COUNTS_GO_ON;
+      const changes = meta.changes + COUNTS_GO_ON;
+      const restamping = begin.notAfter === undefined ? undefined : true;
+      await writeMeta(session, { generation, epoch, changes, lastStamp, settled, day, restamping });
+      await this.#engine.timeState(session);
+      return makeModel({ ...current, generation, epoch, day });
+    });
+  }
+
+  async stampState(): Promise<StampState> {
+    const { newest, restamping: isRestamping, jump } = await this.#engine.timeState(this.#engine.reading);
+    const { raw, setBack } = this.#engine.clock;
+    return { now: raw(), newest, isRestamping, jump, setBack: setBack() };
+  }
+
+  async endRestamp(): Promise<void> {
+    const { clock, timeState, underLock } = this.#engine;
+    await underLock(async (session) => {
+      await timeState(session);
+      clock.restamped();
+      await writeMeta(session, { restamping: false, clockReading: clock.toKeep() });
+    });
+  }
+
+  /** A transaction that gives no timestamps, whatever the clock says. */
+  async #unstamped(session: S, model: StoreModel): Promise<StoreTransaction> {
+    const times = { ...(await this.#times(session)), jump: 0 };
+    return storeTransaction(session, model, new CommitTimestamps(times), null);
+  }
+
+  #updateForDay(session: S, model: StoreModel): Promise<void> {
+    return this.#updateVisibility(session, model, (resource) => model.rules.movesWithDay.has(resource));
+  }
+
+  async #updateVisibility(
+    session: S,
+    model: StoreModel,
+    concerns: (resource: string) => boolean,
+  ): Promise<void> {
+    const transaction = await this.#unstamped(session, model);
+    await transaction.updateVisibility(concerns);
+    const changed = await transaction.valuesChanged();
+    if (changed.length === 0) return;
+    // A timestamp is taken only where something is published: the clock may be one that none can be taken of.
+    await this.#stamped(session, model, (stamped) => publishValues(stamped, changed));
+  }
+
+  async countValues(): Promise<void> {
+    const { reading, underLock } = this.#engine;
+    const { countingRules: counted } = await readMeta(reading, 'countingRules');
+    if (counted === countingRules(await this.readModel())) return;
+    await underLock(async (session) => this.#countValues(session, await readModel(session)), {
+      isLong: true,
+    });
+  }
+
+  async #countValues(session: S, model: StoreModel): Promise<void> {
+    const rules = countingRules(model);
+    if ((await readMeta(session, 'countingRules')).countingRules === rules) return;
+    for (const counting of valueCounts({ dialect: session.dialect, model }).mend) await session.run(counting);
+    await this.publish(session, model);
+    await writeMeta(session, { countingRules: rules });
+  }
+
+  publish(session: S, model: StoreModel): Promise<void> {
+    return this.#stamped(session, model, publishDictionary);
+  }
+
+  /** Inside a transaction: what gives timestamps, until the clock has come to them. */
+  async #stamped(
+    session: S,
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<void>,
+  ): Promise<void> {
+    const { changes, ...times } = await this.#times(session);
+    const timestamps = new CommitTimestamps(times);
+    await work(storeTransaction(session, model, timestamps, null));
+    await writeMeta(session, { ...givenIn(timestamps), changes: changes + 1 });
+    await reach(this.#engine.clock, timestamps);
+  }
+
+  /** Another process may have done it already. */
+  startDay(patience: number): Promise<StoreModel> {
+    const started = async (session: S): Promise<StoreModel> => {
+      const current = await readModel(session);
+      const { moment, changes } = await this.#engine.timeState(session);
+      const day = dayFrom(moment);
+      if (current.day >= day) return current;
+      const model = makeModel({ ...current, generation: current.generation + 1, day });
+      await writeMeta(session, { generation: model.generation, day, changes: changes + 1 });
+      await this.#updateForDay(session, model);
+      return model;
+    };
+    return this.#engine.underLock(started, { patience, isLong: true });
+  }
+}
+
+async function holdings({ rows }: Session): Promise<Holdings> {
+  const held = await rows(sql`SELECT DISTINCT resource FROM plat_counters
+    WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup')`);
+  return { records: held.length > 0, listings: held.some(({ resource }) => resource === 'Property') };
+}
