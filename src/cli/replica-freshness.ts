@@ -1,4 +1,5 @@
-import { replicaSources, sourceStatus } from '../replica/status.ts';
+import { replicaSources } from '../replica/checkpoint/checkpoint.ts';
+import { sourceStatus } from '../replica/status.ts';
 import type { ReadinessCheck } from '../service/admin/router.ts';
 import type { Store } from '../store/store.ts';
 

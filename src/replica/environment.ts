@@ -1,13 +1,26 @@
-import type { Clock } from '../store/clock.ts';
-import type { Processes } from './checkpoint/processes.ts';
-import type { Transport } from './http/transport.ts';
-
 /** Everything outside of the consumer, passed in so that a test can drive it. */
+import { type Clock, systemClock } from '../store/clock.ts';
+import type { Processes } from './checkpoint/processes.ts';
+import { networkTransport, type Transport } from './http/transport.ts';
+
 export interface Environment {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
   readonly transport: Transport;
-  /** Other processes of this host; those that there are if it is not given. */
+  /** Other processes of this host; by default those that there are. */
   readonly processes?: Processes;
+}
+
+/** The environment that was given, or the real one, which the caller closes. */
+export function environmentOf(given: Environment | undefined): {
+  readonly environment: Environment;
+  readonly close: () => Promise<void>;
+} {
+  if (given !== undefined) return { environment: given, close: async () => undefined };
+  const transport = networkTransport();
+  return {
+    environment: { clock: systemClock, random: Math.random, transport },
+    close: () => transport.close(),
+  };
 }

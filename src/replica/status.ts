@@ -1,11 +1,12 @@
+/** How the copies of a replica stand, for `plat status`, probes and callers of the library. It asks no source. */
 import { timestampFrom } from '../dictionary/index.ts';
 import type { Store } from '../store/store.ts';
-import { readState, type Schedule } from './checkpoint/notes.ts';
+import { readNote, type Schedule } from './checkpoint/notes.ts';
 import { shownName } from './checkpoint/processes.ts';
-import { CHILDREN, RECORD } from './copy/pending-fetches.ts';
+import { CHILDREN, RECORD } from './copy/quarantine-entry.ts';
 import type { LoadState } from './machine/load.ts';
 import type { SweepState } from './machine/sweep.ts';
-import { describe } from './run/describe.ts';
+import { describe } from './source/describe.ts';
 import { ACCOUNTS, resourcesIn } from './source/source.ts';
 
 /** How the copy of one source stands. Moments are canonical timestamps; durations are milliseconds. */
@@ -21,21 +22,21 @@ export interface SourceStatus {
   readonly quarantined: number;
   /** Fields of the source that the replica leaves out. */
   readonly ignored: readonly string[];
-  /** Who is at work on it now. */
+  /** The process that is at work on it now. */
   readonly holder?: string;
-  /** What a watch could not do the last time it tried. */
+  /** What a watch failed to do the last time it tried. */
   readonly troubles: readonly TroubleStatus[];
-  /** What is not as fresh as it should be; absent when all is. */
+  /** What is not as fresh as it should be; absent when everything is. */
   readonly stale?: string;
 }
 
 export interface TroubleStatus {
-  /** `watch` where no step was come to. */
+  /** `watch` for failures before any step. */
   readonly step: string;
   readonly since: string;
   readonly attempts: number;
   readonly reason: string;
-  /** Whether waiting alone is not expected to mend it. */
+  /** Whether it is not expected to pass by itself. */
   readonly lasting: boolean;
 }
 
@@ -45,7 +46,7 @@ export interface CollectionStatus {
   readonly stored: number;
   /** The copy is complete up to this moment of the source's clock. */
   readonly cursor?: string;
-  /** How far the cursor lies behind. */
+  /** How far the cursor is behind. */
   readonly lag?: number;
   readonly sweep: SweepState['kind'];
   /** The last whole sweep. */
@@ -57,20 +58,15 @@ export interface CollectionStatus {
 /** Age of the last update, and of the last purge, after which a replica is not ready (reference: consumer, freshness). */
 const UPDATE_LIMIT = 3_600_000;
 const PURGE_LIMIT = 24 * 3_600_000;
-/** How far a cursor may lie ahead of this clock: further, one of the two clocks is wrong. */
+/** How far a cursor may be ahead of this clock: if it is further, one of the two clocks is wrong. */
 const AHEAD_LIMIT = 3_600_000;
-
-/** The sources of a replica; the accounts of tokens beside them are none. */
-export async function replicaSources(store: Store): Promise<readonly string[]> {
-  return (await store.ledger.sources()).filter((name) => !name.includes(':'));
-}
 
 /** @param now milliseconds since 1970 */
 export async function sourceStatus(store: Store, source: string, now: number): Promise<SourceStatus> {
   const state = await store.ledger.state(source);
-  const capabilities = readState(state, 'capabilities');
-  const schedule = readState(state, 'schedule') ?? {};
-  const identity = readState(state, 'identity');
+  const capabilities = readNote(state, 'capabilities');
+  const schedule = readNote(state, 'schedule') ?? {};
+  const identity = readNote(state, 'identity');
   const holder = await store.ledger.leaseHolder(source);
   const collections: CollectionStatus[] = [];
   const whys = [RECORD, CHILDREN, ...(capabilities?.expansions ?? [])];
@@ -87,9 +83,9 @@ export async function sourceStatus(store: Store, source: string, now: number): P
     ...(schedule.purge === undefined ? {} : { lastPurge: timestampFrom(schedule.purge) }),
     ...(schedule.accounts === undefined ? {} : { lastAccounts: timestampFrom(schedule.accounts) }),
     quarantined: (await store.ledger.quarantined(source)).length,
-    ignored: readState(state, 'ignored') ?? [],
+    ignored: readNote(state, 'ignored') ?? [],
     ...(holder === undefined || holder.expires <= now ? {} : { holder: shownName(holder.holder) }),
-    troubles: Object.entries(readState(state, 'troubles') ?? {}).map(([step, trouble]) => ({
+    troubles: Object.entries(readNote(state, 'troubles') ?? {}).map(([step, trouble]) => ({
       step,
       since: timestampFrom(trouble.since),
       attempts: trouble.attempts,
@@ -108,8 +104,8 @@ async function collectionStatus(
   now: number,
   whys: readonly string[],
 ): Promise<CollectionStatus> {
-  const load = readState(state, `load ${collection}`) ?? { kind: 'new' };
-  const sweep = readState(state, `sweep ${collection}`) ?? { kind: 'idle', sweep: 0 };
+  const load = readNote(state, `load ${collection}`) ?? { kind: 'new' };
+  const sweep = readNote(state, `sweep ${collection}`) ?? { kind: 'idle', sweep: 0 };
   const cursor = load.kind === 'current' || load.kind === 'updating' ? load.cursor : undefined;
   let stored = 0;
   let wanted = 0;

@@ -103,10 +103,10 @@ test('reso: answers of discovery that are too large to be read show that their w
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(asked, [
     '?$top=1',
-    '?$top=1&$expand=Media,Unit,Room,OpenHouse',
+    '?$top=1&$expand=Media,Room,Unit,OpenHouse',
     '?$top=1&$expand=Media',
-    '?$top=1&$expand=Unit',
     '?$top=1&$expand=Room',
+    '?$top=1&$expand=Unit',
     '?$top=1&$expand=OpenHouse',
     '?$top=5',
   ]);

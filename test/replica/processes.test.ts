@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { holdSource, LEASE, newHolder } from '../../src/replica/checkpoint/lease.ts';
+import { acquireSource, LEASE, newAcquirer } from '../../src/replica/checkpoint/lease.ts';
 import { type Host, processesOf, realProcesses, shownName } from '../../src/replica/checkpoint/processes.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
@@ -86,7 +86,7 @@ test(
   { skip: process.platform !== 'linux' },
   async (t) => {
     const script =
-      "import('./src/replica/run/processes.ts').then(({ realProcesses }) => { console.log(realProcesses().name()); setInterval(() => {}, 1000); })";
+      "import('./src/replica/checkpoint/processes.ts').then(({ realProcesses }) => { console.log(realProcesses().name()); setInterval(() => {}, 1000); })";
     const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     t.after(() => child.kill('SIGKILL'));
     const [part] = await once(child.stdout, 'data');
@@ -104,15 +104,15 @@ test('the lease of a dead process is taken over at once, that of a living one ne
     [20, { state: 'R', begin: 900 }],
   ]);
   const { store, clock } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
-  const at = (pid: number) => newHolder(clock, processesOf(hostOf(pid, processes)));
-  await holdSource(store, 'feed', at(10));
-  await assert.rejects(holdSource(store, 'feed', at(20)), {
+  const at = (pid: number) => newAcquirer(clock, processesOf(hostOf(pid, processes)));
+  await acquireSource(store, 'feed', at(10));
+  await assert.rejects(acquireSource(store, 'feed', at(20)), {
     code: 'failed',
     message:
       /^host:10:[0-9a-f]{8} is replicating feed into this store; its lease ends in 60 s unless it goes on\.$/,
   });
   processes.delete(10);
-  const held = await holdSource(store, 'feed', at(20));
+  const held = await acquireSource(store, 'feed', at(20));
   await held.release();
   assert.equal(await store.ledger.leaseHolder('feed'), undefined);
 });
@@ -130,10 +130,10 @@ test('a lease that ends years from now was written by a wrong clock: it is taken
       if (isAlive) await store.ledger.lease('feed', { holder: 'else:1:0badc0de', now, until: far + now });
     },
   };
-  await assert.rejects(holdSource(store, 'feed', newHolder(sleeping)), { code: 'failed' });
+  await assert.rejects(acquireSource(store, 'feed', newAcquirer(sleeping)), { code: 'failed' });
   isAlive = false;
   const begun = clock.now();
-  const held = await holdSource(store, 'feed', newHolder(sleeping));
+  const held = await acquireSource(store, 'feed', newAcquirer(sleeping));
   assert.equal(clock.now() - begun, LEASE);
   assert.equal((await store.ledger.leaseHolder('feed'))?.holder, held.lease().holder);
 });

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { environmentOf } from '../../replica/environment.ts';
 import { floorPlans } from '../../replica/floorplans/client.ts';
 import { ImageFolder } from '../../replica/floorplans/images.ts';
-import { environmentOf } from '../../replica/run/real-environment.ts';
-import { rootOf } from '../../replica/run/session.ts';
+import { rootOf } from '../../replica/run/options.ts';
 import { applyConfig, CONFIG_OPTION, option, required } from '../options.ts';
 import { EXIT } from '../output.ts';
 import { replicaScreen } from '../replica-screen.ts';

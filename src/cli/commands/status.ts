@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { keyValidity } from '../../access/index.ts';
-import { replicaSources, type SourceStatus, sourceStatus } from '../../replica/status.ts';
+import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
+import { type SourceStatus, sourceStatus } from '../../replica/status.ts';
 import type { StoreStatus } from '../../store/store.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';

@@ -1,126 +1,126 @@
+/**
+ * The checkpoint of one source's copy: how far it is, what is in the quarantine. It changes only with a commit, in the
+ * transaction of the records, and its states only by the tables of the machine. It knows nothing of how pages are read.
+ */
 import type { Dictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { PromiseQueue } from '../../shared/promise-queue.ts';
 import type { Lease, LedgerChange, QuarantineEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
-import { reasonWanted, type Subject, subjectOf } from '../copy/subject.ts';
+import { pendingReason, type Subject, subjectOf } from '../copy/quarantine-entry.ts';
 import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';
 import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep.ts';
-import { readState, type StateShapes, type Witness } from './notes.ts';
+import { type Notes, readNote, type Schedule, type Witness } from './notes.ts';
 
-/** A change of the copy: records, the account of them, and what happened to the states. */
-export interface BookChange extends Omit<LedgerChange, 'lease' | 'state' | 'anew'> {
+/** A change of the copy: records, what is pending or quarantined, and what happened to the states. */
+export interface CopyChange extends Omit<LedgerChange, 'lease' | 'state' | 'anew'> {
   readonly load?: { readonly resource: string; readonly event: LoadEvent };
   readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
   readonly witnesses?: { readonly resource: string; readonly newest: readonly Witness[] };
-  readonly state?: { readonly [N in keyof StateShapes]?: StateShapes[N] };
+  readonly state?: { readonly [N in keyof Notes]?: Notes[N] };
 }
 
-/** What is in the quarantine, and the record of the source that it is of. */
-export interface Kept {
+/** An entry of the quarantine. */
+export interface QuarantinedRecord {
   readonly resource: string;
   readonly key: string;
+  /** The record of the source that it is about. */
   readonly subject: Subject;
   /** What the source was asked for and could not give; undefined for what came and could not be stored. */
-  readonly wanted: string | undefined;
+  readonly pending: string | undefined;
 }
 
 /** Commits, one after the other, with nothing in between. */
-export type Commit = (change: BookChange) => Promise<WriteReport>;
+export type Commit = (change: CopyChange) => Promise<WriteReport>;
 
-export interface BookOptions {
+export interface CheckpointOptions {
   readonly store: Store;
   readonly source: string;
-  /** The lease from now on; every commit renews it. Absent for one who only reads. */
+  /** The lease from now on; every commit renews it. Absent for a reader. */
   readonly lease?: () => Lease;
 }
 
-/**
- * The account of one source's copy. States change only with a commit, in its transaction, and by the tables of the
- * machine.
- */
-export class Book {
-  readonly #options: BookOptions;
-  #state: Readonly<Record<string, unknown>>;
-  readonly #quarantined: Map<string, Kept>;
-  #last: Promise<unknown> = Promise.resolve();
-  readonly #turns = new Map<string, Promise<unknown>>();
+/** One name for a key of a resource. */
+export const recordName = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
+  JSON.stringify([resource, key]);
+
+export class Checkpoint {
+  readonly #options: CheckpointOptions;
+  #notes: Readonly<Record<string, unknown>>;
+  readonly #quarantined: Map<string, QuarantinedRecord>;
+  readonly #commits = new PromiseQueue();
+  readonly #resources = new Map<string, PromiseQueue>();
 
   private constructor(
-    options: BookOptions,
-    state: Readonly<Record<string, unknown>>,
-    quarantined: Map<string, Kept>,
+    options: CheckpointOptions,
+    notes: Readonly<Record<string, unknown>>,
+    quarantined: Map<string, QuarantinedRecord>,
   ) {
     this.#options = options;
-    this.#state = state;
+    this.#notes = notes;
     this.#quarantined = quarantined;
   }
 
-  static async open(options: BookOptions): Promise<Book> {
+  static async open(options: CheckpointOptions): Promise<Checkpoint> {
     const { ledger } = options.store;
     const { dictionary } = await options.store.model();
-    const quarantined = await ledger.quarantined(options.source);
-    const kept = quarantined.map((entry) => [nameOf(entry), keptOf(dictionary, entry)] as const);
-    return new Book(options, await ledger.state(options.source), new Map(kept));
+    const entries = await ledger.quarantined(options.source);
+    const quarantined = entries.map((entry) => [recordName(entry), describe(dictionary, entry)] as const);
+    return new Checkpoint(options, await ledger.state(options.source), new Map(quarantined));
   }
 
   /** Whether a record could not be stored the last time. */
   isQuarantined(resource: string, key: string): boolean {
-    return this.#quarantined.has(nameOf({ resource, key }));
+    return this.#quarantined.has(recordName({ resource, key }));
   }
 
-  /** What is in the quarantine, as far as a condition on the record that it is of holds. */
-  quarantined(isWanted: (subject: Subject) => boolean): readonly Kept[] {
+  /** The entries of the quarantine that are about certain records. */
+  quarantined(isWanted: (subject: Subject) => boolean): readonly QuarantinedRecord[] {
     return [...this.#quarantined.values()].filter(({ subject }) => isWanted(subject));
   }
 
   load(resource: string): LoadState {
-    return readState(this.#state, `load ${resource}`) ?? { kind: 'new' };
+    return readNote(this.#notes, `load ${resource}`) ?? { kind: 'new' };
   }
 
   sweep(collection: string): SweepState {
-    return readState(this.#state, `sweep ${collection}`) ?? { kind: 'idle', sweep: 0 };
+    return readNote(this.#notes, `sweep ${collection}`) ?? { kind: 'idle', sweep: 0 };
   }
 
   witnesses(resource: string): readonly Witness[] {
-    return readState(this.#state, `witnesses ${resource}`) ?? [];
+    return readNote(this.#notes, `witnesses ${resource}`) ?? [];
   }
 
-  get<N extends keyof StateShapes>(name: N): StateShapes[N] | undefined {
-    return readState(this.#state, name);
+  get<N extends keyof Notes>(name: N): Notes[N] | undefined {
+    return readNote(this.#notes, name);
   }
 
-  commit(change: BookChange): Promise<WriteReport> {
+  commit(change: CopyChange): Promise<WriteReport> {
     return this.alone((commit) => commit(change));
   }
 
   /** Runs work that no other commit of this process may come between. */
   alone<T>(work: (commit: Commit) => Promise<T>): Promise<T> {
-    const run = this.#last.then(() => work((change) => this.#commit(change)));
-    this.#last = run.catch(() => undefined);
-    return run;
+    return this.#commits.run(() => work((change) => this.#commit(change)));
   }
 
   /**
-   * Runs work on how far a resource is. One after the other: a page of a walk that was begun before everything is to be
+   * Runs work on how far a resource is, one after the other: else a page of a walk that began before everything is to be
    * read again would be taken for a page of the new one.
    */
   inTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
-    const run = (this.#turns.get(resource) ?? Promise.resolve()).then(work);
-    this.#turns.set(
-      resource,
-      run.catch(() => undefined),
-    );
-    return run;
+    const queue = this.#resources.get(resource) ?? new PromiseQueue();
+    this.#resources.set(resource, queue);
+    return queue.run(work);
   }
 
-  async #note(entries: readonly QuarantineEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    const { dictionary } = await this.#options.store.model();
-    for (const entry of entries) this.#quarantined.set(nameOf(entry), keptOf(dictionary, entry));
+  /** Records that a step was done whole, and when it began. */
+  async noteDone(step: keyof Schedule, begun: number): Promise<void> {
+    await this.alone((commit) => commit({ state: { schedule: { ...this.get('schedule'), [step]: begun } } }));
   }
 
-  async #commit({ load, sweep, witnesses, state, ...change }: BookChange): Promise<WriteReport> {
+  async #commit({ load, sweep, witnesses, state, ...change }: CopyChange): Promise<WriteReport> {
     const next: Record<string, unknown> = { ...state };
     if (load !== undefined) next[`load ${load.resource}`] = advance(this.load(load.resource), load.event);
     if (sweep !== undefined) {
@@ -135,26 +135,29 @@ export class Book {
       state: next,
       ...(lease === undefined ? {} : { lease: lease() }),
     });
-    this.#state = { ...this.#state, ...next };
+    this.#notes = { ...this.#notes, ...next };
     for (const { resource, keys } of change.release ?? []) {
-      for (const key of keys) this.#quarantined.delete(nameOf({ resource, key }));
+      for (const key of keys) this.#quarantined.delete(recordName({ resource, key }));
     }
-    await this.#note([...(change.quarantine ?? []), ...rejectedOf(change, report)]);
+    const entries = [...(change.quarantine ?? []), ...rejectedOf(change, report)];
+    if (entries.length === 0) return report;
+    const { dictionary } = await store.model();
+    for (const entry of entries) this.#quarantined.set(recordName(entry), describe(dictionary, entry));
     return report;
   }
 }
 
-const keptOf = (dictionary: Dictionary, entry: QuarantineEntry): Kept => {
+const describe = (dictionary: Dictionary, entry: QuarantineEntry): QuarantinedRecord => {
   const { resource, key } = entry;
-  return { resource, key, subject: subjectOf(dictionary, entry), wanted: reasonWanted(entry) };
+  return { resource, key, subject: subjectOf(dictionary, entry), pending: pendingReason(entry) };
 };
 
-/** What was refused when it was to be stored, with the names of its parent. */
-function rejectedOf({ records = [] }: BookChange, { rejected }: WriteReport): readonly QuarantineEntry[] {
+/** What the store refused, with the names of its parent. */
+function rejectedOf({ records = [] }: CopyChange, { rejected }: WriteReport): readonly QuarantineEntry[] {
   if (rejected.length === 0) return [];
-  const entries = new Map(rejected.map((each) => [nameOf(each), { ...each, payload: 'null' }]));
+  const entries = new Map(rejected.map((each) => [recordName(each), { ...each, payload: 'null' }]));
   const note = ({ resource, key, values, children }: ParsedRecord): void => {
-    const entry = entries.get(nameOf({ resource: resource.name, key }));
+    const entry = entries.get(recordName({ resource: resource.name, key }));
     if (entry !== undefined) entry.payload = JSON.stringify(values);
     for (const nested of children.values()) nested.forEach(note);
   };
@@ -162,5 +165,46 @@ function rejectedOf({ records = [] }: BookChange, { rejected }: WriteReport): re
   return [...entries.values()];
 }
 
-const nameOf = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
-  `${resource} ${key}`;
+/**
+ * When something is due that was done before and is done again after a while: now, where nobody knows when it was done. A
+ * `last` that lies in the future is of a clock that has been set back since, and says nothing.
+ */
+export function dueAt(last: number | undefined, every: number, now: number): number {
+  return last === undefined || last > now ? now : last + every;
+}
+
+/** The sources of a replica, without what it keeps of tokens. */
+export async function replicaSources(store: Store): Promise<readonly string[]> {
+  return (await store.ledger.sources()).filter((name) => !name.includes(':'));
+}
+
+/** Beyond the number of any sweep. */
+const ANY_SWEEP = 2_147_483_647;
+
+/** Deletes the marks of sweeps before one, by default of all. */
+export async function forgetMarks(
+  { ledger }: Pick<Store, 'ledger'>,
+  source: string,
+  resource: string,
+  before = ANY_SWEEP,
+): Promise<void> {
+  while ((await ledger.forgetSeen(source, resource, before)) > 0);
+}
+
+/** Keys per read of a walk over what is stored. */
+const STORED_KEYS = 1000;
+
+/** The stored keys of a source in their order, in groups. */
+export async function* storedKeys(
+  { name, store }: { readonly name: string; readonly store: Store },
+  resource: string,
+  { after = '', size = STORED_KEYS }: { readonly after?: string; readonly size?: number } = {},
+): AsyncGenerator<readonly string[]> {
+  for (let from = after; ; ) {
+    const keys = await store.ledger.storedKeys(name, resource, from, size);
+    const last = keys.at(-1);
+    if (last === undefined) return;
+    yield keys;
+    from = last;
+  }
+}

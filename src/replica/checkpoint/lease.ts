@@ -1,68 +1,110 @@
+/**
+ * The lease of a source: one process at a time writes its copy. It is taken, renewed while nothing is committed, and given
+ * back. It knows nothing of what is copied.
+ */
 import { platError } from '../../errors/index.ts';
 import type { Clock } from '../../store/clock.ts';
-import type { Lease } from '../../store/ledger.ts';
+import { type Lease, LeaseLost } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { type Processes, realProcesses, shownName } from './processes.ts';
 
 /** A dead process loses its source after this long; a living one renews its lease much sooner. Milliseconds. */
 export const LEASE = 60_000;
-/** How far the clocks of hosts that share a store may be apart. */
+/** How far the clocks of hosts that share a store may differ. */
 const CLOCKS_DIFFER = 600_000;
 
-type Held = NonNullable<Awaited<ReturnType<Store['ledger']['leaseHolder']>>>;
+type LeaseHolder = NonNullable<Awaited<ReturnType<Store['ledger']['leaseHolder']>>>;
 
-/** One process's hold on a source: nobody else writes its copy until it ends. */
-export interface Hold {
+/** A source that one process has: nobody else writes its copy until it is released. */
+export interface Acquired {
   readonly name: string;
   readonly lease: () => Lease;
   readonly release: () => Promise<void>;
 }
 
-/** Who takes a hold: the same one takes again what it could not give back. */
-export interface Holder {
+/** Who acquires a source: the same one acquires again what it could not release. */
+export interface Acquirer {
   readonly name: string;
   readonly clock: Clock;
   readonly processes: Processes;
   readonly signal?: AbortSignal | undefined;
 }
 
-export const newHolder = (
+export const newAcquirer = (
   clock: Clock,
   processes: Processes = realProcesses(),
   signal?: AbortSignal,
-): Holder => ({ name: processes.name(), clock, processes, signal });
+): Acquirer => ({ name: processes.name(), clock, processes, signal });
 
 /**
- * Takes a source. A process of this host that is dead loses it at once, any other when its lease ends.
+ * Acquires a source. A process of this host that is dead loses it at once, any other when its lease ends.
  * @throws PlatError `failed` when another process is at work on this source
  */
-export async function holdSource(
-  store: Store,
+export async function acquireSource(
+  { ledger }: Pick<Store, 'ledger'>,
   name: string,
-  { name: holder, clock, processes, signal }: Holder,
-): Promise<Hold> {
+  { name: holder, clock, processes, signal }: Acquirer,
+): Promise<Acquired> {
   const lease = (): Lease => ({ holder, now: clock.now(), until: clock.now() + LEASE });
-  const take = (): Promise<boolean> => store.ledger.lease(name, lease());
-  /** Whether a lease that ends later than any does was written by a clock that was wrong, and is renewed by nobody. */
-  const isForsaken = async ({ holder: other, expires }: Held): Promise<boolean> => {
+  const take = (): Promise<boolean> => ledger.lease(name, lease());
+  /** A lease that ends later than any can was written by a clock that was wrong; if nobody renews it, it is void. */
+  const isForsaken = async ({ holder: other, expires }: LeaseHolder): Promise<boolean> => {
     if (expires - clock.now() <= LEASE + CLOCKS_DIFFER) return false;
     await clock.sleep(LEASE, signal);
-    const now = await store.ledger.leaseHolder(name);
+    const now = await ledger.leaseHolder(name);
     return signal?.aborted !== true && now?.holder === other && now.expires === expires;
   };
   const takeOver = async (): Promise<boolean> => {
-    const other = await store.ledger.leaseHolder(name);
+    const other = await ledger.leaseHolder(name);
     if (other === undefined) return take();
     if (!processes.isDead(other.holder) && !(await isForsaken(other))) return false;
-    await store.ledger.releaseLease(name, other.holder);
+    await ledger.releaseLease(name, other.holder);
     return take();
   };
   if (!(await take()) && !(await takeOver())) {
-    const other = await store.ledger.leaseHolder(name);
+    const other = await ledger.leaseHolder(name);
     const seconds = Math.ceil(((other?.expires ?? 0) - clock.now()) / 1000);
     throw platError('failed', {
       reason: `${shownName(other?.holder ?? 'Another process')} is replicating ${name} into this store; its lease ends in ${seconds} s unless it goes on.`,
     });
   }
-  return { name, lease, release: () => store.ledger.releaseLease(name, holder) };
+  return { name, lease, release: () => ledger.releaseLease(name, holder) };
+}
+
+/**
+ * Runs work for as long as this process has the source, and releases it afterwards.
+ * @throws LeaseLost as soon as another process has acquired it
+ */
+export async function whileAcquired<T extends string>(
+  { ledger }: Pick<Store, 'ledger'>,
+  { name, lease, release }: Acquired,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const lost = new AbortController();
+  const ended = new AbortController();
+  const renew = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(LEASE / 3, ended.signal);
+      if (ended.signal.aborted) return;
+      try {
+        await ledger.commit(name, { lease: lease() });
+      } catch (error) {
+        // If the store is unreachable, whoever needs it next reports it.
+        if (error instanceof LeaseLost) return lost.abort(error);
+      }
+    }
+  };
+  void renew();
+  try {
+    const result = await work(AbortSignal.any([signal, lost.signal]));
+    if (lost.signal.aborted && result === 'stopped') throw lost.signal.reason;
+    return result;
+  } catch (error) {
+    throw lost.signal.aborted ? lost.signal.reason : error;
+  } finally {
+    ended.abort();
+    // In a store that is unreachable the lease ends by itself.
+    if (!lost.signal.aborted) await release().catch(() => undefined);
+  }
 }

@@ -1,40 +1,43 @@
+/**
+ * What a store keeps of a source, by name: the type of each note, and its check. A note of another shape, which a person or
+ * a disk has written, is reported by name, and not by whatever trips over it. Members that a later version adds are no
+ * fault. It knows nothing of when notes change.
+ */
 import { platError } from '../../errors/index.ts';
 import { UnreadableNote } from '../../records/stored-json.ts';
-import { isKnownState, isState } from '../copy/state-checks.ts';
+import { isObject } from '../../shared/json.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
 import type { Capabilities } from '../source/source.ts';
-import type { Troubles } from './troubles.ts';
 
-/** What is kept of a source, by name. Moments are milliseconds since 1970 on the consumer's clock. */
-export interface StateShapes {
+/** Moments are milliseconds since 1970 on the consumer's clock. */
+export interface Notes {
   readonly [load: `load ${string}`]: LoadState;
   readonly [sweep: `sweep ${string}`]: SweepState;
   /** The newest records of a resource as the source showed them, the newest first. */
   readonly [witnesses: `witnesses ${string}`]: readonly Witness[];
-  /** When each step was last done whole. */
   readonly schedule: Schedule;
   /** Which source this is: interface, host and path. */
   readonly identity: string;
   readonly capabilities: Capabilities;
-  /** What the source showed, its fields and which records, and its metadata in every word. */
+  /** Digests of what the source showed: its fields and which records, and its metadata in every character. */
   readonly fingerprint: string;
   readonly revision: string;
   /** Of a plat: another one where it went back in time. */
   readonly epoch: string;
-  /** When the records of a source that tells no epoch were last seen to have gone back in time. */
+  /** When the records of a source without epochs were last seen to have gone back in time. */
   readonly wentBack: number;
   readonly masks: Masks;
-  /** `files` once the files of all listings are wanted. */
+  /** `files` once the files of all listings are pending. */
   readonly media: 'records' | 'files';
-  /** Collections that are read again because somebody wrote into the copy: until then no stored hash is believed. */
+  /** Collections that are read again because somebody wrote into the copy: until then no stored hash counts. */
   readonly doubted: readonly string[];
   /** Fields that the source has and the replica leaves out, `Resource.Field`. */
   readonly ignored: readonly string[];
-  /** What a watch cannot do at present. */
   readonly troubles: Troubles;
 }
 
+/** When each step was last done whole. */
 export interface Schedule {
   readonly update?: number;
   readonly purge?: number;
@@ -56,34 +59,157 @@ export interface Masks {
   readonly open: readonly string[];
 }
 
-/** The fingerprint of a copy whose source lies at another address now. */
+/** Failures in a row of each step of a watch; `watch` is for those before any step. */
+export type Troubles = Readonly<Record<string, Trouble>>;
+
+export interface Trouble {
+  readonly since: number;
+  readonly last: number;
+  readonly attempts: number;
+  readonly reason: string;
+  /** Whether it is not expected to pass by itself: a refused key, a redirect, an address that is not there. */
+  readonly lasting: boolean;
+}
+
+/** The fingerprint of a copy whose source now has another address. */
 export const ANOTHER_SOURCE = 'another source';
-/** The fingerprint of a source that tells of no fields. */
+/** The fingerprint of a source that says nothing of its fields. */
 export const UNTOLD = 'untold';
 
-const wordsOfUnreadable = (name: string, value: unknown): string => {
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === 'string';
+const number: Check = (value) => typeof value === 'number' && Number.isFinite(value);
+const flag: Check = (value) => typeof value === 'boolean';
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const mapOf =
+  (check: Check): Check =>
+  (value) =>
+    isObject(value) && Object.values(value).every(check);
+const among =
+  (...values: readonly string[]): Check =>
+  (value) =>
+    typeof value === 'string' && values.includes(value);
+
+const ownMember = (value: object, name: string): unknown => new Map(Object.entries(value)).get(name);
+
+const record =
+  (shape: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) && Object.entries(shape).every(([name, check]) => check(ownMember(value, name)));
+
+/** One of several shapes, told apart by `kind`. */
+const kinds =
+  (shapes: Readonly<Record<string, Check>>): Check =>
+  (value) => {
+    const kind = isObject(value) ? ownMember(value, 'kind') : undefined;
+    return typeof kind === 'string' && Object.hasOwn(shapes, kind) && shapes[kind]?.(value) === true;
+  };
+
+const position = kinds({
+  link: record({ url: text }),
+  skip: record({ skip: number }),
+  token: record({ token: text }),
+});
+const moment = optional(number);
+const sweepOutcome = record({ begun: text, keys: number, deleted: number, unsure: flag });
+
+/** By the whole name of a note, or by its first word where a resource follows. */
+const CHECKS = {
+  load: kinds({
+    new: record({}),
+    initial: record({
+      since: text,
+      position: optional(position),
+      rows: number,
+      total: optional(number),
+      round: number,
+      previous: optional(record({ rows: number, end: text })),
+    }),
+    filling: record({ since: text }),
+    current: record({ cursor: text, lastUpper: optional(text) }),
+    updating: record({ cursor: text, upper: text, pass: number, position: optional(position), rows: number }),
+  }),
+  sweep: kinds({
+    idle: record({ sweep: number, last: optional(sweepOutcome) }),
+    walking: record({
+      sweep: number,
+      base: number,
+      begun: text,
+      position: optional(position),
+      keys: number,
+      digest: text,
+      round: number,
+    }),
+    deleting: record({ sweep: number, base: number, begun: text, keys: number, deleted: number }),
+    fetching: record({ sweep: number, begun: text, keys: number, deleted: number, unsure: flag }),
+    guarded: record({ sweep: number, begun: text, rows: number, of: number }),
+  }),
+  witnesses: listOf(record({ key: text, at: number })),
+  schedule: record({ update: moment, purge: moment, downloaded: moment, accounts: moment, media: moment }),
+  identity: text,
+  capabilities: record({
+    interface: among('reso', 'native'),
+    isPlat: flag,
+    children: among('expanded', 'per-listing', 'none'),
+    expansions: listOf(text),
+    windowField: text,
+    pagesByLink: flag,
+    counts: flag,
+    asksForMany: flag,
+    resources: listOf(text),
+    byKey: optional(among('path', 'filter', 'none')),
+    childrenAt: optional(among('key', 'segment')),
+    lacking: optional(listOf(text)),
+  }),
+  fingerprint: text,
+  revision: text,
+  epoch: text,
+  wentBack: number,
+  masks: record({ masked: listOf(text), open: listOf(text) }),
+  media: among('records', 'files'),
+  doubted: listOf(text),
+  ignored: listOf(text),
+  troubles: mapOf(record({ since: number, last: number, attempts: number, reason: text, lasting: flag })),
+} as const satisfies Readonly<Record<FirstWord<keyof Notes>, Check>>;
+
+type FirstWord<Name> = Name extends `${infer Word} ${string}` ? Word : Name;
+
+const BY_WORD: ReadonlyMap<string, Check> = new Map(Object.entries(CHECKS));
+
+/** The check of a note; undefined for one that this plat does not write, such as a newer one's. */
+const checkOf = (name: string): Check | undefined => BY_WORD.get(name.split(' ', 1)[0] ?? '');
+
+const unreadable = (name: string, value: unknown): string => {
   const what = value instanceof UnreadableNote ? 'no JSON' : 'not what plat writes there';
   return `what it keeps of a source as "${name}" is ${what} ("plat replicate --refresh" makes it anew)`;
 };
 
-/** The names of notes on a source that cannot be read, with why in words. */
-export const unreadableNotes = (state: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
+/** The names of notes that cannot be read, with why in words. */
+export const unreadableNotes = (notes: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
   new Map(
-    Object.entries(state).flatMap(([name, value]) =>
-      isKnownState(name) && !isState(name, value) ? [[name, wordsOfUnreadable(name, value)] as const] : [],
+    Object.entries(notes).flatMap(([name, value]) =>
+      checkOf(name)?.(value) === false ? [[name, unreadable(name, value)] as const] : [],
     ),
   );
 
 /**
- * A state in the shape of its name; undefined where none is kept.
- * @throws PlatError `storeDamaged` when what is kept has another shape
+ * A note in the shape of its name; undefined where there is none.
+ * @throws PlatError `storeDamaged` when it has another shape
  */
-export function readState<N extends keyof StateShapes>(
-  state: Readonly<Record<string, unknown>>,
+export function readNote<N extends keyof Notes>(
+  notes: Readonly<Record<string, unknown>>,
   name: N,
-): StateShapes[N] | undefined;
-export function readState(state: Readonly<Record<string, unknown>>, name: string): unknown {
-  const value = state[name];
-  if (value === undefined || isState(name, value)) return value;
-  throw platError('storeDamaged', { store: 'The store', reason: wordsOfUnreadable(name, value) });
+): Notes[N] | undefined;
+export function readNote(notes: Readonly<Record<string, unknown>>, name: string): unknown {
+  const value = notes[name];
+  if (value === undefined || checkOf(name)?.(value) === true) return value;
+  throw platError('storeDamaged', { store: 'The store', reason: unreadable(name, value) });
 }

@@ -1,13 +1,13 @@
 /**
- * Names processes so that another one of the same host can tell whether they are still alive: beside host and number, the
- * boot and the namespace that the number is of, and when the process began, since numbers are used again. What cannot be
- * told is alive: nobody is robbed.
+ * Names processes so that another one of the same host can tell whether they are alive: beside host and process ID, the
+ * boot and the namespace of the ID, and when the process began, since IDs are used again. A process of which nothing is
+ * known counts as alive, so that nobody loses a lease by mistake.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** What this process knows of itself and of others of its host. */
+/** What this process knows of itself and of other processes of its host. */
 export interface Processes {
   /** A name for one holder in this process, unlike any other. */
   name(): string;
@@ -19,19 +19,19 @@ export interface Processes {
 export interface Host {
   readonly name: string;
   readonly pid: number;
-  /** A small file, or what a link leads to. @throws where there is none */
+  /** The content of a small file. @throws where there is none */
   read(path: string): string;
   readLink(path: string): string;
-  /** Whether a process has this number; also one of another user. */
+  /** Whether a process has this ID; also one of another user. */
   exists(pid: number): boolean;
 }
 
-/** `host:pid:random`, and where they can be told `:boot and namespace:begin`. */
+/** `host:pid:random`, and where they are known `:boot and namespace:begin`. */
 const NAME = /^(?<shown>.*:(?<pid>\d+):[0-9a-f]{8})(?::(?<realm>[\w-]{12}):(?<begin>\d+))?$/;
 
-/** The field of the begin in `/proc/<pid>/stat`, counted from the state, which follows the program in parentheses. */
+/** The field with the start time in `/proc/<pid>/stat`, counted from the state, which follows the program in parentheses. */
 const BEGIN = 19;
-/** A process that has ended, but whose parent has not asked for it yet. */
+/** States of a process that has ended, but whose parent has not waited for it yet. */
 const ENDED: ReadonlySet<unknown> = new Set(['Z', 'X']);
 
 /** The part of a holder's name that is for people. */
@@ -57,13 +57,13 @@ export function processesOf(host: Host): Processes {
       return realm === undefined || begin === undefined ? shown : `${shown}:${realm}:${begin}`;
     },
     isDead(name) {
-      const told = NAME.exec(name)?.groups;
-      if (realm === undefined || told?.realm !== realm) return false;
-      const pid = Number(told.pid);
+      const parts = NAME.exec(name)?.groups;
+      if (realm === undefined || parts?.realm !== realm) return false;
+      const pid = Number(parts.pid);
       if (!host.exists(pid)) return true;
       const stat = statOf(pid);
       // A process of another user may be hidden.
-      return stat !== undefined && (ENDED.has(stat[0]) || stat[BEGIN] !== told.begin);
+      return stat !== undefined && (ENDED.has(stat[0]) || stat[BEGIN] !== parts.begin);
     },
   };
 }
@@ -76,7 +76,7 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** The host that this process runs on. Only Linux tells of boots and namespaces. */
+/** The host that this process runs on. Only Linux has boots and namespaces to read. */
 export const realProcesses = (): Processes =>
   processesOf({
     name: hostname(),

@@ -1,23 +1,10 @@
 /**
- * What a watch cannot do at present, kept in the store so that `plat status` and probes of other processes tell it. It
+ * What a watch cannot do at present, kept in the store so that `plat status` and probes of other processes report it. It
  * knows nothing of how a watch goes on.
  */
 import type { Store } from '../../store/store.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { readState } from './notes.ts';
-
-/** Failures in a row of one step of a watch, or of the watch as a whole. Moments are milliseconds since 1970. */
-export interface Trouble {
-  readonly since: number;
-  readonly last: number;
-  readonly attempts: number;
-  readonly reason: string;
-  /** Whether waiting alone is not expected to mend it: a refused key, a redirect, an address that is not there. */
-  readonly lasting: boolean;
-}
-
-/** By step; `watch` where no step was come to. */
-export type Troubles = Readonly<Record<string, Trouble>>;
+import { readNote, type Troubles } from './notes.ts';
 
 /** Characters of a reason that are kept. */
 const KEPT = 500;
@@ -35,7 +22,7 @@ export function noteTrouble(
 ): Promise<void> {
   const reason = (error instanceof Error ? error.message : String(error)).slice(0, KEPT);
   return store.ledger.exchange(source, 'troubles', (current): Troubles => {
-    const troubles = readState({ troubles: current }, 'troubles') ?? {};
+    const troubles = readNote({ troubles: current }, 'troubles') ?? {};
     const { since = now, attempts = 0 } = troubles[step] ?? {};
     const lasting = !passesByItself(error);
     return { ...troubles, [step]: { since, last: now, attempts: attempts + 1, reason, lasting } };
@@ -46,7 +33,7 @@ export function noteTrouble(
 export function clearTrouble(store: Store, source: string, step?: string): Promise<void> {
   return store.ledger.exchange(source, 'troubles', (current): Troubles => {
     if (step === undefined) return {};
-    const { [step]: _, ...others } = readState({ troubles: current }, 'troubles') ?? {};
+    const { [step]: _, ...others } = readNote({ troubles: current }, 'troubles') ?? {};
     return others;
   });
 }

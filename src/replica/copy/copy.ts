@@ -1,5 +1,6 @@
+/** What the steps need to bring a source and its copy together. */
 import type { Store } from '../../store/store.ts';
-import type { Book } from '../checkpoint/checkpoint.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import type { Egress } from '../http/egress-policy.ts';
@@ -11,9 +12,9 @@ import type { PageSize } from './page-size.ts';
 export type DriftPolicy =
   /** They become custom fields of the replica. */
   | 'evolve'
-  /** A record that has one goes to the quarantine. */
+  /** A record that has one is quarantined. */
   | 'freeze'
-  /** They are left out, and told of. */
+  /** They are left out and reported. */
   | 'discard';
 
 /** How a copy is made; the same for all of its steps. */
@@ -27,21 +28,20 @@ export interface CopySettings {
   readonly force: boolean;
 }
 
-/** One source, its copy, and what the steps need to bring them together. */
 export interface Copy {
   /** Name of the source in the store. */
   readonly name: string;
   readonly feed: Source;
   readonly store: Store;
-  readonly book: Book;
+  readonly checkpoint: Checkpoint;
   readonly environment: Environment;
   readonly settings: CopySettings;
-  readonly tell: Listener;
+  readonly report: Listener;
   readonly signal: AbortSignal;
   /** Where the files of media are kept; absent: records only. */
   readonly files?: MediaFolder;
-  /** Where these files may lie; absent: on the public internet. */
+  /** Where these files may be; absent: on the public internet. */
   readonly filesEgress?: Egress;
-  /** Each collection's, since they differ in what a page of them weighs. */
+  /** Each collection's, since the weight of their pages differs. */
   readonly sizeOf: (collection: string) => PageSize;
 }

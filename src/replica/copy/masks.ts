@@ -1,9 +1,12 @@
+/** Which fields a source masks: a change shows that the key may see something else than when the copy was made. */
 import type { Masks } from '../checkpoint/notes.ts';
 import type { SourcePage } from '../source/source.ts';
 
+export const NO_MASKS: Masks = { masked: [], open: [] };
+
 /**
  * Whether a page shows that the key may see other fields than before: one that was always masked is open now, or the
- * other way round. A field that is masked in some records and open in others tells nothing.
+ * other way round. A field that is masked in some records and open in others says nothing.
  */
 export function contradicts({ masked, open }: Masks, page: Pick<SourcePage, 'masked' | 'open'>): boolean {
   const wasMasked = new Set(masked);
@@ -21,5 +24,3 @@ export function withPage(masks: Masks, page: Pick<SourcePage, 'masked' | 'open'>
   if (masked.size === masks.masked.length && open.size === masks.open.length) return masks;
   return { masked: [...masked].toSorted(), open: [...open].toSorted() };
 }
-
-export const NO_MASKS: Masks = { masked: [], open: [] };

@@ -1,22 +1,23 @@
+/** How many records a page has. It knows nothing of what is in them. */
 import type { Listener } from '../events.ts';
 
 const FLOOR = 10;
-/** A page that is too large whatever its records are may have to be smaller still. */
+/** The floor of pages that are too large for the consumer itself. */
 const LEAST = 2;
-/** Records of the first page: what they weigh is not known yet. */
+/** Records of the first page: how large they are is not known yet. */
 const FIRST = 50;
 /** Characters of an answer above which pages are made smaller, so that what waits in memory stays small. */
 const HEAVY = 1_000_000;
-/** Pages in a row that have to go well before the size grows again. */
+/** Pages in a row that have to succeed before the size grows again. */
 const GOOD_PAGES = 10;
 
 /**
  * How many records are asked for at once: as many as are allowed and as are no burden, halved when that was too much
- * for the source, grown back slowly.
+ * for the source, and growing back slowly.
  */
 export class PageSize {
   #allowed: number;
-  readonly #tell: Listener;
+  readonly #report: Listener;
   #largest: number;
   #size: number;
   #good = 0;
@@ -26,11 +27,11 @@ export class PageSize {
   /** The size at which a page was rejected, while smaller ones are tried. */
   #rejected: number | undefined;
 
-  constructor(allowed: number, tell: Listener) {
+  constructor(allowed: number, report: Listener) {
     this.#allowed = allowed;
     this.#largest = allowed;
     this.#size = Math.min(allowed, FIRST);
-    this.#tell = tell;
+    this.#report = report;
   }
 
   get now(): number {
@@ -60,17 +61,17 @@ export class PageSize {
     return true;
   }
 
-  /** The page was not rejected for its size: the size is what it was. */
+  /** The page was not rejected for its size: the size is the one before. */
   restore(): void {
     this.#size = this.#rejected ?? this.#size;
     this.#rejected = undefined;
   }
 
-  /** A page came well. @param weight characters of the answer @param rows records in it */
+  /** A page succeeded. @param weight characters of the answer @param rows records in it */
   praise(weight: number, rows: number): void {
     this.#proven = Math.max(this.#proven, this.#size);
     if (this.#rejected !== undefined) {
-      // So much the source takes, and it is not asked for more again.
+      // This is what the source takes: it is not asked for more again.
       this.#allowed = this.#size;
       this.#proven = this.#size;
       this.#largest = Math.min(this.#largest, this.#size);
@@ -86,7 +87,7 @@ export class PageSize {
     else if (hasGrown && this.#size < this.#largest) this.#set(Math.min(this.#largest, this.#next()));
   }
 
-  /** The first page tells what the others may be; afterwards the size comes back by doubling. */
+  /** The first page shows how large the others may be; afterwards the size grows back by doubling. */
   #next(): number {
     return this.#good === 0 ? this.#largest : this.#size * 2;
   }
@@ -95,7 +96,7 @@ export class PageSize {
     const before = this.#size;
     this.#size = size;
     this.#good = 0;
-    // Every page has its own weight: small steps, and steps back up, are not worth telling.
-    if (size * 4 < before * 3) this.#tell({ kind: 'page-size', size });
+    // Every page has its own weight: small steps, and steps back up, are not reported.
+    if (size * 4 < before * 3) this.#report({ kind: 'page-size', size });
   }
 }

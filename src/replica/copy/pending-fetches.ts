@@ -1,34 +1,105 @@
+/**
+ * What the source is to be asked for in requests of its own: records that are not stored, sub-data that does not come with
+ * its listing, the files of media. It decides what is pending and why; it asks nobody.
+ */
+import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
+import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
+import { storedKeys } from '../checkpoint/checkpoint.ts';
 import { type Capabilities, givesCustomFields } from '../source/source.ts';
 import type { Copy } from './copy.ts';
+import { CHILDREN, entryName, nameOfPayload, type PendingFetch, RECORD } from './quarantine-entry.ts';
+import type { Intake } from './read-page.ts';
 
-/** The reason of records that are fetched whole; any other is the name of a collection, or `children` for all. */
-export const RECORD = 'record';
-export const CHILDREN = 'children';
+/** The reason for which listings are looked at: their media records may have other files than before. */
+export const FILES = 'files';
 
-/**
- * The name in the quarantine of what was asked for and could not be given: a record under its key, sub-data of a listing
- * under its own name, so that the listing may be stored meanwhile and nothing is forgotten.
- */
-export const entryOf = (key: string, why: string): string => (why === RECORD ? key : `${key}/${why}`);
-
-/** What the quarantine holds of the sub-data of listings. */
-export function subDataEntries(
-  { book, feed }: Pick<Copy, 'book' | 'feed'>,
-  resource: string,
-  keys: readonly string[],
-): string[] {
-  const whys = [CHILDREN, ...feed.capabilities.expansions];
-  return keys
-    .flatMap((key) => whys.map((why) => entryOf(key, why)))
-    .filter((entry) => book.isQuarantined(resource, entry));
-}
-
-/** Names under which the rest of a download is wanted; empty where everything comes with the listings. */
-export function wantedApart(capabilities: Capabilities, resource: string): readonly string[] {
+/** Why listings of a download are asked for again; nothing where everything comes with them. */
+export function fetchedApart(capabilities: Capabilities, resource: string): readonly string[] {
   const { interface: kind, children, expansions } = capabilities;
   if (resource !== 'Property' || children === 'none') return [];
   if (givesCustomFields(capabilities)) return [RECORD];
   // The native download sends nothing but _limit, _skiptoken and _select (reference: consumer, trap 11).
   if (kind === 'native') return [CHILDREN];
   return children === 'per-listing' ? expansions : [];
+}
+
+const OPEN_HOUSES = ['OpenHousesChangeTimestamp'];
+/** The timestamps that say when a collection of a listing moved (specification 4.4, rule 3). The others have none. */
+const TIMESTAMPS_OF: Readonly<Record<string, readonly string[]>> = {
+  Media: ['PhotosChangeTimestamp', 'VideosChangeTimestamp', 'DocumentsChangeTimestamp'],
+  OpenHouse: OPEN_HOUSES,
+  OpenHouses: OPEN_HOUSES,
+};
+
+/** The sub-data of listings that an update brought: only what moved, and what has no timestamp. */
+export async function movedChildren(
+  { feed, store }: Copy,
+  resource: string,
+  { records }: Intake,
+): Promise<PendingFetch[]> {
+  if (resource !== 'Property' || feed.capabilities.children !== 'per-listing') return [];
+  const listings = records.find((group) => group.resource === resource)?.records ?? [];
+  const before = await store.ledger.stamps(
+    resource,
+    listings.map(({ key }) => key),
+  );
+  return feed.capabilities.expansions.map((why) => {
+    const moved = listings.filter(({ key, values }) => {
+      const known = before.get(key);
+      const timestamps = TIMESTAMPS_OF[why]?.filter((name) => typeof values[name] === 'string');
+      // A source that gives no timestamps may have moved anything.
+      if (known === undefined || timestamps === undefined || timestamps.length === 0) return true;
+      return timestamps.some((name) => values[name] !== known[name]);
+    });
+    return { resource, keys: moved.map(({ key }) => key), why };
+  });
+}
+
+/** Listings that are stored or deleted, if files are kept: their media may have other files now. */
+export const pendingFiles = ({ files }: Pick<Copy, 'files'>, changed: readonly Keys[]): PendingFetch[] =>
+  files === undefined
+    ? []
+    : changed
+        .filter(({ resource }) => resource === 'Property')
+        .map(({ resource, keys }) => ({ resource, keys, why: FILES }));
+
+/** Makes everything that is stored of a resource pending. */
+export async function fetchAllStored(copy: Copy, resource: string, whys: readonly string[]): Promise<void> {
+  for await (const keys of storedKeys(copy, resource)) {
+    await copy.checkpoint.commit({ want: whys.map((why) => ({ resource, keys, why })) });
+  }
+}
+
+/** What can be asked for. A record whose key no record here can have is quarantined instead. */
+export async function storable(
+  { checkpoint, store }: Pick<Copy, 'checkpoint' | 'store'>,
+  wants: readonly PendingFetch[],
+): Promise<{ readonly want: readonly PendingFetch[]; readonly quarantine: readonly QuarantineEntry[] }> {
+  if (wants.every(({ keys }) => keys.every(isStorableKey))) return { want: wants, quarantine: [] };
+  const model = await store.model();
+  const quarantine = wants.flatMap(({ resource, keys, why }) => {
+    if (why !== RECORD) return []; // its record is there, or is quarantined itself
+    const { key: field } = model.resource(resource);
+    const reason = `${field} takes at most ${KEY_LIMIT} characters and no control characters`;
+    return keys
+      .filter((key) => !isStorableKey(key) && !checkpoint.isQuarantined(resource, nameOfPayload(key)))
+      .map((key) => {
+        const payload = JSON.stringify({ [field]: key });
+        return { resource, key: nameOfPayload(key), reason, payload };
+      });
+  });
+  const want = wants.map(({ keys, ...each }) => ({ ...each, keys: keys.filter(isStorableKey) }));
+  return { want, quarantine };
+}
+
+/** The names of all sub-data of listings that is in the quarantine. */
+export function subDataEntries(
+  { checkpoint, feed }: Pick<Copy, 'checkpoint' | 'feed'>,
+  resource: string,
+  keys: readonly string[],
+): string[] {
+  const whys = [CHILDREN, ...feed.capabilities.expansions];
+  return keys
+    .flatMap((key) => whys.map((why) => entryName(key, why)))
+    .filter((entry) => checkpoint.isQuarantined(resource, entry));
 }

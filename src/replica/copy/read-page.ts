@@ -1,19 +1,18 @@
-import { hash } from 'node:crypto';
+/**
+ * From the records of a page to the records of the dictionary: masks and incomplete collections go, fields that the
+ * dictionary lacks are declared, what cannot be stored is quarantined. It stores no record.
+ */
 import type { StoreModel } from '../../compile/model.ts';
-import { REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
+import { type Dictionary, findNavigation, REPLICA_TIMESTAMP, type Resource } from '../../dictionary/index.ts';
 import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
 import { parseRecord } from '../../records/parse-record.ts';
 import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
+import { isObject, type JsonObject } from '../../shared/json.ts';
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
-import type { SourceItem, SourcePage } from '../source/source.ts';
-import { clean } from './clean.ts';
+import { MASK, type SourceItem, type SourcePage } from '../source/source.ts';
 import type { Copy, CopySettings } from './copy.ts';
-import { inForms } from './forms.ts';
-import { entryOf, RECORD } from './pending-fetches.ts';
-import { agreed, declareFields, FURTHER, guessField, type UnknownField } from './schema-drift.ts';
-
-/** A key as the account of a copy names it: what it keeps of a key that no record can have stands under another name. */
-export const nameInAccount = (key: string): string => (isStorableKey(key) ? key : nameOfKey(key));
+import { nameOfPayload, pendingEntry, RECORD } from './quarantine-entry.ts';
+import { agreed, declareFields, FURTHER, fieldName, guessField, type UnknownField } from './schema-drift.ts';
 
 /** What a page comes to. */
 export interface Intake {
@@ -32,55 +31,45 @@ interface Draft {
   readonly quarantine: QuarantineEntry[];
   readonly partial: { readonly key: string; readonly collection: string }[];
   readonly unknown: Map<string, UnknownField>;
+  /** Fields of which values came in another form than the dictionary's. */
   readonly lenient: Map<string, LenientField>;
 }
 
 /** What of a copy a page is read with. */
-type Taker = Pick<Copy, 'store' | 'book' | 'settings' | 'tell'>;
+type Reader = Pick<Copy, 'store' | 'checkpoint' | 'settings' | 'report'>;
 
 /**
- * Reads the records of a page as the dictionary has them, after fields that it does not have were taken in. What
- * cannot be stored goes to the quarantine as it came, and the rest of the page is stored. Of two records with one key
- * the later counts.
+ * Reads the records of a page as the dictionary has them, after fields that it lacks were declared. What cannot be stored
+ * is quarantined as it came, and the rest of the page is stored. Of two records with one key the later counts.
  */
-export async function takeIn(copy: Taker, page: Pick<SourcePage, 'items' | 'broken'>): Promise<Intake> {
+export async function takeIn(copy: Reader, page: Pick<SourcePage, 'items' | 'broken'>): Promise<Intake> {
   const { intake, unknown, lenient } = await readPage(copy, page);
-  tellLenient(copy, lenient);
+  reportLenient(copy, lenient);
   if (copy.settings.drift === 'freeze' || unknown.length === 0) return intake;
   const hasGrown = await meetUnknown(copy, unknown);
   return hasGrown ? (await readPage(copy, page)).intake : intake;
 }
 
-interface PageRead {
-  readonly intake: Intake;
-  readonly unknown: readonly UnknownField[];
-  /** Fields of which values came in another form than the dictionary's, each kind once. */
-  readonly lenient: readonly LenientField[];
-}
+/** What was reported of each copy while it runs. */
+const reported = new WeakMap<object, Set<string>>();
 
-/** What each copy was told of, while it runs. */
-const toldOf = new WeakMap<object, Set<string>>();
-
-/** Tells once of each field whose values are read though they are in another form. */
-function tellLenient({ book, tell }: Taker, lenient: readonly LenientField[]): void {
+/** Reports once of each field that its values are read although they are in another form. */
+function reportLenient({ checkpoint, report }: Reader, lenient: readonly LenientField[]): void {
   if (lenient.length === 0) return;
-  const told = toldOf.get(book) ?? new Set();
-  toldOf.set(book, told);
+  const known = reported.get(checkpoint) ?? new Set();
+  reported.set(checkpoint, known);
   for (const field of lenient) {
-    const { resource, name } = field;
-    if (told.has(idOf(field))) continue;
-    told.add(idOf(field));
-    tell({ kind: 'field', resource, name, taken: 'read' });
+    if (known.has(fieldName(field))) continue;
+    known.add(fieldName(field));
+    report({ kind: 'field', resource: field.resource, name: field.name, taken: 'read' });
   }
 }
-
-const idOf = ({ resource, name }: LenientField): string => `${resource}.${name}`;
 
 /** The records of a page, and the fields in them that the dictionary does not have. */
 export async function readPage(
   { store, settings }: Pick<Copy, 'store' | 'settings'>,
   { items, broken }: Pick<SourcePage, 'items' | 'broken'>,
-): Promise<PageRead> {
+) {
   const model = await store.model();
   const draft: Draft = {
     records: new Map(),
@@ -94,11 +83,11 @@ export async function readPage(
   for (const { resource, key, payload, reason } of broken) {
     draft.quarantine.push(
       key === undefined
-        ? { resource, key: nameless(payload), reason, payload }
-        : { resource, key: entryOf(key, RECORD), reason, payload: JSON.stringify({ wanted: RECORD, key }) },
+        ? { resource, key: nameOfPayload(payload), reason, payload }
+        : pendingEntry(resource, key, RECORD, reason),
     );
   }
-  const intake = {
+  const intake: Intake = {
     records: [...draft.records].map(([resource, records]) => ({ resource, records: [...records.values()] })),
     remove: [...draft.remove]
       .filter(([, keys]) => keys.size > 0)
@@ -109,25 +98,15 @@ export async function readPage(
   return { intake, unknown: [...draft.unknown.values()], lenient: [...draft.lenient.values()] };
 }
 
-/** A name for what has no key. */
-const nameless = (payload: string): string => `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
-
-/** The name in the quarantine of what has a key that no stored record can have, whether its record came or the key alone. */
-export const nameOfKey = (key: string): string => nameless(key);
-
 function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item: SourceItem): void {
   const resource = model.resource(item.resource);
   const put = (name: string, key: string | undefined, reasons: readonly string[], origin: unknown): void => {
     const payload = jsonOf(origin);
-    draft.quarantine.push({
-      resource: name,
-      key: key ?? nameless(payload),
-      reason: reasons.join('; '),
-      payload,
-    });
+    const reason = reasons.join('; ');
+    draft.quarantine.push({ resource: name, key: key ?? nameOfPayload(payload), reason, payload });
   };
+  const { [resource.key]: given } = item.json;
   if (isTooDeep(item.json)) {
-    const { [resource.key]: given } = item.json;
     const key = typeof given === 'string' && isStorableKey(given) ? given : undefined;
     put(resource.name, key, [`The record ${TOO_DEEP}`], item.json);
     return;
@@ -135,8 +114,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   const { json, partial } = clean(item.json);
   const result = parseRecord(resource, inForms(resource, json, model.dictionary), model);
   if (!result.ok) {
-    const given = item.json[resource.key];
-    const name = typeof given === 'string' && !isStorableKey(given) ? nameOfKey(given) : undefined;
+    const name = typeof given === 'string' && !isStorableKey(given) ? nameOfPayload(given) : undefined;
     put(resource.name, result.invalid.key ?? name, result.invalid.reasons, item.json);
     return;
   }
@@ -151,14 +129,13 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
     ({ name, why, value }) => why === 'unknown' && value !== null && name !== REPLICA_TIMESTAMP,
   );
   if (drift === 'freeze' && unknown.length > 0) {
-    const names = unknown.map((field) => `${field.resource}.${field.name}`);
-    put(resource.name, record.key, [`The dictionary has no ${[...new Set(names)].join(', ')}`], item.json);
+    const names = new Set(unknown.map(fieldName));
+    put(resource.name, record.key, [`The dictionary has no ${[...names].join(', ')}`], item.json);
     return;
   }
-  for (const field of record.lenient) draft.lenient.set(idOf(field), field);
+  for (const field of record.lenient) draft.lenient.set(fieldName(field), field);
   for (const field of unknown) {
-    const name = `${field.resource}.${field.name}`;
-    draft.unknown.set(name, agreed(draft.unknown.get(name), field));
+    draft.unknown.set(fieldName(field), agreed(draft.unknown.get(fieldName(field)), field));
   }
   for (const member of record.refused) put(member.resource, member.key, member.reasons, member.origin);
   for (const collection of partial) draft.partial.push({ key: record.key, collection });
@@ -170,20 +147,94 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
 }
 
 /** @returns whether the dictionary has grown */
-async function meetUnknown(copy: Taker, unknown: readonly UnknownField[]): Promise<boolean> {
-  const { book, store, settings, tell } = copy;
-  const ignored = new Set(book.get('ignored') ?? []);
+async function meetUnknown(copy: Reader, unknown: readonly UnknownField[]): Promise<boolean> {
+  const { checkpoint, store, settings, report } = copy;
+  const ignored = new Set(checkpoint.get('ignored') ?? []);
   const fresh = unknown.filter(
-    ({ resource, name }) => !ignored.has(`${resource}.${name}`) && !ignored.has(`${resource}.${FURTHER}`),
+    (field) => !ignored.has(fieldName(field)) && !ignored.has(fieldName({ ...field, name: FURTHER })),
   );
   if (fresh.length === 0) return false;
   const refused =
-    settings.drift === 'evolve' ? await declareFields(store, fresh.map(guessField), tell) : fresh;
+    settings.drift === 'evolve' ? await declareFields(store, fresh.map(guessField), report) : fresh;
   if (refused.length === 0) return true;
-  for (const { resource, name } of refused) {
-    ignored.add(`${resource}.${name}`);
-    tell({ kind: 'field', resource, name, taken: 'ignored' });
+  for (const field of refused) {
+    ignored.add(fieldName(field));
+    report({ kind: 'field', resource: field.resource, name: field.name, taken: 'ignored' });
   }
-  await book.commit({ state: { ignored: [...ignored].toSorted() } });
+  await checkpoint.commit({ state: { ignored: [...ignored].toSorted() } });
   return refused.length < fresh.length;
 }
+
+const NEXT_LINK = /^(.+)@(?:odata\.)?nextLink$/;
+
+/**
+ * A record without masks, and without collections that are not whole: they would delete what is missing in them. A record
+ * that has neither is returned as it is.
+ */
+function clean(given: JsonObject): { readonly json: JsonObject; readonly partial: readonly string[] } {
+  let copy: Record<string, unknown> | undefined;
+  const partial: string[] = [];
+  for (const name in given) {
+    const value = given[name];
+    const cleaned = Array.isArray(value) ? cleanList(value) : value;
+    if (cleaned !== value) {
+      copy ??= { ...given };
+      copy[name] = cleaned;
+    } else if (value === MASK) {
+      copy ??= { ...given };
+      delete copy[name];
+    }
+    const collection = name.includes('@') ? NEXT_LINK.exec(name)?.[1] : undefined;
+    if (collection !== undefined) partial.push(collection);
+  }
+  if (partial.length > 0) {
+    copy ??= { ...given };
+    for (const name of partial) delete copy[name];
+  }
+  return { json: copy ?? given, partial };
+}
+
+function cleanList(list: readonly unknown[]): readonly unknown[] {
+  const cleaned = mapped(list, (member) => (isObject(member) ? clean(member).json : member));
+  return cleaned.includes(MASK) ? cleaned.filter((member) => member !== MASK) : cleaned;
+}
+
+/** The list with every member changed; the same list where none is. */
+function mapped(list: readonly unknown[], change: (member: unknown) => unknown): readonly unknown[] {
+  const changed = list.map(change);
+  return changed.some((member, index) => member !== list[index]) ? changed : list;
+}
+
+/**
+ * A record with anything that is not a text as JSON in custom text fields, whose type may be a guess. The same object where
+ * nothing has to change. Other forms of values are read where every record is (records/lenient.ts).
+ */
+function inForms(resource: Resource, json: JsonObject, dictionary: Dictionary): JsonObject {
+  let changed: Record<string, unknown> | undefined;
+  for (const name of Object.keys(json)) {
+    const value = json[name];
+    const form = formOf(resource, name, value, dictionary);
+    if (form === value) continue;
+    changed ??= { ...json };
+    changed[name] = form;
+  }
+  return changed ?? json;
+}
+
+function formOf(resource: Resource, name: string, value: unknown, dictionary: Dictionary): unknown {
+  if (value === null || value === undefined) return value;
+  const field = resource.fields.get(resource.fieldAliases.get(name) ?? name);
+  if (field !== undefined) {
+    const isText = field.collection || typeof value === 'string';
+    if (isText || field.custom === undefined || field.type.kind !== 'string') return value;
+    return JSON.stringify(value);
+  }
+  const target = Array.isArray(value) ? findNavigation(resource, name)?.target : undefined;
+  const members = dictionary.resources.get(target ?? '');
+  if (members === undefined || !Array.isArray(value)) return value;
+  return mapped(value, (member) => (isObject(member) ? inForms(members, member, dictionary) : member));
+}
+
+/** A record of a given text form, read as one of a page is, for a further attempt to store it. */
+export const readAgain = (resource: Resource, json: unknown, model: StoreModel) =>
+  parseRecord(resource, isObject(json) ? inForms(resource, clean(json).json, model.dictionary) : json, model);

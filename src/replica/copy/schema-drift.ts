@@ -1,3 +1,4 @@
+/** Fields that a source has and the dictionary lacks: they are declared, as far as there is room and their names allow. */
 import type { StoreModel } from '../../compile/model.ts';
 import { type CustomFieldDeclaration, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
@@ -14,14 +15,17 @@ export const MOST_FIELDS = 1500;
 /** The name under which all further fields of a resource are left out when there is no room for them. */
 export const FURTHER = '*';
 
-/** A field that stands in a record and not in the dictionary. */
+/** A field that a record has and the dictionary lacks. */
 export interface UnknownField {
   readonly resource: string;
   readonly name: string;
   readonly value: unknown;
 }
 
-/** A declaration for an unknown field, as far as one value of it tells. */
+export const fieldName = ({ resource, name }: { readonly resource: string; readonly name: string }): string =>
+  `${resource}.${name}`;
+
+/** A declaration for an unknown field, by one value of it. */
 export function guessField({ resource, name, value }: UnknownField): ForeignField {
   return { resource, name, type: guessType(value), group: GROUP, label: name };
 }
@@ -47,48 +51,29 @@ function guessType(value: unknown): string {
 /**
  * Makes the source's own fields custom fields of the replica. A field that the replica knows keeps its type; its group
  * and label follow the source, where the LocalName is the current name (specification 2.4, rule 2).
- * @returns those that cannot be declared: a name that is none, a type that stored values contradict; under the name `*`
- *   all that a table has no room for
+ * @returns those that cannot be declared: a name that is not an API name, a type that stored values contradict; under the
+ *   name `*` all that a table has no room for
  */
 export async function declareFields(
   store: Store,
   fields: readonly ForeignField[],
-  tell: Listener,
+  report: Listener,
 ): Promise<ForeignField[]> {
-  const refused: ForeignField[] = [];
-  const named = fields.filter((field) => {
-    const isName = API_NAME.test(field.name) && field.name !== REPLICA_TIMESTAMP;
-    if (!isName && field.name !== REPLICA_TIMESTAMP) refused.push(field);
-    return isName;
-  });
-  const { wanted, further } = fitting(await store.model(), named);
-  refused.push(...further);
-  if (wanted.length === 0) return refused;
-  try {
-    await declareAll(store, wanted, tell);
-  } catch (error) {
-    if (!(error instanceof PlatError && error.code === 'usage')) throw error;
-    // One of them is at fault: the others are declared all the same.
-    for (const field of wanted) {
-      try {
-        await declareAll(store, [field], tell);
-      } catch (fault) {
-        if (!(fault instanceof PlatError && fault.code === 'usage')) throw fault;
-        refused.push(field);
-      }
-    }
-  }
+  const own = fields.filter(({ name }) => name !== REPLICA_TIMESTAMP);
+  const named = own.filter(({ name }) => API_NAME.test(name));
+  const { fitting, further } = divided(await store.model(), named);
+  const refused = [...own.filter(({ name }) => !API_NAME.test(name)), ...further];
+  if (fitting.length === 0 || (await declare(store, fitting, report))) return refused;
+  // One of them is at fault: the others are declared all the same.
+  for (const field of fitting) if (!(await declare(store, [field], report))) refused.push(field);
   return refused;
 }
 
-/** Fields that there is room for beside those that every record may have, and one name for the others of a resource. */
-function fitting(
-  model: StoreModel,
-  fields: readonly ForeignField[],
-): { readonly wanted: readonly ForeignField[]; readonly further: readonly ForeignField[] } {
+/** The fields that there is room for, and one name for the others of a resource. */
+function divided(model: StoreModel, fields: readonly ForeignField[]) {
   const counts = new Map<string, number>();
   const further = new Map<string, ForeignField>();
-  const wanted = fields.filter((field) => {
+  const fitting = fields.filter((field) => {
     const known = model.resource(field.resource).fields;
     const count = counts.get(field.resource) ?? known.size;
     const isKnown = known.has(field.name);
@@ -97,28 +82,33 @@ function fitting(
     else further.set(field.resource, { ...field, name: FURTHER });
     return fits;
   });
-  return { wanted, further: [...further.values()] };
+  return { fitting, further: [...further.values()] };
 }
 
-async function declareAll(store: Store, fields: readonly ForeignField[], tell: Listener): Promise<void> {
+/** @returns false when one of the fields cannot be declared; then none is */
+async function declare(store: Store, fields: readonly ForeignField[], report: Listener): Promise<boolean> {
   const fresh: ForeignField[] = [];
-  await store.configure((settings) => {
-    fresh.length = 0;
-    const known = new Map((settings.declarations.customFields ?? []).map((each) => [nameOf(each), each]));
-    for (const field of fields) {
-      const before = known.get(nameOf(field));
-      if (before === undefined) fresh.push(field);
-      known.set(nameOf(field), before === undefined ? field : renamed(before, field));
-    }
-    return { ...settings, declarations: { ...settings.declarations, customFields: [...known.values()] } };
-  });
-  for (const { resource, name } of fresh) tell({ kind: 'field', resource, name, taken: 'declared' });
+  try {
+    await store.configure((settings) => {
+      fresh.length = 0;
+      const { declarations } = settings;
+      const known = new Map((declarations.customFields ?? []).map((each) => [fieldName(each), each]));
+      for (const field of fields) {
+        const before = known.get(fieldName(field));
+        if (before === undefined) fresh.push(field);
+        known.set(fieldName(field), before === undefined ? field : renamed(before, field));
+      }
+      return { ...settings, declarations: { ...declarations, customFields: [...known.values()] } };
+    });
+  } catch (error) {
+    if (error instanceof PlatError && error.code === 'usage') return false;
+    throw error;
+  }
+  for (const { resource, name } of fresh) report({ kind: 'field', resource, name, taken: 'declared' });
+  return true;
 }
 
-const nameOf = ({ resource, name }: { readonly resource: string; readonly name: string }): string =>
-  `${resource}.${name}`;
-
-/** A guess tells nothing of the name. */
+/** A guess says nothing of the name. */
 function renamed(before: CustomFieldDeclaration, { group, label }: ForeignField): CustomFieldDeclaration {
   return group === GROUP ? before : { ...before, group, label };
 }

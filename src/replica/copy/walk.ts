@@ -1,3 +1,4 @@
+/** The pages of a walk: the next one is under way while one is used, and no larger than the source can give. */
 import { asksTooMuch, isOfRequest, mayAskTooMuch, type RequestFailure } from '../http/failure.ts';
 import { LoopGuard } from '../source/loop-guard.ts';
 import type { PageRequest, SourceKey, WalkPosition } from '../source/source.ts';
@@ -19,35 +20,36 @@ export class LostPosition extends Error {
 }
 
 /**
- * The pages of a walk from a position on. The next page is on its way while one is used, and no further: what waits in
- * memory is bounded.
+ * The pages of a walk from a position on. One page is asked for ahead, and no more: what waits in memory is bounded.
  * @throws LostPosition when the source rejects a position that it gave
  * @throws RequestFailure
  */
 export async function* pagesFrom<P extends AnyPage>(
-  fetch: (place: PageRequest) => Promise<P>,
+  fetch: (request: PageRequest) => Promise<P>,
   from: WalkPosition | undefined,
   size: PageSize,
 ): AsyncGenerator<P> {
   const guard = new LoopGuard();
   const ask = async (position: WalkPosition | undefined): Promise<P> => {
-    const page = await fetchPage(fetch, position, size);
-    guard.check(position, page);
-    return page;
+    try {
+      const page = await fetchPage(fetch, position, size);
+      guard.check(position, page);
+      return page;
+    } catch (error) {
+      if (position === undefined || !isOfRequest(error) || error.kind !== 'rejected') throw error;
+      throw new LostPosition(error.message, { cause: error });
+    }
   };
-  let coming: Promise<P> | undefined = ask(from);
-  let position = from;
-  while (coming !== undefined) {
-    const page: P = await lostIfRejected(coming, position);
-    position = page.next;
-    coming = position === undefined ? undefined : ask(position);
-    coming?.catch(() => undefined); // told when it is waited for
+  for (let coming: Promise<P> | undefined = ask(from); coming !== undefined; ) {
+    const page: P = await coming;
+    coming = page.next === undefined ? undefined : ask(page.next);
+    coming?.catch(() => undefined); // thrown when it is awaited
     yield page;
   }
 }
 
 async function fetchPage<P extends AnyPage>(
-  fetch: (place: PageRequest) => Promise<P>,
+  fetch: (request: PageRequest) => Promise<P>,
   position: WalkPosition | undefined,
   size: PageSize,
 ): Promise<P> {
@@ -64,7 +66,7 @@ async function fetchPage<P extends AnyPage>(
         throw error;
       }
       if (!asksTooMuch(error)) {
-        // What a smaller page does not help deserves all the patience there is.
+        // What a smaller page does not help deserves all attempts.
         if (smaller && error.kind === 'transient') smaller = false;
         else throw error;
       } else if (!size.shrink(error.kind === 'too-large' ? 'large' : 'slow')) {
@@ -78,25 +80,14 @@ async function fetchPage<P extends AnyPage>(
 
 /** The smallest page, of which a record alone may be too large: it is left out, and the others are not. */
 async function fetchApart<P>(
-  fetch: (place: PageRequest) => Promise<P>,
-  place: PageRequest,
+  fetch: (request: PageRequest) => Promise<P>,
+  request: PageRequest,
   failure: RequestFailure,
 ): Promise<P> {
   try {
-    return await fetch({ ...place, apart: true });
+    return await fetch({ ...request, apart: true });
   } catch (error) {
     // A source that does not know this says nothing of the position.
     throw isOfRequest(error) && error.kind === 'rejected' ? failure : error;
-  }
-}
-
-async function lostIfRejected<P>(page: Promise<P>, position: WalkPosition | undefined): Promise<P> {
-  try {
-    return await page;
-  } catch (error) {
-    if (position !== undefined && isOfRequest(error) && error.kind === 'rejected') {
-      throw new LostPosition(error.message, { cause: error });
-    }
-    throw error;
   }
 }

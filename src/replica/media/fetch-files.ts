@@ -1,5 +1,5 @@
 import type { Copy } from '../copy/copy.ts';
-import { FILES } from '../copy/files-wanted.ts';
+import { FILES } from '../copy/pending-fetches.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { fetchOne, line, renew } from './fetch-one.ts';
 import { type FileRun, type Job, reconcile } from './file-run.ts';
@@ -30,11 +30,11 @@ interface Work {
  * files
  */
 export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void> {
-  const { name, store, tell } = copy;
+  const { name, store, report } = copy;
   await wantAll(copy);
   const total = await store.ledger.wantedCount(name, 'Property', FILES);
   if (total === 0) return;
-  tell({ kind: 'step', resource: 'Media', step: 'media', state: 'begun' });
+  report({ kind: 'step', resource: 'Media', step: 'media', state: 'begun' });
   let done = 0;
   const stop = new AbortController();
   const run: FileRun = {
@@ -54,7 +54,7 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
     broken: undefined,
     done: (rows) => {
       done += rows;
-      if (rows > 0) tell({ kind: 'page', resource: 'Media', step: 'media', rows, done, total });
+      if (rows > 0) report({ kind: 'page', resource: 'Media', step: 'media', rows, done, total });
     },
   };
   try {
@@ -69,20 +69,20 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
     throw folderFailure(folder.path, error);
   }
   if (copy.signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
-  tell({ kind: 'step', resource: 'Media', step: 'media', state: 'done' });
+  report({ kind: 'step', resource: 'Media', step: 'media', state: 'done' });
 }
 
 /** When files are wanted for the first time, they are wanted of every listing that is stored already. */
-async function wantAll({ book, name, store }: Copy): Promise<void> {
-  if (book.get('media') === FILES) return;
+async function wantAll({ checkpoint, name, store }: Copy): Promise<void> {
+  if (checkpoint.get('media') === FILES) return;
   for (let after = ''; ; ) {
     const keys = await store.ledger.storedKeys(name, 'Property', after, 1000);
     const last = keys.at(-1);
     if (last === undefined) break;
     after = last;
-    await book.commit({ want: [{ resource: 'Property', keys, why: FILES }] });
+    await checkpoint.commit({ want: [{ resource: 'Property', keys, why: FILES }] });
   }
-  await book.commit({ state: { media: FILES } });
+  await checkpoint.commit({ state: { media: FILES } });
 }
 
 /** Looks at the listings in the order of their keys, and fetches meanwhile. */

@@ -1,7 +1,6 @@
-import { halved } from '../copy/halved.ts';
-import { RECORD } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { inHalves } from '../source/pages.ts';
 import { endingOf } from './ending.ts';
 import { fetchFile } from './fetch-file.ts';
 import { end, type FileRun, giveUp, hostOf, type Job, putOff, versionOf } from './file-run.ts';
@@ -38,7 +37,7 @@ export async function fetchOne(run: FileRun, host: string, job: Job): Promise<vo
       giveUp(run, job, new RequestFailure('transient', 'The file was taken away again'));
       return;
     }
-    copy.tell({ kind: 'media', key: mediaKey, state: 'stored' });
+    copy.report({ kind: 'media', key: mediaKey, state: 'stored' });
     end(run, job);
   } catch (error) {
     if (signal.aborted) return;
@@ -67,10 +66,10 @@ export async function renew(run: FileRun): Promise<void> {
   const unasked = keys.filter((key) => !renewed.has(key));
   try {
     if (unasked.length > 0) {
-      await copy.book.inTurn('Property', async () =>
+      await copy.checkpoint.inTurn('Property', async () =>
         storePage(
           copy,
-          await halved('Property', unasked, RECORD, (keys) => copy.feed.some('Property', keys)),
+          await inHalves('Property', unasked, (keys) => copy.feed.some('Property', keys)),
           () => ({}),
         ),
       );

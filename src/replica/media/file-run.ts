@@ -1,6 +1,6 @@
 import type { FieldValues } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
-import { FILES } from '../copy/files-wanted.ts';
+import { FILES } from '../copy/pending-fetches.ts';
 import type { RequestFailure } from '../http/failure.ts';
 import type { MediaFile, MediaFolder } from './folder.ts';
 import type { HostLines } from './hosts.ts';
@@ -55,7 +55,7 @@ export function versionOf({
  * @returns the files that are still to come
  */
 export async function reconcile({ copy, folder }: FileRun, keys: readonly string[]): Promise<Job[]> {
-  return copy.book.alone(async (commit) => {
+  return copy.checkpoint.alone(async (commit) => {
     const jobs: Job[] = [];
     const whole: string[] = [];
     for (const key of keys) {
@@ -145,6 +145,6 @@ function note(run: FileRun, job: Job, failures: number, wait: number, reason: st
     notBefore: copy.environment.clock.now() + wait,
     reason: plain,
   });
-  copy.tell({ kind: 'media', key: mediaKey, state: 'failed', reason: plain });
+  copy.report({ kind: 'media', key: mediaKey, state: 'failed', reason: plain });
   end(run, job);
 }

@@ -1,10 +1,12 @@
+/** What is copied from where, and how. */
+import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { DriftPolicy } from '../copy/copy.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import type { BudgetLimits } from '../http/rate-budget.ts';
 
-/** What is copied from where, and how. Durations are milliseconds. */
+/** Durations are milliseconds. */
 export interface ReplicateOptions {
   /** Root of the service: `…/Reso/OData` or `…/v1`. */
   readonly from: string;
@@ -12,15 +14,15 @@ export interface ReplicateOptions {
   readonly token: string;
   /** A replica: `openStore` makes one. */
   readonly store: Store;
-  /** Name of the source in the store; its host if it is not given. */
+  /** Name of the source in the store; its host by default. */
   readonly source?: string;
   /** Default: Property, and of Member and Office what the source has. */
   readonly resources?: readonly string[] | undefined;
   /** One step only, whether it is due or not. */
   readonly step?: 'initial' | 'update' | 'purge';
-  /** Reads everything again first, for a copy in which a comparison found differences. */
+  /** Reads everything again first, for a copy in which verify found differences. */
   readonly refresh?: boolean;
-  /** Goes on until the signal; else it does once what is due. */
+  /** Goes on until the signal; else it does what is due once. */
   readonly watch?: boolean;
   readonly updateEvery?: number;
   readonly purgeEvery?: number;
@@ -34,19 +36,19 @@ export interface ReplicateOptions {
   /** Fields with windows of their own beside it, for a source whose photos move no ModificationTimestamp. */
   readonly alsoWindow?: readonly string[];
   readonly drift?: DriftPolicy;
-  /** What the source allows this token, beside what its answers tell. */
+  /** What the source allows this token, beside what its answers say. */
   readonly limits?: BudgetLimits;
   /** The largest share of the records that one purge deletes before it asks, from 0 to 1. */
   readonly purgeShare?: number;
-  /** Deletes more than that, and takes the copy over to a source at another address. */
+  /** Deletes more than that, and lets the source have another address than before. */
   readonly force?: boolean;
   /** Folder for the files of media; absent: records only. */
   readonly mediaFolder?: string;
-  /** Whether files may lie in private networks though the source does not. */
+  /** Whether files may be in private networks although the source is not. */
   readonly mediaPrivateHosts?: boolean;
   readonly onEvent?: Listener;
   readonly signal?: AbortSignal;
-  /** Clock, randomness and network; the real ones if it is not given. */
+  /** Clock, randomness and network; the real ones by default. */
   readonly environment?: Environment;
 }
 
@@ -56,3 +58,33 @@ export const MAY_LACK: readonly string[] = ['Member', 'Office'];
 export const EVERY = { update: 15 * 60_000, purge: 20 * 3_600_000, accounts: 3_600_000 } as const;
 export const PAGE_SIZE = 1000;
 export const PURGE_SHARE = 0.2;
+
+/** The root of a service without a query, ending in `/`. @throws PlatError `usage` */
+export function rootOf(from: string): URL {
+  const root = URL.canParse(from) ? new URL(from) : undefined;
+  if (root === undefined || !/^https?:$/.test(root.protocol)) {
+    throw platError('usage', { reason: `--from takes the http(s) address of a service, not ${from}.` });
+  }
+  root.search = '';
+  root.hash = '';
+  root.pathname = `${root.pathname.replace(/\/+$/, '')}/`;
+  return root;
+}
+
+/** A source's name is part of messages, addresses and SQL views. */
+const NAME = /^[\w.-]{1,100}$/;
+
+/** @throws PlatError `usage` */
+export function sourceName({ source, from }: Pick<ReplicateOptions, 'source' | 'from'>): string {
+  const name = source ?? rootOf(from).hostname.replace(/[^\w.-]/g, '');
+  if (NAME.test(name)) return name;
+  throw platError('usage', {
+    reason: `A source has a name of letters, digits, "_", "." and "-", not ${name}.`,
+  });
+}
+
+/** Which source it is: interface, host and path. */
+export function identityOf(options: Pick<ReplicateOptions, 'from' | 'interface'>): string {
+  const { host, pathname } = rootOf(options.from);
+  return `${options.interface} ${host}${pathname}`;
+}

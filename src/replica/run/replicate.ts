@@ -1,17 +1,19 @@
+/**
+ * One run: it has its source to itself, and begins again where it stopped after what passes or a person mends. What a run
+ * consists of is in schedule.ts.
+ */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { LeaseLost } from '../../store/ledger.ts';
-import { type Hold, type Holder, LEASE, newHolder } from '../checkpoint/lease.ts';
+import { type Acquired, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
 import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';
 import { forgetUnreadable } from '../checkpoint/unreadable-notes.ts';
+import { environmentOf } from '../environment.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { LONGEST_REST, type RestOptions, restAfter, SHORT_REST } from '../http/retry.ts';
+import { LONGEST_REST, restAfter, retrying, SHORT_REST } from '../http/retry.ts';
 import { doubtAll } from './cycle.ts';
-import { replicateOnce } from './once.ts';
 import type { ReplicateOptions } from './options.ts';
-import { environmentOf } from './real-environment.ts';
-import { hold, openCopy, reopenCopy, type SessionOptions } from './session.ts';
-import { untilLeft } from './until-left.ts';
-import { watch } from './watch.ts';
+import { replicateOnce, watch } from './schedule.ts';
+import { openCopy, reopenCopy, replicaName, type SessionOptions, sessionOf, untilLeft } from './session.ts';
 
 /** How a run ended. */
 export type ReplicateResult =
@@ -33,14 +35,13 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 ]);
 /** Failures of the store that one run waits out; a watch waits for as long as it takes. */
 const PATIENCE = 10;
-const LONGEST_WAIT = 30_000;
 /** What was asked for wrongly: no time mends it. */
 const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNotOurs', 'storeTooNew']);
 
 /**
  * Copies a feed into a replica and keeps it current (specification 4.4). Every page is stored with its place in one
- * transaction: whenever the process ends, the next run goes on where this one stopped. A watch ends when it is told to,
- * and for options that make no sense; whatever else happens to it, it tells, rests and goes on.
+ * transaction: whenever the process ends, the next run goes on where this one stopped. A watch ends with the signal, and
+ * for options that make no sense; whatever else happens to it, it reports it, rests and goes on.
  * @throws PlatError `usage` for options that make no sense
  * @throws RequestFailure (one run) when the source refuses the key, or fails for longer than a run waits
  * @throws PlatError `failed` (one run) when another process is at work on the source
@@ -48,16 +49,19 @@ const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNo
  */
 export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
   const { environment, close } = environmentOf(options.environment);
-  const session: SessionOptions = {
-    ...options,
-    environment,
-    onEvent: options.onEvent ?? (() => undefined),
-    signal: options.signal ?? new AbortController().signal,
+  const session = sessionOf(options, environment);
+  const { clock, processes } = environment;
+  const { signal } = session;
+  // One acquirer for as long as this runs: it acquires again what it could not release.
+  const acquirer = newAcquirer(clock, processes, signal);
+  const acquiring: Acquiring = async (work) => {
+    const acquired = await acquireSource(options.store, await replicaName(session), acquirer);
+    return whileAcquired(options.store, acquired, { clock, signal }, (inner) =>
+      work({ ...session, signal: inner }, acquired),
+    );
   };
-  // One holder for as long as this runs: it takes again what it could not give back.
-  const holder = newHolder(environment.clock, environment.processes, session.signal);
   try {
-    return await (options.watch === true ? watchOn(session, holder) : holding(session, holder, patiently));
+    return await (options.watch === true ? watchOn(session, acquiring) : patiently(session, acquiring));
   } catch (error) {
     if (error instanceof RequestFailure && error.kind === 'stopped') return 'stopped';
     throw error;
@@ -66,67 +70,51 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
   }
 }
 
+type Work = (session: SessionOptions, acquired: Acquired) => Promise<ReplicateResult>;
 /** Runs work while this process alone writes the copy. @throws LeaseLost as soon as another one does */
-async function holding(
-  { signal, ...options }: SessionOptions,
-  holder: Holder,
-  work: (session: SessionOptions, held: Hold) => Promise<ReplicateResult>,
-): Promise<ReplicateResult> {
-  const lost = new AbortController();
-  const session = { ...options, signal: AbortSignal.any([signal, lost.signal]) };
-  const held = await hold(session, holder);
-  const heart = beat(session, held, lost);
-  try {
-    const result = await work(session, held);
-    if (result === 'stopped' && lost.signal.aborted) throw lost.signal.reason;
-    return result;
-  } catch (error) {
-    if (lost.signal.aborted) throw lost.signal.reason;
-    throw error;
-  } finally {
-    heart.abort();
-    // Of a store that cannot be reached it ends by itself.
-    if (!lost.signal.aborted) await held.release().catch(() => undefined);
-  }
-}
+type Acquiring = (work: Work) => Promise<ReplicateResult>;
 
-/** Runs, and begins again where it stopped when the store could not be reached for a while. */
-async function patiently(session: SessionOptions, held: Hold): Promise<ReplicateResult> {
-  const { environment, onEvent, signal } = session;
+/** Runs, and begins again where it stopped when the store was unreachable for a while. */
+function patiently(
+  { environment, ...session }: SessionOptions,
+  acquiring: Acquiring,
+): Promise<ReplicateResult> {
+  const { clock } = environment;
   const once = { refresh: session.refresh === true };
-  for (let failures = 1; ; failures++) {
-    try {
-      return await run(session, held, once);
-    } catch (error) {
+  return acquiring(({ signal, ...inner }, acquired) => {
+    const attempt = async (failures: number): Promise<ReplicateResult> =>
+      failures > 1 && signal.aborted ? 'stopped' : run({ ...inner, signal }, acquired, once);
+    return retrying({ clock, signal }, attempt, (error, failures) => {
       if (!isPassing(error) || failures > PATIENCE) throw error;
-      if (signal.aborted) return 'stopped';
-      const wait = Math.min(LONGEST_WAIT, 500 * 2 ** failures);
-      onEvent({ kind: 'failed', reason: error.message, wait });
-      await environment.clock.sleep(wait, signal);
-    }
-  }
+      // One run waits by itself: nothing comes back together with it.
+      const wait = signal.aborted ? 0 : restAfter(failures, undefined, SHORT_REST, () => 1);
+      if (wait > 0) session.onEvent({ kind: 'failed', reason: error.message, wait });
+      return wait;
+    });
+  });
 }
 
 /** Watches, and begins again after whatever ends it but the signal. */
-async function watchOn(session: SessionOptions, holder: Holder): Promise<ReplicateResult> {
+async function watchOn(session: SessionOptions, acquiring: Acquiring): Promise<ReplicateResult> {
   const { environment, onEvent, signal, store } = session;
   const { clock, random } = environment;
   const once = { refresh: session.refresh === true };
   let hasBegun = false;
   for (let failures = 1; ; failures++) {
     let openedAt = Number.POSITIVE_INFINITY;
+    const opened = (): void => {
+      hasBegun = true;
+      openedAt = clock.now();
+      if (failures > 1) onEvent({ kind: 'recovered', attempts: failures });
+    };
     try {
-      return await holding(session, holder, async (inner, held) => {
+      return await acquiring(async (inner, acquired) => {
         try {
-          return await run(inner, held, once, () => {
-            hasBegun = true;
-            openedAt = clock.now();
-            if (failures > 1) onEvent({ kind: 'recovered', attempts: failures });
-          });
+          return await run(inner, acquired, once, opened);
         } catch (error) {
-          // A store that is away can keep nothing.
+          // A store that is unreachable can keep nothing.
           if (!inner.signal.aborted && !endsWatch(error, hasBegun) && !isPassing(error)) {
-            await noteTrouble(store, held.name, 'watch', error, clock.now()).catch(() => undefined);
+            await noteTrouble(store, acquired.name, 'watch', error, clock.now()).catch(() => undefined);
           }
           throw error;
         }
@@ -136,7 +124,9 @@ async function watchOn(session: SessionOptions, holder: Holder): Promise<Replica
       if (endsWatch(error, hasBegun)) throw error;
       // One that went well for a while does not wait longer each time.
       if (clock.now() - openedAt > SHORT_REST.longest) failures = 1;
-      const wait = restAfter(failures, floorOf(error), restOf(error), random);
+      const isShort = isPassing(error) || passesByItself(error) || isOfLease(error);
+      const floor = error instanceof RequestFailure ? error.retryAfter : undefined;
+      const wait = restAfter(failures, floor, isShort ? SHORT_REST : LONGEST_REST, random);
       onEvent({ kind: 'failed', reason: error instanceof Error ? error.message : String(error), wait });
       await clock.sleep(wait, signal);
       if (signal.aborted) return 'stopped';
@@ -148,13 +138,8 @@ async function watchOn(session: SessionOptions, holder: Holder): Promise<Replica
 const endsWatch = (error: unknown, hasBegun: boolean): boolean =>
   !hasBegun && error instanceof PlatError && WRONG.has(error.code);
 
-const restOf = (error: unknown): RestOptions =>
-  isPassing(error) || passesByItself(error) || isAboutHold(error) ? SHORT_REST : LONGEST_REST;
-const floorOf = (error: unknown): number | undefined =>
-  error instanceof RequestFailure ? error.retryAfter : undefined;
-
 /** Whether another process is at work: it may end at any time. */
-const isAboutHold = (error: unknown): boolean =>
+const isOfLease = (error: unknown): boolean =>
   error instanceof LeaseLost || (error instanceof PlatError && error.code === 'failed');
 const isPassing = (error: unknown): error is PlatError =>
   error instanceof PlatError && PASSING.has(error.code);
@@ -162,16 +147,18 @@ const isPassing = (error: unknown): error is PlatError =>
 /** @param once what is done by the first run that comes to it, and not again after a failure of the store */
 async function run(
   session: SessionOptions,
-  held: Hold,
+  acquired: Acquired,
   once: { refresh: boolean },
   hasOpened: () => void = () => undefined,
 ): Promise<ReplicateResult> {
   using scope = untilLeft(session.signal);
   const own = { ...session, signal: scope.signal };
-  if (once.refresh) await forgetUnreadable(session.store, held.name, held.lease);
-  let copy = await openCopy(own, held);
+  if (once.refresh) await forgetUnreadable(session.store, acquired.name, acquired.lease);
+  let copy = await openCopy(own, acquired);
   // Of whoever was at work before.
-  if (Object.keys(copy.book.get('troubles') ?? {}).length > 0) await clearTrouble(copy.store, copy.name);
+  if (Object.keys(copy.checkpoint.get('troubles') ?? {}).length > 0) {
+    await clearTrouble(copy.store, copy.name);
+  }
   hasOpened();
   try {
     if (once.refresh) await doubtAll(copy, 'it was asked for');
@@ -179,7 +166,7 @@ async function run(
     if (session.watch !== true) return await replicateOnce(copy, own);
     const review = async (): Promise<void> => {
       const isProbed = copy.feed.capabilities.isProbed ?? true;
-      if (!isProbed || (await copy.feed.shown()).revision !== copy.book.get('revision'))
+      if (!isProbed || (await copy.feed.shown()).revision !== copy.checkpoint.get('revision'))
         copy = await reopenCopy(copy, own);
     };
     await watch({ copy: () => copy, review }, own);
@@ -187,29 +174,4 @@ async function run(
   } finally {
     copy.files?.close();
   }
-}
-
-/** Renews the lease while nothing is committed, and ends the run when another process took it. */
-function beat(
-  { environment, store }: SessionOptions,
-  { name, lease }: Hold,
-  lost: AbortController,
-): AbortController {
-  const heart = new AbortController();
-  const run = async (): Promise<void> => {
-    for (;;) {
-      await environment.clock.sleep(LEASE / 3, heart.signal);
-      if (heart.signal.aborted) return;
-      try {
-        await store.ledger.commit(name, { lease: lease() });
-      } catch (error) {
-        // A store that cannot be reached is told of by whoever needs it next.
-        if (!(error instanceof LeaseLost)) continue;
-        lost.abort(error);
-        return;
-      }
-    }
-  };
-  void run();
-  return heart;
 }

@@ -3,7 +3,7 @@ import { findAllDamage, withParts } from '../verify/damage.ts';
 import { goneSince } from '../verify/quarantine.ts';
 import { type Verified, withDifferences, withQuarantine } from '../verify/results.ts';
 import { type VerifyOptions, verifyCollection } from '../verify/verify.ts';
-import { type AskOptions, asking } from './asking.ts';
+import { type AskOptions, asking } from './session.ts';
 
 /**
  * Proves a copy equal to its source, or tells what differs. Stores nothing.

@@ -1,48 +1,50 @@
+/**
+ * The initial download, with the sub-data that follows it (specification 4.4, rule 1), and what every walk over records
+ * keeps with its pages. Its states are those of machine/load.ts.
+ */
 import { timestampFrom } from '../../dictionary/index.ts';
-import type { BookChange } from '../checkpoint/checkpoint.ts';
+import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { contradicts, NO_MASKS, withPage } from '../copy/masks.ts';
-import { wantedApart } from '../copy/pending-fetches.ts';
-import { noteDone } from '../copy/schedule.ts';
+import { NO_MASKS, withPage } from '../copy/masks.ts';
+import { fetchedApart } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { LostPosition, pagesFrom } from '../copy/walk.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { type LoadEvent, least, type WalkEnd } from '../machine/load.ts';
-import { edgesOf, type SourcePage } from '../source/source.ts';
-import { fetchApart, wantedOfNew } from './children.ts';
+import { edgesOf, type PageRequest, type SourcePage } from '../source/source.ts';
+import { fetchPending } from './fetch-pending.ts';
 import { witnessesAfter } from './witnesses.ts';
 
 /** Downloads that are begun again before the source is given up for now. */
 const MOST_ROUNDS = 5;
 
-/** How far the source's clock may be off from this one without a word. */
-const TOLD_OFFSET = 24 * 3_600_000;
+/** How far the source's clock may differ from this one without a report. */
+const REPORTED_OFFSET = 24 * 3_600_000;
 
-/** The end of a window that nothing is stamped before any more, on the source's clock. */
-export async function settledAt(copy: Copy): Promise<string> {
-  const moment = await copy.feed.serverTime();
-  const ahead = moment - copy.environment.clock.now();
-  if (Math.abs(ahead) >= TOLD_OFFSET) {
-    copy.tell({ kind: 'clock', sourceClock: timestampFrom(moment), ahead });
+/** The end of a window before which no later change is stamped any more, on the source's clock. */
+export async function settledAt({ feed, environment, report }: Copy): Promise<string> {
+  const moment = await feed.serverTime();
+  const ahead = moment - environment.clock.now();
+  if (Math.abs(ahead) >= REPORTED_OFFSET) {
+    report({ kind: 'clock', sourceClock: timestampFrom(moment), ahead });
   }
-  return timestampFrom(moment - edgesOf(copy.feed.capabilities).settle);
+  return timestampFrom(moment - edgesOf(feed.capabilities).settle);
 }
 
 /**
- * The initial download, begun or taken up where it stopped, with the sub-data that follows it (specification 4.4,
- * rule 1). Afterwards the copy is complete up to the moment at which the download began.
+ * Begins the download, or takes it up where it stopped. Afterwards the copy is complete up to the moment at which the
+ * download began.
  */
 export async function download(copy: Copy, resource: string): Promise<void> {
-  const { book, tell } = copy;
-  const before = book.load(resource);
-  if (before.kind === 'current' || before.kind === 'updating') return;
-  tell({ kind: 'step', resource, step: 'initial', state: before.kind === 'new' ? 'begun' : 'resumed' });
-  if (before.kind === 'new') {
-    await book.commit({ load: { resource, event: { kind: 'begin', since: await settledAt(copy) } } });
+  const { checkpoint, report } = copy;
+  const before = checkpoint.load(resource).kind;
+  if (before === 'current' || before === 'updating') return;
+  const step = { kind: 'step', resource, step: 'initial' } as const;
+  report({ ...step, state: before === 'new' ? 'begun' : 'resumed' });
+  if (before === 'new') {
+    await checkpoint.commit({ load: { resource, event: { kind: 'begin', since: await settledAt(copy) } } });
   }
-  for (;;) {
-    const state = book.load(resource);
-    if (state.kind !== 'initial') break;
+  for (let state = checkpoint.load(resource); state.kind === 'initial'; state = checkpoint.load(resource)) {
     try {
       await walk(copy, resource);
     } catch (error) {
@@ -50,58 +52,55 @@ export async function download(copy: Copy, resource: string): Promise<void> {
       if (state.round >= MOST_ROUNDS) {
         throw new RequestFailure('transient', `The walk was lost ${MOST_ROUNDS} times: ${error.message}`);
       }
-      tell({ kind: 'again', resource, step: 'initial', reason: error.message });
-      await book.commit({ load: { resource, event: { kind: 'lost' } } });
+      report({ kind: 'again', resource, step: 'initial', reason: error.message });
+      await checkpoint.commit({ load: { resource, event: { kind: 'lost' } } });
     }
   }
-  if (book.load(resource).kind === 'filling') {
-    await fetchApart(copy, resource);
-    await book.commit({ load: { resource, event: { kind: 'filled' } } });
+  if (checkpoint.load(resource).kind === 'filling') {
+    await fetchPending(copy, resource);
+    await checkpoint.commit({ load: { resource, event: { kind: 'filled' } } });
   }
-  await noteDone(copy, 'downloaded', copy.environment.clock.now());
-  tell({ kind: 'step', resource, step: 'initial', state: 'done' });
+  await checkpoint.noteDone('downloaded', copy.environment.clock.now());
+  report({ ...step, state: 'done' });
 }
 
 async function walk(copy: Copy, resource: string): Promise<void> {
-  const { book, feed, sizeOf, tell } = copy;
-  const begun = book.load(resource);
+  const { checkpoint, feed, sizeOf, report } = copy;
+  const begun = checkpoint.load(resource);
   if (begun.kind !== 'initial') return;
-  const fetch = (place: Parameters<typeof feed.page>[2]) => feed.page(resource, { kind: 'all' }, place);
-  const keyField = (await copy.store.model()).resource(resource).key;
+  const fetch = (request: PageRequest) => feed.page(resource, { kind: 'all' }, request);
+  const apart = fetchedApart(feed.capabilities, resource);
+  const noted = await notesOfPages(copy, resource);
   let done = begun.rows;
   let announced = begun.total;
   let end = '';
   for await (const page of pagesFrom(fetch, begun.position, sizeOf(resource))) {
+    const { next, total } = page;
     const rows = Math.max(page.items.length + page.broken.length, page.keys.length);
-    announced = least(announced, page.total);
+    announced = least(announced, total);
     end = page.keys.at(-1)?.key ?? end;
     const walked = { rows: done + rows, end };
-    const missed = page.next === undefined ? shortOf(walked.rows, announced) : undefined;
+    const missed = next === undefined ? shortOf(walked.rows, announced) : undefined;
     const isAgain = missed !== undefined && begun.round < MOST_ROUNDS && !isSame(walked, begun.previous);
-    await storePage(copy, page, () => ({
-      want: wantedOfNew(copy, resource, page),
-      ...witnessesAfter(copy, resource, page, keyField),
-      state: masksAfter(copy, page),
-      load: {
-        resource,
-        event: isAgain ? { kind: 'short', ...walked } : eventOf(copy, resource, page, rows),
-      },
-    }));
+    const event: LoadEvent = isAgain
+      ? { kind: 'short', ...walked }
+      : next === undefined
+        ? { kind: 'end', fills: apart.length > 0 }
+        : { kind: 'page', next, rows, ...(total === undefined ? {} : { total }) };
+    // What does not come with the listings comes in requests of its own.
+    const keys = page.keys.map(({ key }) => key);
+    const want = apart.map((why) => ({ resource, keys, why }));
+    await storePage(copy, page, () => ({ want, ...noted(page), load: { resource, event } }));
     done += rows;
-    tell({ kind: 'page', resource, step: 'initial', rows, done, total: page.total });
+    report({ kind: 'page', resource, step: 'initial', rows, done, total });
     if (missed === undefined) continue;
-    const short = { resource, step: 'initial' } as const;
-    tell(
+    const common = { resource, step: 'initial' } as const;
+    report(
       isAgain
-        ? { kind: 'again', ...short, reason: tooShort(missed) }
-        : { kind: 'short', ...short, ...missed },
+        ? { kind: 'again', ...common, reason: tooShort(missed) }
+        : { kind: 'short', ...common, ...missed },
     );
   }
-}
-
-function eventOf({ feed }: Copy, resource: string, { next, total }: SourcePage, rows: number): LoadEvent {
-  if (next === undefined) return { kind: 'end', fills: wantedApart(feed.capabilities, resource).length > 0 };
-  return { kind: 'page', next, rows, ...(total === undefined ? {} : { total }) };
 }
 
 const isSame = (one: WalkEnd, other: WalkEnd | undefined): boolean =>
@@ -119,14 +118,15 @@ export const shortOf = (rows: number, announced: number | undefined): Missed | u
 export const tooShort = ({ rows, announced }: Missed): string =>
   `The walk ended after ${rows} of ${announced} records`;
 
-/** What a page tells of masks, to be kept with it. */
-export function masksAfter({ book }: Copy, page: SourcePage): NonNullable<BookChange['state']> {
-  const before = book.get('masks') ?? NO_MASKS;
-  const after = withPage(before, page);
-  return after === before ? {} : { masks: after };
-}
-
-/** Whether a page shows that the key may see other fields than when the copy was made. */
-export function showsOtherFields({ book }: Copy, page: SourcePage): boolean {
-  return contradicts(book.get('masks') ?? NO_MASKS, page);
+/** What is kept of the pages of a resource beside their records: its newest ones, and what the source masks. */
+export async function notesOfPages(
+  copy: Copy,
+  resource: string,
+): Promise<(page: SourcePage) => Pick<CopyChange, 'witnesses' | 'state'>> {
+  const { key } = (await copy.store.model()).resource(resource);
+  return (page) => {
+    const before = copy.checkpoint.get('masks') ?? NO_MASKS;
+    const masks = withPage(before, page);
+    return { ...witnessesAfter(copy, resource, page, key), state: masks === before ? {} : { masks } };
+  };
 }

@@ -1,47 +1,51 @@
+/** Attributes a failure to a key or to the source: where the source gives other keys, the fault is the key's. */
+import { storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { isOfRequest, type RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
 
 /** Keys in a row that the source cannot give, after which others are asked for. */
 const PATIENCE = 3;
-/** Others that are asked for before the source is blamed. */
+/** Others that are asked for before the failure is the source's. */
 const OTHERS = 3;
 /** Stored keys among which they are chosen. */
 const AMONG = 200;
 
-/** Finds out whether a failure is the fault of a key or of the source. */
-export interface Blame {
-  /** Something was given. */
-  clear(): void;
-  /** A key was not. @throws the failure, when the source gives no other key either */
-  put(key: string, failure: RequestFailure): Promise<void>;
-  /** @throws the failure, when the source gives none of the stored keys either */
-  onSource(failure: RequestFailure): Promise<void>;
-}
+export class ErrorAttribution {
+  readonly #copy: Pick<Copy, 'name' | 'store'>;
+  readonly #resource: string;
+  readonly #ask: (key: string) => Promise<SourcePage>;
+  readonly #failed = new Set<string>();
+  #inARow = 0;
 
-/** @param ask asks for one key */
-export function makeBlame(
-  { name, store }: Pick<Copy, 'name' | 'store'>,
-  resource: string,
-  ask: (key: string) => Promise<SourcePage>,
-): Blame {
-  const failed = new Set<string>();
-  let inARow = 0;
-
-  async function others(): Promise<string[]> {
-    const [last] = [...failed].slice(-1);
-    const near = await store.ledger.storedKeys(name, resource, last ?? '', AMONG);
-    const first = await store.ledger.storedKeys(name, resource, '', AMONG);
-    const candidates = [near.at(-1), first[0], first[first.length >> 1], first.at(-1)];
-    const good = candidates.flatMap((key) => (key === undefined || failed.has(key) ? [] : [key]));
-    return [...new Set(good)].slice(0, OTHERS);
+  /** @param ask asks for one key */
+  constructor(
+    copy: Pick<Copy, 'name' | 'store'>,
+    resource: string,
+    ask: (key: string) => Promise<SourcePage>,
+  ) {
+    this.#copy = copy;
+    this.#resource = resource;
+    this.#ask = ask;
   }
 
-  async function onSource(failure: RequestFailure): Promise<void> {
-    for (const key of await others()) {
+  /** Something was given. */
+  succeeded(): void {
+    this.#inARow = 0;
+  }
+
+  /** A key was not. @throws the failure, when the source gives no other key either */
+  async failed(key: string, failure: RequestFailure): Promise<void> {
+    this.#failed.add(key);
+    if (++this.#inARow >= PATIENCE) await this.checkSource(failure);
+  }
+
+  /** @throws the failure, when the source gives none of some stored keys either */
+  async checkSource(failure: RequestFailure): Promise<void> {
+    for (const key of await this.#others()) {
       try {
-        await ask(key);
-        inARow = 0;
+        await this.#ask(key);
+        this.#inARow = 0;
         return;
       } catch (error) {
         if (!isOfRequest(error) || error.kind === 'stopped') throw error;
@@ -50,14 +54,15 @@ export function makeBlame(
     throw failure;
   }
 
-  return {
-    clear: () => {
-      inARow = 0;
-    },
-    async put(key, failure) {
-      failed.add(key);
-      if (++inARow >= PATIENCE) await onSource(failure);
-    },
-    onSource,
-  };
+  async #others(): Promise<string[]> {
+    const some = async (after: string): Promise<readonly string[]> => {
+      for await (const keys of storedKeys(this.#copy, this.#resource, { after, size: AMONG })) return keys;
+      return [];
+    };
+    const near = await some([...this.#failed].at(-1) ?? '');
+    const first = await some('');
+    const candidates = [near.at(-1), first[0], first[first.length >> 1], first.at(-1)];
+    const good = candidates.flatMap((key) => (key === undefined || this.#failed.has(key) ? [] : [key]));
+    return [...new Set(good)].slice(0, OTHERS);
+  }
 }

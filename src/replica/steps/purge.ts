@@ -1,20 +1,20 @@
-import type { Kept } from '../checkpoint/checkpoint.ts';
+/** Deletes what a whole sweep did not see, and releases it from the quarantine. It asks no source. */
+import type { QuarantinedRecord } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { filesOf } from '../copy/files-wanted.ts';
-import { RECORD, subDataEntries, wantedApart } from '../copy/pending-fetches.ts';
+import { fetchedApart, pendingFiles, subDataEntries } from '../copy/pending-fetches.ts';
+import { type PendingFetch, RECORD } from '../copy/quarantine-entry.ts';
 import { resourcesIn } from '../source/source.ts';
-import type { Want } from './children.ts';
 
 /** Records that are deleted in one transaction. */
 const AT_ONCE = 500;
 
 /**
- * Deletes what a whole sweep did not see, or stops when that would be a larger share than a person expects. Nothing can
- * be stored between the reading of the keys and their deletion.
+ * Deletes what has no mark, or stops when that would be a larger share than a person expects. Nothing can be stored
+ * between the reading of the keys and their deletion.
  */
 export async function deleteUnseen(copy: Copy, collection: string): Promise<void> {
-  const { book, name, settings, store, tell } = copy;
-  const begun = book.sweep(collection);
+  const { checkpoint, name, settings, store, report } = copy;
+  const begun = checkpoint.sweep(collection);
   if (begun.kind !== 'deleting') return;
   const resources = resourcesIn(collection);
   if (begun.deleted === 0 && !settings.force) {
@@ -25,22 +25,21 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
       of += await store.ledger.stored(name, resource);
     }
     if (rows > settings.purgeShare * of) {
-      await book.commit({ sweep: { collection, event: { kind: 'guard', rows, of } } });
-      tell({ kind: 'guarded', resource: collection, rows, of });
+      await checkpoint.commit({ sweep: { collection, event: { kind: 'guard', rows, of } } });
+      report({ kind: 'guarded', resource: collection, rows, of });
       return;
     }
   }
   for (const resource of resources) {
     for (let after = ''; ; ) {
-      const keys = await book.alone(async (commit) => {
+      const keys = await checkpoint.alone(async (commit) => {
         const unseen = await store.ledger.unseen(name, resource, begun.base, after, AT_ONCE);
         if (unseen.length > 0) {
-          const event = { kind: 'deleted', rows: unseen.length } as const;
           await commit({
             remove: [{ resource, keys: unseen }],
             release: [{ resource, keys: [...unseen, ...subDataEntries(copy, resource, unseen)] }],
-            want: filesOf(copy, [{ resource, keys: unseen }]),
-            sweep: { collection, event },
+            want: pendingFiles(copy, [{ resource, keys: unseen }]),
+            sweep: { collection, event: { kind: 'deleted', rows: unseen.length } },
           });
         }
         return unseen;
@@ -48,58 +47,63 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
       const last = keys.at(-1);
       if (last === undefined) break;
       after = last;
-      tell({ kind: 'deleted', resource, keys });
+      report({ kind: 'deleted', resource, keys });
     }
+    await releaseUnseen(copy, resource, begun.base);
   }
-  await releaseUnseen(copy, resources, begun.base);
-  await book.commit({ sweep: { collection, event: { kind: 'purged' } } });
+  await checkpoint.commit({ sweep: { collection, event: { kind: 'purged' } } });
 }
 
-/** What could not be stored leaves the quarantine when a whole sweep did not see the record that it is of. */
-async function releaseUnseen(copy: Copy, resources: readonly string[], base: number): Promise<void> {
-  const { book, name, store, tell } = copy;
-  for (const resource of resources) {
-    const kept = book.quarantined((of) => of.resource === resource);
-    for (let at = 0; at < kept.length; at += AT_ONCE) {
-      const some = kept.slice(at, at + AT_ONCE);
-      const gone = await book.alone(async (commit) => {
-        const names = some.map(sweptName).filter((each) => each !== undefined);
-        const marked = new Set(await store.ledger.marked(name, resource, base, names));
-        const unseen = some.filter((each) => {
-          const own = sweptName(each);
-          // It may have been stored, or have gone, meanwhile.
-          return own !== undefined && !marked.has(own) && book.isQuarantined(each.resource, each.key);
-        });
-        const release = [...Map.groupBy(unseen, (each) => each.resource)].map(([of, entries]) => ({
-          resource: of,
-          keys: entries.map(({ key }) => key),
-        }));
-        const left = some.filter((each) => !unseen.includes(each));
-        const want = wantedAgain(copy, resource, left);
-        if (release.length + want.length > 0) await commit({ release, want });
-        return release;
+/** What could not be stored leaves the quarantine when a whole sweep did not see the record that it is about. */
+async function releaseUnseen(copy: Copy, resource: string, base: number): Promise<void> {
+  const { checkpoint, name, store, report } = copy;
+  const entries = checkpoint.quarantined((of) => of.resource === resource);
+  for (let at = 0; at < entries.length; at += AT_ONCE) {
+    const some = entries.slice(at, at + AT_ONCE);
+    const gone = await checkpoint.alone(async (commit) => {
+      const names = some.map(markedName).filter((each) => each !== undefined);
+      const marked = new Set(await store.ledger.marked(name, resource, base, names));
+      const unseen = some.filter((each) => {
+        const own = markedName(each);
+        // It may have been stored, or have gone, meanwhile.
+        return own !== undefined && !marked.has(own) && checkpoint.isQuarantined(each.resource, each.key);
       });
-      for (const each of gone) tell({ kind: 'gone', ...each });
-    }
+      const release = [...Map.groupBy(unseen, (each) => each.resource)].map(([of, group]) => ({
+        resource: of,
+        keys: group.map(({ key }) => key),
+      }));
+      const want = pendingAgain(
+        copy,
+        resource,
+        some.filter((each) => !unseen.includes(each)),
+      );
+      if (release.length + want.length > 0) await commit({ release, want });
+      return release;
+    });
+    for (const each of gone) report({ kind: 'gone', ...each });
   }
 }
 
 /**
- * What is asked for once more after a sweep: what the source could not give, since it may give it by now, and the records
- * of parts that could not be stored, which no sweep sees. Both come, or are gone, then.
+ * What is asked for again after a sweep: what the source could not give, since it may give it by now, and the records of
+ * parts that could not be stored, which no sweep sees. Both come, or are gone, then.
  */
-function wantedAgain({ feed }: Copy, resource: string, kept: readonly Kept[]): readonly Want[] {
+function pendingAgain(
+  { feed }: Copy,
+  resource: string,
+  entries: readonly QuarantinedRecord[],
+): readonly PendingFetch[] {
   const { capabilities } = feed;
-  const apart = wantedApart(capabilities, resource);
-  return kept.flatMap((each): Want[] => {
+  const apart = fetchedApart(capabilities, resource);
+  return entries.flatMap((each): PendingFetch[] => {
     const { key } = each.subject;
     if (key === undefined) return [];
-    if (each.wanted !== undefined) return [{ resource, keys: [key], why: each.wanted }];
+    if (each.pending !== undefined) return [{ resource, keys: [key], why: each.pending }];
     if (each.resource === resource || capabilities.children === 'none') return [];
     return (apart.length > 0 ? apart : [RECORD]).map((why) => ({ resource, keys: [key], why }));
   });
 }
 
-/** Under which name a sweep marks that it saw the record of an entry. */
-const sweptName = ({ resource, key, subject }: Kept): string | undefined =>
+/** The name under which a sweep marks that it saw the record of an entry. */
+const markedName = ({ resource, key, subject }: QuarantinedRecord): string | undefined =>
   subject.key ?? (subject.resource === resource ? key : undefined);

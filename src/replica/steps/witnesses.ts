@@ -1,21 +1,20 @@
 /**
- * Notices a source that went back in time, as after a backup was restored, also one that does not tell it. Kept are the
- * newest records of each resource with their timestamps, as the source showed them. No right source shows such a record
- * with an older timestamp again. One that is gone says nothing: it may have been deleted; one that is newer says nothing
- * either. The first that is as it was proves that all before it is as it was.
+ * Notices a source that went back in time, as after a backup was restored, also one that does not say so. The newest
+ * records of each resource are kept with their timestamps, as the source showed them; no right source shows such a record
+ * with an older timestamp again. One that is gone may have been deleted, and one that is newer may have been changed. The
+ * first that is as it was proves that all before it is as it was.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
-import type { BookChange } from '../checkpoint/checkpoint.ts';
+import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Witness } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
-import { halved } from '../copy/halved.ts';
-import { RECORD } from '../copy/pending-fetches.ts';
 import { RequestFailure } from '../http/failure.ts';
+import { inHalves } from '../source/pages.ts';
 import { edgesOf, type SourceItem, type SourcePage } from '../source/source.ts';
 
 /** Witnesses of a resource that are kept: so many of the newest records may be deleted without blinding the check. */
 const KEPT = 20;
-/** A source of another kind may give fewer digits of a moment in one place than in another. */
+/** A source of another kind may give fewer digits of a moment in one answer than in another. */
 const PRECISION = 1000;
 
 /** A record that the source shows older than it was. */
@@ -25,14 +24,14 @@ export interface Backwards {
   readonly is: string;
 }
 
-/** The newest records after a page, to be kept with it. Moments after that of the page are of no right clock. */
+/** The newest records after a page, to be kept with it. A moment after that of the page is of a wrong clock. */
 export function witnessesAfter(
-  copy: Pick<Copy, 'book' | 'feed'>,
+  copy: Pick<Copy, 'checkpoint' | 'feed'>,
   resource: string,
   page: SourcePage,
   keyField: string,
-): Pick<BookChange, 'witnesses'> {
-  const before = copy.book.witnesses(resource);
+): Pick<CopyChange, 'witnesses'> {
+  const before = copy.checkpoint.witnesses(resource);
   const least = before.length < KEPT ? Number.NEGATIVE_INFINITY : Math.min(...before.map(({ at }) => at));
   const field = copy.feed.windowField(resource);
   const fresh = page.items.flatMap((item) => {
@@ -56,21 +55,21 @@ function witnessOf({ json, onlyChildren }: SourceItem, keyField: string, field: 
  * @returns one that is older than it was, and stays so
  */
 export async function findBackwards(copy: Copy, resource: string): Promise<Backwards | undefined> {
-  const { book, environment, feed, signal } = copy;
+  const { checkpoint, environment, feed, signal } = copy;
   const { asksForMany, byKey, isPlat } = feed.capabilities;
-  const witnesses = book.witnesses(resource);
-  const { kind } = book.load(resource);
+  const witnesses = checkpoint.witnesses(resource);
+  const { kind } = checkpoint.load(resource);
   if (byKey === 'none' || (kind !== 'current' && kind !== 'updating')) return undefined;
   const precision = isPlat ? 1 : PRECISION;
   const keyField = (await copy.store.model()).resource(resource).key;
   const ask = async (some: readonly Witness[]): Promise<ReadonlyMap<string, number>> => {
     const keys = some.map(({ key }) => key);
-    const { items } = await halved(resource, keys, RECORD, (some) => feed.some(resource, some, 1));
+    const { items } = await inHalves(resource, keys, (few) => feed.some(resource, few, 1));
     const seen = items.map((item) => witnessOf(item, keyField, feed.windowField(resource)));
     return new Map(seen.flatMap((each) => (each === undefined ? [] : [[each.key, each.at]])));
   };
   const gone = new Set<string>();
-  const isOlder = ({ at }: Witness, now: number | undefined): boolean =>
+  const isOlder = ({ at }: Witness, now: number | undefined): now is number =>
     now !== undefined && now <= at - precision;
   const look = async (): Promise<Backwards | undefined> => {
     for (let from = 0, size = 1; from < witnesses.length; from += size, size = asksForMany ? KEPT : 1) {
@@ -80,10 +79,10 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
         const now = found.get(witness.key);
         if (now === undefined) gone.add(witness.key);
         else if (isOlder(witness, now)) {
-          // A server that is behind the others of its source shows so for a moment.
-          await environment.clock.sleep(edgesOf(copy.feed.capabilities).settle, signal);
+          // A server that is behind the others of its source shows it so for a moment.
+          await environment.clock.sleep(edgesOf(feed.capabilities).settle, signal);
           const again = (await ask([witness])).get(witness.key);
-          if (again !== undefined && isOlder(witness, again))
+          if (isOlder(witness, again))
             return { key: witness.key, was: timestampFrom(witness.at), is: timestampFrom(again) };
         } else if (now < witness.at + precision) return undefined;
       }
@@ -93,13 +92,13 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
   try {
     return await look();
   } catch (error) {
-    // What the source cannot give says nothing of it. One that is away is told of by the update that follows.
+    // What the source cannot give says nothing of it. If it is unreachable, the update that follows reports it.
     if (error instanceof RequestFailure && error.kind !== 'stopped') return undefined;
     throw error;
   } finally {
     if (gone.size > 0 && !signal.aborted) {
       const newest = witnesses.filter(({ key }) => !gone.has(key));
-      await book.commit({ witnesses: { resource, newest } });
+      await checkpoint.commit({ witnesses: { resource, newest } });
     }
   }
 }

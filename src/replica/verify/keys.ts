@@ -1,7 +1,6 @@
 /** Keys that stand on one side alone. */
 import type { Copy } from '../copy/copy.ts';
-import { halved } from '../copy/halved.ts';
-import { RECORD } from '../copy/pending-fetches.ts';
+import { inHalves } from '../source/pages.ts';
 import type { Tally } from './tally.ts';
 
 /** The order of keys: by bytes of UTF-8 (I1). */
@@ -27,7 +26,7 @@ export async function findExtra(
     if (stored.length === 0) return;
     const extra = stored.filter((key) => !keys.has(key));
     if (extra.length === 0) continue;
-    const given = (await halved(resource, extra, RECORD, (some) => feed.some(resource, some))).keys.filter(
+    const given = (await inHalves(resource, extra, (some) => feed.some(resource, some))).keys.filter(
       (each) => each.resource === resource,
     );
     const there = new Set(given.map(({ key }) => key));

@@ -27,7 +27,7 @@ export interface ComparedRange extends SourceDigest {
  * Whether a copy can be compared by digests: its texts are those of the source, of one source alone, under the names that
  * the source gives.
  */
-export async function canCompareRanges({ book, feed, store }: Copy): Promise<boolean> {
+export async function canCompareRanges({ checkpoint, feed, store }: Copy): Promise<boolean> {
   const { settings } = await store.model();
   const sources = (await store.ledger.sources()).filter((name) => !name.includes(':'));
   return (
@@ -35,7 +35,7 @@ export async function canCompareRanges({ book, feed, store }: Copy): Promise<boo
     settings.agentsFrom === 'records' &&
     !stampsAsOwn(settings) &&
     sources.length === 1 &&
-    (book.get('ignored') ?? []).length === 0
+    (checkpoint.get('ignored') ?? []).length === 0
   );
 }
 

@@ -5,9 +5,10 @@
 import { SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Copy } from '../copy/copy.ts';
-import { halved } from '../copy/halved.ts';
-import { CHILDREN, RECORD, wantedApart } from '../copy/pending-fetches.ts';
+import { fetchedApart } from '../copy/pending-fetches.ts';
+import { CHILDREN, entryName, RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
+import { inHalves } from '../source/pages.ts';
 import type { SourceItem, SourcePage } from '../source/source.ts';
 import { collectionOf } from '../source/source.ts';
 import { type Compared, compareRecords, type Replica } from './compare.ts';
@@ -25,19 +26,21 @@ export async function comparePage(
   const { feed } = copy;
   const items = [...page.items];
   const broken = [...page.broken];
-  const apart = wantedApart(copy.feed.capabilities, collection);
+  const apart = fetchedApart(copy.feed.capabilities, collection);
   if (apart.length > 0) {
     for (let at = 0; at < page.keys.length; at += feed.someAtOnce) {
       const keys = page.keys.slice(at, at + feed.someAtOnce).map(({ key }) => key);
       const rest = apart.includes(RECORD)
-        ? await halved(collection, keys, RECORD, (some) => feed.some(collection, some))
-        : await halved(collection, keys, CHILDREN, (some) => childrenOf(feed, some));
+        ? await inHalves(collection, keys, (some) => feed.some(collection, some))
+        : await inHalves(collection, keys, (some) => childrenOf(feed, some), childrenName);
       items.push(...rest.items);
       broken.push(...rest.broken);
     }
   }
   await compareItems(copy, items, broken, tally);
 }
+
+const childrenName = (key: string): string => entryName(key, CHILDREN);
 
 const childrenOf = (feed: Copy['feed'], keys: readonly string[]): Promise<SourcePage> =>
   feed.children(keys, feed.capabilities.expansions);
@@ -96,7 +99,8 @@ const replicaOf = ({ feed, name, store, environment }: Copy): Replica => ({
 
 /** Notes what the source gives of that which is in the quarantine. */
 function noteMet(copy: Copy, { resource, key, children }: ParsedRecord, tally: Tally): void {
-  if (copy.book.isQuarantined(resource.name, key)) tally.met.add(nameOf({ resource: resource.name, key }));
+  if (copy.checkpoint.isQuarantined(resource.name, key))
+    tally.met.add(nameOf({ resource: resource.name, key }));
   for (const members of children.values()) for (const member of members) noteMet(copy, member, tally);
 }
 
@@ -125,7 +129,7 @@ export async function lookAgain(
   suspects: ReadonlyMap<string, Suspect>,
   tally: Tally,
 ): Promise<void> {
-  const { book, feed } = copy;
+  const { checkpoint, feed } = copy;
   const every = [...suspects];
   for (let at = 0; at < every.length; at += feed.someAtOnce) {
     const some = every.slice(at, at + feed.someAtOnce);
@@ -137,7 +141,7 @@ export async function lookAgain(
         tally.pending.set(resource, (tally.pending.get(resource) ?? 0) + 1);
         continue;
       }
-      const isQuarantined = book.isQuarantined(resource, key);
+      const isQuarantined = checkpoint.isQuarantined(resource, key);
       const kind = isQuarantined ? 'quarantined' : fields === undefined ? 'missing' : 'content';
       tally.differences.push({ resource, key, kind, fields: fields ?? [] });
     }
@@ -153,12 +157,12 @@ async function readAgain(
   const { feed } = copy;
   const found = new Map<string, Omit<Suspect, 'isOfChildren'>>();
   const every = suspects.map(([key]) => key);
-  const whole = await halved(resource, every, RECORD, (some) => feed.some(resource, some));
+  const whole = await inHalves(resource, every, (some) => feed.some(resource, some));
   const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
   const children =
     parts.length === 0
       ? { items: [], broken: [] }
-      : await halved(resource, parts, CHILDREN, (some) => childrenOf(feed, some));
+      : await inHalves(resource, parts, (some) => childrenOf(feed, some), childrenName);
   for (const page of [whole, children]) {
     const records = recordsOf((await readPage(copy, page)).intake);
     const own = records.filter((record) => record.resource.name === resource);

@@ -4,10 +4,9 @@
  */
 import { findNavigation } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
-import { halved } from '../copy/halved.ts';
-import { RECORD } from '../copy/pending-fetches.ts';
 import { pagesFrom } from '../copy/walk.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';
+import { inHalves } from '../source/pages.ts';
 import {
   ACCOUNTS,
   type PageRequest,
@@ -190,7 +189,7 @@ async function compareSample(
   );
   for (let at = 0; at < chosen.length; at += feed.someAtOnce) {
     const some = chosen.slice(at, at + feed.someAtOnce);
-    const page = await halved(resource, some, RECORD, (keys) => feed.some(resource, keys));
+    const page = await inHalves(resource, some, (keys) => feed.some(resource, keys));
     await compareItems(copy, page.items, page.broken, tally);
   }
 }

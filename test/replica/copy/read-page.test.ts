@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { Book } from '../../../src/replica/checkpoint/checkpoint.ts';
+import { Checkpoint } from '../../../src/replica/checkpoint/checkpoint.ts';
 import type { DriftPolicy } from '../../../src/replica/copy/copy.ts';
 import { type Intake, takeIn } from '../../../src/replica/copy/read-page.ts';
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
@@ -15,26 +15,26 @@ import { type Json, makeWorld } from '../../support/world.ts';
 
 interface Taker {
   readonly store: Store;
-  readonly book: Book;
+  readonly checkpoint: Checkpoint;
   readonly events: ReplicaEvent[];
   take(...items: readonly (SourceItem | Json)[]): Promise<Intake>;
 }
 
 async function taker(scope: Scope, drift: DriftPolicy = 'evolve'): Promise<Taker> {
   const { store } = await makeWorld(sqliteEngine(), scope, { settings: { owner: 'replica' } });
-  const book = await Book.open({ store, source: 'feed' });
+  const checkpoint = await Checkpoint.open({ store, source: 'feed' });
   const events: ReplicaEvent[] = [];
   // What takeIn uses of a copy; the network is not asked.
   const copy = {
     store,
-    book,
+    checkpoint,
     settings: { drift, alsoWindow: [], purgeShare: 0.2, force: false },
-    tell: (event: ReplicaEvent) => void events.push(event),
+    report: (event: ReplicaEvent) => void events.push(event),
   };
   const isItem = (given: SourceItem | Json): given is SourceItem => 'json' in given;
   return {
     store,
-    book,
+    checkpoint,
     events,
     take: (...items) =>
       takeIn(copy, {
@@ -88,10 +88,13 @@ test('a record without key goes to the quarantine under the hash of what it is',
 });
 
 test('what is no record at all is kept as it came', async (t) => {
-  const { store, book } = await taker(t);
+  const { store, checkpoint } = await taker(t);
   const settings = { drift: 'evolve', alsoWindow: [], purgeShare: 0.2, force: false } as const;
   const broken = [{ resource: 'Property', payload: '17', reason: 'The record is not a JSON object' }];
-  const intake = await takeIn({ store, book, settings, tell: () => undefined }, { items: [], broken });
+  const intake = await takeIn(
+    { store, checkpoint, settings, report: () => undefined },
+    { items: [], broken },
+  );
   assert.deepEqual(intake.quarantine, [
     {
       resource: 'Property',
@@ -323,10 +326,10 @@ test('drift evolve: unknown fields become custom fields of the type of their val
 });
 
 test('drift evolve: a name that no field can have is left out, and told once', async (t) => {
-  const { take, book, events } = await taker(t, 'evolve');
+  const { take, checkpoint, events } = await taker(t, 'evolve');
   await take(listing('1', { 'no name': 'x' }));
   await take(listing('2', { 'no name': 'y' }));
-  assert.deepEqual(book.get('ignored'), ['Property.no name']);
+  assert.deepEqual(checkpoint.get('ignored'), ['Property.no name']);
   assert.deepEqual(events, [{ kind: 'field', resource: 'Property', name: 'no name', taken: 'ignored' }]);
 });
 
@@ -347,10 +350,10 @@ test('drift freeze: a record with an unknown field is put aside, one whose unkno
 });
 
 test('drift discard: unknown fields are left out and told, the record is stored', async (t) => {
-  const { take, book, events, store } = await taker(t, 'discard');
+  const { take, checkpoint, events, store } = await taker(t, 'discard');
   const intake = await take(listing('1', { SourceOnlyText: 'x' }));
   assert.deepEqual(stored(intake), [['Property', '1', { ListingKey: '1', StandardStatus: 'Active' }]]);
-  assert.deepEqual(book.get('ignored'), ['Property.SourceOnlyText']);
+  assert.deepEqual(checkpoint.get('ignored'), ['Property.SourceOnlyText']);
   assert.deepEqual(events, [
     { kind: 'field', resource: 'Property', name: 'SourceOnlyText', taken: 'ignored' },
   ]);

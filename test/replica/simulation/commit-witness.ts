@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ParsedRecord } from '../../../src/records/parsed-record.ts';
-import { readState } from '../../../src/replica/checkpoint/notes.ts';
+import { readNote } from '../../../src/replica/checkpoint/notes.ts';
 import type { LoadState } from '../../../src/replica/machine/load.ts';
 import type { SweepState } from '../../../src/replica/machine/sweep.ts';
 import { ACCOUNTS, collectionOf } from '../../../src/replica/source/source.ts';
@@ -45,13 +45,13 @@ export class CommitWitness {
 
   /** What the source showed of its fields, as far as a consumer has taken it in. */
   get fingerprint(): string | undefined {
-    return readState(this.#state, 'fingerprint');
+    return readNote(this.#state, 'fingerprint');
   }
 
   /** Whether the source went back in time, and no consumer has taken that in. */
   get #isBehind(): boolean {
     const { epoch, isGoingBack } = this.#options.source;
-    return isGoingBack || (epoch !== undefined && readState(this.#state, 'epoch') !== epoch);
+    return isGoingBack || (epoch !== undefined && readNote(this.#state, 'epoch') !== epoch);
   }
 
   /** @param force whether the process may delete whatever the share */
@@ -148,7 +148,7 @@ export class CommitWitness {
     const { source, accuse } = this.#options;
     for (const { resource, keys } of remove) {
       const collection = this.#collection(resource);
-      const sweep = readState(this.#state, `sweep ${collection}`);
+      const sweep = readNote(this.#state, `sweep ${collection}`);
       if (sweep?.kind !== 'deleting') {
         accuse('only a whole sweep deletes', `${resource} ${keys.join(' ')} while ${sweep?.kind}`);
         continue;
@@ -160,7 +160,7 @@ export class CommitWitness {
         if (shown?.since === undefined) continue;
         const facts = `${resource} ${key}, sweep begun ${sweep.begun}, shown since ${new Date(shown.since).toISOString()}`;
         if (shown.since < Date.parse(sweep.begun)) accuse('no key that the source shows is deleted', facts);
-        const cursor = cursorOf(readState(this.#state, `load ${resource}`));
+        const cursor = cursorOf(readNote(this.#state, `load ${resource}`));
         const isPassed = collection !== ACCOUNTS && cursor !== undefined && shown.stamp < cursor;
         if (isPassed && !shown.quietly) accuse('what came after a sweep began is not deleted', facts);
       }
@@ -168,7 +168,7 @@ export class CommitWitness {
   }
 
   #collection(resource: string): string {
-    const capabilities = readState(this.#state, 'capabilities');
+    const capabilities = readNote(this.#state, 'capabilities');
     return capabilities === undefined ? resource : collectionOf(capabilities, resource);
   }
 
@@ -182,7 +182,7 @@ export class CommitWitness {
 
   async #checkStates(source: string, before: Json, force: boolean): Promise<void> {
     for (const resource of KINDS) {
-      const [from, to] = [readState(before, `load ${resource}`), readState(this.#state, `load ${resource}`)];
+      const [from, to] = [readNote(before, `load ${resource}`), readNote(this.#state, `load ${resource}`)];
       if (isDeepStrictEqual(from, to) || to === undefined) continue;
       this.#checkChain(resource, from, to);
       const cursor = cursorOf(to);
@@ -191,8 +191,8 @@ export class CommitWitness {
     }
     for (const collection of [...KINDS, ACCOUNTS]) {
       const [from, to] = [
-        readState(before, `sweep ${collection}`),
-        readState(this.#state, `sweep ${collection}`),
+        readNote(before, `sweep ${collection}`),
+        readNote(this.#state, `sweep ${collection}`),
       ];
       if (from?.kind === 'deleting' && to?.kind === 'fetching' && !force)
         await this.#checkShare(source, collection, to);

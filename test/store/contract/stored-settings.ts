@@ -1,7 +1,7 @@
 /** What a store keeps of itself is read as input is: a row that plat does not write there is named in one line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readState } from '../../../src/replica/checkpoint/notes.ts';
+import { readNote } from '../../../src/replica/checkpoint/notes.ts';
 import type { Engine } from '../../support/engine.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 
@@ -81,12 +81,12 @@ const DAMAGES: Readonly<
   },
   'a note on a source that is no JSON': {
     statement: "UPDATE plat_ledger_state SET value = '{'",
-    read: async ({ store }) => readState(await store.ledger.state('feed'), 'load Property'),
+    read: async ({ store }) => readNote(await store.ledger.state('feed'), 'load Property'),
     says: /what it keeps of a source as "load Property" is no JSON/,
   },
   'a note on a source in another shape': {
     statement: `UPDATE plat_ledger_state SET value = '{"kind":"current","cursor":5}'`,
-    read: async ({ store }) => readState(await store.ledger.state('feed'), 'load Property'),
+    read: async ({ store }) => readNote(await store.ledger.state('feed'), 'load Property'),
     says: /what it keeps of a source as "load Property" is not what plat writes there/,
   },
 };

@@ -1,4 +1,5 @@
-import type { Capabilities } from '../source/source.ts';
+/** What a source can do, in words. */
+import type { Capabilities } from './source.ts';
 
 /** How single records are given, where that is not as usual. */
 const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> = {
@@ -7,7 +8,6 @@ const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> =
   none: ['gives no single record, so what comes into sight with an old timestamp is not fetched'],
 };
 
-/** What a source can do, for a person. */
 export function describe(capabilities: Capabilities): string[] {
   const {
     isPlat,

@@ -1,0 +1,177 @@
+/**
+ * The first contact with a source: what a person may have meant by an address at which there is no service, and whether
+ * the store has the feed already, under another name or from another address. It stores nothing.
+ */
+import { type PlatError, platError } from '../../errors/index.ts';
+import { isObject, parsedJson } from '../../shared/json.ts';
+import type { Store } from '../../store/store.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { ANOTHER_SOURCE, type Notes, readNote } from '../checkpoint/notes.ts';
+import type { SourceClient } from '../http/client.ts';
+import { isUnreached, RequestFailure } from '../http/failure.ts';
+import type { Source } from '../source/source.ts';
+import { identityOf, PAGE_SIZE, type ReplicateOptions, rootOf, sourceName } from './options.ts';
+
+type Kind = ReplicateOptions['interface'];
+
+/** What a root ends in, the most usual first. */
+const ENDINGS: Readonly<Record<Kind, readonly string[]>> = {
+  reso: ['Reso/OData/', 'odata/', 'OData/', 'reso/odata/'],
+  native: ['v1/'],
+};
+/** What a service of each kind gives to every key. */
+const ASKED: Readonly<Record<Kind, string>> = { reso: 'Property?$top=1', native: 'listings?_limit=1' };
+
+/** A failure in words that say what is wrong with `--from`, if anything is. */
+export async function explainFirstContact(
+  error: unknown,
+  { from, interface: kind, watch }: ReplicateOptions,
+  client: SourceClient,
+): Promise<unknown> {
+  if (!(error instanceof RequestFailure)) return error;
+  if (isUnreached(error)) {
+    const remedy = watch === true ? '' : '; check --from, or wait for it with --watch';
+    const reason = `Nothing answers at ${rootOf(from).href} (${error.message})${remedy}`;
+    return new RequestFailure(error.kind, reason, { cause: error.cause });
+  }
+  // With 400 a service answers where `--from` names a resource: what follows that is taken for a key.
+  return error.status === 404 || error.status === 400
+    ? missingRoot(error, rootOf(from), kind, client)
+    : error;
+}
+
+/** The usual roots at an address and above it, nearest first; not the address itself. */
+function nearRoots(root: URL, kind: Kind): string[] {
+  const parts = root.pathname.split('/').filter((part) => part !== '');
+  const above = parts.map((_, at) => `/${parts.slice(0, parts.length - at).join('/')}/`);
+  const paths = [...above, '/'].flatMap((base, at) => [
+    // Somebody copied the address of a record, or of a collection.
+    ...(at > 0 && base !== '/' ? [base] : []),
+    ...(at < 2 || base === '/' ? ENDINGS[kind].map((ending) => `${base}${ending}`) : []),
+  ]);
+  // They are asked with the same token, so they are all of its origin.
+  return [...new Set(paths)].filter((path) => path !== root.pathname).map((path) => `${root.origin}${path}`);
+}
+
+/** Whether a request is answered as a service would. */
+async function answers(
+  client: SourceClient,
+  url: string,
+  isRight: (text: string) => boolean,
+): Promise<boolean> {
+  try {
+    return await client.get(url, ({ text }) => isRight(text), { attempts: 1 });
+  } catch (error) {
+    if (error instanceof RequestFailure && error.kind !== 'stopped') return false;
+    throw error;
+  }
+}
+
+function hasRows(text: string, kind: Kind): boolean {
+  const value = parsedJson(text);
+  if (!isObject(value)) return false;
+  return Array.isArray(kind === 'reso' ? value.value : isObject(value.D) ? value.D.Results : undefined);
+}
+
+/** @returns wrong use that names the root, where one of the usual roots answers; else the failure, and what a root is */
+async function missingRoot(
+  failure: RequestFailure,
+  root: URL,
+  kind: Kind,
+  client: SourceClient,
+): Promise<PlatError | RequestFailure> {
+  // The root is right, and something behind it is not there.
+  const isMetadata = (text: string): boolean => /<(?:\w+:)?Edmx\b/.test(text);
+  if (kind === 'reso' && (await answers(client, `${root.href}$metadata`, isMetadata))) return failure;
+  const isRoot = (url: string, of: Kind): Promise<boolean> =>
+    answers(client, `${url}${ASKED[of]}`, (text) => hasRows(text, of));
+  const wrong = (right: string): PlatError =>
+    platError('usage', { reason: `${root.href} is no root of a service (${failure.status}); ${right}.` });
+  const tried = nearRoots(root, kind);
+  for (const each of tried) if (await isRoot(each, kind)) return wrong(`--from ${each} is one`);
+  const other = kind === 'reso' ? 'native' : 'reso';
+  for (const each of [root.href, ...nearRoots(root, other)]) {
+    if (await isRoot(each, other))
+      return wrong(`--from ${each} is one of the ${other} interface (--interface ${other})`);
+  }
+  if (failure.status !== 404) return failure;
+  const usual = ENDINGS[kind].map((ending) => `/${ending.slice(0, -1)}`).slice(0, 2);
+  return new RequestFailure(
+    failure.kind,
+    `${failure.message}; there is no service of the ${kind} interface at ${root.href}: its root usually ends in ${usual.join(' or ')}, and none of ${tried.join(', ')} answers`,
+    { status: 404, cause: failure },
+  );
+}
+
+/**
+ * The copy of one source is never mixed with another: the name stands for an interface at an address, as soon as
+ * something came from there.
+ * @returns what is to be kept of an address that is another one than before
+ * @throws PlatError `usage` when the copy is of another source
+ */
+export async function checkedIdentity(
+  checkpoint: Checkpoint,
+  options: ReplicateOptions,
+): Promise<(Pick<Notes, 'identity'> & Partial<Pick<Notes, 'fingerprint'>>) | undefined> {
+  const identity = identityOf(options);
+  const before = checkpoint.get('identity');
+  if (before === identity) return undefined;
+  if (before === undefined) return { identity };
+  if (options.force !== true && (await holdsAnything(checkpoint, options))) {
+    throw platError('usage', {
+      reason: `${sourceName(options)} was replicated from ${before}, not from ${identity}. Give the new source a name of its own (--source), or take the copy over with --force.`,
+    });
+  }
+  // Cursors of another address mean nothing: everything is read again.
+  return { identity, fingerprint: ANOTHER_SOURCE };
+}
+
+/** Whether anything of a source is stored or quarantined. */
+async function holdsAnything(checkpoint: Checkpoint, options: ReplicateOptions): Promise<boolean> {
+  if (checkpoint.quarantined(() => true).length > 0) return true;
+  const { store } = options;
+  const { dictionary } = await store.model();
+  for (const resource of dictionary.resources.keys()) {
+    if (await hasStored(store, sourceName(options), resource)) return true;
+  }
+  return false;
+}
+
+const hasStored = async ({ ledger }: Store, source: string, resource: string): Promise<boolean> =>
+  (await ledger.storedKeys(source, resource, '', 1)).length > 0;
+
+/** A source that is asked for the first time. */
+interface Newcomer {
+  readonly name: string;
+  readonly identity: string;
+  readonly feed: Source;
+}
+
+/**
+ * Notices a feed that the store has already under another name, as when `localhost` is written `127.0.0.1` in the next
+ * command: a key belongs to one source, so all of its records would be quarantined.
+ * @throws PlatError `usage` that names the other source, where it has every record of the first page
+ * @throws RequestFailure when the first page cannot be read
+ */
+export async function assertNewFeed(store: Store, { name, identity, feed }: Newcomer): Promise<void> {
+  const { resources } = feed.capabilities;
+  const resource = resources.find((each) => each === 'Property') ?? resources[0];
+  if (resource === undefined) return;
+  const others: string[] = [];
+  for (const other of await store.ledger.sources()) {
+    if (other !== name && (await hasStored(store, other, resource))) others.push(other);
+  }
+  if (others.length === 0) return;
+  const page = await feed.page(resource, { kind: 'all' }, { position: undefined, size: PAGE_SIZE });
+  const keys = page.keys.flatMap((each) => (each.resource === resource ? [each.key] : []));
+  if (keys.length === 0) return;
+  for (const other of others) {
+    if ((await store.ledger.missing(other, resource, keys)).length > 0) continue;
+    const before = readNote(await store.ledger.state(other), 'identity');
+    const force =
+      before === undefined || before === identity ? '' : ` --force (it was replicated from ${before})`;
+    throw platError('usage', {
+      reason: `${store.name} has what ${name} gives already, from the source ${other}, and a key belongs to one source: nothing of it could be stored. Where it is the same feed, --source ${other}${force} goes on with that copy; another one takes a store of its own, or --force, with which what both have is put aside.`,
+    });
+  }
+}

@@ -1,0 +1,160 @@
+/** When the parts of a cycle run: once what is due, or each on its own schedule until the signal. */
+import { settleAll } from '../../shared/promise-queue.ts';
+import { sleepUntil } from '../../store/clock.ts';
+import { dueAt } from '../checkpoint/checkpoint.ts';
+import type { Schedule } from '../checkpoint/notes.ts';
+import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';
+import type { Copy } from '../copy/copy.ts';
+import { RequestFailure } from '../http/failure.ts';
+import { LONG_REST, LONGEST_REST, restAfter } from '../http/retry.ts';
+import { fetchFiles } from '../media/fetch-files.ts';
+import type { SweepResult } from '../steps/sweep.ts';
+import { collectionsOf, downloadAll, sweepAll, sweptOnly, updateAll } from './cycle.ts';
+import { EVERY, type ReplicateOptions } from './options.ts';
+
+/**
+ * Does once what is due: the initial download, or an update; then the purge; and the agents and offices.
+ * With `step` that step alone, due or not.
+ */
+export async function replicateOnce(
+  copy: Copy,
+  { step, purgeEvery = EVERY.purge }: Pick<ReplicateOptions, 'step' | 'purgeEvery'>,
+): Promise<SweepResult> {
+  const { checkpoint, environment, files } = copy;
+  const { listings, accounts } = collectionsOf(copy);
+  const every = [...listings, ...accounts];
+  const begun = environment.clock.now();
+  switch (step) {
+    case 'initial':
+      await downloadAll(copy, every);
+      // Accounts of the native interface are copied by sweeping them.
+      return sweepAll(copy, sweptOnly(every));
+    case 'update': {
+      await updateAll(copy, every);
+      const result = await sweepAll(copy, sweptOnly(every));
+      await checkpoint.noteDone('update', begun);
+      return result;
+    }
+    case 'purge': {
+      const result = await sweepAll(copy, every);
+      if (result === 'done') await checkpoint.noteDone('purge', begun);
+      return result;
+    }
+    case undefined: {
+      await updateAll(copy, every);
+      await checkpoint.noteDone('update', begun);
+      const isDue = dueAt(checkpoint.get('schedule')?.purge, purgeEvery, begun) <= begun;
+      const result = await sweepAll(copy, isDue ? every : sweptOnly(every));
+      await checkpoint.noteDone('accounts', begun);
+      if (isDue && result === 'done') await checkpoint.noteDone('purge', begun);
+      if (files !== undefined) {
+        await fetchFiles(copy, files);
+        await checkpoint.noteDone('media', begun);
+      }
+      return result;
+    }
+  }
+}
+
+/** The wait after a sweep that did not come to its end by itself. */
+const RECONSIDER = 3_600_000;
+
+/** A copy that is opened anew when its source shows something else. */
+export interface Watched {
+  readonly copy: () => Copy;
+  /** Asks the source anew what it is, if it shows something else than before. */
+  readonly review: () => Promise<void>;
+}
+
+interface Task {
+  readonly step: keyof Schedule;
+  readonly every: number;
+  /** @returns whether the step was done whole */
+  readonly work: () => Promise<boolean>;
+}
+
+/**
+ * Keeps a copy current until the signal: updates, purges, and agents and offices, each on its own schedule and beside
+ * the others. A step that the source or the network fails is tried again later, whatever the reason: a key that is
+ * refused may be accepted again, an address that leads elsewhere may lead home.
+ * @throws LeaseLost, PlatError of the store
+ */
+export async function watch(
+  { copy, review }: Watched,
+  { updateEvery = EVERY.update, purgeEvery = EVERY.purge, accountsEvery = EVERY.accounts }: ReplicateOptions,
+): Promise<void> {
+  const downloaded = Promise.withResolvers<void>();
+  const update = async (): Promise<boolean> => {
+    await review();
+    await updateAll(copy(), collectionsOf(copy()).listings);
+    downloaded.resolve();
+    return true;
+  };
+  const accounts = async (): Promise<boolean> => {
+    const collections = collectionsOf(copy()).accounts;
+    await updateAll(copy(), collections);
+    return (await sweepAll(copy(), sweptOnly(collections))) === 'done';
+  };
+  const purge = async (): Promise<boolean> => {
+    // What only sweeps keep current is swept with the accounts.
+    const every = copy().feed.capabilities.resources;
+    const own = every.filter((collection) => !sweptOnly(every).includes(collection));
+    return (await sweepAll(copy(), own)) === 'done';
+  };
+  const media = async (): Promise<boolean> => {
+    const { files } = copy();
+    if (files !== undefined) await fetchFiles(copy(), files);
+    return true;
+  };
+  const stop = new AbortController();
+  const ends = AbortSignal.any([copy().signal, stop.signal]);
+  ends.addEventListener('abort', () => downloaded.resolve(), { once: true });
+  if (ends.aborted) downloaded.resolve();
+  // The first that fails ends the others.
+  const run = (task: Task): Promise<void> =>
+    repeat(copy, task, ends).catch((error: unknown) => {
+      stop.abort();
+      throw error;
+    });
+  await settleAll([
+    run({ step: 'update', every: updateEvery, work: update }),
+    run({ step: 'accounts', every: accountsEvery, work: accounts }),
+    // What was not downloaded yet is not compared.
+    downloaded.promise.then(() => run({ step: 'purge', every: purgeEvery, work: purge })),
+    ...(copy().files === undefined ? [] : [run({ step: 'media', every: updateEvery, work: media })]),
+  ]);
+}
+
+async function repeat(copy: () => Copy, { step, every, work }: Task, ends: AbortSignal): Promise<void> {
+  const { name, store, report, environment } = copy();
+  const { clock, random } = environment;
+  let failures = 0;
+  let tried: { readonly at: number; readonly wait: number } | undefined;
+  const left = (): number => {
+    const now = clock.now();
+    const due = dueAt(copy().checkpoint.get('schedule')?.[step], every, now);
+    return Math.max(due, tried === undefined ? due : dueAt(tried.at, tried.wait, now)) - now;
+  };
+  for (;;) {
+    await sleepUntil(clock, left, ends);
+    if (ends.aborted) return;
+    const begun = clock.now();
+    try {
+      if (await work()) await copy().checkpoint.noteDone(step, begun);
+      else tried = { at: clock.now(), wait: Math.min(every, RECONSIDER) };
+      if (failures > 0) {
+        await clearTrouble(store, name, step);
+        report({ kind: 'recovered', step, attempts: failures + 1 });
+      }
+      failures = 0;
+    } catch (error) {
+      if (ends.aborted) return;
+      if (!(error instanceof RequestFailure)) throw error;
+      const rest = passesByItself(error) ? LONG_REST : LONGEST_REST;
+      const wait = Math.min(every, restAfter(++failures, error.retryAfter, rest, random));
+      await noteTrouble(store, name, step, error, clock.now());
+      report({ kind: 'failed', step, reason: error.message, wait });
+      tried = { at: clock.now(), wait };
+    }
+  }
+}
