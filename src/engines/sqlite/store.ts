@@ -5,6 +5,7 @@ import { backup as backupDatabase } from 'node:sqlite';
 import { render } from '../../compile/fragment.ts';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
+import { checksOn } from '../../store/check/checks.ts';
 import { type Clock, systemClock } from '../../store/clock.ts';
 import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
 import type { Engine } from '../../store/engine.ts';
@@ -12,10 +13,11 @@ import { openOn } from '../../store/engine-store.ts';
 import { isSent, type Lane } from '../../store/read-caller.ts';
 import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
+import { checksBeside } from '../../store/threads/check-task.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
+import { askerOf } from './asker.ts';
 import { makeBackup } from './backup.ts';
-import { checksIn } from './check-task.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect, LAYOUT_VERSION } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -28,11 +30,10 @@ import { LOCK_TIMEOUT } from './lock.ts';
 import { readMeta, readSnapshotModel, readTimes } from './meta.ts';
 import { migrateStore } from './migrate.ts';
 import { makeFile } from './new-file.ts';
-import { ReaderPool } from './pool.ts';
 import { sessionOn } from './session.ts';
 import { storeClock } from './store-clock.ts';
 import { StoreFile } from './store-file.ts';
-import { runTask } from './tasks.ts';
+import { readerPool, runTask } from './tasks.ts';
 import { findViewFaults, recreateView } from './views.ts';
 import { forgetLastRow } from './word-index.ts';
 import { writerOn } from './writer.ts';
@@ -134,7 +135,7 @@ function sqliteEngine(
   const writer = writerOn(write, main, clock, limits);
   const bodies = new WholeBodies();
   const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
-  const threads = (lane: Lane, size: number) => (size > 0 ? new ReaderPool(pool, lane, size) : undefined);
+  const threads = (lane: Lane, size: number) => (size > 0 ? readerPool(pool, lane, size) : undefined);
   const pools = {
     records: undefined,
     pages: threads('pages', pageReaders),
@@ -170,12 +171,9 @@ function sqliteEngine(
         const threadsOfLane = pools[lane];
         if (threadsOfLane !== undefined) return await threadsOfLane.read({ task, milliseconds, caller });
         caller?.begin(lane);
-        main.deadline.set(milliseconds);
-        return runTask(main, task(), isSent(caller), bodies);
+        return runTask(main, task(), { isSent: isSent(caller), milliseconds, bodies });
       } catch (error) {
         throw translateError(error, path, milliseconds / 1000);
-      } finally {
-        main.deadline.clear();
       }
     },
     read: async (live, _lane, _options, work) =>
@@ -201,7 +199,12 @@ function sqliteEngine(
         forgetLastRow(write.database);
         return done;
       }),
-    checks: (live) => checksIn(main, live, checking && ((task) => checking.check(task))),
+    checks: (live) =>
+      checksBeside(
+        live,
+        (model) => checksOn(askerOf(main, model)),
+        checking && ((task) => checking.check(task)),
+      ),
     viewFaults: async (model, layout) => findViewFaults(main.database, model, layout),
     makeView: async (_session, model, layout) => recreateView(write.database, model, layout),
     fileFaults: async (model) => findFileFaults(main, model),

@@ -1,20 +1,50 @@
 /** How a connection of the embedded engine answers the steps of a read. */
+
+import type { Lane } from '../../store/read-caller.ts';
 import type { Given } from '../../store/read-task.ts';
 import { type Ask, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
+import { ReaderPool } from '../../store/threads/pool.ts';
+import type { SharedBodies } from '../../store/whole/known-bodies.ts';
 import { type BodyCheck, mustBeText, type WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { begin } from './begin.ts';
 import { anyRows, bindings, type Connection } from './connection.ts';
 
-/** Runs a task on one snapshot of the store: a page takes several statements, all else one. */
+/** What a thread is given. */
+export interface ThreadOptions {
+  readonly path: string;
+  readonly secret: string;
+  readonly busyTimeout: number;
+  readonly cacheMegabytes: number;
+  readonly bodies: SharedBodies;
+}
+
+export function readerPool(data: ThreadOptions, lane: Lane, size: number): ReaderPool {
+  // The endings differ between the sources, which Node runs as they are, and the published build.
+  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return new ReaderPool({ module: new URL(`./worker.${ending}`, import.meta.url), data }, lane, size);
+}
+
+/** How a task is read. */
+interface Reading {
+  readonly isSent: boolean;
+  readonly milliseconds: number;
+  readonly bodies: WholeBodies;
+}
+
+/** Runs a task on one snapshot of the store, within a time: a page takes several statements, all else one. */
 export function runTask(
   connection: Connection,
   task: ReadTask,
-  isSent: boolean,
-  bodies: WholeBodies,
+  { isSent, milliseconds, bodies }: Reading,
 ): ReadResult {
   const check = isSent ? bodies.mustBeWhole : mustBeText;
-  using _ = task.kind === 'page' ? begin(connection.database, 'read') : undefined;
-  return runNow(stepsOf(task, isSent), (ask) => answer(connection, ask, check));
+  connection.deadline.set(milliseconds);
+  try {
+    using _ = task.kind === 'page' ? begin(connection.database, 'read') : undefined;
+    return runNow(stepsOf(task, isSent), (ask) => answer(connection, ask, check));
+  } finally {
+    connection.deadline.clear();
+  }
 }
 
 /** Characters of values beyond which a statement is not kept: with it the engine would keep what was bound last. */

@@ -1,11 +1,11 @@
+/** Threads that read a store side by side, for an engine that answers on the thread that asks it. It knows no engine. */
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import type { CacheUse } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import { isSent, type Lane, type ReadCaller } from '../../store/read-caller.ts';
-import type { ReadResult, ReadTask } from '../../store/read-task.ts';
-import type { SharedBodies } from '../../store/whole/known-bodies.ts';
+import { isSent, type Lane, type ReadCaller } from '../read-caller.ts';
+import type { ReadResult, ReadTask } from '../read-task.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
 
@@ -13,12 +13,10 @@ import type { SharedBody } from './outbox.ts';
 export type ThreadTask = ReadTask | CheckTask;
 export type ThreadResult = ReadResult | CheckResult;
 
-export interface WorkerOptions {
-  readonly path: string;
-  readonly secret: string;
-  readonly busyTimeout: number;
-  readonly cacheMegabytes: number;
-  readonly bodies: SharedBodies;
+/** The module that a thread runs (thread.ts), and what it is given. */
+export interface ThreadSource {
+  readonly module: URL;
+  readonly data: unknown;
 }
 
 export interface WorkerRequest {
@@ -84,17 +82,17 @@ export interface PooledRead {
   readonly caller: ReadCaller | undefined;
 }
 
-/** Threads that read a store side by side, shared out fairly between those who ask. */
+/** Threads, shared out fairly between those who ask. */
 export class ReaderPool {
-  readonly #options: WorkerOptions;
+  readonly #source: ThreadSource;
   readonly #lane: Lane;
   readonly #threads: Thread[] = [];
   readonly #queue: FairQueue;
   #nextId = 1;
   #closed = false;
 
-  constructor(options: WorkerOptions, lane: Lane, size: number) {
-    this.#options = options;
+  constructor(source: ThreadSource, lane: Lane, size: number) {
+    this.#source = source;
     this.#lane = lane;
     this.#queue = new FairQueue({ turns: size, waiting: LONGEST_QUEUE, long: lane === 'searches' });
     for (let index = 0; index < size; index++) {
@@ -138,9 +136,8 @@ export class ReaderPool {
   }
 
   #start(thread: Thread): Worker {
-    // The endings differ between the sources, which Node runs as they are, and the published build.
-    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const worker = new Worker(new URL(`./worker.${ending}`, import.meta.url), { workerData: this.#options });
+    const { module, data } = this.#source;
+    const worker = new Worker(module, { workerData: data });
     worker.on('message', (reply: WorkerReply) => {
       if ('caches' in reply) thread.caches = reply.caches;
       else this.#finish(thread, worker, reply);

@@ -1,12 +1,8 @@
 /** A part of a check as data: it runs on the calling thread or beside it, and means the same there. */
-
 import type { StoreModel } from '../../compile/model.ts';
-import { type Checks, checksOn } from '../../store/check/checks.ts';
-import type { CheckedRows, FaultPage, RowFaults, RowPlace } from '../../store/check/row-faults.ts';
-import type { LiveModel } from '../../store/live-model.ts';
-import { askerOf } from './asker.ts';
-import type { Connection } from './connection.ts';
-import { readSnapshotModel } from './meta.ts';
+import type { Checks } from '../check/checks.ts';
+import type { CheckedRows, FaultPage, RowFaults, RowPlace } from '../check/row-faults.ts';
+import type { LiveModel } from '../live-model.ts';
 
 export interface CheckTask {
   readonly kind: 'check';
@@ -28,7 +24,7 @@ export interface CheckResult {
   readonly ofTable?: readonly RowFaults[];
 }
 
-async function runPart(checks: Checks, resource: string, part: CheckPart): Promise<CheckResult> {
+export async function runCheck(checks: Checks, { resource, part }: CheckTask): Promise<CheckResult> {
   switch (part.kind) {
     case 'row-faults':
       return { kind: 'check', faults: await checks.rowFaults(resource, part.rows) };
@@ -39,25 +35,20 @@ async function runPart(checks: Checks, resource: string, part: CheckPart): Promi
   }
 }
 
-/** Runs checks on a thread's connection; keeps the model that the last one was made by. */
-export function checkerOn(connection: Connection): (task: CheckTask) => Promise<CheckResult> {
-  let model: StoreModel | undefined;
-  return ({ resource, generation, part }) => {
-    if (model === undefined || model.generation < generation) model = readSnapshotModel(connection.database);
-    return runPart(checksOn(askerOf(connection, model)), resource, part);
-  };
-}
-
-/** The checks of a store. @param onThread runs one beside the calling thread; absent: that makes them itself */
-export function checksIn(
-  main: Connection,
+/**
+ * The checks of a store.
+ * @param here the checks of the calling thread
+ * @param onThread runs one beside the calling thread; absent: that makes them itself
+ */
+export function checksBeside(
   live: LiveModel,
+  here: (model: StoreModel) => Checks,
   onThread: ((task: CheckTask) => Promise<CheckResult>) | undefined,
 ): Checks {
   const check = async (resource: string, part: CheckPart): Promise<CheckResult> => {
     const model = await live.current();
-    if (onThread === undefined) return runPart(checksOn(askerOf(main, model)), resource, part);
-    return onThread({ kind: 'check', resource, generation: model.generation, part });
+    const task: CheckTask = { kind: 'check', resource, generation: model.generation, part };
+    return onThread === undefined ? runCheck(here(model), task) : onThread(task);
   };
   return {
     async rowFaults(resource, rows) {

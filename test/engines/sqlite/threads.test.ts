@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
-import { ReaderPool } from '../../../src/engines/sqlite/pool.ts';
+import { readerPool } from '../../../src/engines/sqlite/tasks.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { ReadTask } from '../../../src/store/read-task.ts';
 import { WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
@@ -20,7 +20,7 @@ const ONE = number('SELECT 1 AS n');
 function poolOn(scope: Scope, path: string) {
   const { shared: bodies } = new WholeBodies();
   const options = { path, secret: 's', busyTimeout: 100, cacheMegabytes: 1, bodies };
-  const pool = new ReaderPool(options, 'searches', 1);
+  const pool = readerPool(options, 'searches', 1);
   scope.after(() => pool.close());
   const run = async (task: () => ReadTask): Promise<unknown> => {
     const result = await pool.run({ task, milliseconds: 5000, caller: undefined });

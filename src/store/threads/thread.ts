@@ -1,0 +1,83 @@
+/** What a thread of a pool does: it answers one task after the other. It knows no engine. */
+import { parentPort } from 'node:worker_threads';
+import { Damage, DamagedRecord } from '../../records/damage.ts';
+import { cachesInUse } from '../../shared/bounded-cache.ts';
+import type { Checks } from '../check/checks.ts';
+import type { ReadResult, ReadTask } from '../read-task.ts';
+import { type CheckTask, runCheck } from './check-task.ts';
+import { makeOutbox, type SharedBody } from './outbox.ts';
+import type { WorkerError, WorkerMessage, WorkerReply, WorkerRequest } from './pool.ts';
+
+/** How a thread's own connection reads. */
+export interface ThreadReader {
+  /** @param isSent as read-caller.ts has it @param milliseconds that it may take */
+  read(task: ReadTask, isSent: boolean, milliseconds: number): ReadResult;
+  /** The checks by a model of at least this generation. */
+  checks(generation: number): Checks;
+}
+
+const outbox = makeOutbox();
+const EMPTY = new Uint8Array(0);
+
+export function answerTasks(reader: ThreadReader): void {
+  if (parentPort === null) throw new Error('This runs in a thread of its own only');
+  parentPort.on('message', (message: WorkerMessage) => {
+    if ('release' in message) outbox.release(message.release);
+    else if (message.task.kind === 'check') void answerCheck(reader, message.id, message.task);
+    else answer(reader, message, message.task);
+  });
+}
+
+/** A thread has one task at a time, so nothing else is read meanwhile. */
+async function answerCheck(reader: ThreadReader, id: number, task: CheckTask): Promise<void> {
+  try {
+    send({ id, ok: true, result: await runCheck(reader.checks(task.generation), task) }, []);
+  } catch (error) {
+    send({ id, ok: false, error: describe(error) }, []);
+  }
+}
+
+function answer(reader: ThreadReader, request: WorkerRequest, task: ReadTask): void {
+  try {
+    const result = reader.read(task, request.isSent, request.milliseconds);
+    if (result.kind === 'page') sendPage(request.id, result);
+    else send({ id: request.id, ok: true, result }, result.kind === 'ids' ? [result.ids.buffer] : []);
+  } catch (error) {
+    send({ id: request.id, ok: false, error: describe(error) }, []);
+  } finally {
+    reportCaches();
+  }
+}
+
+/** Milliseconds from one report of what this thread keeps to the next. */
+const REPORT_EVERY = 1000;
+let reported = Number.NEGATIVE_INFINITY;
+
+function reportCaches(): void {
+  if (performance.now() - reported < REPORT_EVERY) return;
+  reported = performance.now();
+  send({ caches: cachesInUse() }, []);
+}
+
+/** A page's body goes through shared memory, if it is large; the rest of the page travels as it is. */
+function sendPage(id: number, result: ReadResult & { kind: 'page' }): void {
+  const shared: SharedBody | undefined = outbox.put(result.page.body);
+  if (shared === undefined) send({ id, ok: true, result }, []);
+  else send({ id, ok: true, result: { ...result, page: { ...result.page, body: EMPTY } }, shared }, []);
+}
+
+function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {
+  parentPort?.postMessage(
+    reply,
+    transferred.filter((buffer) => buffer instanceof ArrayBuffer),
+  );
+}
+
+function describe(error: unknown): WorkerError {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Damage) return { kind: 'damage', message };
+  if (error instanceof DamagedRecord) return { kind: 'record', record: error.record };
+  const errcode =
+    typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : undefined;
+  return { kind: 'other', message, ...(typeof errcode === 'number' ? { errcode } : {}) };
+}
