@@ -1,11 +1,11 @@
 /** Where an engine is chosen by the address of a store. Of the engines only the one that is used is loaded. */
 import { availableParallelism } from 'node:os';
 import type { ReadStoreOptions } from './engines/postgres/open.ts';
-import type { BringBack, BroughtBack } from './engines/sqlite/bring-back.ts';
 import { platError } from './errors/index.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
 import type { Clock } from './store/clock.ts';
 import type { ClockTrust } from './store/clock-jump.ts';
+import type { Restore, Restored } from './store/files/restore.ts';
 import type { RawTables } from './store/raw-tables.ts';
 import type { PartitionField, Store } from './store/store.ts';
 
@@ -147,10 +147,11 @@ export async function openTables(
   return sqliteTables(found.path, create);
 }
 
-export type { BroughtBack };
+export type { Restored };
 
 /** Brings an embedded store back from a backup. */
-export async function restoreStore(what: BringBack): Promise<BroughtBack> {
-  const { bringBack } = await import('./engines/sqlite/bring-back.ts');
-  return bringBack(what);
+export async function restoreStore(what: Restore): Promise<Restored> {
+  const { restore } = await import('./store/files/restore.ts');
+  const { sqliteFiles } = await import('./engines/sqlite/restoring.ts');
+  return restore(sqliteFiles, what);
 }

@@ -22,7 +22,7 @@ import type { LookupForm, RateLimit } from '../service/options.ts';
 import type { PaceLimits } from '../service/reply/pace.ts';
 import type { SurfaceName } from '../service/surface.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';
-import { PartialFile } from '../store/partial-file.ts';
+import { PartialFile } from '../store/files/partial-file.ts';
 import type { PartitionField } from '../store/store.ts';
 
 /**

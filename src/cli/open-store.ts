@@ -1,6 +1,6 @@
 import { openStore as openAnyStore, storeAddress, withoutPassword } from '../open-store.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../records/settings.ts';
-import { openMode } from '../store/private-file.ts';
+import { openMode } from '../store/files/private-file.ts';
 import type { PartitionField, Store } from '../store/store.ts';
 import { aheadText } from '../store/write/bring-back.ts';
 import type { ConfigFile } from './config.ts';

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { PartialFile } from '../../store/partial-file.ts';
+import { PartialFile } from '../../store/files/partial-file.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigFile } from '../config.ts';
 import { openStore } from '../open-store.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
-import { type BroughtBack, restoreStore, storeAddress } from '../../open-store.ts';
+import { type Restored, restoreStore, storeAddress } from '../../open-store.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION } from '../options.ts';
 import { mustBeFile, mustHaveFolder } from '../paths.ts';
@@ -58,7 +58,7 @@ async function beginEpoch(text: string, json: boolean | undefined): Promise<void
   }
 }
 
-function lines(store: string, file: string, report: BroughtBack): string[] {
+function lines(store: string, file: string, report: Restored): string[] {
   const rows = report.resources.filter((each) => each.rows > 0);
   const listed = (names: readonly string[]): string => names.join(', ');
   return [

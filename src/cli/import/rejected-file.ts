@@ -1,5 +1,5 @@
 import { appendFileSync, closeSync, fstatSync, ftruncateSync, rmSync } from 'node:fs';
-import { openPrivateFile } from '../../store/private-file.ts';
+import { openPrivateFile } from '../../store/files/private-file.ts';
 
 /**
  * Where records go that could not be stored. Each line is the record as it came, with annotations that say of what

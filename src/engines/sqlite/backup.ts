@@ -1,14 +1,9 @@
-/**
- * A backup is a file that nobody sees before it is whole and sound, and that is gone when it is not: it is opened and
- * checked like a store before it gets its name.
- */
-import { existsSync } from 'node:fs';
+/** How a file that is a backup is made, and checked before anybody sees it. */
 import type { StoreModel } from '../../compile/model.ts';
-import { platError } from '../../errors/index.ts';
 import { type Checkable, unsoundness } from '../../store/check/check-store.ts';
 import { checksOn } from '../../store/check/checks.ts';
 import { copyStore } from '../../store/copy-store.ts';
-import { PartialFile } from '../../store/partial-file.ts';
+import { makeBackup } from '../../store/files/backup.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
 import { askerOf } from './asker.ts';
 import { type Connection, connect } from './connection.ts';
@@ -16,51 +11,26 @@ import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
 import { giveFileId } from './file-id.ts';
 import { readModel } from './meta.ts';
-import { mustLieAlone } from './new-file.ts';
 import { sqliteTables } from './raw-tables.ts';
 import { findViewFaults } from './views.ts';
 
-/** Where a backup comes from, and who is told of its progress. */
-export interface BackupOptions {
-  /** Of the store, for messages. */
-  readonly source: string;
-  /** After each step of the check, with the rows that were read. */
-  readonly told?: ((resource: string, rows: number) => void) | undefined;
-}
+type Options = Parameters<WriteBackup>[2];
 
-/**
- * @param write fills the file, which is there and empty
- * @throws PlatError `usage` when there is such a file; `storeDamaged` when the copy is not sound
- */
-export async function makeBackup(
+/** @param write fills the file, which is there and empty */
+export async function backupFile(
   file: string,
-  { source, told }: BackupOptions,
+  { source, told }: Options,
   write: (path: string) => Promise<void>,
 ): Promise<void> {
-  mustBeFree(file);
   try {
-    using partial = new PartialFile(file, '.partial');
-    await write(partial.path);
-    giveFileId(partial.path);
-    const fault = await faultOf(partial.path, told);
-    if (fault !== undefined) {
-      const reason = `its copy does not pass the check (${fault}), and was not kept`;
-      throw platError('storeDamaged', { store: source, reason });
-    }
-    mustBeFree(file);
-    partial.takePlace();
+    await makeBackup(file, { source, write, faultOf: (path) => faultOf(path, told) });
   } catch (error) {
     throw translateError(error, source, 0);
   }
 }
 
-function mustBeFree(file: string): void {
-  if (existsSync(file)) throw platError('usage', { reason: `${file} exists already.` });
-  mustLieAlone(file);
-}
-
 export const writeBackup: WriteBackup = (file, from, options) =>
-  makeBackup(file, options, async (path) => {
+  backupFile(file, options, async (path) => {
     const to = sqliteTables(path, true);
     try {
       await copyStore(from, to, () => undefined, true);
@@ -72,7 +42,8 @@ export const writeBackup: WriteBackup = (file, from, options) =>
 /** Milliseconds that a lock is waited for; nobody else has the file. */
 const PATIENCE = 5000;
 
-async function faultOf(path: string, told: BackupOptions['told']): Promise<string | undefined> {
+async function faultOf(path: string, told: Options['told']): Promise<string | undefined> {
+  giveFileId(path);
   const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
   try {
     return await unsoundness(checkable(connection), told);

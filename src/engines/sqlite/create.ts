@@ -10,12 +10,13 @@ import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../..
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { newEpoch } from '../../store/epoch.ts';
+import { isBlank, mustNotBeInUse } from '../../store/files/beside.ts';
 import { nothingGiven } from '../../store/write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
 import { writeMeta, writeProfile } from './meta.ts';
-import { isBlank, mustNotBeInUse, startFile } from './new-file.ts';
+import { startFile } from './new-file.ts';
 import { writeSessionOn } from './session.ts';
 import { storeClock } from './store-clock.ts';
 import { applyTables, OWN } from './tables.ts';

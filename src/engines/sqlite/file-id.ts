@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import { newEpoch } from '../../store/epoch.ts';
-import { isBlank } from './new-file.ts';
+import { isBlank } from '../../store/files/beside.ts';
 
 const READ = "SELECT value FROM plat_meta WHERE name = 'file'";
 const WRITE =

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../store/clock.ts';
+import { isBlank, mustLieAlone, mustNotBeInUse } from '../../store/files/beside.ts';
 import {
   deleteRows,
   type RawRow,
@@ -19,7 +20,7 @@ import { type Connection, connect } from './connection.ts';
 import { isMarked, LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { readModel } from './meta.ts';
-import { isBlank, makeFile, mustLieAlone, mustNotBeInUse } from './new-file.ts';
+import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
 import { extendTables, OWN } from './tables.ts';
 import { recreateView } from './views.ts';

@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../store/clock.ts';
 import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
 import type { Engine } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
+import { StoreFile } from '../../store/files/store-file.ts';
 import { isSent, type Lane } from '../../store/read-caller.ts';
 import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
@@ -17,7 +18,7 @@ import { checksBeside } from '../../store/threads/check-task.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
 import { askerOf } from './asker.ts';
-import { makeBackup } from './backup.ts';
+import { backupFile } from './backup.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect, LAYOUT_VERSION } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -32,7 +33,6 @@ import { migrateStore } from './migrate.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
 import { storeClock } from './store-clock.ts';
-import { StoreFile } from './store-file.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { findViewFaults, recreateView } from './views.ts';
 import { forgetLastRow } from './word-index.ts';
@@ -212,7 +212,7 @@ function sqliteEngine(
 
     facts: async () => ({ engine: 'sqlite', layout: LAYOUT_VERSION, bytes: statSync(path).size }),
     backup: (copy, told) =>
-      makeBackup(copy, { source: path, told }, async (partial) => {
+      backupFile(copy, { source: path, told }, async (partial) => {
         await backupDatabase(main.database, partial);
       }),
     trouble: () => file.trouble(),

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PRIVATE_FOLDER_MODE } from '../../store/private-file.ts';
+import { PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { endingOf } from './ending.ts';
 import { takeFile } from './take-file.ts';

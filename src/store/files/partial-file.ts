@@ -4,7 +4,7 @@
  * the same file. It knows nothing of what is in it.
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
-import { platError } from '../errors/index.ts';
+import { platError } from '../../errors/index.ts';
 import { openPrivateFile } from './private-file.ts';
 
 /** What SQLite keeps beside a file, under names that end so. */

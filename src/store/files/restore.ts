@@ -6,7 +6,6 @@ import {
   accessSync,
   closeSync,
   constants,
-  copyFileSync,
   existsSync,
   fsyncSync,
   linkSync,
@@ -17,23 +16,33 @@ import {
   renameSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import type { KeyRecord } from '../../access/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
-import { findFaults } from '../../store/check/check-store.ts';
-import { type Clock, systemClock } from '../../store/clock.ts';
-import { keyOf } from '../../store/key-store.ts';
-import { PartialFile } from '../../store/partial-file.ts';
-import { makePrivateFile } from '../../store/private-file.ts';
-import type { ResourceStatus } from '../../store/store.ts';
-import { inspect } from './create.ts';
-import { damageIn, isBusy, translateError } from './errors.ts';
-import { freeName, mustNotBeInUse, setAside, takeTurn } from './new-file.ts';
-import { openSqliteStore } from './store.ts';
+import { findFaults } from '../check/check-store.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { ResourceStatus, Store } from '../store.ts';
+import { freeName, mustNotBeInUse, setAside } from './beside.ts';
+import { PartialFile } from './partial-file.ts';
 
-export interface BringBack {
+export interface Occupied {
+  readonly before: Before | undefined;
+  readonly remarks: string[];
+  readonly release: () => void;
+}
+
+/** What the engine of a file does for a restore. */
+export interface FileEngine {
+  /** Keeps every other process out of the store. @throws PlatError `failed` when one is in it */
+  occupy(path: string): Occupied;
+  /** Copies a backup, with what stands in the log of one that was copied by hand. */
+  copy(backup: string, to: string): Promise<void>;
+  open(path: string, clock: Clock): Promise<Store>;
+  /** Waits until no other process makes a file of this name. */
+  takeTurn(path: string): Disposable;
+}
+
+export interface Restore {
   /** The store's file; there need be none. */
   readonly path: string;
   readonly backup: string;
@@ -44,7 +53,7 @@ export interface BringBack {
 }
 
 /** What was brought back, and what that means for others. */
-export interface BroughtBack {
+export interface Restored {
   readonly epoch: string;
   /** No timestamp before this one is given any more. */
   readonly notBefore: string;
@@ -61,7 +70,7 @@ export interface BroughtBack {
 }
 
 /** What the store in whose place the backup comes knows. */
-interface Before {
+export interface Before {
   /** Milliseconds since 1970. */
   readonly newest: number;
   readonly keys: readonly KeyRecord[];
@@ -74,19 +83,17 @@ const AHEAD = 3_600_000;
  * @throws PlatError `usage` where there is no backup; `failed` where the store is in use, or the backup is damaged;
  *   `storeNotOurs`, `storeTooNew` for a file that this plat cannot read. The store is then as it was
  */
-export async function bringBack({
-  path: named,
-  backup,
-  clock = systemClock,
-  onProgress,
-  link = linkSync,
-}: BringBack): Promise<BroughtBack> {
+export async function restore(
+  engine: FileEngine,
+  { path: named, backup, clock = systemClock, onProgress, link = linkSync }: Restore,
+): Promise<Restored> {
   const path = behindLinks(named);
-  const occupied = occupy(path);
+  mustNotBeInUse(path);
+  const occupied = engine.occupy(path);
   try {
     using taken = new PartialFile(path, '.restoring');
     const partial = taken.path;
-    await copyBackup(backup, partial);
+    await copyBackup(engine, backup, partial);
     const remarks = occupied.remarks;
     const now = clock.now();
     const newest = occupied.before?.newest ?? Number.NEGATIVE_INFINITY;
@@ -97,9 +104,9 @@ export async function bringBack({
       );
     }
     const notBefore = isAhead ? now : Math.max(now, newest + 1);
-    const made = await renew(partial, backup, notBefore, clock, onProgress);
+    const made = await renew(engine, partial, backup, notBefore, clock, onProgress);
     occupied.release();
-    const kept = takePlace(partial, path, now, link);
+    const kept = takePlace(engine, partial, path, now, link);
     const { keys, ...facts } = made;
     const changes = compareKeys(occupied.before?.keys ?? [], keys);
     return {
@@ -121,100 +128,11 @@ function behindLinks(path: string): string {
   return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
 }
 
-interface Occupied {
-  readonly before: Before | undefined;
-  readonly remarks: string[];
-  readonly release: () => void;
-}
-
-/** Keeps every other process out of the store. @throws PlatError `failed` when one is in it */
-function occupy(path: string): Occupied {
-  mustNotBeInUse(path);
-  if (!existsSync(path)) return { before: undefined, remarks: [], release: () => undefined };
-  const found = lookAt(path);
-  if (found instanceof DatabaseSync) {
-    const release = (): void => {
-      if (found.isOpen) found.close();
-    };
-    try {
-      return { before: readBefore(found), remarks: [], release };
-    } catch (error) {
-      release();
-      if (damageIn(error) === undefined) throw translateError(error, path, 0);
-    }
-  }
-  const remarks = [
-    'the store that was there cannot be read, so it is not known whether a process had it open',
-  ];
-  return { before: undefined, remarks, release: () => undefined };
-}
-
-/** The store's file, held by this process alone; undefined for a file that is damaged. */
-function lookAt(path: string): DatabaseSync | undefined {
-  // It refuses what is no store of plat: nothing else is overwritten.
-  try {
-    if (inspect(path) === 'nothing') return undefined;
-  } catch (error) {
-    if (damageIn(error) !== undefined) return undefined;
-    throw translateError(error, path, 0);
-  }
-  const database = new DatabaseSync(path, { timeout: 0 });
-  try {
-    // Whoever has a store open holds a share of its file, also while nothing is asked of it.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    return database;
-  } catch (error) {
-    database.close();
-    if (isBusy(error)) {
-      throw platError('failed', {
-        reason: `${path} is open in another process: a service, an import or a replication. End it, and restore then.`,
-      });
-    }
-    if (damageIn(error) !== undefined) return undefined;
-    throw translateError(error, path, 0);
-  }
-}
-
-function readBefore(database: DatabaseSync): Before {
-  const text = (name: string): string =>
-    String(database.prepare('SELECT value FROM plat_meta WHERE name = ?').get(name)?.value ?? '');
-  const moments = [Date.parse(text('last_stamp')), Number(text('settled'))].filter(Number.isFinite);
-  return {
-    newest: Math.max(...moments, 0),
-    keys: database.prepare('SELECT * FROM plat_keys ORDER BY created_at, id').all().map(keyOf),
-  };
-}
-
-/** What stands in the log of a file that was copied by hand comes with it. */
-async function copyBackup(backup: string, partial: string): Promise<void> {
+async function copyBackup(engine: FileEngine, backup: string, partial: string): Promise<void> {
   mustBeReadable(backup);
-  try {
-    const [log, index, journal] = ['-wal', '-shm', '-journal'].map((end) => existsSync(`${backup}${end}`));
-    if (log === true && index !== true && journal !== true) {
-      // Nobody has it open, and the engine would write an index of the log beside it.
-      copyFileSync(backup, partial);
-      makePrivateFile(`${partial}-wal`); // a copy would have the mode of what it is of
-      copyFileSync(`${backup}-wal`, `${partial}-wal`);
-    } else {
-      await copyThrough(backup, partial, log !== true && journal !== true);
-    }
-    if (inspect(partial) === 'empty')
-      throw platError('storeNotOurs', { store: backup, reason: 'it is empty' });
-  } catch (error) {
-    throw namedAs(translateError(error, partial, 0), partial, backup);
-  }
-}
-
-/** @param isWhole whether the file is all there is, so that nothing is written beside it, and its disk may be read-only */
-async function copyThrough(backup: string, partial: string, isWhole: boolean): Promise<void> {
-  const address = pathToFileURL(backup);
-  if (isWhole) address.searchParams.set('immutable', '1');
-  const source = new DatabaseSync(address, { readOnly: true });
-  try {
-    await backupDatabase(source, partial);
-  } finally {
-    source.close();
-  }
+  await engine.copy(backup, partial).catch((error: unknown) => {
+    throw namedAs(error, partial, backup);
+  });
 }
 
 function mustBeReadable(backup: string): void {
@@ -237,19 +155,20 @@ function namedAs(error: unknown, partial: string, backup: string): unknown {
   return platError('failed', { reason: `${reason} Nothing was changed.` }, { cause: error });
 }
 
-type Renewed = Pick<BroughtBack, 'epoch' | 'lastStamp' | 'resources'> & {
+type Renewed = Pick<Restored, 'epoch' | 'lastStamp' | 'resources'> & {
   readonly keys: readonly KeyRecord[];
 };
 
 /** Reads everything in the copy, and begins the new epoch. @throws PlatError `failed` for a damaged backup */
 async function renew(
+  engine: FileEngine,
   partial: string,
   backup: string,
   notBefore: number,
   clock: Clock,
-  onProgress: BringBack['onProgress'],
+  onProgress: Restore['onProgress'],
 ): Promise<Renewed> {
-  const store = await openSqliteStore({ path: partial, clock }).catch((error: unknown) => {
+  const store = await engine.open(partial, clock).catch((error: unknown) => {
     throw namedAs(error, partial, backup);
   });
   try {
@@ -280,13 +199,14 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
  * names, but for the moment between two renames.
  */
 function takePlace(
+  engine: FileEngine,
   partial: string,
   path: string,
   now: number,
-  link: NonNullable<BringBack['link']>,
+  link: NonNullable<Restore['link']>,
 ): string | undefined {
   sync(partial);
-  using _ = takeTurn(path);
+  using _ = engine.takeTurn(path);
   const name = freeName(path, now);
   const kept = existsSync(path) ? name : undefined;
   if (kept !== undefined && !hasLinked(path, kept, link)) renameSync(path, kept);
@@ -297,7 +217,7 @@ function takePlace(
   return kept ?? log;
 }
 
-function hasLinked(path: string, name: string, link: NonNullable<BringBack['link']>): boolean {
+function hasLinked(path: string, name: string, link: NonNullable<Restore['link']>): boolean {
   try {
     link(path, name);
     return true;
@@ -320,7 +240,7 @@ function sync(path: string): void {
 function compareKeys(
   before: readonly KeyRecord[],
   now: readonly KeyRecord[],
-): Pick<BroughtBack, 'validAgain' | 'gone'> {
+): Pick<Restored, 'validAgain' | 'gone'> {
   const back = new Map(now.map((key) => [key.id, key]));
   const told = ({ name, id }: KeyRecord): string => `${name} (${id})`;
   return {

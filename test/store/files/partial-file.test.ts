@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { PartialFile } from '../../src/store/partial-file.ts';
-import { temporaryFile } from '../support/temporary.ts';
+import { PartialFile } from '../../../src/store/files/partial-file.ts';
+import { temporaryFile } from '../../support/temporary.ts';
 
 function folder(): string {
   const path = temporaryFile('');
@@ -71,8 +71,8 @@ test('what a killed process left is none of the next, and two at once do not tak
 
 const SCRIPT = `
 import { writeFileSync } from 'node:fs';
-import { endOnSignals } from ${JSON.stringify(new URL('../../src/cli/shutdown.ts', import.meta.url))};
-import { PartialFile } from ${JSON.stringify(new URL('../../src/store/partial-file.ts', import.meta.url))};
+import { endOnSignals } from ${JSON.stringify(new URL('../../../src/cli/shutdown.ts', import.meta.url))};
+import { PartialFile } from ${JSON.stringify(new URL('../../../src/store/files/partial-file.ts', import.meta.url))};
 endOnSignals();
 using partial = new PartialFile(process.argv[1], '.partial');
 writeFileSync(partial.path, 'half');

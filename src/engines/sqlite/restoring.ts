@@ -1,0 +1,106 @@
+/** What a restore asks of the embedded engine (store/files/restore.ts). */
+import { copyFileSync, existsSync } from 'node:fs';
+import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { platError } from '../../errors/index.ts';
+import { makePrivateFile } from '../../store/files/private-file.ts';
+import type { Before, FileEngine, Occupied } from '../../store/files/restore.ts';
+import { keyOf } from '../../store/key-store.ts';
+import { inspect } from './create.ts';
+import { damageIn, isBusy, translateError } from './errors.ts';
+import { takeTurn } from './new-file.ts';
+import { openSqliteStore } from './store.ts';
+
+export const sqliteFiles: FileEngine = {
+  occupy,
+  copy: copyBackup,
+  open: (path, clock) => openSqliteStore({ path, clock }),
+  takeTurn,
+};
+
+function occupy(path: string): Occupied {
+  if (!existsSync(path)) return { before: undefined, remarks: [], release: () => undefined };
+  const found = lookAt(path);
+  if (found instanceof DatabaseSync) {
+    const release = (): void => {
+      if (found.isOpen) found.close();
+    };
+    try {
+      return { before: readBefore(found), remarks: [], release };
+    } catch (error) {
+      release();
+      if (damageIn(error) === undefined) throw translateError(error, path, 0);
+    }
+  }
+  const remarks = [
+    'the store that was there cannot be read, so it is not known whether a process had it open',
+  ];
+  return { before: undefined, remarks, release: () => undefined };
+}
+
+/** The store's file, held by this process alone; undefined for a file that is damaged. */
+function lookAt(path: string): DatabaseSync | undefined {
+  // It refuses what is no store of plat: nothing else is overwritten.
+  try {
+    if (inspect(path) === 'nothing') return undefined;
+  } catch (error) {
+    if (damageIn(error) !== undefined) return undefined;
+    throw translateError(error, path, 0);
+  }
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // Whoever has a store open holds a share of its file, also while nothing is asked of it.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    return database;
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) {
+      throw platError('failed', {
+        reason: `${path} is open in another process: a service, an import or a replication. End it, and restore then.`,
+      });
+    }
+    if (damageIn(error) !== undefined) return undefined;
+    throw translateError(error, path, 0);
+  }
+}
+
+function readBefore(database: DatabaseSync): Before {
+  const text = (name: string): string =>
+    String(database.prepare('SELECT value FROM plat_meta WHERE name = ?').get(name)?.value ?? '');
+  const moments = [Date.parse(text('last_stamp')), Number(text('settled'))].filter(Number.isFinite);
+  return {
+    newest: Math.max(...moments, 0),
+    keys: database.prepare('SELECT * FROM plat_keys ORDER BY created_at, id').all().map(keyOf),
+  };
+}
+
+/** What stands in the log of a file that was copied by hand comes with it. */
+async function copyBackup(backup: string, partial: string): Promise<void> {
+  try {
+    const [log, index, journal] = ['-wal', '-shm', '-journal'].map((end) => existsSync(`${backup}${end}`));
+    if (log === true && index !== true && journal !== true) {
+      // Nobody has it open, and the engine would write an index of the log beside it.
+      copyFileSync(backup, partial);
+      makePrivateFile(`${partial}-wal`); // a copy would have the mode of what it is of
+      copyFileSync(`${backup}-wal`, `${partial}-wal`);
+    } else {
+      await copyThrough(backup, partial, log !== true && journal !== true);
+    }
+    if (inspect(partial) === 'empty')
+      throw platError('storeNotOurs', { store: backup, reason: 'it is empty' });
+  } catch (error) {
+    throw translateError(error, partial, 0);
+  }
+}
+
+/** @param isWhole whether the file is all there is, so that nothing is written beside it, and its disk may be read-only */
+async function copyThrough(backup: string, partial: string, isWhole: boolean): Promise<void> {
+  const address = pathToFileURL(backup);
+  if (isWhole) address.searchParams.set('immutable', '1');
+  const source = new DatabaseSync(address, { readOnly: true });
+  try {
+    await backupDatabase(source, partial);
+  } finally {
+    source.close();
+  }
+}
