@@ -65,7 +65,7 @@ function makeNavigation(
 }
 
 /** Reads the Data Dictionary 2.0 and the specification's own fields from `data/`. */
-export function loadStandardDictionary(): Dictionary {
+function loadStandardDictionary(): Dictionary {
   const rows = readTable('resources.tsv').map((line) => line.split('\t'));
   const keys = new Map(rows.map(([name = '', key = '']) => [name, key]));
   const closed = new Set<string>();

@@ -41,7 +41,7 @@ export function identifierOf(text: string): string {
 }
 
 /** The text that an identifier was made of. */
-export const textOfIdentifier = (name: string): string =>
+const textOfIdentifier = (name: string): string =>
   name.replace(ESCAPE, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
 /** The texts that an identifier may have been made of: itself, and what its escapes stand for. */

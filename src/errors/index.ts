@@ -5,7 +5,7 @@
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorFacts } from './catalogue.ts';
 
 /** One of several things that were wrong, such as one token of a filter. */
-export interface ErrorDetail {
+interface ErrorDetail {
   readonly target: string;
   readonly message: string;
 }

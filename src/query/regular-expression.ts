@@ -7,7 +7,7 @@ import { RE2JS, RE2JSException } from 're2js';
 /** The greatest total size of a filter's patterns. */
 export const LARGEST_PATTERNS = 1000;
 
-export type PatternCheck =
+type PatternCheck =
   | { readonly kind: 'good'; readonly size: number }
   | { readonly kind: 'wrong'; readonly size: number; readonly reason: string }
   | { readonly kind: 'large' };

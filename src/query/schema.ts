@@ -57,7 +57,7 @@ export interface Schema {
 const UNKNOWN: FieldLookup = { kind: 'unknown' };
 
 /** What a restricted schema leaves out. */
-export interface Restriction {
+interface Restriction {
   /** Resources that may be named at all. */
   readonly resource: (resource: Resource) => boolean;
   readonly field: (field: Field) => boolean;

@@ -18,7 +18,7 @@ interface ListPosition {
 }
 
 /** Where the page of a token begins. */
-export type Continuation =
+type Continuation =
   | { readonly kind: 'start' }
   /** In key order, whether the key's record exists or not. */
   | { readonly kind: 'after-key'; readonly key: string }

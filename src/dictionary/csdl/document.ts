@@ -137,7 +137,7 @@ function property(field: Field, isKey: boolean, enumerations: CsdlSource['enumer
 }
 
 /** The type of a field's values as payloads name it (OData JSON format 4.01, 4.6.3). */
-export function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>): string {
+function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>): string {
   const edm = edmType(type).type;
   const name = typeof edm === 'string' ? edm.replace('Edm.', '') : edm.enumeration;
   return collection ? `Collection(${name})` : name;
@@ -178,7 +178,7 @@ function enumTypes(resources: readonly CsdlResource[], enumerations: CsdlSource[
 }
 
 /** The qualified name of a lookup's enumeration type. */
-export function enumName(lookup: string, collection: boolean): string {
+function enumName(lookup: string, collection: boolean): string {
   const name = `${ENUM_NAMESPACE}.${identifierOf(lookup)}`;
   return collection ? `Collection(${name})` : name;
 }

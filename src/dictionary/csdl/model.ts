@@ -24,7 +24,7 @@ export interface Annotation {
 }
 
 /** A type that the document defines itself. */
-export interface EnumerationType {
+interface EnumerationType {
   /** With its namespace. */
   readonly enumeration: string;
 }

@@ -9,7 +9,7 @@ import {
 
 export const FILTER = '_filter';
 
-export type FaultCode = 'syntax' | 'fieldUnknown' | 'typeMismatch' | 'filterTooLarge' | 'notImplemented';
+type FaultCode = 'syntax' | 'fieldUnknown' | 'typeMismatch' | 'filterTooLarge' | 'notImplemented';
 
 export interface Fault extends FilterFault {
   readonly position: number;

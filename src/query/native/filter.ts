@@ -355,7 +355,6 @@ interface OneValue {
 
 type LeftSide =
   | OneValue
-  /** `all(field)`: the field has each value of the list. */
   | { readonly kind: 'all'; readonly of: OneValue }
   | { readonly kind: 'location'; readonly location: Location; readonly name: string };
 
@@ -553,7 +552,7 @@ const NAMES: Readonly<Record<Target, string>> = {
   time: 'a time of day',
 };
 
-/** A type as messages name it. */
+/** A type as messages of this language name it. */
 const inWords = (type: Target): string => NAMES[type];
 
 /** What a side takes: numbers that are computed mix freely, a field of whole numbers takes no decimals. */

@@ -239,7 +239,7 @@ const FUNCTION_LIST: readonly (readonly [string, FunctionRule])[] = [
 export const FUNCTIONS: ReadonlyMap<string, FunctionRule> = new Map(FUNCTION_LIST);
 
 const CAST_TYPES = ['character', 'decimal', 'integer'] as const;
-export type CastType = (typeof CAST_TYPES)[number];
+type CastType = (typeof CAST_TYPES)[number];
 
 export const castType = (text: string): CastType | undefined => CAST_TYPES.find((type) => type === text);
 

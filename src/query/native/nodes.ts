@@ -31,7 +31,7 @@ export interface Pattern {
 }
 
 /** `range('M01','M04')`: the texts from the first to the second, both included. */
-export interface TextRange {
+interface TextRange {
   readonly kind: 'range';
   readonly type: 'character';
   readonly from: string;
@@ -39,7 +39,7 @@ export interface TextRange {
   readonly position: number;
 }
 
-export interface ShapeValue {
+interface ShapeValue {
   readonly kind: 'shape';
   readonly type: 'shape';
   readonly geometry: Geometry;

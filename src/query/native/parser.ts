@@ -40,7 +40,7 @@ const LIMITS = {
 
 const JOINER = 'And, Or, Not or the end';
 
-export interface ParsedFilter {
+interface ParsedFilter {
   /** Absent when the text is empty, and when it could not be read to its end. */
   readonly filter?: Filter;
   readonly faults: readonly Fault[];
@@ -307,7 +307,7 @@ function combineLeft(
   return { kind: 'arithmetic', operator, left, right, position };
 }
 
-/** The type that a function or an operator sees; fields are of every type until they are bound. */
+/** What the type of an operand seems to be before it is bound. */
 function seenType(operand: Operand): SeenType {
   switch (operand.kind) {
     case 'name':

@@ -23,7 +23,7 @@ const LAST_PAGE = 100_000;
 const LAST_OFFSET = 2_500_000;
 
 /** Where the rows that are asked for begin. */
-export type PageStart =
+type PageStart =
   | { readonly kind: 'start' }
   /** The rows after this key; the empty token is the start. */
   | { readonly kind: 'token'; readonly token: string }

@@ -64,7 +64,7 @@ import {
 // What a node can mean
 
 /** One value. */
-export interface OneValue {
+interface OneValue {
   readonly kind: 'value';
   readonly expression: Expression;
   /** The lookup that the value is taken from. */
@@ -76,7 +76,7 @@ export interface OneValue {
 }
 
 /** One record: the record itself, a related one, or the one that a lambda looks at. */
-export interface OneRecord {
+interface OneRecord {
   readonly kind: 'record';
   readonly schema: ResourceSchema;
   readonly scope: Scope;

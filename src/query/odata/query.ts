@@ -75,7 +75,7 @@ export type SystemOption = (typeof SYSTEM_OPTIONS)[number];
 /** The options of a query string, percent-decoded, each still as text. */
 export interface RawOptions {
   readonly system: ReadonlyMap<SystemOption, string>;
-  /** Parameter aliases by name, without the at sign. */
+  /** Texts of parameter aliases by name, without the at sign. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Names of custom options, which have no meaning here. */
   readonly custom: readonly string[];

@@ -9,12 +9,13 @@ import type { ResourceSchema, Schema } from '../schema.ts';
 import type { Argument, LiteralText, Node, PathSegment } from './nodes.ts';
 import { decodePart, type OptionText, type Start, shown, syntaxError, typeMismatch } from './option-text.ts';
 import { parseExpressionText, parsePathText } from './parser.ts';
+import type { RawOptions } from './query.ts';
 import { fieldType } from './values.ts';
 
-export type KeyValue = string | number;
+type KeyValue = string | number;
 
 /** The entity set that a path begins with. */
-export interface PathRoot {
+interface PathRoot {
   /** As the request names it. */
   readonly name: string;
   readonly resource: ResourceSchema;
@@ -53,8 +54,7 @@ type Reached = Target & { readonly route: Route };
 /** What a path under the service root addresses. */
 export type ResourcePath = { readonly kind: 'service' | 'metadata' } | (Target & Route);
 
-/** Texts of parameter aliases by name, without the at sign. */
-type KeyAliases = ReadonlyMap<string, string>;
+type KeyAliases = RawOptions['aliases'];
 
 /**
  * Reads the path after the service root, percent-encoded as it came, without query.

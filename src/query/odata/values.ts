@@ -66,7 +66,6 @@ const WORDS: Readonly<Record<ValueType, string>> = {
   null: 'null',
 };
 
-/** A type as messages name it. */
 export const typeInWords = (type: ValueType): string => WORDS[type];
 
 /** An expression as messages name it, by its own name where it has one: "ListPrice (a decimal)". */
@@ -424,10 +423,10 @@ function durationSeconds(text: string): number {
 // Tables
 
 /** What a canonical function takes and gives. */
-export interface Signature {
+interface Signature {
   /** The types that each argument may have. */
   readonly takes: readonly (readonly ValueType[])[];
-  /** How many of the last arguments may be left out. */
+  /** The number of arguments at the end that are optional. */
   readonly optional?: number;
   readonly gives: ValueType | 'the type of the argument';
 }

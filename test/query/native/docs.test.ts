@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { standardDictionary } from '../../../src/dictionary/index.ts';
 import { bindFilter } from '../../../src/query/native/filter.ts';
+import { FUNCTIONS } from '../../../src/query/native/functions.ts';
 import { resourceNames } from '../../../src/query/native/names.ts';
 import { PARAMETERS } from '../../../src/query/native/parameters.ts';
 import { LISTING_EXPANSIONS } from '../../../src/query/native/selection.ts';
@@ -35,6 +36,10 @@ describe('docs/native-filter.md', () => {
       assert.equal(error.message, message.trimStart());
     });
   }
+
+  it('names every function', () => {
+    for (const name of FUNCTIONS.keys()) assert.ok(new RegExp(`\\b${name}\\b`).test(page), name);
+  });
 
   it('names every parameter and expansion', () => {
     for (const name of [...PARAMETERS, ...LISTING_EXPANSIONS]) assert.ok(page.includes(`\`${name}\``), name);

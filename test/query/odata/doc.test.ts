@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { bindOptions, parseQueryOptions } from '../../../src/query/odata/query.ts';
 import { parseResourcePath } from '../../../src/query/odata/resource-path.ts';
+import { FUNCTIONS } from '../../../src/query/odata/values.ts';
 import { refusal, schema } from './fixture.ts';
 
 const DOC = readFileSync(new URL('../../../docs/odata.md', import.meta.url), 'utf8');
@@ -44,4 +45,8 @@ test('the refusals of the document have its words', () => {
   for (const [, request = '', message] of rows) {
     assert.equal(refusal(() => read(request))[1], message, request);
   }
+});
+
+test('the document names every function', () => {
+  for (const name of Object.keys(FUNCTIONS)) assert.ok(DOC.includes(`\`${name}`), name);
 });
