@@ -10,12 +10,12 @@ import { countingRules } from '../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../dictionary/index.ts';
 import { extendProfile, type Profile } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
-import type { Clock } from './clock.ts';
 import type { EngineWriter } from './engine.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from './epoch.ts';
 import { givenIn, readMeta, readModel, type StoredState, writeMeta, writeProfile } from './meta.ts';
 import { type StoreTransaction, storeTransaction } from './rows/transaction.ts';
 import type { Session } from './session.ts';
+import type { StoreClock } from './store-clock.ts';
 import type { Attempt } from './write/batches.ts';
 import type { StampState } from './write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from './write/change-settings.ts';
@@ -24,18 +24,6 @@ import { type Allowed, inTime, reach, WRITE_LIMITS, type WriteLimits } from './w
 import { publishDictionary, publishing, publishValues } from './write/publish-dictionary.ts';
 import type { WriteTransaction } from './write/transaction.ts';
 import { Undo, type WriteSession } from './write-session.ts';
-
-/** The clock that stamps, as far as it can be trusted (clock-jump.ts). */
-export interface WriteClock extends Clock {
-  /** The same as `now`, also when it is less than before. */
-  readonly raw: () => number;
-  /** Milliseconds by which it was set back. */
-  readonly setBack: () => number;
-  /** Takes it to be right, since timestamps ahead of it were brought back. */
-  readonly restamped: () => void;
-  /** The reading that the store is to keep. */
-  readonly toKeep: () => string | undefined;
-}
 
 /** Where a store and its clock stand. */
 export interface TimeState extends StoredState {
@@ -54,7 +42,7 @@ export interface LockOptions {
 
 /** What the writer needs of an engine. */
 export interface WriteEngine<S extends WriteSession> {
-  readonly clock: WriteClock;
+  readonly clock: StoreClock;
   readonly largestWeight?: number;
   /** Why the engine cannot hold a record, if that is what the error says. */
   readonly refusal: (error: unknown) => string | undefined;

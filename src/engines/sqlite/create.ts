@@ -11,6 +11,7 @@ import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { newEpoch } from '../../store/epoch.ts';
 import { isBlank, mustNotBeInUse } from '../../store/files/beside.ts';
+import { NOTHING_HELD, storeClock } from '../../store/store-clock.ts';
 import { nothingGiven } from '../../store/write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
@@ -18,7 +19,6 @@ import { mustOwnItsLog } from './file-id.ts';
 import { writeMeta, writeProfile } from './meta.ts';
 import { startFile } from './new-file.ts';
 import { writeSessionOn } from './session.ts';
-import { storeClock } from './store-clock.ts';
 import { applyTables, OWN } from './tables.ts';
 import { writerOn } from './writer.ts';
 
@@ -110,7 +110,11 @@ export async function createStore(
   });
   writeProfile(database, profile);
   applyTables(database, model);
-  const writer = writerOn(connection, connection, storeClock(clock, undefined, {}));
+  const writer = writerOn(
+    connection,
+    connection,
+    storeClock(clock, {}, () => NOTHING_HELD),
+  );
   await writer.publish(writeSessionOn(connection), model);
   writeMeta(database, { countingRules: countingRules(model) });
   markStore(database);

@@ -1,11 +1,11 @@
 import type { Meta } from '../../store/meta.ts';
 import type { Horizon } from '../../store/store.ts';
+import type { StoreClock } from '../../store/store-clock.ts';
 import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
 import { readTimes, writeMeta } from './meta.ts';
-import type { StoreClock } from './store-clock.ts';
 
 /** Milliseconds after which another promise is kept, while the one before still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;

@@ -14,6 +14,7 @@ import { StoreFile } from '../../store/files/store-file.ts';
 import { isSent, type Lane } from '../../store/read-caller.ts';
 import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
+import { storeClock } from '../../store/store-clock.ts';
 import { checksBeside } from '../../store/threads/check-task.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
@@ -32,7 +33,6 @@ import { readMeta, readSnapshotModel, readTimes } from './meta.ts';
 import { migrateStore } from './migrate.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
-import { storeClock } from './store-clock.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { findViewFaults, recreateView } from './views.ts';
 import { forgetLastRow } from './word-index.ts';
@@ -127,7 +127,10 @@ function sqliteEngine(
   write.database.exec('PRAGMA synchronous = FULL');
   /** Reads on the calling thread what is soon done. */
   const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
-  const clock = storeClock(given, main, trust);
+  const clock = storeClock(given, trust, () => {
+    const { clockReading, newest } = readTimes(main);
+    return { reading: clockReading, newest };
+  });
   const probe = taken.adopt(new HorizonProbe(path, main, clock, () => file.isLost()), closeIt);
   const { secret } = readMeta(main.database);
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);

@@ -1,6 +1,7 @@
 /** What the store's writer needs of a file. */
 
 import { readMeta, STATE, stateIn } from '../../store/meta.ts';
+import type { StoreClock } from '../../store/store-clock.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
 import type { WriteSession } from '../../store/write-session.ts';
 import { StoreWriter } from '../../store/writer.ts';
@@ -9,7 +10,6 @@ import { refusalIn } from './errors.ts';
 import { underLock } from './lock.ts';
 import { readSnapshotModel } from './meta.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
-import type { StoreClock } from './store-clock.ts';
 import { applyTables } from './tables.ts';
 
 /** @param reading sees what is committed */

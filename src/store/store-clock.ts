@@ -1,0 +1,61 @@
+/** The clock that stamps a store, as far as it can be trusted (clock-jump.ts): it never goes back within an epoch. */
+
+import { type Clock, steadyClock } from './clock.ts';
+import { type ClockTrust, type HeldTime, JumpGuard } from './clock-jump.ts';
+
+/** What a store holds of time before there is one. */
+export const NOTHING_HELD: HeldTime = { reading: undefined, newest: 0 };
+
+export interface StoreClock extends Clock {
+  /** The same as `now`, also when it is less than before. */
+  readonly raw: () => number;
+  /** Milliseconds by which it was set ahead; `now` and `raw` go on without them. */
+  readonly jump: () => number;
+  /** Milliseconds by which it was set back. */
+  readonly setBack: () => number;
+  /** Takes it to be right, since timestamps ahead of it were brought back. */
+  readonly restamped: () => void;
+  /** Notes what another clock says. */
+  readonly confirm: (other: number) => void;
+  /** Notes the epoch of the store: in another one, what was said in the one before counts no more. */
+  readonly inEpoch: (epoch: string) => void;
+  /** The reading that the store is to keep. */
+  readonly toKeep: () => string | undefined;
+}
+
+/**
+ * @param held reads what the store holds of time
+ * @param isKnown whether anything is known of the time yet
+ */
+export function storeClock(
+  { now, sleep }: Clock,
+  { machine, allowClockJump = false }: ClockTrust,
+  held: () => HeldTime,
+  isKnown: () => boolean = () => true,
+): StoreClock {
+  const guard = machine && new JumpGuard(machine, held);
+  let isAllowed = allowClockJump;
+  const guarded = <T>(ask: (guard: JumpGuard, time: number) => T): T | undefined => {
+    if (guard === undefined || !isKnown()) return undefined;
+    if (isAllowed) guard.allow(now());
+    isAllowed = false;
+    return ask(guard, now());
+  };
+  const jump = (): number => guarded((known, time) => known.jump(time)) ?? 0;
+  const raw = (): number => now() - jump();
+  const steady = steadyClock({ now: raw, sleep });
+  return {
+    now: steady.now,
+    sleep,
+    raw,
+    jump,
+    setBack: () => guarded((known, time) => known.setBack(time)) ?? 0,
+    restamped: () => guarded((known, time) => known.allow(time, 'restamped')),
+    confirm: (other) => guarded((known, time) => known.confirm(time, other)),
+    inEpoch(epoch) {
+      steady.inEpoch(epoch);
+      guard?.inEpoch(epoch);
+    },
+    toKeep: () => guarded((known, time) => known.toKeep(time)),
+  };
+}
