@@ -1,4 +1,4 @@
-/** How the value of a field lies in its column, in every engine. It knows no table and no SQL. */
+/** How the value of a field is stored in its column, in every engine. This module knows no table and no SQL. */
 
 import type { Field, FieldValue } from '../dictionary/index.ts';
 import { isAbsent } from '../records/parsed-record.ts';
@@ -8,7 +8,7 @@ import type { BoundValue } from './fragment.ts';
 /** What a column holds. An engine that has no truth values keeps them as 0 and 1. */
 export type ColumnKind = 'text' | 'number' | 'boolean';
 
-/** The kind of a field's column. Timestamps are texts that sort by time; a list is its JSON text. */
+/** The kind of a field's column. Timestamps are texts that sort by time; a list is stored as JSON text. */
 export function columnKind({ collection, type }: Field): ColumnKind {
   if (collection) return 'text';
   switch (type.kind) {
@@ -24,18 +24,18 @@ export function columnKind({ collection, type }: Field): ColumnKind {
   }
 }
 
-/** A field's value as its column holds it. */
+/** The value of a field as its column stores it. */
 export function encode(field: Field, value: FieldValue | undefined): string | number | boolean | null {
   if (value === undefined || value === null || isAbsent(value)) return null;
   if (typeof value === 'string') return field.type.kind === 'timestamp' ? value.slice(0, -1) : value;
   return typeof value === 'object' ? JSON.stringify(value) : value;
 }
 
-/** A value of a column as a driver gave it; null for what no column of plat holds. */
+/** A column's value as a driver returns it; null for a type that no column of plat has. */
 export const cellOf = (raw: unknown): BoundValue =>
   typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 
-/** The value of a field from its column; null where there is none. */
+/** The value of a field, read from its column; null if there is none. */
 export function decode(field: Field, raw: unknown): FieldValue {
   if (raw === undefined || raw === null || raw instanceof Uint8Array) return null;
   if (field.collection) return storedList(String(raw));

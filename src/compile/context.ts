@@ -1,3 +1,7 @@
+/**
+ * What compiling a statement depends on: the dialect, the model, the reader's scope and the aliases of the rows in it. The
+ * condition under which a role sees a row is defined here, once for all statements.
+ */
 import type { RowScope } from '../access/index.ts';
 import type { Field } from '../dictionary/index.ts';
 import type { Scope } from '../query/tree.ts';
@@ -8,15 +12,15 @@ import type { ResourceLayout } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
 import { ANY_SYSTEM, VALUES } from './values-in-use.ts';
 
-/** What a scope of the query tree stands for in the statement. */
-export type ScopeBinding =
+/** What a scope of the query tree refers to in the statement. */
+type ScopeBinding =
   | { readonly kind: 'record'; readonly alias: string; readonly resource: string }
   | { readonly kind: 'value'; readonly sql: Sql };
 
-/** What compiling needs to know. A child context differs in its scopes only. */
+/** What the compiler needs to know. A child context differs in its scopes only. */
 export interface Context extends ContextSource {
   readonly scopes: ReadonlyMap<Scope, ScopeBinding>;
-  /** A fresh alias; no two in one statement are the same. */
+  /** Returns a new alias, unique within the statement. */
   readonly alias: () => string;
 }
 
@@ -24,17 +28,17 @@ export interface ContextSource {
   readonly dialect: Dialect;
   readonly model: StoreModel;
   readonly rows: RowScope;
-  /** `now()` of the whole request, canonical. */
+  /** `now()` of the whole request, in canonical form. */
   readonly now: string;
-  /** Absent: none is known, or the operator reads, who is to see what is wrong with one. */
+  /** Absent if no damage is known, or if the reader is the operator, who must see what is wrong with a record. */
   readonly damaged?: DamagedRecords | undefined;
-  /** Absent where the stored bits follow the rules of today. */
+  /** Absent if the stored visibility follows today's rules. */
   readonly todaysRules?: TodaysRules;
 }
 
 /**
- * The rules of today, spelled out in place of the stored bits that still follow those of a day before (visibility.ts);
- * undefined for rows whose rules do not look at the calendar.
+ * Today's visibility rules as SQL, used instead of the stored bits as long as those follow the rules of an earlier
+ * day (visibility.ts). Undefined for rows whose rules do not depend on the date.
  * @param alias of either table of the layout
  */
 export interface TodaysRules {
@@ -42,15 +46,15 @@ export interface TodaysRules {
   readonly shown: (layout: ResourceLayout, alias: string, bits: number) => Sql | undefined;
 }
 
-/** What every statement is compiled with, whatever it reads. */
+/** What every statement is compiled with. */
 export interface Planner {
   readonly dialect: Dialect;
   readonly model: StoreModel;
-  /** As in `ContextSource`. */
+  /** See `ContextSource`. */
   readonly damaged?: DamagedRecords | undefined;
 }
 
-/** A context whose scope 0 is a record of `resource` under `alias`. */
+/** A context in which scope 0 is a record of `resource` under `alias`. */
 export function makeContext(source: ContextSource, alias: string, resource: string): Context {
   let aliases = 0;
   return {
@@ -70,20 +74,20 @@ export function recordOf(context: Context, scope: Scope): { alias: string; resou
   return binding;
 }
 
-/** What leads to where a row of `alias` lies that belongs to the row of another alias. */
+/** A condition that leads the engine to the partition of a row of `alias` that belongs to the row of another alias. */
 export function besideRow(dialect: Dialect, layout: ResourceLayout, alias: string, other: string): Sql[] {
   const same = dialect.sameSystem?.(layout, alias, other);
   return same === undefined ? [] : [same];
 }
 
-/** The row of one of a layout's two tables that is of the same record as one of the other. */
+/** Joins the two tables of a layout: both rows are of the same record. */
 export const sameRow = (dialect: Dialect, layout: ResourceLayout, alias: string, other: string): Sql =>
   all([
     sql`${column(alias, '_key')} = ${column(other, '_key')}`,
     ...besideRow(dialect, layout, alias, other),
   ]);
 
-/** The rows of a table that the role may see (I4). Stands in every statement that reads records. */
+/** The conditions under which the role may see a row (I4). Every statement that reads records contains them. */
 export function visibleRows(
   { rows, todaysRules }: Pick<ContextSource, 'rows' | 'todaysRules'>,
   layout: ResourceLayout,
@@ -105,7 +109,7 @@ export function visibleRows(
   return conditions;
 }
 
-/** Of the values that are in use, and in no list, a key that is restricted to systems sees those of their rows. */
+/** A key that is restricted to systems sees only those unlisted values that are in use in rows of these systems. */
 function ofSystems({ bit }: RowScope, systems: readonly string[], alias: string): Sql {
   const counter = sql`concat(${bind(VALUES)}, ${column(alias, 'LookupName')}, ${bind('\n')}, ${column(alias, 'LookupValue')})`;
   const counted = sql`SELECT 1 FROM plat_counters c WHERE c.resource = ${counter} AND c.rows > 0`;
@@ -113,7 +117,7 @@ function ofSystems({ bit }: RowScope, systems: readonly string[], alias: string)
   return sql`(NOT EXISTS (${counted}) OR EXISTS (${counted} AND (c.visible & ${integer(bit)}) <> 0 AND c.system IN (${owners})))`;
 }
 
-/** The bits of `_shown` without which a field reads as null for this request; 0 when it is never withheld. */
+/** The bits of `_shown` that a row must have to show the field to this request; 0 if the field is never withheld. */
 export function withheldBit(rows: RowScope, layout: ResourceLayout, field: Field): number {
   if (!rows.withholds) return 0;
   return layout.withheldRules
@@ -121,7 +125,7 @@ export function withheldBit(rows: RowScope, layout: ResourceLayout, field: Field
     .reduce((bits, rule) => bits | rule.bit, 0);
 }
 
-/** The condition under which the withheld bits are all shown. */
+/** The condition under which a row has all of these bits. */
 export function shownCondition(
   { todaysRules }: Pick<ContextSource, 'todaysRules'>,
   layout: ResourceLayout,

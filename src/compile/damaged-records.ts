@@ -1,14 +1,13 @@
+/** Known damage: which records of a store are damaged, and how a body reveals that it contains one. */
 import type { Field } from '../dictionary/index.ts';
 import type { Dialect } from './dialect.ts';
 import { bind, column, concat, constantText, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 
-/** Which records of a store are known to be damaged, and how a body says that it holds one. It knows no engines. */
-
-/** By resource, the keys of damaged records; `all` where there are too many to know each. */
+/** By resource, the keys of damaged records; `all` if there are too many to remember each. */
 export type DamagedRecords = ReadonlyMap<string, readonly string[] | 'all'>;
 
-/** Opens and ends what stands in the place of a damaged record: no JSON holds it. */
+/** Delimits the marker of a damaged record. No JSON text contains this character. */
 const MARK = '\u0006';
 
 export const markOf = (resource: string): { readonly before: string; readonly behind: string } => ({
@@ -16,7 +15,7 @@ export const markOf = (resource: string): { readonly before: string; readonly be
   behind: MARK,
 });
 
-/** Resource and key of the first damaged record in a body; undefined where there is none. */
+/** The resource and key of the first damaged record in a body; undefined if there is none. */
 export function markedIn(body: Buffer): string | undefined {
   const marked = body.indexOf(MARK);
   const end = body.indexOf(MARK, marked + 1);
@@ -24,8 +23,10 @@ export function markedIn(body: Buffer): string | undefined {
 }
 
 /**
- * What a statement puts in the place of a record that is known to be damaged: something that no JSON holds, so that no
- * body with it leaves the store (whole/whole-bodies.ts). Nothing is put anywhere while no damage is known.
+ * Selects a marker in front of a record that is known to be damaged. Since the marker is not valid JSON, no body that
+ * contains one leaves the store (store/whole/whole-bodies.ts). While no damage is known, nothing is added to
+ * statements.
+ * @param key of the record; null if there is none
  */
 
 interface Marker {
@@ -33,7 +34,6 @@ interface Marker {
   readonly dialect: Dialect;
 }
 
-/** @param key of the record; null where there is none */
 export function damagedMark({ damaged, dialect }: Marker, resource: string, key: Sql): Sql[] {
   const keys = damaged?.get(resource);
   if (keys === undefined) return [];
@@ -46,7 +46,10 @@ export function damagedMark({ damaged, dialect }: Marker, resource: string, key:
   return [sql`CASE WHEN ${isDamaged} THEN ${mark} ELSE '' END`];
 }
 
-/** The same for agents and offices whose values a record gives as its own. @param fields absent: all that it has */
+/**
+ * The same for the agents and offices whose values a record includes.
+ * @param fields that are returned; absent: all
+ */
 export function linkedMarks(
   source: Marker,
   layout: ResourceLayout,

@@ -1,49 +1,50 @@
+/** The part of SQL that each engine writes in its own way. This module knows no engine. */
 import type { ScalarType } from '../dictionary/index.ts';
 import type { FunctionName, LikePart, Point, ValueType } from '../query/tree.ts';
 import type { ColumnKind } from './column-value.ts';
 import type { BoundValue, Placeholder, Sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 
-/** What an index of words can be asked: words that stand side by side, and such in combination. */
+/** A query of a word index: adjacent words, and combinations of such phrases. */
 export type WordQuery =
   | { readonly kind: 'phrase'; readonly words: readonly string[] }
   | { readonly kind: 'and' | 'or'; readonly terms: readonly WordQuery[] };
 
-/** What the two engines say differently. Everything else the compiler writes once. */
+/** What each engine writes in its own way. The compiler writes everything else once, for all engines. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   readonly placeholder: Placeholder;
-  /** Null as a value of a type, where nothing else tells which. */
+  /** A null of this type, for places where the engine cannot infer the type. */
   readonly nothing: (type: ValueType) => Sql;
-  /** A bound value of a type, in the form in which columns of that type are stored. */
+  /** A bound value, in the form in which columns of the type are stored. */
   readonly literal: (type: ValueType, value: BoundValue) => Sql;
-  /** How a column of a type is written as JSON; `null` when it is null. */
+  /** A column as JSON text; `null` if it is null. */
   readonly json: (type: ValueType | 'collection', value: Sql) => Sql;
-  /** The same for a computed value, whose numbers are written as JavaScript writes them; `null` when it is null. */
+  /** A computed value as JSON text, with numbers as JavaScript writes them; `null` if it is null. */
   readonly computed: (type: ValueType, value: Sql) => Sql;
   /**
-   * A column of a type as JSON, letter by letter as JavaScript writes it, with something around it; null when it is null.
-   * At a value that no writer stores there the engine may fail. Whether a list is written as a writer does, it does not say.
+   * A column as JSON text, character by character as JavaScript writes it, with `around` applied; null if the column
+   * is null. The engine may fail on a value that no writer stores, and need not notice a list in another notation.
    */
   readonly written: (type: ScalarType['kind'] | 'collection', column: Sql, around: (json: Sql) => Sql) => Sql;
-  /** The content hash of a text (record/content-hash.ts). */
+  /** The content hash of a text (records/content-hash.ts). */
   readonly contentHash: (text: Sql, length: number) => Sql;
-  /** A text as it stands in the path of an address; null where the engine cannot tell. */
+  /** A text encoded for a path segment; null if the engine cannot encode it. */
   readonly inPath: (text: Sql) => Sql;
-  /** A text as `encodeURIComponent` writes it, whatever it holds. */
+  /** Any text, encoded as by `encodeURIComponent`. */
   readonly inUrl: (text: Sql) => Sql;
-  /** A member of a JSON object, as its text; null where the object has none. */
+  /** A member of a JSON object, as JSON text; null if the object does not have it. */
   readonly member: (object: Sql, name: string) => Sql;
-  /** Texts joined by commas, in the order of the rows. */
+  /** Aggregates texts, joined by commas, in the order of the rows. */
   readonly joined: (text: Sql) => Sql;
-  /** A statement that gives the texts `x` of rows as the engine's reader takes them: joined, or row by row. */
+  /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */
   readonly answer: (rows: Sql) => Sql;
   /**
-   * The same for rows with their keys `k`, with their number and the last key; whether a row follows, which a statement
-   * of its own may have to tell.
+   * The same for rows with keys `k`, plus their number and the last key. `more` is the statement that finds out
+   * whether a row follows, if `page` does not.
    */
   readonly page: (rows: Sql, follows: (last: Sql) => Sql) => { readonly page: Sql; readonly more?: Sql };
-  /** Needed before a table of members that stands beside the rows whose members they are. */
+  /** A keyword required before a table of members that refers to columns of the same FROM clause. */
   readonly lateral: Sql;
   /** A table `alias(value)` of the members of a multi-valued column. */
   readonly members: (collection: Sql, alias: string) => Sql;
@@ -51,44 +52,44 @@ export interface Dialect {
   readonly list: (json: Sql, alias: string) => Sql;
   /** A table `alias(column, …)` of a bound JSON list of objects, whose members are named like the columns. */
   readonly rowsOf: (objects: Sql, alias: string, columns: ReadonlyMap<string, ColumnKind>) => Sql;
-  /** Whether a value is one of these texts. */
+  /** Whether a value is one of the texts. */
   readonly oneOf: (value: Sql, texts: readonly string[]) => Sql;
-  /** Needed before OFFSET where no LIMIT stands. */
+  /** A clause required before OFFSET if there is no LIMIT. */
   readonly noLimit: Sql;
-  /** Order that puts null lowest. */
+  /** An ORDER BY term in which null is the lowest value. */
   readonly order: (value: Sql, descending: boolean) => Sql;
   readonly call: (name: FunctionName, argumentsOf: readonly Sql[], types: readonly ValueType[]) => Sql;
   readonly cast: (from: ValueType, to: ValueType, value: Sql) => Sql;
-  /** `point in time + seconds`, and the seconds between two. */
+  /** A moment plus seconds, and the seconds between two moments. */
   readonly shift: (type: 'timestamp' | 'date', moment: Sql, seconds: Sql) => Sql;
   readonly secondsBetween: (type: 'timestamp' | 'date', later: Sql, earlier: Sql) => Sql;
   readonly matches: (text: Sql, pattern: string, ignoreCase: boolean) => Sql;
   readonly like: (text: Sql, pattern: readonly LikePart[]) => Sql;
-  /** Whether words stand side by side, whole and in any case, where the engine has a way that is its own. */
+  /** Whether the texts contain adjacent whole words, ignoring case; absent if the engine has no way of its own. */
   readonly hasWords?: (texts: Sql, words: readonly string[]) => Sql;
   /**
-   * Which records may have the words, for a record under an alias of its columns table: all that have them in any
-   * text, and perhaps others. Absent, or undefined, without an index of the resource's words.
+   * Selects the records that may contain the words, by a word index: all that do, and possibly others. The record has
+   * this alias of its columns table. Absent or undefined if the resource has no word index.
    */
   readonly withWords?: (layout: ResourceLayout, alias: string, query: WordQuery) => Sql | undefined;
   /**
-   * Finds, as `key`, what the index of a resource's words does not have or has too much, and how that is mended. Absent,
-   * or undefined, without such an index.
+   * Finds, as `key`, records for which the word index has too little or too much, and repairs them. Absent or
+   * undefined if the resource has no word index.
    */
   readonly wordIndex?: (
     layout: ResourceLayout,
   ) => { readonly find: Sql; readonly mend: readonly Sql[] } | undefined;
   /**
-   * "Of the same originating system as the row of another alias", for an alias of a layout's table whose rows are
-   * looked for where that row lies. Absent, or undefined, where that leads nowhere nearer.
+   * The condition that a row has the same originating system as the row of another alias, so that the engine looks in
+   * one partition only. Absent or undefined if this does not narrow the search.
    */
   readonly sameSystem?: (layout: ResourceLayout, alias: string, other: string) => Sql | undefined;
-  /** Whether a place lies in a polygon, its border included; null when a coordinate is. */
+  /** Whether a point lies in a polygon or on its border; null if a coordinate is null. */
   readonly within: (latitude: Sql, longitude: Sql, polygon: readonly Point[]) => Sql;
-  /** A condition that few rows satisfy, told to an engine that would not think so. */
+  /** Marks a condition as selective, for an engine that would otherwise estimate that it is not. */
   readonly rare: (condition: Sql) => Sql;
   readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
   readonly remainder: (left: Sql, right: Sql) => Sql;
-  /** A condition that ends the statement with an error once its time is up; nothing where the engine does it. */
+  /** A condition that fails the statement once its time is up; undefined if the engine enforces the limit itself. */
   readonly deadline: Sql | undefined;
 }

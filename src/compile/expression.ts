@@ -1,3 +1,7 @@
+/**
+ * Compiles expressions of the query tree to SQL: values, conditions, collections and distances. What the role may not see
+ * of other records is excluded here, wherever an expression leads (I4). Only the dialect knows how an engine writes SQL.
+ */
 import { type Field, type Navigation, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 import {
   type Arithmetic,
@@ -30,48 +34,51 @@ import { all, bind, chain, column, join, name, type Sql, sql } from './fragment.
 import { ownColumn } from './layout/index.ts';
 import { isStored } from './model.ts';
 
-/** Where a field's value is found: a column of `alias`, or of a row that a chain of links leads to. */
-export type Place =
-  /** Null: the store has never held a value of it. */
+/**
+ * How a statement obtains the value of a field: from a column of `alias`, or from the row at the end of a chain of
+ * links.
+ */
+type FieldAccess =
+  /** Null, because the store has never had a value of the field. */
   | { readonly kind: 'none'; readonly value: Sql }
   | { readonly kind: 'column'; readonly alias: string; readonly column: Sql; readonly shown?: Sql }
   | { readonly kind: 'linked'; readonly link: Sql; readonly target: LinkedTarget };
 
-/** The row on the other side of a to-one link. */
-export interface LinkedTarget {
+/** The row that a to-one link leads to. */
+interface LinkedTarget {
   readonly table: string;
   readonly alias: string;
   readonly key: Sql;
-  /** Conditions on the row: what the role may see of it. Joined fields have none (contract, Access). */
+  /** What the role may see of the row. Joined fields have no conditions (contract, Access). */
   readonly conditions: readonly Sql[];
-  readonly place: Place;
+  readonly access: FieldAccess;
 }
 
-/** Finds a field of the record that a scope names, through to-one navigations if there are any. */
-export function placeOf(context: Context, scope: number, via: readonly Navigation[], field: Field): Place {
+/** Locates a field of the record that a scope refers to, through to-one navigations if there are any. */
+function accessTo(context: Context, scope: number, via: readonly Navigation[], field: Field): FieldAccess {
   const { alias, resource } = recordOf(context, scope);
-  return placeFrom(context, alias, resource, via, field);
+  return accessFrom(context, alias, resource, via, field);
 }
 
-function placeFrom(
+function accessFrom(
   context: Context,
   alias: string,
   resource: string,
   via: readonly Navigation[],
   field: Field,
-): Place {
+): FieldAccess {
   const [step, ...rest] = via;
-  if (step === undefined) return ownPlace(context, alias, field);
+  if (step === undefined) return accessToOwn(context, alias, field);
   const none = nowhere(context, field);
   if (!context.model.stores(step.target)) return none;
   const layout = context.model.layout(step.target);
   const local = context.model.resource(resource).fields.get(step.local);
   if (local === undefined) return none;
-  const link = ownPlace(context, alias, local);
+  const link = accessToOwn(context, alias, local);
   if (link.kind !== 'column') return none;
   const target = context.alias();
   const remote = layout.resource.fields.get(step.remote);
-  const key = remote === undefined ? undefined : ownPlace(context, target, remote);
+  const key = remote === undefined ? undefined : accessToOwn(context, target, remote);
   if (key?.kind !== 'column') return none;
   return {
     kind: 'linked',
@@ -81,17 +88,17 @@ function placeFrom(
       alias: target,
       key: key.column,
       conditions: visibleRows(context, layout, target),
-      place: placeFrom(context, target, step.target, rest, field),
+      access: accessFrom(context, target, step.target, rest, field),
     },
   };
 }
 
-const nowhere = ({ dialect }: Context, { collection, type }: Field): Place => ({
+const nowhere = ({ dialect }: Context, { collection, type }: Field): FieldAccess => ({
   kind: 'none',
   value: dialect.nothing(collection ? 'string' : type.kind),
 });
 
-function ownPlace(context: Context, alias: string, field: Field): Place {
+function accessToOwn(context: Context, alias: string, field: Field): FieldAccess {
   const { model, rows } = context;
   if (!model.inUse(field)) return nowhere(context, field);
   const layout = model.layout(field.resource);
@@ -109,7 +116,7 @@ function ownPlace(context: Context, alias: string, field: Field): Place {
         alias: target,
         key: column(target, '_key'),
         conditions: [],
-        place: { kind: 'column', alias: target, column: column(target, targetField.name) },
+        access: { kind: 'column', alias: target, column: column(target, targetField.name) },
       },
     };
   }
@@ -122,39 +129,43 @@ function ownPlace(context: Context, alias: string, field: Field): Place {
   };
 }
 
-/** The value at a place, as an expression. */
-export function valueAt(place: Place): Sql {
-  switch (place.kind) {
+/** The value of a field of the record that a scope refers to. */
+export function fieldValue(context: Context, scope: number, via: readonly Navigation[], field: Field): Sql {
+  return valueAt(accessTo(context, scope, via, field));
+}
+
+function valueAt(access: FieldAccess): Sql {
+  switch (access.kind) {
     case 'none':
-      return place.value;
+      return access.value;
     case 'column':
-      return place.shown === undefined
-        ? place.column
-        : sql`CASE WHEN ${place.shown} THEN ${place.column} END`;
+      return access.shown === undefined
+        ? access.column
+        : sql`CASE WHEN ${access.shown} THEN ${access.column} END`;
     case 'linked': {
-      const { table, alias, key, conditions, place: inner } = place.target;
-      const where = all([sql`${key} = ${place.link}`, ...conditions]);
+      const { table, alias, key, conditions, access: inner } = access.target;
+      const where = all([sql`${key} = ${access.link}`, ...conditions]);
       return sql`(SELECT ${valueAt(inner)} FROM ${name(table)} ${name(alias)} WHERE ${where} LIMIT 1)`;
     }
   }
 }
 
 /**
- * "The value at this place satisfies a condition", where null never does. The bare column stands in the
- * condition, so that an index serves it; a linked value becomes a search in the other table first.
+ * The condition that a field's value satisfies; null never does. The condition contains the bare column so that an
+ * index can serve it; for a linked value, the engine searches the other table first.
  */
-export function conditionAt(place: Place, condition: (value: Sql) => Sql): Sql {
-  switch (place.kind) {
+function conditionAt(access: FieldAccess, condition: (value: Sql) => Sql): Sql {
+  switch (access.kind) {
     case 'none':
       return sql`FALSE`;
     case 'column':
-      return place.shown === undefined
-        ? condition(place.column)
-        : sql`(${condition(place.column)} AND ${place.shown})`;
+      return access.shown === undefined
+        ? condition(access.column)
+        : sql`(${condition(access.column)} AND ${access.shown})`;
     case 'linked': {
-      const { table, alias, key, conditions, place: inner } = place.target;
+      const { table, alias, key, conditions, access: inner } = access.target;
       const where = all([conditionAt(inner, condition), ...conditions]);
-      return sql`${place.link} IN (SELECT ${key} FROM ${name(table)} ${name(alias)} WHERE ${where})`;
+      return sql`${access.link} IN (SELECT ${key} FROM ${name(table)} ${name(alias)} WHERE ${where})`;
     }
   }
 }
@@ -189,8 +200,8 @@ export function typeOf(expression: Expression): ValueType {
   }
 }
 
-/** A literal in the form in which columns of its type are stored. */
-export function literalSql(context: Context, literal: Literal): Sql {
+/** A literal, in the form in which columns of its type are stored. */
+function literalSql(context: Context, literal: Literal): Sql {
   const { type, value: given } = literal;
   if (given === null) return sql`NULL`;
   if (type === 'point' || type === 'polygon') throw new Error(`A ${type} is no value of a column`);
@@ -204,7 +215,7 @@ export function value(context: Context, expression: Expression): Sql {
     case 'literal':
       return literalSql(context, expression);
     case 'field':
-      return valueAt(placeOf(context, expression.scope, expression.via, expression.field));
+      return fieldValue(context, expression.scope, expression.via, expression.field);
     case 'variable': {
       const binding = context.scopes.get(expression.scope);
       if (binding?.kind !== 'value') throw new Error(`Scope ${expression.scope} is no value`);
@@ -241,7 +252,9 @@ export function value(context: Context, expression: Expression): Sql {
   }
 }
 
-/** A number outside its range is null; the value is computed once, however deep casts stand in each other. */
+/**
+ * A number outside the range of the type is null. The CTE computes the operand once, however deeply casts are nested.
+ */
 function cast(context: Context, { operand: of, type, range }: Cast): Sql {
   const made = context.dialect.cast(typeOf(of), type, value(context, of));
   if (range === undefined) return made;
@@ -262,7 +275,7 @@ const isMoment = (type: ValueType): type is 'timestamp' | 'date' => type === 'ti
 
 function arithmetic(context: Context, { operator, left, right, type }: Arithmetic): Sql {
   const { dialect } = context;
-  // Of null with null no engine knows the type.
+  // No engine can infer the type of an operation on two nulls.
   if (type === 'null') return dialect.nothing(type);
   const leftSql = value(context, left);
   const rightSql = value(context, right);
@@ -295,8 +308,8 @@ function arithmetic(context: Context, { operator, left, right, type }: Arithmeti
 
 /**
  * Compiles an expression to an SQL condition.
- * @param exact false where a condition that is null may as well be false, as at the top of a filter; the plain
- *   forms that serve an index are then enough. Below a `not` the difference matters.
+ * @param exact false if null may be treated as false, as at the top of a filter: the plain comparisons that an index
+ *   can serve are then sufficient. Below a `not` the difference matters.
  */
 export function condition(context: Context, expression: Expression, exact: boolean): Sql {
   switch (expression.kind) {
@@ -389,7 +402,7 @@ function comparison(context: Context, expression: Comparison, exact: boolean): S
   ) {
     const literal = operand(context, right, rightType);
     const late = beginsLately(context, left.field, operator, right);
-    return conditionAt(placeOfField(context, left), (column) => {
+    return conditionAt(accessTo(context, left.scope, left.via, left.field), (column) => {
       const compared = sql`${column}${OPERATORS[operator]}${literal}`;
       return late ? context.dialect.rare(compared) : compared;
     });
@@ -404,17 +417,17 @@ function comparison(context: Context, expression: Comparison, exact: boolean): S
   return exact ? sql`coalesce(${plain}, FALSE)` : plain;
 }
 
-/** What changed since then is few of many, as the engines cannot know: they would look at every record. */
+/** Few records have changed this recently. The engines cannot know this and would scan all records. */
 const LATELY = 2 * 86_400_000;
 const CHANGE_STAMPS: ReadonlySet<string> = new Set(['ModificationTimestamp', REPLICA_TIMESTAMP]);
 
-/** Whether a condition asks for the changes of the last days, as one who replicates does. */
+/** Whether a condition selects the changes of the last days, as an incremental replication does. */
 function beginsLately(context: Context, field: Field, operator: ComparisonOperator, from: Literal): boolean {
   if (!CHANGE_STAMPS.has(field.name) || (operator !== 'gt' && operator !== 'ge')) return false;
   return typeof from.value === 'string' && Date.parse(from.value) > Date.parse(context.now) - LATELY;
 }
 
-/** Against null: equality asks for absence, an order is never true. */
+/** A comparison with null: equality tests for absence, and no order holds. */
 function nullComparison(context: Context, operator: ComparisonOperator, left: Expression): Sql {
   switch (operator) {
     case 'eq':
@@ -429,13 +442,13 @@ function nullComparison(context: Context, operator: ComparisonOperator, left: Ex
   }
 }
 
-/** A date beside a timestamp means its midnight in UTC; numbers need no common type. */
+/** A date that is compared with a timestamp means midnight UTC. Numbers need no common type. */
 function commonTypes(left: ValueType, right: ValueType): [ValueType, ValueType] {
   const mixed = (left === 'date' && right === 'timestamp') || (left === 'timestamp' && right === 'date');
   return mixed ? ['timestamp', 'timestamp'] : [left, right];
 }
 
-/** The value of one side, as the type in which both are compared. */
+/** The value of one operand, cast to the type of the comparison. */
 function operand(context: Context, expression: Expression, type: ValueType): Sql {
   const own = typeOf(expression);
   const compiled =
@@ -443,10 +456,6 @@ function operand(context: Context, expression: Expression, type: ValueType): Sql
       ? sql`(${condition(context, expression, true)})`
       : value(context, expression);
   return own === type ? compiled : context.dialect.cast(own, type, compiled);
-}
-
-function placeOfField(context: Context, field: Expression & { kind: 'field' }): Place {
-  return placeOf(context, field.scope, field.via, field.field);
 }
 
 function membership(context: Context, { operand: left, values }: Membership, exact: boolean): Sql {
@@ -458,32 +467,41 @@ function membership(context: Context, { operand: left, values }: Membership, exa
     ', ',
   );
   if (!exact && !hasNull && left.kind === 'field') {
-    return conditionAt(placeOfField(context, left), (column) => sql`${column} IN (${list})`);
+    return conditionAt(
+      accessTo(context, left.scope, left.via, left.field),
+      (column) => sql`${column} IN (${list})`,
+    );
   }
   const compiled = operand(context, left, typeOf(left));
   if (texts.length === 0) return sql`${compiled} IS NULL`;
   return sql`coalesce(${compiled} IN (${list}), ${hasNull ? sql`TRUE` : sql`FALSE`})`;
 }
 
-/** The rows that a lambda ranges over: a FROM clause, its conditions, and the context in which they are named. */
+/**
+ * The rows that a lambda ranges over: a FROM clause, its conditions, and the context in which the predicate is
+ * compiled.
+ */
 interface Range {
   readonly from: Sql;
   readonly conditions: readonly Sql[];
   readonly context: Context;
 }
 
-/** A collection of records of which the store has never held one. */
+/** Whether the store has never had a record of the collection's resource. */
 const isBare = ({ model }: Context, over: Collection): boolean =>
   over.kind === 'records' && !model.stores(over.navigation.target);
 
-/** `any` and `all` as (NOT) EXISTS. A predicate that is null counts as false (OData 4.01 URL 5.1.1.13). */
-export function collectionCondition(context: Context, expression: Quantified): Sql {
+/**
+ * `any` and `all` as EXISTS and NOT EXISTS. A predicate that is null counts as false (OData 4.01 URL conventions,
+ * 5.1.1.13).
+ */
+function collectionCondition(context: Context, expression: Quantified): Sql {
   if (isBare(context, expression.over)) return expression.kind === 'any' ? sql`FALSE` : sql`TRUE`;
   const { predicate, over } = expression;
   if (over.kind === 'values' && predicate === undefined) {
-    // A collection without members is stored as null.
+    // An empty collection is stored as null.
     return expression.kind === 'any'
-      ? sql`${valueAt(placeOf(context, over.scope, over.via, over.field))} IS NOT NULL`
+      ? sql`${fieldValue(context, over.scope, over.via, over.field)} IS NOT NULL`
       : sql`TRUE`;
   }
   const range = rangeOf(context, over, expression.variable);
@@ -498,7 +516,7 @@ export function collectionCondition(context: Context, expression: Quantified): S
   return sql`NOT EXISTS (SELECT 1 FROM ${range.from} WHERE ${all([...range.conditions, fails])})`;
 }
 
-export function collectionCount(context: Context, { over, variable, predicate }: Count): Sql {
+function collectionCount(context: Context, { over, variable, predicate }: Count): Sql {
   if (isBare(context, over)) return sql`0`;
   const range = rangeOf(context, over, variable);
   const matches = predicate === undefined ? [] : [condition(range.context, predicate, false)];
@@ -509,7 +527,7 @@ function rangeOf(context: Context, over: Collection, variable: number): Range {
   const alias = context.alias();
   switch (over.kind) {
     case 'values': {
-      const members = valueAt(placeOf(context, over.scope, over.via, over.field));
+      const members = fieldValue(context, over.scope, over.via, over.field);
       return {
         from: context.dialect.members(members, alias),
         conditions: deadlineInside(context),
@@ -521,7 +539,7 @@ function rangeOf(context: Context, over: Collection, variable: number): Range {
   }
 }
 
-/** Lists in lists multiply, so that one row of the statement could outlast its time. */
+/** Nested collections multiply, so that a single row of the statement could exceed the time limit. */
 const deadlineInside = ({ scopes, dialect: { deadline } }: Context): readonly Sql[] =>
   scopes.size > 1 && deadline !== undefined ? [deadline] : [];
 
@@ -536,8 +554,7 @@ function childRange(
   const ownerResource = context.model.resource(navigation.resource);
   const ownerKey = ownerResource.fields.get(ownerResource.key);
   if (ownerKey === undefined) throw new Error(`${ownerResource.name} has no key field`);
-  const key =
-    via.length === 0 ? column(owner.alias, '_key') : valueAt(placeOf(context, scope, via, ownerKey));
+  const key = via.length === 0 ? column(owner.alias, '_key') : fieldValue(context, scope, via, ownerKey);
   const holder = via.length === 0 ? owner.alias : undefined;
   const layout = context.model.layout(navigation.target);
   return {
@@ -552,8 +569,8 @@ function childRange(
 }
 
 /**
- * "The row of `alias` belongs to the record with this key."
- * @param holder the alias of that record, where the statement has its row
+ * The conditions under which the row of `alias` belongs to the record with this key.
+ * @param holder the alias of that record, if the statement reads its row
  */
 export function childOf(
   context: Context,
@@ -579,16 +596,16 @@ const EARTH_RADIUS = 6_371_008.8;
 const METRES_PER_DEGREE = (Math.PI * EARTH_RADIUS) / 180;
 
 interface Coordinates {
-  readonly places: { readonly latitude: Place; readonly longitude: Place };
+  readonly accesses: { readonly latitude: FieldAccess; readonly longitude: FieldAccess };
   readonly latitude: Sql;
   readonly longitude: Sql;
 }
 
 function coordinates(context: Context, location: Location): Coordinates {
   const { scope, via } = location;
-  const latitude = placeOf(context, scope, via, location.latitude);
-  const longitude = placeOf(context, scope, via, location.longitude);
-  return { places: { latitude, longitude }, latitude: valueAt(latitude), longitude: valueAt(longitude) };
+  const latitude = accessTo(context, scope, via, location.latitude);
+  const longitude = accessTo(context, scope, via, location.longitude);
+  return { accesses: { latitude, longitude }, latitude: valueAt(latitude), longitude: valueAt(longitude) };
 }
 
 const between =
@@ -596,7 +613,7 @@ const between =
   (value: Sql): Sql =>
     sql`${value} BETWEEN ${bind(low)} AND ${bind(high)}`;
 
-/** A point of the statement: null where it is that of a record which the role does not see, or that lies nowhere. */
+/** A point as SQL; null if it belongs to a record that the role does not see, or if the record has no location. */
 interface Target {
   readonly latitude: Sql;
   readonly longitude: Sql;
@@ -611,12 +628,12 @@ function targetOf(context: Context, to: Distance['to']): Target {
   const inner = withScope(context, 0, { kind: 'record', alias, resource });
   const where = all([sql`${column(alias, '_key')} = ${bind(key)}`, ...visibleRows(inner, layout, alias)]);
   const looked = (field: Field): Sql =>
-    sql`(SELECT ${valueAt(placeOf(inner, 0, [], field))} FROM ${name(layout.columnsTable)} ${name(alias)} WHERE ${where})`;
+    sql`(SELECT ${fieldValue(inner, 0, [], field)} FROM ${name(layout.columnsTable)} ${name(alias)} WHERE ${where})`;
   return { latitude: looked(latitude), longitude: looked(longitude) };
 }
 
 /** Great-circle distance in metres, by the haversine formula. */
-export function distanceValue(context: Context, { location, to }: Distance): Sql {
+function distanceValue(context: Context, { location, to }: Distance): Sql {
   return haversine(coordinates(context, location), targetOf(context, to));
 }
 
@@ -625,13 +642,13 @@ function haversine({ latitude, longitude }: Coordinates, to: Target): Sql {
   const north = sql`sin((radians(${latitude}) - ${toLatitude}) / 2)`;
   const east = sql`sin((radians(${longitude}) - radians(${to.longitude})) / 2)`;
   const chord = sql`(${north} * ${north} + cos(radians(${latitude})) * cos(${toLatitude}) * ${east} * ${east})`;
-  // Rounding may lift the chord of opposite points a little above 1.
+  // Because of rounding, the chord between antipodes may slightly exceed 1.
   const angle = sql`CASE WHEN ${chord} < 1 THEN asin(sqrt${chord}) WHEN ${chord} >= 1 THEN ${bind(Math.PI / 2)} END`;
   return sql`(${bind(2 * EARTH_RADIUS)} * (${angle}))`;
 }
 
-/** A comparison of a distance; "nearer than" first asks for the latitudes in question, which an index serves. */
-export function distanceCondition(
+/** Compares a distance. "Nearer than" first restricts the latitude, which an index can serve. */
+function distanceCondition(
   context: Context,
   distance: Distance,
   operator: ComparisonOperator,
@@ -652,21 +669,23 @@ export function distanceCondition(
   }[operator];
   if (exact) return sql`coalesce(${compared}, FALSE)`;
   if ((operator !== 'lt' && operator !== 'le') || typeof limit.value !== 'number') return compared;
-  const reach = limit.value / METRES_PER_DEGREE + 1e-9;
+  const degrees = limit.value / METRES_PER_DEGREE + 1e-9;
   const near = conditionAt(
-    at.places.latitude,
+    at.accesses.latitude,
     'key' in distance.to
-      ? (value) => sql`${value} BETWEEN ${to.latitude} - ${bind(reach)} AND ${to.latitude} + ${bind(reach)}`
-      : between(distance.to.latitude - reach, distance.to.latitude + reach),
+      ? (value) =>
+          sql`${value} BETWEEN ${to.latitude} - ${bind(degrees)} AND ${to.latitude} + ${bind(degrees)}`
+      : between(distance.to.latitude - degrees, distance.to.latitude + degrees),
   );
   return sql`(${near} AND ${compared})`;
 }
 
 /**
- * Whether the location lies in the polygon, its border included. The polygon's box comes first, which an index serves.
- * @param exact whether a missing location must give null rather than false
+ * Whether the location lies in the polygon or on its border. The bounding box is tested first, which an index can
+ * serve.
+ * @param exact whether a missing location must yield null rather than false
  */
-export function withinCondition(context: Context, { location, polygon }: Within, exact: boolean): Sql {
+function withinCondition(context: Context, { location, polygon }: Within, exact: boolean): Sql {
   const at = coordinates(context, location);
   const inside = context.dialect.within(at.latitude, at.longitude, polygon);
   if (exact) return inside;
@@ -675,8 +694,8 @@ export function withinCondition(context: Context, { location, polygon }: Within,
   const inLatitudes = between(Math.min(...latitudes), Math.max(...latitudes));
   const inLongitudes = between(Math.min(...longitudes), Math.max(...longitudes));
   return all([
-    conditionAt(at.places.latitude, inLatitudes),
-    conditionAt(at.places.longitude, inLongitudes),
+    conditionAt(at.accesses.latitude, inLatitudes),
+    conditionAt(at.accesses.longitude, inLongitudes),
     inside,
   ]);
 }

@@ -1,26 +1,26 @@
 /**
- * SQL text that is put together without ever mixing in a value: texts come from this source code and names from
- * the dictionary, values are bound.
+ * Composes SQL without ever mixing in a value: text comes from this source code, names come from the dictionary, and
+ * values are bound.
  */
 
 export type BoundValue = string | number | boolean | null;
 
-/** A value that is known only when an earlier statement of the same plan has run. */
+/** A value that is known only after an earlier statement of the same plan has run. */
 export type Slot = 'last-key' | 'ids' | 'limit';
 
-/** What stands in the place of a bound value until the engine binds it. */
-export type Unbound = { readonly slot: Slot } | { readonly texts: readonly string[] };
+/** A parameter of a statement, until the engine binds it. */
+type Unbound = { readonly slot: Slot } | { readonly texts: readonly string[] };
 
 interface Bound {
   readonly bound: BoundValue | Unbound;
 }
 
-/** A piece of a statement. */
+/** A fragment of a statement. */
 export interface Sql {
   readonly parts: readonly (string | Bound)[];
 }
 
-export const EMPTY: Sql = { parts: [] };
+const EMPTY: Sql = { parts: [] };
 
 /** sql`SELECT ${column} FROM t WHERE x = ${bind(5)}` */
 export function sql(strings: TemplateStringsArray, ...inner: readonly Sql[]): Sql {
@@ -42,7 +42,7 @@ export const slot = (name: Slot): Sql => ({ parts: [{ bound: { slot: name } }] }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** A table, column or alias, quoted. Only names of the dictionary and of plat's own tables pass. */
+/** A quoted table, column or alias. Only names from the dictionary and of plat's own tables are accepted. */
 export function name(identifier: string): Sql {
   if (!NAME.test(identifier))
     throw new Error(`${JSON.stringify(identifier)} is no name of a table or column`);
@@ -54,13 +54,13 @@ export function column(alias: string, identifier: string): Sql {
   return sql`${name(alias)}.${name(identifier)}`;
 }
 
-/** A whole number that is part of the statement itself, such as a visibility bit. */
+/** A whole number as part of the statement text, such as a visibility bit. */
 export function integer(value: number): Sql {
   if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
   return { parts: [String(value)] };
 }
 
-/** A text that plat itself made and that is the same for many requests, as a quoted literal. */
+/** A text that plat itself writes and that many requests share, as a quoted literal. */
 export function constantText(text: string): Sql {
   return { parts: [`'${text.replaceAll("'", "''")}'`] };
 }
@@ -74,7 +74,7 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return { parts };
 }
 
-/** The same fragment in as few parts as there can be. */
+/** The same fragment in as few parts as possible. */
 export function compact({ parts }: Sql): Sql {
   const merged: (string | Bound)[] = [];
   for (const part of parts) {
@@ -85,10 +85,10 @@ export function compact({ parts }: Sql): Sql {
   return { parts: merged };
 }
 
-/** Engines bound the arguments of a function (PostgreSQL 100). */
+/** Engines limit the number of function arguments (PostgreSQL: 100). */
 const MOST_ARGUMENTS = 90;
 
-/** The texts one after the other, where a null is no text; as many as there are. */
+/** Concatenates any number of texts; null counts as empty. */
 export function concat(texts: readonly Sql[]): Sql {
   if (texts.length <= MOST_ARGUMENTS) return sql`concat(${join(texts, ', ')})`;
   const chunks = Array.from({ length: Math.ceil(texts.length / MOST_ARGUMENTS) }, (_, index) =>
@@ -97,16 +97,16 @@ export function concat(texts: readonly Sql[]): Sql {
   return concat(chunks);
 }
 
-/** `(a AND b AND …)`; true when there is none. */
+/** `(a AND b AND …)`; TRUE for an empty list. */
 export function all(conditions: readonly Sql[]): Sql {
   if (conditions.length === 0) return sql`TRUE`;
   return conditions.length === 1 ? (conditions[0] ?? EMPTY) : chain(conditions, ' AND ');
 }
 
-/** Engines bound how deep a condition nests (SQLite 1,000), and `a OR b OR …` nests at each term. */
+/** Engines limit the depth of a condition (SQLite: 1,000), and each term of `a OR b OR …` is one level. */
 const CHAINED = 100;
 
-/** Conditions in parentheses with an operator between them; long chains in halves of halves. */
+/** Joins conditions with an operator, in parentheses; long chains are split into halves recursively. */
 export function chain(conditions: readonly Sql[], operator: ' AND ' | ' OR '): Sql {
   if (conditions.length <= CHAINED) return sql`(${join(conditions, operator)})`;
   const half = Math.ceil(conditions.length / 2);
@@ -117,13 +117,13 @@ export function chain(conditions: readonly Sql[], operator: ' AND ' | ' OR '): S
   )})`;
 }
 
-/** A statement as it is prepared, and what is bound to it. */
+/** The text of a statement and its parameters. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly (BoundValue | Unbound)[];
 }
 
-/** How an engine writes the n-th bound value, from 1. */
+/** How an engine writes the nth parameter, counted from 1. */
 export type Placeholder = (position: number, value: Bound['bound']) => string;
 
 export function render(fragment: Sql, placeholder: Placeholder): Statement {

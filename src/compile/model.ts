@@ -1,3 +1,4 @@
+/** The model of a store: the dictionary, access rules, profile and layouts that follow from its settings. */
 import { type AccessRules, resolveAccess } from '../access/index.ts';
 import {
   type Dictionary,
@@ -13,55 +14,58 @@ import type { Profile } from '../records/profile.ts';
 import { type StoreSettings, stampsAsOwn } from '../records/settings.ts';
 import { type ResourceLayout, resourceLayout } from './layout/index.ts';
 
-/** Everything that reading and writing follow from, at one moment. Never changed, only replaced. */
+/** Everything that reading and writing depend on, at one moment. A model is never changed, only replaced. */
 export interface StoreModel {
-  /** Counts every change of settings and profile; two processes with the same number agree. */
+  /** Counts changes of settings and profile. Two processes with the same number agree. */
   readonly generation: number;
-  /** Another one where the store went back in time (epoch.ts). */
+  /** Changes when the store goes back in time (epoch.ts). */
   readonly epoch: string;
   readonly settings: StoreSettings;
   readonly profile: Profile;
   readonly dictionary: Dictionary;
   readonly rules: AccessRules;
-  /** The UTC day that the rules are of. */
+  /** The UTC day that the rules apply to. */
   readonly day: string;
   /** The UTC day whose rules the stored visibility follows. */
-  readonly judgedOn: string;
+  readonly visibilityDay: string;
   readonly resource: (name: string) => Resource;
   readonly layout: (resource: string) => ResourceLayout;
-  /** Whether there are tables for a resource: it is always published, or has held a record. */
+  /** Whether a resource has tables: it is always published, or has had a record. */
   readonly stores: (resource: string) => boolean;
   readonly inUse: (field: Field) => boolean;
 }
 
-/** Fields that were in use and are not declared any more: their values stay, should they come back. */
+/**
+ * Fields that were in use and are no longer declared. Their values stay in the store in case the fields are declared
+ * again.
+ */
 export const dormantFields = ({ profile }: Pick<StoreModel, 'profile'>, resource: Resource): string[] =>
   [...(profile.since.get(resource.name)?.keys() ?? [])].filter((name) => !resource.fields.has(name));
 
-export interface ModelSource {
+interface ModelSource {
   readonly generation: number;
   readonly epoch: string;
   readonly settings: StoreSettings;
   readonly profile: Profile;
   /** The UTC day whose rules the stored visibility follows. */
   readonly day: string;
-  /** The UTC day whose rules are to be read by; absent: the same. */
+  /** The UTC day whose rules apply to reads; absent: the same day. */
   readonly today?: string;
 }
 
-/** Whether a field's value is kept with its own record. */
+/** Whether the value of a field is stored with its own record. */
 export function isStored(field: Field, settings: StoreSettings): boolean {
   return field.joined === undefined || settings.agentsFrom === 'payload';
 }
 
-/** What follows from settings alone. */
+/** What depends on settings alone. */
 interface Meaning {
   readonly today: string;
   readonly dictionary: Dictionary;
   readonly rules: AccessRules;
 }
 
-/** Of the day on which it was last asked for: profiles change far more often than settings. */
+/** For the day that was last asked for. Profiles change far more often than settings. */
 const meanings = new WeakMap<StoreSettings, Meaning>();
 
 function meaningOf(settings: StoreSettings, today: string): Meaning {
@@ -110,7 +114,7 @@ export function makeModel({
     dictionary,
     rules,
     day: today,
-    judgedOn: day,
+    visibilityDay: day,
     resource,
     inUse,
     stores: (name) => profile.since.has(name),
@@ -124,6 +128,11 @@ export function makeModel({
   };
 }
 
-/** Whether the stored visibility follows the rules of the model. From midnight on it does not, until it is renewed. */
-export const isJudged = ({ day, judgedOn }: Pick<StoreModel, 'day' | 'judgedOn'>): boolean =>
-  day === judgedOn;
+/**
+ * Whether the stored visibility follows the rules of the model. After midnight UTC it does not, until it is evaluated
+ * again.
+ */
+export const isVisibilityCurrent = ({
+  day,
+  visibilityDay,
+}: Pick<StoreModel, 'day' | 'visibilityDay'>): boolean => day === visibilityDay;

@@ -32,7 +32,7 @@ import {
   sql,
 } from './fragment.ts';
 import { isOneTable, type ResourceLayout } from './layout/index.ts';
-import { isJudged } from './model.ts';
+import { isVisibilityCurrent } from './model.ts';
 import type {
   ListPageRequest,
   MergedRequest,
@@ -52,11 +52,11 @@ import { movesWithDay, startOf, todaysRules } from './visibility.ts';
 export type PlannedStatement = Statement;
 
 /**
- * How a page is read, as data that can be sent to another thread. All statements of a plan run on one snapshot.
- * - `range`: one statement gives body, row count and last key; it tells whether a row follows, or another does.
- * - `search`: statements that give ids, keys and order values, run until `limit + 1` rows are found; then one
- *   gives the body for the ids.
- * - `list`: the body for ids that are known, of which some rows may be gone.
+ * How to read a page. All statements of a plan run on one snapshot.
+ * - `range`: one statement returns body, row count and last key, and says whether a row follows; or `more` does.
+ * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
+ *   `body` returns the body for the ids.
+ * - `list`: `body` returns the body for ids that are known, some of which may no longer exist.
  */
 export type PagePlan =
   | { readonly kind: 'range'; readonly page: PlannedStatement; readonly more?: PlannedStatement }
@@ -70,46 +70,49 @@ export type PagePlan =
       readonly kind: 'list';
       readonly ids: Uint32Array;
       readonly limit: number;
-      /** Which of some ids still name a visible row: id, key, position in the list. */
+      /** Which of some ids still belong to a visible row: id, key, position in the list. */
       readonly find: PlannedStatement;
       readonly body: PlannedStatement;
     };
 
-/** A row of a `find` statement: id, key, then the values of the order's terms. */
+/** A row of a `find` statement: id, key, then the values of the order terms. */
 export type FoundRow = readonly [id: number, key: string, ...values: BoundValue[]];
 
-export function contextSource(
+function contextSource(
   planner: Planner,
   query: { readonly view: { readonly scope: RowScope }; readonly now: string },
 ): ContextSource {
   const { dialect, model, damaged } = planner;
   const source = { dialect, model, damaged, rows: query.view.scope, now: query.now };
-  return isJudged(model) ? source : { ...source, todaysRules: todaysRules(planner) };
+  return isVisibilityCurrent(model) ? source : { ...source, todaysRules: todaysRules(planner) };
 }
 
 const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
   render(statement, dialect.placeholder);
 
-/** The page of a request: by key alone in one statement, else first the rows and then their texts. */
+/**
+ * Plans a page: in one statement if it is a range of keys, else by finding the rows first and then reading their
+ * texts.
+ */
 export function planPage(planner: Planner, request: PageRequest): PagePlan {
   return isByKey(request) ? planRange(planner, request) : planSearch(planner, request);
 }
 
-/** Whether the page is a range of keys, of which nothing has to be found first. */
+/** Whether the page is a range of keys, so that no rows have to be found first. */
 export function isByKey({ query, position }: PageRequest): boolean {
   const { filter, search, order, part, under } = query;
   const isWhole = [filter, search, part, under].every((each) => each === undefined) && order.length === 0;
   return isWhole && position.kind !== 'offset';
 }
 
-/** The tables that a page of records is read from, and the text of each record. */
+/** The tables that records are read from, and the text of each record. */
 interface Base {
   readonly from: Sql;
-  /** The table whose ids are indexed. */
+  /** The table with the index on ids. */
   readonly ids: string;
-  /** The table whose key and visibility decide. */
+  /** The table whose key and visibility the conditions use. */
   readonly main: string;
-  /** All tables that have the key. */
+  /** All tables that have the key, for conditions that each of them needs. */
   readonly keyed: readonly string[];
   readonly context: Context;
   readonly text: Sql;
@@ -117,10 +120,10 @@ interface Base {
 
 const COLUMNS = 'r';
 
-/** Texts that lie beside the columns are read under the same alias. */
+/** Texts in the same table as the columns are read under the same alias. */
 const textsAlias = (layout: ResourceLayout): string => (isOneTable(layout) ? COLUMNS : 't');
 
-/** Expansions that are made of a listing's own columns. */
+/** Expansions that consist of a listing's own columns. */
 const FROM_COLUMNS: ReadonlySet<NativeExpansion> = new Set(['CustomFields', 'Supplement']);
 
 type Tables = 'texts' | 'columns' | 'both';
@@ -146,7 +149,7 @@ function baseOf(
   const layout = planner.model.layout(query.resource.name);
   const texts = textsAlias(layout);
   const needed = tablesFor(shape, layout);
-  // Ids are indexed beside the texts; the index alone then leads to the columns.
+  // Only the table of texts has an index on ids, which leads to the columns.
   const tables = needed === 'columns' && find === 'by-id' ? 'both' : needed;
   const scopeAlias = needed === 'texts' ? texts : COLUMNS;
   const main = needed === 'columns' ? COLUMNS : texts;
@@ -196,7 +199,7 @@ function recordText(source: TextSource, shape: Shape): Sql {
   }
 }
 
-/** "Belongs to the record above", and "is of the part", as far as the query asks for them. */
+/** The conditions that a query names a parent or a sub-resource for. */
 function membership(
   context: Context,
   { under, part, resource }: Pick<RecordQuery, 'under' | 'part' | 'resource'>,
@@ -220,7 +223,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const { from, main, keyed, text } = baseOf(planner, request, 'by-key');
   const visible = visibleRows(contextSource(planner, query), layout, main);
   const key = column(main, '_key');
-  // Two tables in many parts may be merged: then each must begin at the key.
+  // A merge join of two partitioned tables needs the lower bound of the key on both.
   const begins = dialect.sameSystem === undefined ? [main] : keyed;
   const after =
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
@@ -237,11 +240,8 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
 
-/** The rows that a query asks for, without order: from its columns, under alias `r`. */
-export function matchingRows(
-  planner: Planner,
-  query: RecordQuery,
-): { context: Context; from: Sql; where: Sql[] } {
+/** The rows that a query selects, without an order, from the columns table under alias `r`. */
+function matchingRows(planner: Planner, query: RecordQuery): { context: Context; from: Sql; where: Sql[] } {
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
   const conditions = [...visibleRows(context, layout, 'r'), ...membership(context, query, 'r')];
@@ -277,7 +277,7 @@ function planSearch(planner: Planner, request: PageRequest): PagePlan {
   return { kind: 'search', find, limit, body: planBody(planner, request) };
 }
 
-/** What is told of a found row. Each column has a name of its own, also when a term stands twice. */
+/** The columns of a found row. Each has its own name, even if an order term occurs twice. */
 const foundColumns = (alias: string, values: readonly Sql[]): Sql[] => [
   sql`${column(alias, '_id')} AS id`,
   sql`${column(alias, '_key')} AS key`,
@@ -299,7 +299,7 @@ function rangesOf(position: PageRequest['position'], order: ReturnType<typeof or
   }
 }
 
-/** The texts of the rows whose ids are given, in the order of the ids; what is not visible is left out. */
+/** The texts of rows by their ids, in the order of the ids; rows that are not visible are left out. */
 function planBody(planner: Planner, request: PageRequest | ListPageRequest): PlannedStatement {
   const { dialect, model } = planner;
   const { query } = request;
@@ -312,7 +312,7 @@ function planBody(planner: Planner, request: PageRequest | ListPageRequest): Pla
   return planned(planner, dialect.answer(rows));
 }
 
-/** A page of a list that was found before. */
+/** Plans a page of a list of ids that an earlier search found. */
 export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const { query, ids, limit } = request;
   const layout = planner.model.layout(query.resource.name);
@@ -321,7 +321,7 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const list = planner.dialect.list(slot('ids'), 'j');
   const one = isOneTable(layout);
   const texts = sql`${name(layout.textsTable)} ${one ? sql`r` : sql`t`}`;
-  // The columns are needed for the values of an order alone.
+  // Only the values of an order need the columns.
   const joined =
     one || query.order.length === 0
       ? texts
@@ -334,7 +334,7 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   return { kind: 'list', ids, limit, find: planned(planner, find), body: planBody(planner, request) };
 }
 
-/** One record by key: its text, or no row. */
+/** Plans the read of one record by key: its text, or no row. */
 export function planRecord(planner: Planner, request: RecordRequest): PlannedStatement {
   const { dialect, model } = planner;
   const { query, key } = request;
@@ -351,7 +351,7 @@ export function planRecord(planner: Planner, request: RecordRequest): PlannedSta
   );
 }
 
-/** Whether a role sees a media record whose file this is: one row, or none. */
+/** Plans whether a role sees a media record with this file: one row, or none. */
 export function planShowsFile(planner: Planner, path: string, role: string): Sql {
   const { model } = planner;
   const layout = model.layout('Media');
@@ -362,7 +362,10 @@ export function planShowsFile(planner: Planner, path: string, role: string): Sql
   return sql`SELECT 1 FROM ${name(layout.columnsTable)} r WHERE ${all(conditions)} LIMIT 1`;
 }
 
-/** How many records match: counted as they are written, as far as nothing but the role and the systems decides. */
+/**
+ * Plans the count of matching records. If only the role and the systems restrict the rows, the counters that writes
+ * maintain answer.
+ */
 export function planCount(planner: Planner, query: RecordQuery): PlannedStatement {
   const counted = countedRows(planner, query);
   if (counted !== undefined) return planned(planner, counted);
@@ -373,14 +376,14 @@ export function planCount(planner: Planner, query: RecordQuery): PlannedStatemen
   return planned(planner, sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...guards, ...where])}`);
 }
 
-/** The sum of the counters; undefined where the rows must be looked at. */
+/** The sum of the counters; undefined if the rows must be counted. */
 function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
   const { resource, view, filter, search, under, part, among, after } = query;
   const { bit, systems, onlyFloorPlans } = view.scope;
   const narrower = [filter, search, under, part, among, after].some((each) => each !== undefined);
   if (narrower || (onlyFloorPlans && resource.name === 'Media')) return undefined;
   if (systems !== undefined && resource.name === 'Lookup') return undefined;
-  if (!isJudged(model) && movesWithDay(model, resource.name)) return undefined;
+  if (!isVisibilityCurrent(model) && movesWithDay(model, resource.name)) return undefined;
   const conditions = [sql`resource = ${bind(resource.name)}`, sql`(visible & ${integer(bit)}) <> 0`];
   if (systems !== undefined && model.layout(resource.name).systemSource !== 'none') {
     conditions.push(sql`system IN (${join(systems.map(bind), ', ')})`);
@@ -388,7 +391,7 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
   return sql`SELECT coalesce(sum(rows), 0) AS n FROM plat_counters WHERE ${all(conditions)}`;
 }
 
-/** The ids of all matching records, in order. */
+/** Plans the list of the ids of all matching records, in order. */
 export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {
   const { context, from, where } = matchingRows(planner, query);
   const order = orderOf(context, query, 'r');
@@ -399,7 +402,7 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
   );
 }
 
-/** Rows of several resources in one order: the terms that the queries share, then key, then resource. */
+/** Plans a page of several resources in one order: the order terms that all queries share, then key, then resource. */
 export function planMerged(planner: Planner, request: MergedRequest): PlannedStatement {
   const { dialect } = planner;
   const sources = request.sources.map((source) => sourceRows(planner, request, source));
@@ -426,25 +429,25 @@ function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSo
   return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all(where)}`;
 }
 
-/** One term of an order: what is compared, and which way. */
+/** An order term: a value and its direction. */
 interface Term {
   readonly value: Sql;
   readonly descending: boolean;
 }
 
 interface Order {
-  /** The values that a skip token must carry, without the key. */
+  /** The values that a skip token contains in addition to the key. */
   readonly values: readonly Sql[];
   readonly clause: Sql;
   /**
-   * The rows after a given one, as ranges that follow each other in the order: first those that tie with it in
-   * all but the key, then those that tie in all but the last term, and so on. Each is a range that an index
-   * serves; one condition with OR would not be.
+   * The rows after a given row, as ranges in the order of the result: first rows that tie with it in everything but
+   * the key, then rows that tie in everything but the last term, and so on. An index can serve each range, but not
+   * one condition with OR.
    */
   readonly after: (values: readonly BoundValue[], key: string) => Sql[];
 }
 
-export function orderOf(context: Context, query: Pick<RecordQuery, 'order' | 'part'>, alias: string): Order {
+function orderOf(context: Context, query: Pick<RecordQuery, 'order' | 'part'>, alias: string): Order {
   const terms = query.order.map((term) => compileTerm(context, term));
   const key = column(alias, '_key');
   const fixed =
@@ -484,7 +487,7 @@ function rangesAfter(
 const equalTo = (term: Sql, found: BoundValue): Sql =>
   found === null ? sql`${term} IS NULL` : sql`${term} = ${bind(found)}`;
 
-/** Null is lowest: first in an ascending order, last in a descending one. */
+/** Null is the lowest value: first in an ascending order, last in a descending one. */
 function beyondValue({ value: term, descending }: Term, found: BoundValue): Sql[] {
   if (descending) return found === null ? [] : [sql`${term} < ${bind(found)}`, sql`${term} IS NULL`];
   return found === null ? [sql`${term} IS NOT NULL`] : [sql`${term} > ${bind(found)}`];

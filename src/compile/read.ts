@@ -1,4 +1,4 @@
-/** What can be read from a store: requests as data, the same for every engine. */
+/** What can be read from a store: requests as data, the same for every engine. This module knows no SQL. */
 import type { View } from '../access/index.ts';
 import {
   type Field,
@@ -12,19 +12,19 @@ import type { Computed, Expansion, Selection } from '../query/request.ts';
 import type { Expression, OrderTerm, Search } from '../query/tree.ts';
 import type { BoundValue } from './fragment.ts';
 
-/** Which records. The view's role is always part of it. */
+/** Selects records. The role of the view always restricts them. */
 export interface RecordQuery {
   readonly view: View;
   readonly resource: Resource;
   readonly filter?: Expression;
   readonly search?: Search;
-  /** Only the children of this record. */
+  /** Only children of this record. */
   readonly under?: Parent;
-  /** Only these native sub-resources. */
+  /** Only this native sub-resource. */
   readonly part?: NativePart;
-  /** Only rows of this list. */
+  /** Only rows of this list of ids. */
   readonly among?: Uint32Array;
-  /** Only rows that come after this one in the order. */
+  /** Only rows after this one in the order. */
   readonly after?: LastRow;
   /** Empty: by key. The key is always the last term. */
   readonly order: readonly OrderTerm[];
@@ -33,7 +33,7 @@ export interface RecordQuery {
 }
 
 export interface Parent {
-  /** The collection that leads from the parent to these records. */
+  /** The collection from the parent to these records. */
   readonly navigation: Navigation;
   readonly key: string;
 }
@@ -41,9 +41,9 @@ export interface Parent {
 /** Where a page begins. */
 export type Position =
   | { readonly kind: 'start' }
-  /** After this key, in key order, whether its record exists or not. */
+  /** After this key, in key order, whether or not its record exists. */
   | { readonly kind: 'after-key'; readonly key: string }
-  /** After the row with these values of the order's terms, and this key. */
+  /** After the row with this key and these values of the order terms. */
   | { readonly kind: 'after-row'; readonly values: readonly BoundValue[]; readonly key: string }
   | { readonly kind: 'offset'; readonly skip: number };
 
@@ -51,13 +51,16 @@ export type Position =
 export type Shape =
   | ResoShape
   | NativeListingShape
-  /** A sub-resource of a listing as it was written when it was stored. */
+  /** A sub-resource of a listing, as it was written when it was stored. */
   | {
       readonly kind: 'native-part';
       readonly part: NativePart;
-      /** The key of the listing that it is part of; absent where those of all listings are given, which then name theirs. */
+      /**
+       * The key of the listing that it belongs to; absent if sub-resources of all listings are returned, each with
+       * the key of its listing.
+       */
       readonly listing?: string;
-      /** Beside Id and ResourceUri; absent: all. */
+      /** In addition to Id and ResourceUri; absent: all. */
       readonly members?: readonly string[];
     };
 
@@ -68,22 +71,23 @@ export interface ResoShape {
   readonly expansions: readonly Expansion[];
   readonly omitNulls: boolean;
   /**
-   * As every copy has it: without what other records give it at request time (fields of agents and offices), and with the
-   * custom fields in the order of their names, whatever their place was declared to be.
+   * The form that is the same in every copy of the record: without values that other records supply at request time
+   * (fields of agents and offices), and with custom fields in the order of their names, whatever their declared
+   * order.
    */
   readonly ownOnly?: boolean;
   /** `"Field@Core.Permissions":"None"` in place of each hidden field. */
   readonly annotateHidden: boolean;
   /**
-   * The control information that each record tells of itself; absent: none. `before` stands before the names of built-in
-   * types, as a version of OData has it. The custom fields of a record (`isPart`) are a part of it, which has no address.
+   * The control information of each record; absent: none. `before` precedes the names of built-in types, depending on
+   * the OData version. The custom fields of a record (`isPart`) belong to it and have no address.
    */
   readonly control?: { readonly before: '#' | ''; readonly isPart?: true } | undefined;
   /** Root of the service, for references (`$ref`) and control information; ends with `/`. */
   readonly root: string;
 }
 
-/** The shape of the custom fields of a record, which are a part of it. */
+/** The shape of the custom fields of a record, which belong to it. */
 export const partShape = (shape: ResoShape): ResoShape =>
   shape.control === undefined ? shape : { ...shape, control: { ...shape.control, isPart: true } };
 
@@ -91,23 +95,23 @@ export interface NativeListingShape {
   readonly kind: 'native-listing';
   readonly display: 'Summary' | 'Detail';
   readonly selection: Selection;
-  /** Beside the selected fields. */
+  /** In addition to the selected fields. */
   readonly computed?: readonly Computed[];
   readonly expansions: readonly NativeExpansion[];
-  /** What is given of the records of an expansion; of the others all. */
+  /** The members to return of an expansion's records; all for expansions that are not named. */
   readonly members?: SelectedMembers;
 }
 
-/** The expansions of a native listing that give sub-resources. */
+/** The expansions of a native listing that return sub-resources. */
 export type NativePartExpansion = Exclude<NativeExpansion, 'CustomFields' | 'Supplement'>;
 
-/** The sub-resource that an expansion of a native listing gives. */
+/** The sub-resource that an expansion of a native listing returns. */
 export const partNamed = (expansion: NativePartExpansion): NativePart =>
   partOfExpansion(expansion === 'PrimaryPhoto' ? 'Photos' : expansion);
 
-/** How the addresses of served files are made: absolute, signed for the role until a moment. */
+/** How to make the addresses of served files: absolute, and signed for the role until a moment. */
 export interface FileSigning {
-  /** Address of the surface, without a slash at the end. */
+  /** Address of the surface, without a trailing slash. */
   readonly base: string;
   readonly role: string;
   /** Seconds since 1970. */
@@ -117,13 +121,13 @@ export interface FileSigning {
 export interface PageRequest {
   readonly query: RecordQuery;
   readonly position: Position;
-  /** Rows of the page; whether one more exists is looked up beside. */
+  /** The number of rows. Whether another row follows is found out separately. */
   readonly limit: number;
   readonly shape: Shape;
   readonly files: FileSigning;
 }
 
-/** A page of records by the ids of a list that was found before; what is gone or hidden by now is left out. */
+/** A page of a list of ids that an earlier search found. Records that are gone or hidden by now are left out. */
 export interface ListPageRequest {
   readonly query: Pick<RecordQuery, 'view' | 'resource' | 'now' | 'order'>;
   /** In the order of the page. */
@@ -133,7 +137,7 @@ export interface ListPageRequest {
   readonly files: FileSigning;
 }
 
-/** One record by its key, in full. */
+/** One record by its key. */
 export interface RecordRequest {
   readonly query: RecordQuery;
   readonly key: string;
@@ -141,14 +145,14 @@ export interface RecordRequest {
   readonly files: FileSigning;
 }
 
-/** A value of a merged record: a field of its own, or of a record that to-one navigations lead to. */
+/** A member of a merged record: a field of its own, or of a record that to-one navigations lead to. */
 export interface MergedMember {
   readonly name: string;
   readonly via: readonly Navigation[];
   readonly field: Field;
 }
 
-/** Records of several resources in one collection, by key, then by the name of the resource. */
+/** Records of several resources in one collection, ordered by key, then by the name of the resource. */
 export interface MergedRequest {
   readonly sources: readonly MergedSource[];
   readonly skip: number;
@@ -160,36 +164,36 @@ export interface MergedSource {
   /** The orders of all sources have the same number of terms, in the same directions. */
   readonly query: RecordQuery;
   readonly members: readonly MergedMember[];
-  /** The collection of media that is given as `Images`. */
+  /** The collection of media that is returned as `Images`. */
   readonly images?: Navigation;
 }
 
-export interface LastRow {
+interface LastRow {
   readonly key: string;
-  /** The values of the order's terms in this row, in the engine's own form. */
+  /** The values of the order terms in this row, in the engine's own representation. */
   readonly values: readonly BoundValue[];
 }
 
 /**
- * The end of an answer, which comes from the store as fast as it is taken. It is read once. Whoever takes it holds what
- * it comes from, so it is taken soon, or the page is released.
+ * The rest of a body, which the store delivers as fast as it is consumed, once. It holds a connection until it is
+ * consumed or the page is released.
  */
 export interface Rest extends AsyncIterable<Uint8Array> {
-  /** Bytes of all of it. */
+  /** Total size in bytes. */
   readonly length: number;
 }
 
 export interface Page {
-  /** JSON texts of the records, joined by commas: all of them, or the first. */
+  /** The JSON texts of the records, joined by commas: all of them, or the first. */
   readonly body: Uint8Array;
-  /** What follows the body, where the page is large and the engine can read it while it is sent. */
+  /** What follows the body, if the page is large and the engine can read it while the body is sent. */
   readonly rest?: Rest;
   readonly rows: number;
   readonly more: boolean;
-  /** Absent when the page has no row. */
+  /** Absent if the page has no rows. */
   readonly last?: LastRow;
-  /** To be called once body and rest are not needed any more: their memory, and where they come from, is used again. */
+  /** To be called once body and rest are no longer needed, so that memory and connection can be used again. */
   readonly release?: () => void;
-  /** For a page of a list: how many of its ids are behind it now. */
+  /** For a page of a list: how many of its ids have been consumed. */
   readonly consumed?: number;
 }

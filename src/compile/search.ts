@@ -1,47 +1,48 @@
+/** Compiles `$search`: whole words in the texts of a record, with the engine's word index if there is one. */
 import type { View } from '../access/index.ts';
 import type { Search } from '../query/tree.ts';
 import { type Context, recordOf } from './context.ts';
 import type { WordQuery } from './dialect.ts';
-import { placeOf, valueAt } from './expression.ts';
+import { fieldValue } from './expression.ts';
 import { all, bind, chain, column, join, name, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 
 const OF_A_WORD = String.raw`\p{L}\p{M}\p{N}`;
 const WORDS = new RegExp(`[${OF_A_WORD}]+`, 'gu');
 
-/** The words of a text, in lower case: letters, marks and digits between anything else. */
+/** The words of a text in lower case. Letters, marks and digits form words. */
 export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(WORDS) ?? [];
 
 /**
- * Finds words that stand side by side, whole, in lower-case texts.
- * @param between texts are told apart by this character
+ * A pattern that finds adjacent whole words in lower-case texts.
+ * @param between the character that separates texts
  */
 export function sideBySide(words: readonly string[], between: string): RegExp {
   const side = words.join(`[^${OF_A_WORD}${between}]+`);
   return new RegExp(`(?<![${OF_A_WORD}])${side}(?![${OF_A_WORD}])`, 'u');
 }
 
-/** No text holds this character, so that no phrase reaches from one field into the next. */
+/** No text contains this character, so a phrase cannot span two fields. */
 const BETWEEN = bind('\u001f');
-/** A function takes 100 arguments at the most (PostgreSQL). */
+/** PostgreSQL's functions take at most 100 arguments. */
 const MOST_TEXTS = 90;
-/** An index is asked for so many words; a search with more goes without it. */
+/** The word index is used for at most this many words; a search with more words scans. */
 const MOST_WORDS = 100;
 
 /**
- * "The words stand in the record": each in one of its own texts that the role sees, in any case (OData 4.01 protocol,
- * 11.2.6.6, leaves to the service what matches). An index of words knows all texts, so it only says which records may
- * have them; the texts that the role sees decide (I4).
+ * The condition that a record contains the words, each in one of the record's own texts that the role may see,
+ * ignoring case (OData 4.01 protocol, 11.2.6.6, lets the service define what matches). The word index contains all
+ * texts, so it only selects candidates; the texts that the role may see decide (I4).
  */
 export function searchCondition(context: Context, view: View, layout: ResourceLayout, search: Search): Sql {
   const texts = layout.fields
     .filter((field) => field.type.kind === 'string' && view.role.seesField(field))
-    .map((field) => valueAt(placeOf(context, 0, [], field)));
+    .map((field) => fieldValue(context, 0, [], field));
   const chunks = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
     concatenated(texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS)),
   );
   const alias = context.alias();
-  // Put together once a record, however many words are looked for.
+  // Concatenated once per record, however many words the search has.
   const rows = sql`WITH ${name(alias)}(texts) AS MATERIALIZED (SELECT ${concatenated(chunks)})`;
   const found = sql`EXISTS (${rows} SELECT 1 FROM ${name(alias)} WHERE ${holds(context, column(alias, 'texts'), search)})`;
   const indexed = candidates(context, layout, search);
@@ -56,7 +57,7 @@ function candidates(context: Context, layout: ResourceLayout, search: Search): S
   return context.dialect.withWords?.(layout, recordOf(context, 0).alias, query);
 }
 
-/** What every record that is found has for certain; undefined when that is nothing. */
+/** A query that every matching record satisfies; undefined if there is none. */
 function wordQuery(search: Search): WordQuery | undefined {
   switch (search.kind) {
     case 'word':
@@ -99,10 +100,10 @@ function holds(context: Context, texts: Sql, search: Search): Sql {
   }
 }
 
-/** The characters of a word, in the language of the engines' patterns (RE2). */
+/** The characters of a word, in the syntax of the engines' patterns (RE2). */
 const OF_A_WORD_IN_SQL = String.raw`\pL\pM\pN`;
 
-/** Whole words side by side in one text. That the longest stands there at all is found out much sooner. */
+/** Adjacent whole words in one text. Testing for the longest word first rejects most texts cheaply. */
 function standsIn({ dialect }: Context, texts: Sql, words: readonly string[]): Sql {
   const [longest] = words.toSorted((one, other) => other.length - one.length);
   if (longest === undefined) return sql`FALSE`;

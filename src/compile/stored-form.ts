@@ -1,3 +1,4 @@
+/** The SELECT statements by which writes read stored rows, and the conversion of these rows, for every engine. */
 import {
   type Field,
   type FieldValue,
@@ -13,11 +14,11 @@ import type { Dialect } from './dialect.ts';
 import { all, column, compact, join, name, type Sql, sql } from './fragment.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
 
-/** How a write reads stored records, whichever engine holds them: what it compares, or the whole content. */
-export interface StoredForm {
-  /** `SELECT … FROM … r` of what a write compares. */
+/** How a write reads stored records in every engine: the values that it compares, or the whole content. */
+interface StoredForm {
+  /** `SELECT … FROM … r` of the values that a write compares. */
   readonly rows: Sql;
-  /** The same of the whole content. */
+  /** The same for the whole content. */
   readonly contents: Sql;
   row(raw: Readonly<Record<string, unknown>>): StoredRow;
   content(raw: Readonly<Record<string, unknown>>): FieldValues;
@@ -26,7 +27,7 @@ export interface StoredForm {
 export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>): StoredForm {
   const { columnsTable, resource } = layout;
   const typed = typedFields(layout);
-  // Fields that a write compares, so that it need not read the whole record.
+  // The fields that a write compares, so that it does not read whole records.
   const watched = typed.filter(
     (field) =>
       field.class === 'open' ||
@@ -80,7 +81,10 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
   };
 }
 
-/** 1 where the texts of a row under alias `r` lie under its key and number, which an index alone tells where it has both. */
+/**
+ * 1 if the texts of a row under alias `r` exist under its key and number. If an index covers both, the engine reads
+ * the index only.
+ */
 function hasTexts(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>): Sql {
   const same = dialect.sameSystem?.(layout, 't', 'r');
   const isIts = [sql`t._id = r._id`, sql`t._key = r._key`, ...(same === undefined ? [] : [same])];

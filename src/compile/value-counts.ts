@@ -1,4 +1,7 @@
-/** The counters of the values that are in use (values-in-use.ts), as statements over the rows: to check them, and to make them anew. */
+/**
+ * The counters of values in use (values-in-use.ts), computed from the rows by SQL, to check the stored counters and
+ * to rebuild them.
+ */
 
 import type { Planner } from './context.ts';
 import { all, bind, column, integer, join, name, type Sql, sql } from './fragment.ts';
@@ -15,7 +18,7 @@ import {
   VALUES,
 } from './values-in-use.ts';
 
-/** The columns of counted fields, to be selected behind others of a row `r` of the columns table. */
+/** The columns of counted fields, to append to a SELECT of a row `r` of the columns table. */
 export const countedColumns = (model: StoreModel, layout: ResourceLayout): Sql =>
   join(
     countedFields(model, layout).map(
@@ -24,11 +27,11 @@ export const countedColumns = (model: StoreModel, layout: ResourceLayout): Sql =
     '',
   );
 
-/** The counters of values that are not at zero. */
+/** The stored counters that are not zero. */
 const noted = sql`SELECT resource, visible, system, rows AS n FROM plat_counters
   WHERE resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)} AND rows <> 0`;
 
-/** What the counters of values should be; undefined where the store can hold none. */
+/** The counters as the rows imply them; undefined if the store cannot contain any. */
 function counted(planner: Planner): Sql | undefined {
   const { model } = planner;
   const each = [...model.dictionary.resources.keys()]
@@ -69,7 +72,7 @@ function countedOf(
     FROM (${rows}) c WHERE c.visible <> 0 GROUP BY c.value, c.visible, c.system`;
 }
 
-/** Finds whether the counters of values are not what the rows say, and makes them so. */
+/** Finds out whether the stored counters differ from the rows, and corrects them. */
 export function valueCounts(planner: Planner): { readonly find: Sql; readonly mend: readonly Sql[] } {
   const should =
     counted(planner) ?? sql`SELECT resource, visible, system, rows AS n FROM plat_counters WHERE FALSE`;

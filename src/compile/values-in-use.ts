@@ -1,7 +1,7 @@
 /**
- * Which values of open lookups are in use, and for whom: they are counted as rows come and go, so that the Lookup resource
- * lists them without a look at the records. A value counts for a role where a row that the role sees shows it the field
- * (I4). It knows no engine and no SQL.
+ * Tracks which values of open lookups are in use, and for which roles. Writes maintain counters, so that the Lookup
+ * resource lists values without reading records. A value counts for a role if the role sees a row with it, and the
+ * field in that row (I4). This module knows no engine and no SQL.
  */
 import { hash } from 'node:crypto';
 import type { Role } from '../access/index.ts';
@@ -10,20 +10,20 @@ import { decode } from './column-value.ts';
 import { PUBLISHED, type ResourceLayout, typedFields } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
 
-/** A field whose values are counted; those that the dictionary or an operator lists stand in Lookup anyway. */
+/** A field whose values are counted. Values that the dictionary or an operator lists are in Lookup anyway. */
 export interface CountedField {
   readonly field: Field;
   readonly lookup: string;
   readonly listed: ReadonlySet<string>;
-  /** Bits of the roles that see the field. */
+  /** The bits of the roles that see the field. */
   readonly audience: number;
-  /** Bits of the conditions without which it is withheld. */
+  /** The bits of the conditions under which the field is not withheld. */
   readonly withheld: number;
-  /** Bits of the roles that see what is withheld. */
+  /** The bits of the roles that see withheld fields. */
   readonly unhindered: number;
 }
 
-/** Characters of a value that can be listed: the key of its entry is no longer than keys are. */
+/** The maximum length of a listed value, because its key in Lookup is limited. */
 export const LONGEST_VALUE = 255;
 
 const known = new WeakMap<ResourceLayout, readonly CountedField[]>();
@@ -59,25 +59,25 @@ function countedField({ dictionary, rules }: StoreModel, { withheldRules }: Reso
   };
 }
 
-/** Where a row stands: who sees it, what of it is shown, and whose it is. */
-export interface Standing {
+/** Who sees a row, which of its withheld fields are shown, and which system it comes from. */
+interface Standing {
   readonly visible: number;
   readonly shown: number;
   readonly system: string | null;
 }
 
-/** A row as it is counted. */
+/** A row to count. */
 export interface CountedRow extends Standing {
-  /** @param index of the field among those that are counted */
+  /** @param index of the field among the counted fields */
   readonly read: (field: Field, index: number) => FieldValue | undefined;
 }
 
-/** What counts. */
+/** Receives counts. */
 interface Counting {
   add(counter: string, visible: number, system: string | null, rows: number): void;
 }
 
-/** Counts the values of a row that comes or goes. */
+/** Counts the values of a row that is added or removed. */
 export function countValues(
   model: StoreModel,
   layout: ResourceLayout,
@@ -90,7 +90,7 @@ export function countValues(
     const bits = visible & audience & ((shown & withheld) === withheld ? -1 : unhindered);
     if (bits !== 0 && text !== '' && isShort(text)) counters.add(counterOf(lookup, text), bits, owner, rows);
   };
-  // Of every row each field is looked at, and nearly all values are listed.
+  // This loop runs for every field of every row, and nearly all values are listed.
   const fields = countedFields(model, layout);
   for (let index = 0; index < fields.length; index++) {
     const counted = fields[index];
@@ -107,7 +107,7 @@ export function countValues(
   }
 }
 
-/** The same for a stored row whose visibility changed, as a statement with `countedColumns` gives it. */
+/** Counts a stored row whose visibility changed. The row comes from a statement with `countedColumns`. */
 export function countMoved(
   model: StoreModel,
   layout: ResourceLayout,
@@ -130,26 +130,29 @@ export const countedColumn = (index: number): string => `value_${index}`;
 
 const isShort = (text: string): boolean => text.length <= LONGEST_VALUE || [...text].length <= LONGEST_VALUE;
 
-/** Stands in place of the system for rows of resources that have none, which keys of every system see. */
+/** Replaces the system for resources whose rows have none: keys of every system see them. */
 export const ANY_SYSTEM = '*';
 
-/** Begins the counters of values, which stand among those of resources: no resource has such a name. */
+/** The prefix of counters of values, which share a table with counters of resources. No resource has such a name. */
 export const VALUES = 'Lookup\n';
-/** Behind all of them. */
+/** Sorts after all counters of values. */
 export const AFTER_VALUES = 'Lookup\v';
 
 export const counterOf = (lookup: string, value: string): string => `${VALUES}${lookup}\n${value}`;
 
 export const isOfValue = (counter: string): boolean => counter.startsWith(VALUES);
 
-/** A value that is in use, and the bits of the roles to which it is; none of them when it is no more. */
+/** A value in use, and the bits of the roles that may see it; 0 if it is no longer in use. */
 export interface ValueInUse {
   readonly lookup: string;
   readonly value: string;
   readonly audience: number;
 }
 
-/** Values by their counters. @param rows of the counters that are not at zero */
+/**
+ * Values by their counters.
+ * @param rows counters that are not zero
+ */
 export function valuesOf(
   rows: Iterable<{ readonly resource?: unknown; readonly visible?: unknown }>,
   asked: Iterable<string> = [],
@@ -167,7 +170,7 @@ export function valuesOf(
 
 const marks = new WeakMap<StoreModel, string>();
 
-/** What the counters of values follow from, beside the rows: after a change of it they are made anew. */
+/** A hash of the rules that the counters depend on, apart from the rows. If it changes, the counters are rebuilt. */
 export function countingRules(model: StoreModel): string {
   const made = marks.get(model);
   if (made !== undefined) return made;

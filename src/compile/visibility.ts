@@ -1,3 +1,7 @@
+/**
+ * Compiles the visibility rules of a resource to the bits that a store keeps for each row: which roles see the row, and
+ * which withheld fields it shows. Writes evaluate the same rules; reads use the stored bits.
+ */
 import type { RowScope } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
 import { ownFieldsOf } from '../query/fields-of.ts';
@@ -15,7 +19,7 @@ import { condition } from './expression.ts';
 import { all, bind, chain, column, constantText, integer, join, name, type Sql, sql } from './fragment.ts';
 import { ownColumn, PUBLISHED, type ResourceLayout } from './layout/index.ts';
 
-/** Rules are judged over all rows and all values: they decide what others see. */
+/** Visibility rules see all rows and all values, because they decide what others see. */
 const EVERYTHING: RowScope = { bit: -1, withholds: false, onlyFloorPlans: false };
 
 function contextOf({ dialect, model }: Planner, layout: ResourceLayout, alias: string): Context {
@@ -26,7 +30,7 @@ function contextOf({ dialect, model }: Planner, layout: ResourceLayout, alias: s
 /** The first moment of a UTC day. */
 export const startOf = (day: string): string => `${day}T00:00:00Z`;
 
-/** The bits of the roles whose own rule lets them see a row of `alias`. */
+/** The bits of the roles whose own rule admits a row of `alias`. */
 export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
   const context = contextOf(planner, layout, alias);
   const terms = layout.rowRules.map(({ bit, filter }) =>
@@ -38,8 +42,8 @@ export function ownVisibleBits(planner: Planner, layout: ResourceLayout, alias: 
 }
 
 /**
- * The bits of the roles that see a stored row of `alias` (a columns table). A child is seen by those who see its
- * parent and whom its own rule lets.
+ * The bits of the roles that see a stored row of `alias` (a columns table). A role sees a child if its rule admits
+ * the child and it sees the parent.
  */
 export function visibleBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
   const rules = ownVisibleBits(planner, layout, alias);
@@ -49,7 +53,7 @@ export function visibleBits(planner: Planner, layout: ResourceLayout, alias: str
   return parent === undefined ? own : sql`(${own} & coalesce(${parent}, 0))`;
 }
 
-/** The bits of the conditions under which withheld values of a row are shown. */
+/** The bits of the conditions under which a row shows withheld values. */
 export function shownBits(planner: Planner, layout: ResourceLayout, alias: string): Sql {
   const context = contextOf(planner, layout, alias);
   const terms = layout.withheldRules.map(
@@ -59,18 +63,18 @@ export function shownBits(planner: Planner, layout: ResourceLayout, alias: strin
   return terms.length === 0 ? sql`0` : join(terms, ' + ');
 }
 
-/** A column of the row's parent; undefined for resources that stand alone. */
+/** A column of the row's parent; undefined for resources without a parent. */
 export function parentColumn(
   { model }: Planner,
   layout: ResourceLayout,
   alias: string,
-  wanted: string,
+  columnName: string,
 ): Sql | undefined {
   const { parent, name: resource } = layout.resource;
   if (parent === undefined) return undefined;
   const of = (owner: string): Sql => {
     const table = model.layout(owner).columnsTable;
-    return sql`(SELECT ${column('p', wanted)} FROM ${name(table)} p WHERE ${column('p', '_key')} = ${column(alias, '_parent')})`;
+    return sql`(SELECT ${column('p', columnName)} FROM ${name(table)} p WHERE ${column('p', '_key')} = ${column(alias, '_parent')})`;
   };
   if (parent.kind === 'fixed') return of(parent.resource);
   const owners = ownersOf(model, resource);
@@ -78,7 +82,7 @@ export function parentColumn(
   return sql`CASE ${column(alias, '_parent_resource')} ${join(branches, ' ')} END`;
 }
 
-/** Stored resources from which a collection leads to `resource`. */
+/** The stored resources that have a collection of `resource`. */
 function ownersOf(model: Planner['model'], resource: string): string[] {
   return [...model.dictionary.resources.values()]
     .filter((owner) => model.stores(owner.name))
@@ -88,7 +92,7 @@ function ownersOf(model: Planner['model'], resource: string): string[] {
     .map((owner) => owner.name);
 }
 
-/** Whether the rules of a resource's rows may differ tomorrow: its own, or those of what its records are part of. */
+/** Whether the rules of a resource, or of the resources that its records belong to, depend on the date. */
 export function movesWithDay(
   model: Planner['model'],
   resource: string,
@@ -106,7 +110,7 @@ function parentsOf(model: Planner['model'], resource: string): string[] {
   return parent.kind === 'fixed' ? [parent.resource] : ownersOf(model, resource);
 }
 
-/** What a reader goes by from midnight until the rows are judged by the rules of the new day. */
+/** The rules that reads use from midnight UTC until the stored visibility has been evaluated for the new day. */
 export const todaysRules = (planner: Planner): TodaysRules => ({
   visible: (layout, alias, bit) => {
     if (!movesWithDay(planner.model, layout.resource.name)) return undefined;
@@ -122,7 +126,7 @@ export const todaysRules = (planner: Planner): TodaysRules => ({
   },
 });
 
-/** A condition on the columns of the row of `alias`, which may be of the texts. */
+/** A condition on the columns of the row of `alias`, which may be a row of texts. */
 function columnsOf(
   { dialect }: Planner,
   layout: ResourceLayout,
@@ -134,7 +138,7 @@ function columnsOf(
   return sql`EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} ${name(row)} WHERE ${where})`;
 }
 
-/** Whether the rules of today let one of the roles see a row of `alias` (a columns table). */
+/** Whether today's rules let one of the roles see a row of `alias` (a columns table). */
 function visibleToday(planner: Planner, layout: ResourceLayout, alias: string, bits: number): Sql {
   const context = contextOf(planner, layout, alias);
   const seen = layout.rowRules
@@ -150,7 +154,7 @@ function visibleToday(planner: Planner, layout: ResourceLayout, alias: string, b
   return seen.length === 0 ? sql`FALSE` : chain(seen, ' OR ');
 }
 
-/** Whether a role sees what the row of `alias` is part of. */
+/** Whether a role sees the parent of the row of `alias`. */
 function parentToday(planner: Planner, layout: ResourceLayout, alias: string, bit: number): Sql {
   const { dialect, model } = planner;
   const isNamed = layout.resource.parent?.kind === 'named';
@@ -172,8 +176,8 @@ function parentToday(planner: Planner, layout: ResourceLayout, alias: string, bi
 }
 
 /**
- * The fields in use that the rules of a resource look at; rules look at nothing but the record. Fields that are not
- * in use are null in every row.
+ * The fields in use that the rules of a resource refer to. Rules refer to the record's own fields only. Fields that
+ * are not in use are null in every row.
  */
 export function ruleFields(layout: ResourceLayout): Field[] {
   const inUse = new Set(layout.fields);
@@ -185,11 +189,11 @@ export function ruleFields(layout: ResourceLayout): Field[] {
   return [...new Set(fields)].filter((field) => inUse.has(field));
 }
 
-/** The column under which rules look for a field. */
+/** The column that rules read a field from. */
 export const ruleColumn = ({ resource }: ResourceLayout, field: Field): string =>
   ownColumn(resource, field) ?? field.name;
 
-/** What a row that is about to be written has in it. */
+/** The value that a row to be written has in a column that rules read. */
 export function ruleValue(
   { resource }: ResourceLayout,
   field: Field,

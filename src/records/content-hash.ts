@@ -15,7 +15,7 @@ const DERIVED = new Set([
 export const isDerived = (name: string): boolean => DERIVED.has(name);
 
 /** A field that a content hash is made of. */
-export interface HashedField {
+interface HashedField {
   readonly name: string;
   /** Left out where it says what follows from the parent: its key, or its originating system as far as it is known. */
   readonly follows?: 'key' | 'system';

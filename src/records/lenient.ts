@@ -44,7 +44,7 @@ export const TEXT_FORMS: ReadonlySet<Leniency> = new Set([
   'emptyText',
 ]);
 
-export interface LenientValue {
+interface LenientValue {
   readonly value: FieldValue;
   readonly leniencies: readonly Leniency[];
 }

@@ -29,11 +29,11 @@ import { type StoreSettings, stampsAsOwn } from './settings.ts';
 import { isStamp } from './stamps.ts';
 import { readValue } from './value.ts';
 
-export type ParseResult =
+type ParseResult =
   | { readonly ok: true; readonly record: ParsedRecord }
   | { readonly ok: false; readonly invalid: InvalidRecord };
 
-export interface ParseContext {
+interface ParseContext {
   readonly dictionary: Dictionary;
   readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom' | 'onwardTimestamps'>;
   /** How values in other forms than the dictionary's are read; a replica is always lenient. */

@@ -7,7 +7,7 @@ import {
 } from '../dictionary/index.ts';
 
 /** A value in canonical form, or why it is none. */
-export type ValueResult =
+type ValueResult =
   | { readonly ok: true; readonly value: FieldValue }
   | { readonly ok: false; readonly reason: string };
 

@@ -26,7 +26,7 @@ export async function modelOfToday(
   moment: number,
   startDay: (patience: number) => Promise<StoreModel>,
 ): Promise<StoreModel> {
-  return stored.judgedOn >= dayFrom(moment) ? stored : startDay(AT_ONCE).catch(() => stored);
+  return stored.visibilityDay >= dayFrom(moment) ? stored : startDay(AT_ONCE).catch(() => stored);
 }
 
 /**
@@ -53,13 +53,13 @@ export class NewDay {
   /** What a reader goes by at this moment; has the stored visibility brought up to date if it is of a day before. */
   modelAt(stored: StoreModel, moment: number): StoreModel {
     const today = dayFrom(moment);
-    if (stored.judgedOn >= today) return stored;
+    if (stored.visibilityDay >= today) return stored;
     this.#bring(today);
     if (this.#read?.stored !== stored || this.#read.model.day !== today) {
-      const { generation, epoch, settings, profile, judgedOn } = stored;
+      const { generation, epoch, settings, profile, visibilityDay } = stored;
       this.#read = {
         stored,
-        model: makeModel({ generation, epoch, settings, profile, day: judgedOn, today }),
+        model: makeModel({ generation, epoch, settings, profile, day: visibilityDay, today }),
       };
     }
     return this.#read.model;

@@ -34,7 +34,7 @@ test('from midnight on reads have the rules of the day at once, while the work g
     () => elapsed,
   );
   const model = newDay.modelAt(STORED, MIDNIGHT);
-  assert.deepEqual([model.day, model.judgedOn, model.generation], ['2026-06-02', '2026-06-01', 1]);
+  assert.deepEqual([model.day, model.visibilityDay, model.generation], ['2026-06-02', '2026-06-01', 1]);
   assert.equal(newDay.modelAt(STORED, MIDNIGHT + 1), model, 'it is made once a day');
   assert.equal(works.length, 1);
   // However long it takes, there is one at a time.

@@ -1,3 +1,4 @@
+/** How resources are laid out in tables, columns, indexes and views, whatever the engine. */
 import type { AccessRules, RowRule, WithheldRule } from '../../access/index.ts';
 import {
   type Dictionary,
@@ -20,21 +21,21 @@ export function snakeCase(name: string): string {
     .toLowerCase();
 }
 
-/** A published view bears the name of the collection of a listing, or of its resource, in snake case. */
-export const viewName = (resource: string): string => snakeCase(navigationTo(resource) ?? resource);
-export const columnsTable = (resource: string): string => `${snakeCase(resource)}_records`;
+/** A published view has the name of a listing's collection or of its resource, in snake case. */
+const viewName = (resource: string): string => snakeCase(navigationTo(resource) ?? resource);
+const columnsTable = (resource: string): string => `${snakeCase(resource)}_records`;
 
 /**
- * Listings are wide and many: their texts lie in a table of their own, so that a search does not read them. The
- * texts of all other records lie beside their columns.
+ * Listings are wide and numerous, so their texts are in a separate table that searches do not read. All other records
+ * have their texts beside their columns.
  */
-export const textsTable = (resource: string): string =>
+const textsTable = (resource: string): string =>
   resource === 'Property' ? 'property_texts' : columnsTable(resource);
 
-/** Keys, a record's own and its parent's, and the parent's resource lie in columns that every table has. */
-export type OwnColumn = '_key' | '_parent' | '_parent_resource';
+/** Columns that every table has: the record's key, its parent's key, and its parent's resource. */
+type OwnColumn = '_key' | '_parent' | '_parent_resource';
 
-/** The column of plat's own that holds a field; undefined for fields with a typed column of their name. */
+/** The standard column that stores a field; undefined for fields with a typed column of their own name. */
 export function ownColumn(resource: Resource, field: Field): OwnColumn | undefined {
   const { key, parent } = resource;
   if (field.name === key) return field.type.kind === 'string' ? '_key' : undefined;
@@ -43,36 +44,36 @@ export function ownColumn(resource: Resource, field: Field): OwnColumn | undefin
   return parent.kind === 'named' && field.name === parent.resourceField ? '_parent_resource' : undefined;
 }
 
-/** What the store publishes of itself, for the roles that it names row by row. */
+/** The resources that the store itself publishes, row by row for the roles that each row names. */
 export const PUBLISHED: ReadonlySet<string> = new Set(['Field', 'Lookup']);
 
-/** Where a record's originating system comes from; rows without one are not filtered by it. */
-export type SystemSource = 'own' | 'parent' | 'none';
+/** Where a record's originating system comes from. Rows without one are not filtered by system. */
+type SystemSource = 'own' | 'parent' | 'none';
 
-/** How one resource lies in a store: typed columns and ready texts, in key order. */
+/** How a store represents a resource: typed columns and ready texts, in key order. */
 export interface ResourceLayout {
   readonly resource: Resource;
   readonly columnsTable: string;
-  /** The same as `columnsTable` where texts and columns lie in one table. */
+  /** Equal to `columnsTable` if texts and columns share a table. */
   readonly textsTable: string;
   readonly viewName: string;
-  /** Stored fields in use, the key first: a typed column each. */
+  /** Stored fields in use, the key first. Each has a typed column. */
   readonly fields: readonly Field[];
   /** Fields in use that are read from Member or Office at request time. */
   readonly joinedFields: readonly Field[];
   readonly pieces: readonly Piece[];
-  /** Fields that name the Member or Office to join; the texts carry them, too. */
+  /** Fields that name the Member or Office to join. The texts table has these columns, too. */
   readonly links: readonly { readonly field: string; readonly resource: string }[];
   readonly joinPieces: readonly JoinPiece[];
   readonly indexes: readonly (readonly string[])[];
   readonly systemSource: SystemSource;
   readonly rowRules: readonly RowRule[];
   readonly withheldRules: readonly WithheldRule[];
-  /** The version of the profile since which a stored field is in use. */
+  /** The version of the profile in which a stored field came into use. */
   readonly since: (field: Field) => number;
 }
 
-export interface LayoutSource {
+interface LayoutSource {
   readonly resource: Resource;
   readonly dictionary: Dictionary;
   readonly profile: Profile;
@@ -124,11 +125,11 @@ export function resourceLayout({
   };
 }
 
-/** Whether columns and texts of a resource lie in one table. */
+/** Whether columns and texts of a resource share a table. */
 export const isOneTable = ({ columnsTable, textsTable }: ResourceLayout): boolean =>
   columnsTable === textsTable;
 
-/** Typed columns of a layout: all fields but those that have a column of plat's own. */
+/** The fields that have a typed column of their own. */
 export function typedFields(layout: ResourceLayout): Field[] {
   return layout.fields.filter((field) => ownColumn(layout.resource, field) === undefined);
 }
@@ -144,7 +145,10 @@ function systemSource(resource: Resource): SystemSource {
   return resource.fields.has('OriginatingSystemID') ? 'own' : 'none';
 }
 
-/** A replica's own timestamp serves those who replicate from it, as the source's does in an authority. */
+/**
+ * A replica's own timestamp serves its consumers as the source's timestamp serves those of an authority, so both are
+ * indexed.
+ */
 const withReplicaTimestamp = (indexes: Resource['searchedBy']): Resource['searchedBy'] =>
   indexes.flatMap((fields) =>
     fields[0] === 'ModificationTimestamp' ? [fields, [REPLICA_TIMESTAMP]] : [fields],
@@ -155,8 +159,8 @@ interface Layouts {
 }
 
 /**
- * The columns of the view that people query (docs/sql-views.md), by name, with what each is in a row `r` of the columns
- * table: the fields in use, then those of agents and offices, joined.
+ * The columns of a published view (docs/sql-views.md) by name, as expressions over a row `r` of the columns table:
+ * the fields in use, then the joined fields of agents and offices.
  */
 export function viewColumns(
   model: Layouts,

@@ -1,18 +1,19 @@
+/** The pieces of ready text that a record is stored with, for itself and for the listings that include its fields. */
 import { hash } from 'node:crypto';
 import type { Dictionary, Field, Resource } from '../../dictionary/index.ts';
 
-/** Which interface a piece is for. Most fields have one name in both. */
+/** The interfaces that a piece belongs to. Most fields have the same name in both. */
 export type Naming = 'shared' | 'reso' | 'native';
 
 /**
- * A part of a record's JSON text: the fields of one visibility class, as far as they have the same names.
- * It is stored twice, as the members that have values and as those that are null, each with a leading comma;
- * only the first piece of a record, which begins with its key, has none.
+ * A part of a record's JSON text: the fields of one visibility class and naming. It is stored twice, as the members
+ * with values and as the members that are null, each with a leading comma. Only the first piece, which begins with
+ * the record's key, has none.
  */
 export interface Piece {
   readonly class: string;
   readonly naming: Naming;
-  /** Custom fields are part of a RESO record, but a list of their own in the native one. */
+  /** Custom fields are members of a RESO record, but a separate list in the native interface. */
   readonly custom: boolean;
   readonly first: boolean;
   readonly fields: readonly Field[];
@@ -38,7 +39,7 @@ function keysOf(field: Field): PieceKey[] {
 const columnBase = ({ class: name, naming, custom }: PieceKey): string =>
   [name, ...(custom ? ['custom'] : []), ...(naming === 'shared' ? [] : [naming])].join('_');
 
-/** The pieces of a resource for its stored fields in use; the one with the key comes first. */
+/** The pieces of a resource, for its stored fields in use. The one with the key comes first. */
 export function piecesOf(resource: Resource, fields: readonly Field[]): Piece[] {
   const key = fields.filter((field) => field.name === resource.key);
   const ordered = [...key, ...fields.filter((field) => field.name !== resource.key)];
@@ -60,20 +61,20 @@ export function piecesOf(resource: Resource, fields: readonly Field[]): Piece[] 
   }));
 }
 
-/** Stands in a stored fragment where the name's beginning, such as `ListAgent`, is put in at request time. */
+/** Replaced at request time by the beginning of the field names, such as `ListAgent`. */
 export const NAME_MARK = '\u0001';
 
-/** Fields of a Member or Office that listings show, and that each role sees or not together. */
+/** Fields of a Member or Office that listings include, and that have the same classes there. */
 export interface JoinPiece {
   readonly valuesColumn: string;
   readonly nullsColumn: string;
-  /** The field here and the end of its name in the listing: MemberEmail is `Email` in `ListAgentEmail`. */
+  /** The field, and the end of its name in the listing: MemberEmail is `Email` in `ListAgentEmail`. */
   readonly fields: readonly { readonly field: Field; readonly suffix: string }[];
-  /** By link field of the listing (`ListAgentKey`): the listing's class of these fields. */
+  /** By link field of the listing (`ListAgentKey`): the class of these fields in the listing. */
   readonly classes: ReadonlyMap<string, string>;
 }
 
-/** The beginning of the names that a link's fields have: `ListAgentKey` → `ListAgent`. */
+/** The prefix of the fields of a link: `ListAgentKey` → `ListAgent`. */
 export const joinPrefix = (link: string): string => link.replace(/Key$/, '');
 
 interface JoinedField {
@@ -83,8 +84,8 @@ interface JoinedField {
 }
 
 /**
- * The fragments that records of `resource` keep ready for the listings that name them. Fields whose classes
- * agree for every link share a fragment.
+ * The text fragments that records of `resource` store for the listings that refer to them. Fields whose classes agree
+ * for every link share a fragment.
  */
 export function joinPieces(
   resource: string,
@@ -112,12 +113,12 @@ export function joinPieces(
   }));
 }
 
-/** Names of columns have 63 characters at the most (PostgreSQL). */
+/** PostgreSQL's column names have at most 63 characters. */
 const short = (name: string): string =>
   name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 9)}_${hash('sha256', name, 'hex').slice(0, 8)}`;
 const LONGEST = 48;
 
-/** One name for "these classes for these links": the class where all agree, else each link that differs too. */
+/** Names a combination of links and classes: by the class if all agree, else by every link and its class. */
 function signature(classes: ReadonlyMap<string, string>): string {
   const all = [...classes].toSorted(([left], [right]) => (left < right ? -1 : 1));
   const distinct = [...new Set(all.map(([, name]) => name))];

@@ -2,7 +2,7 @@
 import { type ColumnKind, columnKind } from '../column-value.ts';
 import { isOneTable, type ResourceLayout, typedFields } from './index.ts';
 
-/** What a column of plat's own tables holds: `count` fits 32 bits, `id` may not. */
+/** What a column of plat's own tables stores: `count` fits 32 bits, `id` may not. */
 export type StoredKind = ColumnKind | 'count' | 'id';
 
 export interface StoredColumn {
@@ -12,7 +12,7 @@ export interface StoredColumn {
   readonly isReady?: true;
 }
 
-export type StoredColumns = ReadonlyMap<string, StoredColumn>;
+type StoredColumns = ReadonlyMap<string, StoredColumn>;
 
 /** The tables of a resource by name, with their columns. */
 export function resourceTables(layout: ResourceLayout): ReadonlyMap<string, StoredColumns> {

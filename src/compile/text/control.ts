@@ -9,32 +9,32 @@ import type { ResoShape } from '../read.ts';
 import type { TextSource } from './source.ts';
 
 /**
- * Where a record lies and what its values are, for clients that ask for it with each record: the control information of
- * `odata.metadata=full` (OData JSON format 4.01, 3.1.2 and 4.6). It is the same for all records of a kind but for the key.
+ * The control information of `odata.metadata=full`: the address of a record and the types of its values (OData JSON
+ * format 4.01, 3.1.2 and 4.6). It is the same for all records of a type except for the key.
  */
 
-/** Stands for a record's key in texts that are made once; no key of a URL holds it. */
+/** Replaced by a record's key in texts that are composed once. No key in a URL contains it. */
 const KEY_MARK = '<key>';
 
-/** The key of a record as it stands in a URL. */
-export function keyInUrl(dialect: Dialect, { fields, key }: Resource, alias: string): Sql {
+/** The key of a record, encoded for a URL. */
+function keyInUrl(dialect: Dialect, { fields, key }: Resource, alias: string): Sql {
   const stored = column(alias, '_key');
-  // Numbers are stored with zeros before them, so that they are in order.
+  // Numeric keys are stored with leading zeros, so that they sort.
   if (fields.get(key)?.type.kind === 'integer') return sql`coalesce(nullif(ltrim(${stored}, '0'), ''), '0')`;
   return dialect.inUrl(sql`replace(${stored}, '''', '''''')`);
 }
 
-/** The address of a record with a mark in place of its key, as it stands in JSON. */
+/** The address of a record as JSON text, with a mark in place of the key. */
 export function addressText(root: string, { name, fields, key }: Resource): string {
   const quote = fields.get(key)?.type.kind === 'integer' ? '' : "'";
   return `${JSON.stringify(`${root}${name}`).slice(1, -1)}(${quote}${KEY_MARK}${quote})`;
 }
 
-/** A text with the key of a record in place of the mark. */
+/** Replaces the mark in a text by the key of a record. */
 export const withKey = (text: string, dialect: Dialect, resource: Resource, alias: string): Sql =>
   sql`replace(${bind(text)}, ${bind(KEY_MARK)}, ${keyInUrl(dialect, resource, alias)})`;
 
-/** The members of a record that say where it lies and what it is, each with a comma behind it. */
+/** The members with the address and type of a record, each with a trailing comma. */
 export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
   const { control } = shape;
   if (control === undefined) return [];
@@ -56,15 +56,15 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
 const kindOf = (type: string): string => `"@odata.type":"#${EDM_NAMESPACE}.${type}",`;
 
 /**
- * The type of a field's values, with a comma behind it: right before the field itself, since a widespread client
- * (Apache Olingo) takes two of them in a row for a value.
+ * The member with the type of a field, with a trailing comma. It directly precedes the field itself, because a
+ * widespread client (Apache Olingo) takes the second of two consecutive annotations for a value.
  */
 export function typeOfField({ view }: TextSource, { control }: ResoShape, field: Field): string {
   if (control === undefined) return '';
   return typeMember(field.name, statedType(field, control.before, view.enumerations));
 }
 
-/** The same of a computed property. */
+/** The same for a computed property. */
 export function typeOfComputed({ control }: ResoShape, { name, expression }: Computed): string {
   if (control === undefined) return '';
   const type = computedName(typeOf(expression));
@@ -74,7 +74,7 @@ export function typeOfComputed({ control }: ResoShape, { name, expression }: Com
 const typeMember = (name: string, type: string | undefined): string =>
   type === undefined ? '' : `"${name}@odata.type":"${type}",`;
 
-/** The fields that a record is given with, in their order. */
+/** The fields that a record is returned with, in their order. */
 export function fieldsOf({ view, layout }: TextSource, { selection }: ResoShape): readonly Field[] {
   if (selection.all) return view.fieldsOf(layout.resource);
   const key = layout.resource.fields.get(layout.resource.key);

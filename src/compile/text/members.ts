@@ -1,14 +1,15 @@
+/** Writes the ready texts of a record's members, as they are stored. This module knows no SQL and no sub-resources. */
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isAbsent } from '../../records/parsed-record.ts';
 import { NAME_MARK, type ResourceLayout } from '../layout/index.ts';
 
 /** The members of a JSON object: those with values, and those that are null. */
-export interface Members {
+interface Members {
   readonly values: string;
   readonly nulls: string;
 }
 
-/** A field with its name as it stands in the text, `"City":`, and how its value is written. */
+/** A field, its name as JSON text (`"City":`), and how its value is written. */
 export interface NamedField {
   readonly field: Field;
   readonly label: string;
@@ -17,11 +18,11 @@ export interface NamedField {
 
 export const label = (name: string): string => `${JSON.stringify(name)}:`;
 
-/** A collection is never null: without values it is []. */
+/** An empty collection is [], never null. */
 export const absentText = (field: Field): string => (field.collection ? '[]' : 'null');
 
-/** Writes the fields as members, each with a leading comma. */
-export function writeMembers(fields: readonly NamedField[], values: FieldValues): Members {
+/** Writes fields as members, each with a leading comma. */
+function writeMembers(fields: readonly NamedField[], values: FieldValues): Members {
   let present = '';
   let absent = '';
   for (const { field, label: name, write } of fields) {
@@ -33,45 +34,48 @@ export function writeMembers(fields: readonly NamedField[], values: FieldValues)
 }
 
 /**
- * Stands in stored texts where the address of a file that this service serves is put in at request time. JSON
- * texts never hold the bare character.
+ * Replaced at request time by the address of a file that this service serves. JSON texts never contain the bare
+ * character.
  */
 export const URL_MARK = '\u0001';
 
 const ABSOLUTE = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 
-/** The path of a file that this service serves itself; undefined for media that lie elsewhere. */
+/** The path of a file that this service serves; undefined for media that are hosted elsewhere. */
 export function servedFile(url: FieldValue | undefined): string | undefined {
   return typeof url === 'string' && url !== '' && !ABSOLUTE.test(url) ? url : undefined;
 }
 
-/** The JSON text of a media address: the mark in place of one that is made at request time. */
-export function urlText(url: FieldValue): string {
+/** The JSON text of a media address, or the mark if the address is made at request time. */
+function urlText(url: FieldValue): string {
   return servedFile(url) === undefined ? JSON.stringify(url) : `"${URL_MARK}"`;
 }
 
-/** The text columns of a record, by column name. */
-export type PieceTexts = Readonly<Record<string, string>>;
+/** The text columns of a record by name. */
+type PieceTexts = Readonly<Record<string, string>>;
 
-/** Writes the text columns of one resource's records. Made once per layout. */
-export type PieceWriter = (values: FieldValues) => PieceTexts;
+/** Writes the text columns of a resource's records. Created once per layout. */
+type PieceWriter = (values: FieldValues) => PieceTexts;
 
-/** How the two texts of a piece are made of a record's fields. */
+/** How to write the two texts of a piece. */
 export interface TextPlan {
   readonly valuesColumn: string;
   readonly nullsColumn: string;
-  /** Whether the record begins with it, so that its first member has no comma before it. */
+  /** Whether the record begins with this piece, so that its first member has no leading comma. */
   readonly first: boolean;
   readonly fields: readonly NamedField[];
 }
 
-/** Whether the text of a field bears the mark in place of the address of a served file. */
+/** Whether the text of a field may contain the mark instead of an address. */
 export const isAddress = (field: Field): boolean => field.resource === 'Media' && field.name === 'MediaURL';
 
 const writerOf = (field: Field): ((value: FieldValue) => string) =>
   isAddress(field) ? urlText : JSON.stringify;
 
-/** @param only restricts the plans to the pieces of these classes, such as `open` for a new stamp */
+/**
+ * The text columns of a layout.
+ * @param only restricts them to pieces of these classes, such as `open` for a new timestamp
+ */
 export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): TextPlan[] {
   const pieces: TextPlan[] = layout.pieces
     .filter((piece) => only?.has(piece.class) ?? true)
@@ -95,7 +99,10 @@ export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): T
   return [...pieces, ...joins];
 }
 
-/** @param only restricts the writer to the pieces of these classes */
+/**
+ * Creates the writer of a layout's text columns.
+ * @param only restricts it to pieces of these classes
+ */
 export function pieceWriter(layout: ResourceLayout, only?: ReadonlySet<string>): PieceWriter {
   const plans = textPlans(layout, only);
   return (values) => {

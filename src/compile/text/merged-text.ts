@@ -1,15 +1,16 @@
+/** The text of records of several resources in one collection. */
 import type { Navigation } from '../../dictionary/index.ts';
 import { type Context, visibleRows } from '../context.ts';
 import { damagedMark } from '../damaged-records.ts';
-import { childOf, placeOf, valueAt } from '../expression.ts';
+import { childOf, fieldValue } from '../expression.ts';
 import { all, column, concat, constantText, name, type Sql, sql } from '../fragment.ts';
 import type { MergedMember, MergedSource } from '../read.ts';
 import { label } from './members.ts';
 import type { FileAddress } from './source.ts';
 
 /**
- * Records of several resources in one collection, as JSON objects that name their resource. The native accounts are made
- * of them (service/native/account-text.ts).
+ * Records of several resources in one collection, as JSON objects that name their resource. The native accounts
+ * consist of them (service/native/account-text.ts).
  */
 export function mergedText(context: Context, source: MergedSource, files: FileAddress): Sql {
   const { query, members, images } = source;
@@ -24,22 +25,22 @@ export function mergedText(context: Context, source: MergedSource, files: FileAd
   ]);
 }
 
-/** A value of another record is given only where that is not known to be damaged. */
+/** A value of another record is returned only if that record is not known to be damaged. */
 function linkedMark(context: Context, via: MergedMember['via']): Sql[] {
   const target = via.at(-1)?.target;
   const resource = target === undefined ? undefined : context.model.resource(target);
   const key = resource?.fields.get(resource.key);
   if (resource === undefined || key === undefined || context.damaged?.has(resource.name) !== true) return [];
-  return damagedMark(context, resource.name, valueAt(placeOf(context, 0, via, key)));
+  return damagedMark(context, resource.name, fieldValue(context, 0, via, key));
 }
 
 function memberText(context: Context, { name: shown, via, field }: MergedMember): Sql[] {
-  const found = valueAt(placeOf(context, 0, via, field));
+  const found = fieldValue(context, 0, via, field);
   const text = context.dialect.json(field.collection ? 'collection' : field.type.kind, found);
   return [constantText(`,${label(shown)}`), text];
 }
 
-/** The pictures of a person or an office: `[{"Id","Name","Uri"}, …]`, in their own order. */
+/** The pictures of a person or an office in their own order: `[{"Id","Name","Uri"}, …]`. */
 function imagesText(context: Context, images: Navigation, files: FileAddress): Sql[] {
   const { target } = images;
   if (!context.model.stores(target)) return [constantText(',"Images":[]')];

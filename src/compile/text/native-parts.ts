@@ -17,47 +17,47 @@ import { isObject, type JsonObject } from '../../shared/json.ts';
 import { servedFile, URL_MARK } from './members.ts';
 import { videoHtml } from './video-html.ts';
 
-/** What a part is made of. */
-export interface PartSource {
+/** The record that a part is written from. */
+interface PartSource {
   readonly resource: string;
   readonly key: string;
   readonly parent: string;
   readonly kind: MediaKind | undefined;
   readonly values: FieldValues;
-  /** IANA time zone of times of day. */
+  /** The IANA time zone for times of day. */
   readonly timeZone: string;
 }
 
-export interface PartTexts {
-  /** The part's usual form; empty for records that are no part of a native listing. */
+interface PartTexts {
+  /** The usual text of the part; empty for records that are no part of a native listing. */
   readonly native: string;
-  /** A floor plan's own form; it is a photo, too. */
+  /** The text of a floor plan as such; it is also a photo. */
   readonly nativePlan: string;
 }
 
-/** How a member of a part follows from its record, for whoever writes it, checks what was written, or reads it. */
+/** How a member of a part is derived from its record. The same table serves writing, checking and reading a part. */
 export type PartMember =
-  /** A text, or null. */
+  /** A string, or null. */
   | { readonly kind: 'text'; readonly field: string }
   /** Whether a field is true. */
   | { readonly kind: 'flag'; readonly field: string }
-  /** A list, which is never null. */
+  /** A list, never null. */
   | { readonly kind: 'list'; readonly field: string }
   | { readonly kind: 'constant'; readonly value: string | null }
   | { readonly kind: 'key' }
-  /** The address of the file, or the mark for one that this service serves. */
+  /** The address of the file, or the mark for a file that this service serves. */
   | { readonly kind: 'address' }
-  /** Whether a tour bears a brand, as its category says. */
+  /** Whether a tour is branded, according to its category. */
   | { readonly kind: 'branding' }
-  /** The first of those who may see it. */
+  /** The first value of Permission. */
   | { readonly kind: 'privacy' }
-  /** The day of a date, or else of a moment. */
+  /** The day of a date field, or else of a timestamp field. */
   | { readonly kind: 'day'; readonly date: string; readonly moment: string }
   | { readonly kind: 'clock'; readonly field: string }
-  /** One-member objects under the names of the native interface; fields without a value are left out. */
+  /** A list of one-member objects under the labels of the native interface, without fields that have no value. */
   | { readonly kind: 'named'; readonly labels: ReadonlyMap<string, string> };
 
-/** The form of a part: where it lies, and its members after `Id` and `ResourceUri`. */
+/** The form of a part: its name in paths, and its members after `Id` and `ResourceUri`. */
 export interface PartForm {
   readonly part: NativePart;
   readonly members: Readonly<Record<string, PartMember>>;
@@ -68,7 +68,7 @@ const constant = (value: string | null): PartMember => ({ kind: 'constant', valu
 const NAME = text('ShortDescription');
 const CAPTION = text('LongDescription');
 const ADDRESS: PartMember = { kind: 'address' };
-/** By its caption, a photo is known to be a floor plan. */
+/** The caption by which clients recognize a floor plan among the photos. */
 const PLAN_CAPTION = 'Floor Plan';
 
 const photo = (caption: PartMember): PartForm => ({
@@ -76,7 +76,7 @@ const photo = (caption: PartMember): PartForm => ({
   members: { Name: NAME, Caption: caption, Primary: { kind: 'flag', field: 'PreferredPhotoYN' } },
 });
 
-/** The forms of media; those of another kind are no part of a native listing. */
+/** The forms of media by kind. Media of other kinds are no part of a native listing. */
 export const MEDIA_FORMS: Readonly<Partial<Record<MediaKind, PartForm>>> = {
   photo: photo(CAPTION),
   plan: photo(constant(PLAN_CAPTION)),
@@ -97,7 +97,7 @@ export const MEDIA_FORMS: Readonly<Partial<Record<MediaKind, PartForm>>> = {
   document: { part: 'documents', members: { Name: NAME, Uri: ADDRESS, Privacy: { kind: 'privacy' } } },
 };
 
-/** The own form of a floor plan. */
+/** The form of a floor plan as such. */
 export const PLAN_FORM: PartForm = {
   part: 'floorplans',
   members: {
@@ -111,7 +111,7 @@ export const PLAN_FORM: PartForm = {
   },
 };
 
-/** How rooms and units name their fields, in lists of one-member objects. */
+/** The labels of room and unit fields in the lists of one-member objects. */
 const ROOM_LABELS: ReadonlyMap<string, string> = new Map([
   ['RoomType', 'Room Name'],
   ['RoomLevel', 'Room Level'],
@@ -139,7 +139,7 @@ const UNIT_LABELS: ReadonlyMap<string, string> = new Map([
   ['UnitTypeDescription', 'Unit Remarks'],
 ]);
 
-/** The forms of resources other than Media. */
+/** The forms of parts other than media, by resource. */
 export const PART_FORMS: ReadonlyMap<string, PartForm> = new Map<string, PartForm>([
   ['PropertyRooms', { part: 'rooms', members: { Fields: { kind: 'named', labels: ROOM_LABELS } } }],
   ['PropertyUnitTypes', { part: 'units', members: { Fields: { kind: 'named', labels: UNIT_LABELS } } }],
@@ -160,8 +160,9 @@ export const PART_FORMS: ReadonlyMap<string, PartForm> = new Map<string, PartFor
 ]);
 
 /**
- * The renditions of a photo, and the width at which each is shown. An address elsewhere is that of all of them; a file of
- * this service is asked for with the width (`service/front/media.ts`). The largest is the photo itself.
+ * The renditions of a photo and their widths. A photo that is hosted elsewhere has one address for all of them; a
+ * file of this service is requested with the width (`service/front/media.ts`). The largest rendition is the photo
+ * itself.
  */
 const PHOTO_WIDTHS: Readonly<Record<string, number | undefined>> = {
   UriThumb: 150,
@@ -177,22 +178,25 @@ const PHOTO_WIDTHS: Readonly<Record<string, number | undefined>> = {
 
 export const PHOTO_URIS: readonly string[] = Object.keys(PHOTO_WIDTHS);
 
-/** What is asked for behind the address of a served photo, so that it comes as wide as the rendition. */
+/** The query that requests a served photo in the width of a rendition. */
 export function renditionQuery(name: string): string {
   const width = PHOTO_WIDTHS[name];
   return width === undefined ? '' : `?width=${width}`;
 }
 
-/** Members that a photo's text lacks, and its end; the mark stands for the address as JSON text. */
+/**
+ * The end of a photo's text with the members that are added on reading. The mark is replaced by the address as JSON
+ * text.
+ */
 export const PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":${URL_MARK}`).join('')}}`;
 
-/** The same of a served photo; the mark stands for the address as JSON text without its quotes. */
+/** The same for a served photo. The mark is replaced by the address as JSON text without its quotes. */
 export const SERVED_PHOTO_END = `${PHOTO_URIS.map((name) => `,"${name}":"${URL_MARK}${renditionQuery(name)}"`).join('')}}`;
 
-/** The end of a part's stored text: that of a photo is put in when it is read. */
+/** The end of a part's stored text; that of a photo is added on reading. */
 export const endOf = ({ part }: PartForm): string => (part === 'photos' ? '' : '}');
 
-/** The members of a sub-resource, by which they are selected. */
+/** The names of a sub-resource's members, for selections. */
 export function partMembers(part: NativePart): readonly string[] {
   const forms = [...Object.values(MEDIA_FORMS), PLAN_FORM, ...PART_FORMS.values()];
   const own = forms.find((form) => form.part === part);
@@ -200,7 +204,7 @@ export function partMembers(part: NativePart): readonly string[] {
   return ['Id', 'ResourceUri', ...Object.keys(own?.members ?? {}), ...uris];
 }
 
-/** The field of each member of a resource's parts, by which clients compare them and put them in order. */
+/** The field behind each member of a resource's parts, for filters and orders. */
 export function fieldsOfMembers(resource: string): ReadonlyMap<string, string> {
   const form = PART_FORMS.get(resource);
   return new Map(
@@ -223,7 +227,7 @@ export function nativePartTexts(source: PartSource): PartTexts {
 
 interface PartForms {
   readonly form: PartForm | undefined;
-  /** That of a floor plan, which has two. */
+  /** The form of a floor plan as such. */
   readonly ownForm: PartForm | undefined;
 }
 
@@ -233,8 +237,11 @@ function formsOf({ resource, kind }: Pick<PartSource, 'resource' | 'kind'>): Par
   return { form, ownForm: kind === 'plan' ? PLAN_FORM : undefined };
 }
 
-/** Whether a text of a part tells one of these fields as it is. */
-export function partTells(part: Pick<PartSource, 'resource' | 'kind'>, fields: ReadonlySet<string>): boolean {
+/** Whether the text of a part contains one of these fields unchanged. */
+export function partContains(
+  part: Pick<PartSource, 'resource' | 'kind'>,
+  fields: ReadonlySet<string>,
+): boolean {
   const { form, ownForm } = formsOf(part);
   return [form, ownForm].some((each) =>
     Object.values(each?.members ?? {}).some((member) => member.kind === 'text' && fields.has(member.field)),
@@ -273,13 +280,13 @@ function memberOf(member: PartMember, { key, values, timeZone }: PartSource): Me
   }
 }
 
-/** How the categories of tours without a brand begin. */
+/** The prefix of the category of unbranded tours. */
 export const UNBRANDED = 'Unbranded';
 
 /** The beginning of the address of a listing. */
 export const LISTING_PATH = '/v1/listings/';
 
-/** The members by which a native listing begins. */
+/** The first members of a native listing. */
 export function nativeHead(key: string): string {
   return `"Id":${JSON.stringify(key)},"ResourceUri":"${LISTING_PATH}${encodeURIComponent(key)}"`;
 }
@@ -296,7 +303,7 @@ function objectText(source: PartSource, form: PartForm): string {
 
 const listed = new WeakMap<PartForm, readonly (readonly [string, PartMember])[]>();
 
-/** The members of a form in their order: made once, not for each part. */
+/** The members of a form in order, computed once per form rather than for every part. */
 function membersOf(form: PartForm): readonly (readonly [string, PartMember])[] {
   const known = listed.get(form);
   if (known !== undefined) return known;
@@ -305,12 +312,12 @@ function membersOf(form: PartForm): readonly (readonly [string, PartMember])[] {
   return made;
 }
 
-/** The mark stands bare, as JSON itself never writes it. */
+/** The mark is written unescaped, as JSON never writes it. */
 const memberText = (value: Member): string => (value === URL_MARK ? `"${URL_MARK}"` : JSON.stringify(value));
 
 const textOf = (value: FieldValue | undefined): string | null => (typeof value === 'string' ? value : null);
 
-/** The record that a given part is of, under the dictionary's names. A value that the part does not give is undefined. */
+/** Reads a part: its record under the dictionary's names. A value that the part does not contain is undefined. */
 export function recordOfPart(part: NativePart, given: JsonObject): JsonObject {
   const { resource } = rowOfPart(part);
   const { kind, form } = formOf(part, given);
@@ -324,7 +331,7 @@ export function recordOfPart(part: NativePart, given: JsonObject): JsonObject {
   ]);
 }
 
-/** The category of each kind of media that the parts give. */
+/** The usual category of each kind of media. */
 const CATEGORY_OF: ReadonlyMap<MediaKind, string> = new Map(
   [...KIND_OF_CATEGORY].toReversed().map(([category, kind]) => [kind, category]),
 );
@@ -340,7 +347,7 @@ function formOf(
   return { kind, form: kind === undefined ? undefined : MEDIA_FORMS[kind] };
 }
 
-/** The values that a member gives of its record, each with the name of its field. */
+/** The values of the record that a member contains, with the names of their fields. */
 function valuesOf(member: PartMember, value: unknown): (readonly [string, unknown])[] {
   switch (member.kind) {
     case 'text':
@@ -364,14 +371,17 @@ function valuesOf(member: PartMember, value: unknown): (readonly [string, unknow
   }
 }
 
-/** The date of `7/4/2026`. Another text stays as it is, so that the record is quarantined and reported. */
+/**
+ * Converts `7/4/2026` to a date. Any other text is passed on unchanged, so that the record is quarantined and
+ * reported.
+ */
 function dayOf(value: unknown): unknown {
   const [, month = '', day = '', year] =
     /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(typeof value === 'string' ? value : '') ?? [];
   return year === undefined ? value : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
-/** `[{"Room Name":"Bedroom"}, …]`; labels that the dictionary does not have are left out. */
+/** Reads `[{"Room Name":"Bedroom"}, …]`; unknown labels are ignored. */
 function namedValues(labels: ReadonlyMap<string, string>, list: unknown): (readonly [string, unknown])[] {
   const names = new Map([...labels].map(([name, shown]) => [shown, name]));
   const entries = Array.isArray(list) ? list.filter(isObject).flatMap((each) => Object.entries(each)) : [];
@@ -383,11 +393,11 @@ function namedValues(labels: ReadonlyMap<string, string>, list: unknown): (reado
 
 const LARGEST_FIRST = PHOTO_URIS.toReversed();
 
-/** The address of the largest rendition of a photo. */
+/** The address of the largest rendition that a photo has. */
 const largestOf = (given: JsonObject): unknown =>
   LARGEST_FIRST.map((name) => given[name]).find((uri) => typeof uri === 'string');
 
-/** A video's HTML and type, where they are not what plat gives of a video that has none of its own. */
+/** A video's HTML and type, unless plat derived them because the video has none of its own. */
 function videoValues({
   ObjectHtml: html,
   Uri: uri,

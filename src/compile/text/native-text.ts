@@ -1,3 +1,7 @@
+/**
+ * Composes the texts of listings and their sub-resources in the native interface. All of its wire names are in this file
+ * and in native-parts.ts.
+ */
 import { type Field, type NativePart, rowOfPart } from '../../dictionary/index.ts';
 import type { NativeExpansion } from '../../query/native/selection.ts';
 import { type Context, recordOf, visibleRows } from '../context.ts';
@@ -13,10 +17,10 @@ import { jsonOf, keptMembers, type TextSource, withFileAddresses } from './sourc
 import { joinedMembers, piecesText } from './stored-members.ts';
 import { ELEMENTS, HTML_CHARACTERS, UNNAMED_VIDEO, VIDEO_FORMS } from './video-html.ts';
 
-/** What stands in the place of a value that the role may not see (reference: native-v1, A listing). */
+/** Replaces a value that the role may not see (reference: native-v1, A listing). */
 const MASK = '"********"';
 
-/** A listing in the native interface. */
+/** The JSON text of a listing in the native interface. */
 export function nativeListingText(source: TextSource, shape: NativeListingShape): Sql {
   const members = isWhole(shape) ? wholeMembers(source) : selected(source, shape);
   const parts = shape.expansions.flatMap((expansion) => partMember(source, shape, expansion));
@@ -47,7 +51,7 @@ function masks(hidden: readonly Field[]): Sql[] {
   return text === '' ? [] : [constantText(text)];
 }
 
-/** Members from typed columns; ListingKey, which every listing gives, comes first. */
+/** Members from typed columns. ListingKey, which is always returned, comes first. */
 function selected({ context, layout, files, alias }: TextSource, shape: NativeListingShape): Sql[] {
   const { fields, hidden } = shape.selection;
   const key = layout.resource.fields.get(layout.resource.key);
@@ -65,7 +69,10 @@ function selected({ context, layout, files, alias }: TextSource, shape: NativeLi
   return [...members, ...computed, ...masks(hidden)];
 }
 
-/** A list of sub-resources inside StandardFields. The primary photo is one of the photos, where these are given, too. */
+/**
+ * The list of a sub-resource inside StandardFields. The primary photo is one of the photos if the photos are
+ * expanded, too.
+ */
 function partMember(source: TextSource, shape: NativeListingShape, expansion: NativeExpansion): Sql[] {
   if (expansion === 'CustomFields') return [];
   if (expansion === 'Supplement') return supplement(source);
@@ -75,7 +82,7 @@ function partMember(source: TextSource, shape: NativeListingShape, expansion: Na
   return [constantText(`,"${shown}":[`), list, constantText(']')];
 }
 
-/** A further text of a listing, which an operator may declare under this name; the dictionary has none. */
+/** A further text of a listing, which an operator may declare under this name. The dictionary does not have it. */
 const SUPPLEMENT = 'Supplement';
 
 function supplement({ context, view, layout, files, alias }: TextSource): Sql[] {
@@ -88,8 +95,8 @@ function supplement({ context, view, layout, files, alias }: TextSource): Sql[] 
 }
 
 /**
- * `"CustomFields":[{"Main":[{"Group":[{"Field":value}, …]}, …],"Details":[…]}]` under the current names: all with the
- * expansion, else those that are selected.
+ * `"CustomFields":[{"Main":[{"Group":[{"Field":value}, …]}, …],"Details":[…]}]` under the current names: all fields
+ * with the expansion, else the selected ones.
  */
 function customFields(
   { context, view, layout, files, alias }: TextSource,
@@ -120,26 +127,26 @@ function customFields(
 }
 
 /**
- * The sub-resources of a listing in the native interface: which rows they are, in what order, and their texts. What is
- * the same for everyone was written when the record was stored; the address of a file, which photo is the primary one
- * among those that the role sees, and what shows a video are put in here.
+ * The sub-resources of a listing in the native interface: their rows, their order, and their texts. What is the same
+ * for every reader was written when the record was stored. Added on reading are the addresses of files, which photo
+ * is the primary one of those that the role sees, and the HTML of videos.
  */
 
 const resourceOf = (part: NativePart): string => rowOfPart(part).resource;
 
-/** The kinds of media that a part gives, as a list of the statement; undefined for parts that are no media. */
+/** The kinds of media of a part as an SQL list; undefined for parts that are not media. */
 function kindsOf(part: NativePart): Sql | undefined {
   const { media } = rowOfPart(part);
   return media === undefined ? undefined : sql`(${join(media.map(constantText), ', ')})`;
 }
 
-/** Rows that are of a part, beyond their resource. */
+/** The conditions on a row of the part's resource. */
 export function partConditions(part: NativePart, alias: string): Sql[] {
   const kinds = kindsOf(part);
   return kinds === undefined ? [] : [sql`${column(alias, '_kind')} IN ${kinds}`];
 }
 
-/** Floor plans come last among the photos; else the order that the records give, then their keys. */
+/** Floor plans come after the photos. Otherwise the order of the records decides, then their keys. */
 export function partOrder(dialect: Dialect, part: NativePart, alias: string): Sql[] {
   const byKey = column(alias, '_key');
   if (kindsOf(part) === undefined) return [byKey];
@@ -148,18 +155,18 @@ export function partOrder(dialect: Dialect, part: NativePart, alias: string): Sq
 
 type PartSource = Pick<TextSource, 'context' | 'layout' | 'alias' | 'files'>;
 
-/** What is given of a sub-resource. */
-export interface GivenPart {
+/** What to return of a sub-resource. */
+interface GivenPart {
   readonly part: NativePart;
-  /** The key of the listing's primary photo, as a value of the statement; absent: photos are given as they are marked. */
+  /** The key of the listing's primary photo as SQL; absent: photos are returned as they are marked. */
   readonly primary?: Sql;
   /** Absent: all. */
   readonly members?: readonly string[] | undefined;
-  /** Whether the key of its listing is its last member. */
+  /** Whether the key of the listing is added as the last member. */
   readonly namesListing?: boolean;
 }
 
-/** One sub-resource. */
+/** The JSON text of one sub-resource. */
 export function partText(source: PartSource, given: GivenPart): Sql {
   const { context, layout, alias } = source;
   const marks = damagedMark(context, layout.resource.name, column(alias, '_key'));
@@ -184,25 +191,27 @@ function wholePart(source: PartSource, { part, primary, namesListing = false }: 
   }
 }
 
-/** An object of texts with the key of its listing as a further member. */
+/** Adds the key of the listing to an object. */
 const withListing = ({ context, alias }: PartSource, text: Sql): Sql =>
   sql`concat(rtrim(${text}, '}'), ',"ListingKey":', ${context.dialect.json('string', column(alias, '_parent'))}, '}')`;
 
-/** The stored column of a field, null where the store never held one. */
+/** The column of a field; null if the store has never had a value of it. */
 const stored = ({ layout, alias }: PartSource, field: string): Sql =>
   layout.fields.some((each) => each.name === field) ? column(alias, field) : sql`NULL`;
 
-/** The address of a medium, absolute. */
+/** The absolute address of a medium. */
 const addressOf = (source: PartSource): Sql =>
   sql`coalesce(${source.files(column(source.alias, '_file'))}, ${stored(source, 'MediaURL')})`;
 
 const addressJson = (source: PartSource): Sql => source.context.dialect.json('string', addressOf(source));
 
-/** Whether this service gives a photo in several widths: not a floor plan, which is drawn as large as it is shown. */
+/** Whether this service serves a photo in several widths. A floor plan is served in the size in which it was drawn. */
 const hasRenditions = ({ alias }: PartSource): Sql =>
   sql`${column(alias, '_file')} IS NOT NULL AND ${column(alias, '_kind')} = 'photo'`;
 
-/** A photo elsewhere has one address, which is the same for all its renditions; one of this service has one for each. */
+/**
+ * A photo that is hosted elsewhere has one address for all renditions; a served photo has one address per rendition.
+ */
 function photoEnd(source: PartSource): Sql {
   const json = addressJson(source);
   const bare = sql`substr(${json}, 2, length(${json}) - 2)`;
@@ -210,7 +219,7 @@ function photoEnd(source: PartSource): Sql {
   return sql`CASE WHEN ${hasRenditions(source)} THEN ${put(SERVED_PHOTO_END, bare)} ELSE ${put(PHOTO_END, json)} END`;
 }
 
-/** The address of one rendition. */
+/** The address of one rendition as JSON text. */
 function renditionJson(source: PartSource, member: string): Sql {
   const query = renditionQuery(member);
   if (query === '') return addressJson(source);
@@ -219,11 +228,11 @@ function renditionJson(source: PartSource, member: string): Sql {
   return source.context.dialect.json('string', address);
 }
 
-/** A member of a text that plat wrote: as it stands here it never stands inside a JSON string, which escapes quotes. */
+/** These texts cannot occur inside a JSON string, where quotes are escaped. */
 const IS_PRIMARY = constantText('"Primary":true');
 const IS_NOT = constantText('"Primary":false');
 
-/** A photo but for its end. One that is not the first of those that are preferred is not the primary one. */
+/** The text of a photo without its end. Only the first of the preferred photos is the primary one. */
 function photoText(source: PartSource, primary: Sql | undefined): Sql {
   const text = column(source.alias, 'native_text');
   if (primary === undefined) return text;
@@ -232,10 +241,10 @@ function photoText(source: PartSource, primary: Sql | undefined): Sql {
 }
 
 /**
- * The key `k` of the photo that is a listing's primary one to the role: the first that is preferred, else the first.
- * No row without photos.
- * @param listing its key
- * @param holder the alias of its row, where the statement has it
+ * Selects the key `k` of a listing's primary photo for the role: the first preferred photo, else the first photo. No
+ * row if there are no photos.
+ * @param listing key of the listing
+ * @param holder the alias of the listing's row, if the statement reads it
  */
 export function primaryPhoto(context: Context, listing: Sql, holder?: string): Sql {
   const layout = context.model.layout('Media');
@@ -270,7 +279,7 @@ function primaryOrder(source: Pick<TextSource, 'context' | 'layout' | 'alias'>):
   return [...first, ...partOrder(source.context.dialect, 'photos', source.alias)];
 }
 
-/** A video whose HTML shows it, and whose type says whether it bears a brand. */
+/** A video with HTML that shows it and a type that says whether it is branded. */
 function videoText(source: PartSource): Sql {
   const { dialect } = source.context;
   const [type, html] = [stored(source, 'MediaType'), stored(source, 'MediaHTML')];
@@ -301,7 +310,7 @@ function derivedHtml(source: PartSource): Sql {
   const { dialect } = source.context;
   const url = addressOf(source);
   const shown = escaped(sql`coalesce(${stored(source, 'ShortDescription')}, ${constantText(UNNAMED_VIDEO)})`);
-  // The address is made once: what has a limit and a condition around it is no part of another statement.
+  // The LIMIT and the condition keep the engine from inlining the subquery, so the address is computed once.
   const u = sql`v.u`;
   const cases = VIDEO_FORMS.map(({ pattern, player, element }) => {
     const address =
@@ -318,7 +327,7 @@ function derivedHtml(source: PartSource): Sql {
 
 const IDENTITY = ['Id', 'ResourceUri'] as const;
 
-/** Id, ResourceUri and the members that are asked for, in the order of the request. */
+/** Id, ResourceUri and the requested members, in the order of the request. */
 function selectedPart(source: PartSource, given: GivenPart, members: readonly string[]): Sql {
   const { dialect } = source.context;
   const isAddress = (member: string): boolean => given.part === 'photos' && PHOTO_URIS.includes(member);
@@ -334,8 +343,8 @@ function selectedPart(source: PartSource, given: GivenPart, members: readonly st
   return sql`(SELECT ${concat([...texts, constantText('}')])} FROM (SELECT ${whole} AS t) s)`;
 }
 
-/** The list that an expansion gives of a listing's sub-resources, without its brackets. */
-export function partList(
+/** The list of a listing's sub-resources for an expansion, without brackets. */
+function partList(
   source: TextSource,
   expansion: NativePartExpansion,
   members: readonly string[] | undefined,
@@ -361,8 +370,8 @@ export function partList(
   }
   const order = partOrder(dialect, part, alias);
   const text = partText(rows, { part, members });
-  const tellsPrimary = part === 'photos' && members?.includes('Primary') !== false;
-  if (!tellsPrimary) return sql`(SELECT ${joined} FROM ${parts(text, sql``, order, sql``)})`;
+  const marksPrimary = part === 'photos' && members?.includes('Primary') !== false;
+  if (!marksPrimary) return sql`(SELECT ${joined} FROM ${parts(text, sql``, order, sql``)})`;
   const isMarked = layout.fields.some((field) => field.name === 'PreferredPhotoYN');
   const preferred = sql`, ${isMarked ? column(alias, 'PreferredPhotoYN') : sql`FALSE`} AS p`;
   const counted = sql`SELECT ${joined} AS t, count(CASE WHEN p THEN 1 END) AS n FROM ${parts(text, preferred, order, sql``)}`;
@@ -370,9 +379,9 @@ export function partList(
 }
 
 /**
- * The joined texts of a listing's photos, of which one is the primary one: the first that is marked so, or else the first.
- * Most lists have one mark already, and stay as they are.
- * @param marks how many there are
+ * Marks exactly one of a listing's joined photos as the primary one: the first that is marked, else the first. Most
+ * lists have one mark already and stay as they are.
+ * @param marks the number of marks
  */
 function withOnePrimary(dialect: Dialect, list: Sql, marks: Sql): Sql {
   const [yes, no] = ['"Primary":true', '"Primary":false'];

@@ -1,8 +1,12 @@
+/**
+ * Composes the text of a record in the RESO interface: stored members, selected and computed ones, and expansions, which
+ * are records in turn.
+ */
 import { type Field, leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
 import { type Context, sameRow, visibleRows, withScope } from '../context.ts';
 import { damagedMark, linkedMarks } from '../damaged-records.ts';
-import { childOf, condition, placeOf, typeOf, value, valueAt } from '../expression.ts';
+import { childOf, condition, fieldValue, typeOf, value } from '../expression.ts';
 import { all, column, concat, constantText, integer, join, name, type Sql, sql } from '../fragment.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import { partShape, type ResoShape } from '../read.ts';
@@ -13,8 +17,8 @@ import { type FileAddress, jsonOf, keptMembers, type TextSource, withFileAddress
 import { joinedMembers, piecesText } from './stored-members.ts';
 
 /**
- * Whether the whole record is given from its texts; else its members are written from the columns: those that are selected,
- * or all, where control information stands between them.
+ * Whether a record is returned from its stored texts. Otherwise its members are written from the columns: the
+ * selected ones, or all if control information is interleaved.
  */
 export const isWhole = ({
   selection,
@@ -69,8 +73,8 @@ function wholeMembers(source: TextSource, { omitNulls, ownOnly = false }: ResoSh
   ]);
 }
 
-/** Custom fields that are in use, in the order of their names. */
-export const customFields = ({ fields }: ResourceLayout): Field[] =>
+/** Custom fields in use, ordered by name. */
+const customFields = ({ fields }: ResourceLayout): Field[] =>
   fields
     .filter(({ custom }) => custom !== undefined)
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -81,11 +85,11 @@ function customMembers({ context, view, layout, files, alias }: TextSource, omit
     .flatMap((field) => memberText(context, field, `,${label(field.name)}`, omitNulls, { files, alias }));
 }
 
-/** Members from typed columns; the first has no comma before it. */
+/** Members from typed columns. The first has no leading comma. */
 function selectedMembers(source: TextSource, shape: ResoShape): Sql[] {
   const { context, layout, files, alias } = source;
   const given = fieldsOf(source, shape);
-  // Where nulls are left out the first member must be one that never is.
+  // If nulls are omitted, the first member must be one that is never null.
   const key = layout.resource.fields.get(layout.resource.key);
   const fields =
     shape.selection.all && key !== undefined ? [key, ...given.filter((field) => field !== key)] : given;
@@ -105,7 +109,7 @@ function memberText(
   const name = constantText(label);
   const text = jsonOf(context, field, place);
   if (!omitNull) return [name, text];
-  const found = valueAt(placeOf(context, 0, [], field));
+  const found = fieldValue(context, 0, [], field);
   return [sql`CASE WHEN ${found} IS NULL THEN '' ELSE concat(${name}, ${text}) END`];
 }
 
@@ -118,7 +122,7 @@ function hiddenAnnotations({ view, layout }: TextSource, shape: ResoShape): Sql[
 }
 
 /** The expanded navigations of a record as members, each with a leading comma. */
-export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
+function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
   return shape.expansions.flatMap((expansion) => {
     const { isBare = false, navigation } = expansion;
     if (isBare || !source.context.model.stores(navigation.target)) return [bareMember(expansion)];
@@ -136,7 +140,7 @@ export function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
   });
 }
 
-/** The member of a navigation whose target the store has never held. */
+/** The member of a navigation to a resource of which the store has never had a record. */
 function bareMember({ name: shown, navigation, give, query }: Expansion): Sql {
   const count = `,"${shown}@odata.count":0`;
   if (give === 'count') return constantText(count);
@@ -144,7 +148,7 @@ function bareMember({ name: shown, navigation, give, query }: Expansion): Sql {
   return constantText(query.count ? `${count}${text}` : text);
 }
 
-/** The rows of an expansion's target, named by aliases of their own. */
+/** The rows of an expansion's target, under aliases of their own. */
 interface TargetRows {
   readonly source: TextSource;
   readonly columns: string;
@@ -217,7 +221,7 @@ function collectionMember(source: TextSource, expansion: Expansion, shape: ResoS
   return query.count ? [...countMember, ...member] : member;
 }
 
-/** The custom fields of the record itself, as a list of one. */
+/** The custom fields of the record itself, as a list with one member. */
 function customMember(source: TextSource, expansion: Expansion, shape: ResoShape): Sql[] {
   const list = [constantText('['), relatedText(source, expansion, shape), constantText(']')];
   return [constantText(`,${label(expansion.name)}`), ...list];
@@ -227,7 +231,7 @@ function singleMember(source: TextSource, expansion: Expansion, shape: ResoShape
   return [constantText(`,${label(expansion.name)}`), relatedText(source, expansion, shape)];
 }
 
-/** The one record that an expansion leads to; `null` where there is none. */
+/** The record that a to-one expansion leads to; `null` if there is none. */
 function relatedText(source: TextSource, expansion: Expansion, shape: ResoShape): Sql {
   const { context } = source;
   const { navigation, give } = expansion;
@@ -237,11 +241,9 @@ function relatedText(source: TextSource, expansion: Expansion, shape: ResoShape)
   if (owner === undefined || remote === undefined) return constantText('null');
   const link = isOwnLink(source, navigation.local)
     ? column(source.alias, navigation.local)
-    : valueAt(placeOf(context, 0, [], owner));
+    : fieldValue(context, 0, [], owner);
   const isKey = remote.name === rows.source.layout.resource.key;
-  const key = isKey
-    ? column(rows.source.alias, '_key')
-    : valueAt(placeOf(rows.source.context, 0, [], remote));
+  const key = isKey ? column(rows.source.alias, '_key') : fieldValue(rows.source.context, 0, [], remote);
   const text = recordText(rows.source, shape, give);
   const where = all([sql`${key} = ${link}`, ...rows.conditions]);
   const found = sql`(SELECT ${text} FROM ${rows.from} WHERE ${where} LIMIT 1)`;
@@ -255,7 +257,7 @@ function recordText(source: TextSource, shape: ResoShape, give: Expansion['give'
   return withKey(text, context.dialect, layout.resource, alias);
 }
 
-/** The link fields stand in the texts, too; other fields need the columns. */
+/** The texts table has the link fields; other fields need the columns table. */
 function isOwnLink({ layout }: TextSource, field: string): boolean {
   return layout.links.some((link) => link.field === field);
 }
@@ -265,11 +267,11 @@ function ownerAlias({ context, alias }: TextSource): string {
   return binding?.kind === 'record' ? binding.alias : alias;
 }
 
-/** Whether custom fields are read one by one, beside the texts. */
+/** Whether custom fields are read one by one from the columns. */
 const namesCustomFields = (layout: ResourceLayout, { ownOnly = false }: ResoShape): boolean =>
   ownOnly && customFields(layout).length > 0;
 
-/** Whether a record's text needs the columns table beside the texts. */
+/** Whether the text of a record needs the columns table in addition to the texts. */
 export function needsColumns(source: Pick<TextSource, 'layout'>, shape: ResoShape): boolean {
   return (
     shape.computed.length > 0 ||

@@ -1,34 +1,35 @@
+/** What the texts of both interfaces have in common when they are read: addresses of files, values as JSON, a cache. */
 import type { View } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { BoundedCache, numberOf } from '../../shared/bounded-cache.ts';
 import type { Context } from '../context.ts';
-import { placeOf, valueAt } from '../expression.ts';
+import { fieldValue } from '../expression.ts';
 import { bind, column, compact, integer, type Sql, sql } from '../fragment.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { FileSigning } from '../read.ts';
 import { URL_MARK } from './members.ts';
 
-/** What a record's text is made for. */
+/** What the text of a record is composed from. */
 export interface TextSource {
   readonly context: Context;
   readonly view: View;
   readonly layout: ResourceLayout;
-  /** The table that the record's own members come from: its texts, or its columns for a selection. */
+  /** The alias of the table that the record's own members come from: its texts, or its columns for a selection. */
   readonly alias: string;
-  /** The texts table; the same as `alias` for a whole record. */
+  /** The alias of the texts table; equal to `alias` for a whole record. */
   readonly texts: string;
   readonly files: FileAddress;
 }
 
-/** The absolute address of a served file, from the SQL of its path. */
+/** Makes SQL of the absolute address of a served file from SQL of its path. */
 export type FileAddress = (path: Sql) => Sql;
 
-/** Both engines know `plat_file_url(path, role, expires, base)`. */
+/** Every engine provides `plat_file_url(path, role, expires, base)`. */
 export function fileAddress({ base, role, expires }: FileSigning): FileAddress {
   return (path) => sql`plat_file_url(${path}, ${bind(role)}, ${integer(expires)}, ${bind(base)})`;
 }
 
-/** Puts the address in place of the mark in a media record's text. */
+/** Replaces the mark in the text of a media record by the address. */
 export function withFileAddresses(
   { layout, alias, files }: Pick<TextSource, 'layout' | 'alias' | 'files'>,
   text: Sql,
@@ -46,7 +47,7 @@ export function jsonOf(
   field: Field,
   place: { readonly files: FileAddress; readonly alias: string },
 ): Sql {
-  const found = valueAt(placeOf(context, 0, [], field));
+  const found = fieldValue(context, 0, [], field);
   const text = context.dialect.json(field.collection ? 'collection' : field.type.kind, found);
   if (field.resource !== 'Media' || field.name !== 'MediaURL') return text;
   const file = column(place.alias, '_file');
@@ -54,14 +55,14 @@ export function jsonOf(
   return sql`CASE WHEN ${file} IS NULL THEN ${text} ELSE ${address} END`;
 }
 
-/** Expansions read a resource under aliases of their own, so there may be many for one view of it. */
+/** There may be many entries per view, because each expansion has aliases of its own. */
 const kept = new BoundedCache<readonly Sql[]>('composed statements', { bytes: 24 * 1024 * 1024 });
 
 /**
- * The members of whole records, made once for each view of a layout: composing them takes longer than the engine
- * takes to read a record (docs/performance.md).
- * @param kind tells apart what is made for the same layout, view and alias
- * @param make follows from layout, view, alias and kind alone
+ * The members of whole records, composed once per view of a layout: composing takes longer than the engine needs to
+ * read a record (docs/performance.md).
+ * @param kind distinguishes entries of the same layout, view and alias
+ * @param make depends on layout, view, alias and kind alone
  */
 export function keptMembers(
   { layout, view, alias }: Pick<TextSource, 'layout' | 'view' | 'alias'>,
@@ -79,7 +80,7 @@ export function keptMembers(
   );
 }
 
-/** What a list of parts and one part of it take beside their texts. */
+/** Estimated bytes of a list of parts, and of one part without its text. */
 const LIST = 100;
 const PART = 24;
 

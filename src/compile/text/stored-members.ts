@@ -1,3 +1,4 @@
+/** Reads members from stored texts: pieces that the role may see, and the fields of agents and offices. */
 import type { View } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { shownCondition, withheldBit } from '../context.ts';
@@ -6,16 +7,16 @@ import { type JoinPiece, joinPrefix, NAME_MARK, type Naming, type Piece } from '
 import { absentText, label } from './members.ts';
 import type { TextSource } from './source.ts';
 
-export interface PieceChoice {
+interface PieceChoice {
   readonly naming: Exclude<Naming, 'shared'>;
-  /** Whether custom fields are among the members. */
+  /** Whether the members include custom fields. */
   readonly custom: boolean;
   readonly omitNulls: boolean;
 }
 
 /**
- * The members of a record's stored texts that the role may see: piece after piece, the withheld ones as nulls where
- * they are withheld, and the nulls of fields that came into use after the text was written.
+ * The members that the role may see, from the stored texts: piece by piece, with nulls in place of withheld pieces,
+ * plus the nulls of fields that came into use after the text was written.
  */
 export function piecesText(source: TextSource, choice: PieceChoice): Sql[] {
   const { view, layout, alias } = source;
@@ -25,7 +26,7 @@ export function piecesText(source: TextSource, choice: PieceChoice): Sql[] {
       (choice.custom || !piece.custom) &&
       piece.fields.some((field) => view.role.seesField(field)),
   );
-  // The names of classes do not depend on which fields a store has in use, as their places do.
+  // Pieces are sorted by class name, because their order in the layout depends on which fields are in use.
   const rest = pieces.filter((piece) => !piece.first).toSorted(byName);
   const texts = [...pieces.filter((piece) => piece.first), ...rest].flatMap((piece) =>
     pieceText(source, piece, choice),
@@ -49,7 +50,7 @@ function pieceText({ context, layout, alias }: TextSource, piece: Piece, choice:
   const [field] = piece.fields;
   const bits = field === undefined ? 0 : withheldBit(context.rows, layout, field);
   if (bits === 0) return texts;
-  // The gap stands outside, so the nulls here are those that a text of its version holds.
+  // The nulls of later fields are added outside, so these are the nulls of the text's own version.
   const instead = choice.omitNulls
     ? constantText('')
     : nullsByVersion(alias, piece.fields, (each) => layout.since(each), memberNull(choice.naming));
@@ -58,15 +59,15 @@ function pieceText({ context, layout, alias }: TextSource, piece: Piece, choice:
   ];
 }
 
-/** Describes how a null member is written. */
+/** Writes a null member. */
 type MemberText = (field: Field) => string;
 type Since = (field: Field) => number;
 
 /**
- * The nulls that a text of an older version lacks, a constant for each version; undefined when all fields are as
- * old as the store.
+ * The nulls that a text of an older version lacks, as a constant per version; undefined if all fields are as old as
+ * the store.
  */
-export function gapText(
+function gapText(
   alias: string,
   fields: readonly Field[],
   since: Since,
@@ -80,7 +81,7 @@ export function gapText(
   );
 }
 
-/** All fields as nulls, as far as a text of that version knows them. */
+/** Nulls of all fields that a text of its version contains. */
 function nullsByVersion(alias: string, fields: readonly Field[], since: Since, memberOf: MemberText): Sql {
   const upTo = (version: number): string =>
     fields
@@ -90,7 +91,7 @@ function nullsByVersion(alias: string, fields: readonly Field[], since: Since, m
   return textByVersion(alias, fields, since, upTo) ?? constantText(upTo(FIRST_VERSION));
 }
 
-/** Profiles count from 1; no text is older. */
+/** Profiles are numbered from 1; no text is older. */
 const FIRST_VERSION = 1;
 
 function textByVersion(
@@ -111,8 +112,8 @@ function textByVersion(
 }
 
 /**
- * The agent and office members of a listing, each link's from the fragment that the Member or Office keeps; nulls
- * where the link names no record (specification 2.4, rule 1).
+ * The agent and office members of a listing: for each link, the fragment that the Member or Office stores, or nulls
+ * if the link leads to no record (specification 2.4, rule 1).
  */
 export function joinedMembers({ context, view, layout, alias }: TextSource, omitNulls: boolean): Sql[] {
   return layout.links.flatMap(({ field: link, resource }) => {
@@ -143,7 +144,7 @@ export function joinedMembers({ context, view, layout, alias }: TextSource, omit
   });
 }
 
-/** Fragments whose fields the role sees in this link's listing fields. */
+/** The fragments whose fields the role sees in the listing under this link. */
 function visiblePieces(view: View, pieces: readonly JoinPiece[], link: string): JoinPiece[] {
   const listing = view.schema.of('Property').resource;
   const prefix = joinPrefix(link);

@@ -1,28 +1,32 @@
+/** The columns of ready texts, and how a write computes them from a record. */
 import type { FieldValues } from '../../dictionary/index.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
 import { pieceWriter, servedFile } from './members.ts';
-import { nativeHead, nativePartTexts, partTells } from './native-parts.ts';
+import { nativeHead, nativePartTexts, partContains } from './native-parts.ts';
 
 type Bindable = string | number | null;
 
-/** Some columns, and what they hold of a record. */
-export interface ColumnWriter<T> {
+/** Columns, and how to compute them from a record. */
+interface ColumnWriter<T> {
   readonly columns: readonly string[];
   readonly values: (from: T) => Bindable[];
 }
 
-/** Where a record stands among its parent's, and the file that this service serves for it. */
-export function placeOf({ values }: Pick<RowToPut, 'values'>): { rank: number | null; file: string | null } {
+/** A record's place among its siblings, and the file that this service serves for it. */
+export function rankAndFile({ values }: Pick<RowToPut, 'values'>): {
+  rank: number | null;
+  file: string | null;
+} {
   return {
     rank: typeof values.Order === 'number' ? values.Order : null,
     file: servedFile(values.MediaURL) ?? null,
   };
 }
 
-/** All ready texts of a record, and the version of the profile that they were written with. */
+/** All ready texts of a record, and the version of the profile that they are written with. */
 export function textColumns(model: StoreModel, layout: ResourceLayout): ColumnWriter<RowToPut> {
   const { pieces, joinPieces } = layout;
   const pieceColumns = [...pieces, ...joinPieces].flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
@@ -38,7 +42,7 @@ export function textColumns(model: StoreModel, layout: ResourceLayout): ColumnWr
   };
 }
 
-/** A listing's head, or a sub-resource's whole form, in the native interface. */
+/** The head of a listing or the whole text of a sub-resource, for the native interface. */
 function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): ColumnWriter<RowToPut> {
   if (resource.name === 'Property')
     return { columns: ['native_head'], values: ({ key }) => [nativeHead(key)] };
@@ -54,7 +58,7 @@ function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): 
   };
 }
 
-/** The texts that carry stamps in every record of a resource, alone. */
+/** Only the texts that contain timestamps in every record of a resource. */
 export function stampTextColumns(layout: ResourceLayout): ColumnWriter<FieldValues> {
   const pieces = layout.pieces.filter((piece) => piece.class === 'open');
   const columns = pieces.flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
@@ -68,15 +72,15 @@ export function stampTextColumns(layout: ResourceLayout): ColumnWriter<FieldValu
   };
 }
 
-/** Tells the records of a resource with stamps in further texts, which follow from their whole content. */
-export function tellsStampsElsewhere({
+/** Whether other texts of a record contain timestamps as well, so that they must be written from the whole record. */
+export function hasOtherTextsWithStamps({
   resource,
 }: ResourceLayout): (row: Pick<StoredRow, 'kind'>) => boolean {
   const stamps = new Set([...resource.fields.values()].filter(isStamp).map(({ name }) => name));
-  return ({ kind }) => partTells({ resource: resource.name, kind: kind ?? undefined }, stamps);
+  return ({ kind }) => partContains({ resource: resource.name, kind: kind ?? undefined }, stamps);
 }
 
-/** The newest version at which one of the fields beside the stamps came into use. */
+/** The newest version in which one of the fields in the same texts as the timestamps came into use. */
 export function newestStampField(layout: ResourceLayout): number {
   const fields = layout.pieces.filter((piece) => piece.class === 'open').flatMap((piece) => piece.fields);
   return Math.max(0, ...fields.map(layout.since));

@@ -1,14 +1,13 @@
 /**
- * What shows a video in a page, for videos that bring no HTML of their own: the player of its site, the file itself, or
- * a link at least. The compiler writes it in SQL from the same table (`sql/native-part-text.ts`); a consumer tells by it
- * what a source derived from what it holds.
+ * The HTML that shows a video that has none of its own: the player of its site, the file itself, or at least a link.
+ * SQL is composed from the same table (native-text.ts), and a replicator recognizes HTML that a source derived.
  */
 
-/** A kind of address, and the element that shows it; the first whose pattern an address matches decides. */
-export interface VideoForm {
-  /** In the language that both engines take (RE2), matched without regard to case. */
+/** A kind of address and the element that shows it. The first matching pattern decides. */
+interface VideoForm {
+  /** In the syntax that every engine supports (RE2); matching ignores case. */
   readonly pattern: string;
-  /** What the address begins with, and what the player's begins with instead. */
+  /** The beginning of the address, and what replaces it in the address of the player. */
   readonly player?: { readonly begins: string; readonly instead: string };
   readonly element: 'iframe' | 'video' | 'a';
 }
@@ -35,17 +34,20 @@ export const VIDEO_FORMS: readonly VideoForm[] = [
   { pattern: '^https?://', element: 'a' },
 ];
 
-/** What stands before the address, between it and the name, and behind the name, which links alone show. */
+/** The texts before the address, between address and name, and after the name, which only links show. */
 export const ELEMENTS = {
   iframe: { before: '<iframe src="', between: '" allowfullscreen></iframe>' },
   video: { before: '<video src="', between: '" controls></video>' },
   a: { before: '<a href="', between: '">', behind: '</a>' },
 } as const;
 
-/** The name of a video without one. */
+/** The name of an unnamed video. */
 export const UNNAMED_VIDEO = 'Video';
 
-/** Characters that HTML takes for its own, and what stands for them; the first is in all the others. */
+/**
+ * Characters with a meaning in HTML and their entities. The ampersand comes first, because the other entities contain
+ * it.
+ */
 export const HTML_CHARACTERS: readonly (readonly [string, string])[] = [
   ['&', '&amp;'],
   ['"', '&quot;'],
@@ -56,7 +58,7 @@ export const HTML_CHARACTERS: readonly (readonly [string, string])[] = [
 const escaped = (text: string): string =>
   HTML_CHARACTERS.reduce((found, [character, entity]) => found.replaceAll(character, entity), text);
 
-/** The HTML of a video without its own; empty for an address that no page can show. */
+/** The HTML of a video that has none of its own; empty for an address that no page can show. */
 export function videoHtml(url: string, name: string | null): string {
   const form = VIDEO_FORMS.find(({ pattern }) => new RegExp(pattern, 'i').test(url));
   if (form === undefined) return '';

@@ -1,7 +1,7 @@
 /**
- * What a writer makes of a row's columns, in the words of the engine: its ready texts and its content hash. Both follow
- * the same tables as the writer's own (`text/`, `record/content-hash.ts`). Where the engine cannot say it exactly it says
- * null, or fails; it never says what the writer would not have written.
+ * What a writer derives from the columns of a row, as SQL: its ready texts and its content hash. Both use the same
+ * tables as the writer (members.ts, native-parts.ts, records/content-hash.ts). If the engine cannot compute a text
+ * exactly, the SQL is null or fails; it never yields a text that the writer would not have written.
  */
 
 import { type Field, MEDIA_KINDS } from '../../dictionary/index.ts';
@@ -24,7 +24,10 @@ import {
   UNBRANDED,
 } from './native-parts.ts';
 
-/** A row of a resource, its columns under an alias, and the version of the profile that its texts were written with. */
+/**
+ * A row of a resource to be checked: the alias of its columns, and the version of the profile that its texts were
+ * written with.
+ */
 export interface CheckedRow {
   readonly dialect: Dialect;
   readonly model: StoreModel;
@@ -35,7 +38,7 @@ export interface CheckedRow {
 
 const NOTHING = sql`NULL`;
 
-/** The column of a field. Plat's own columns hold an empty text where they have no value. */
+/** The column of a field. Standard columns contain an empty text instead of null. */
 export const columnOf = (
   { layout: { resource }, alias }: Pick<CheckedRow, 'layout' | 'alias'>,
   field: Field,
@@ -44,7 +47,7 @@ export const columnOf = (
 const fieldOf = ({ layout }: CheckedRow, name: string): Field | undefined =>
   layout.fields.find((field) => field.name === name);
 
-/** The column of a field that is in use, else null. */
+/** The column of a field, or null if the field is not in use. */
 export function columnNamed(row: CheckedRow, name: string): Sql {
   const field = fieldOf(row, name);
   return field === undefined ? NOTHING : columnOf(row, field);
@@ -52,7 +55,7 @@ export function columnNamed(row: CheckedRow, name: string): Sql {
 
 const bare = (json: Sql): Sql => json;
 
-/** The JSON of a value, as JavaScript writes it, with something around it; null where there is none. */
+/** A value as JavaScript writes it in JSON, with `around` applied; null if there is none. */
 const jsonOf = (row: CheckedRow, field: Field, around = bare): Sql =>
   row.dialect.written(field.collection ? 'collection' : field.type.kind, columnOf(row, field), around);
 
@@ -66,10 +69,10 @@ const jsonOr = (row: CheckedRow, name: string, otherwise: string): Sql => {
   return json === undefined ? constantText(otherwise) : sql`coalesce(${json}, ${constantText(otherwise)})`;
 };
 
-/** The mark of a served file as it stands in texts. */
+/** The mark of a served file, as the texts contain it. */
 const MARK = bind(`"${URL_MARK}"`);
 
-/** Every column of ready texts, with what belongs into it. */
+/** Every column of ready texts, with the text that it should contain. */
 export function writtenTexts(row: CheckedRow): (readonly [string, Sql])[] {
   return [
     ...nativeTexts(row),
@@ -80,7 +83,9 @@ export function writtenTexts(row: CheckedRow): (readonly [string, Sql])[] {
   ];
 }
 
-/** Fields that came into use later than a text have no value in its row (`sound-rows.ts`), so they need no look at it. */
+/**
+ * Fields that came into use after a text was written have no value in its row (sound-rows.ts), so they need no test.
+ */
 function membersWithValues(row: CheckedRow, { fields, first }: TextPlan): Sql {
   const file = column(row.alias, '_file');
   return concat(
@@ -147,15 +152,18 @@ const keyJson = (row: CheckedRow): Sql => row.dialect.written('string', column(r
 const inPath = ({ dialect, alias }: CheckedRow, own: '_key' | '_parent'): Sql =>
   dialect.inPath(column(alias, own));
 
-/** A text that the engine may not know, for which it then says null. */
-interface Told {
+/** A text that the engine may be unable to compute, so that it is null. */
+interface WrittenMember {
   readonly json: Sql;
-  /** Absent: always. */
+  /** Absent: the engine can always compute it. */
   readonly isKnown?: Sql;
 }
 
 function formText(row: CheckedRow, form: PartForm): Sql {
-  const members = Object.entries(form.members).map(([name, member]) => ({ name, ...told(row, member) }));
+  const members = Object.entries(form.members).map(([name, member]) => ({
+    name,
+    ...writtenMember(row, member),
+  }));
   const parts = members.flatMap(({ name, json }) => [constantText(`,"${name}":`), json]);
   const begin = concat([
     constantText('{"Id":'),
@@ -168,7 +176,7 @@ function formText(row: CheckedRow, form: PartForm): Sql {
   return known.length === 0 ? sql`(${text})` : sql`CASE WHEN ${all(known)} THEN ${text} END`;
 }
 
-function told(row: CheckedRow, member: PartMember): Told {
+function writtenMember(row: CheckedRow, member: PartMember): WrittenMember {
   switch (member.kind) {
     case 'key':
       return { json: keyJson(row) };
@@ -207,7 +215,7 @@ function told(row: CheckedRow, member: PartMember): Told {
   }
 }
 
-/** What a record of a kind of media shows; null for resources that have no kinds. */
+/** The kind of a medium; null for resources other than Media. */
 export function writtenKind(row: CheckedRow): Sql {
   if (row.layout.resource.name !== 'Media') return NOTHING;
   if (fieldOf(row, 'MediaCategory') === undefined) return sql`'photo'`;
@@ -218,7 +226,10 @@ export function writtenKind(row: CheckedRow): Sql {
   return sql`CASE ${category} ${join(kinds, ' ')} ELSE CASE WHEN ${category} IS NULL THEN 'photo' ELSE 'other' END END`;
 }
 
-/** Whether the path of a served file is what follows from the address. Addresses that are neither clearly are not it. */
+/**
+ * Whether the stored path of a served file follows from the address. False if the address clearly is neither a path
+ * nor an absolute URL.
+ */
 export function isWrittenFile(row: CheckedRow): Sql {
   const file = column(row.alias, '_file');
   if (fieldOf(row, 'MediaURL') === undefined) return sql`${file} IS NULL`;
@@ -228,13 +239,13 @@ export function isWrittenFile(row: CheckedRow): Sql {
   return sql`CASE WHEN ${url} IS NULL OR ${isElsewhere} THEN ${file} IS NULL WHEN ${isHere} THEN ${file} = ${url} ELSE FALSE END`;
 }
 
-/** What the hash of a row's parent says of it: its originating system, and whether it is known. */
-export interface KnownParent {
+/** What the content hash contains of the parent: its originating system, and whether it is known. */
+interface KnownParent {
   readonly key: Sql;
   readonly system: Sql;
 }
 
-/** The content hash of the columns. Fields that are not declared any more are not in it. */
+/** The content hash of the columns. It leaves out fields that are no longer declared. */
 export function writtenHash(row: CheckedRow, parent: KnownParent | undefined): Sql {
   const { dialect, layout, model, alias } = row;
   const { resource } = layout;

@@ -14,7 +14,7 @@ import {
   typedFields,
 } from '../../compile/layout/index.ts';
 import { dormantFields, type StoreModel } from '../../compile/model.ts';
-import { placeOf, textColumns } from '../../compile/text/text-columns.ts';
+import { rankAndFile, textColumns } from '../../compile/text/text-columns.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { mediaKind } from '../../records/media.ts';
@@ -265,7 +265,7 @@ function rowCheck<T>(
       if (layout.since(field) > version && !isEmpty(read.values[field.name])) what.push(field.name);
     }
     const row = rowOf(layout, raw, read.values);
-    const { rank, file } = placeOf(row);
+    const { rank, file } = rankAndFile(row);
     const kind = resource.name === 'Media' ? mediaKind(read.values) : null;
     compare('_kind', raw._kind, kind);
     compare('_rank', raw._rank, rank);

@@ -6,7 +6,7 @@ import { cellOf, decode, encode } from '../../compile/column-value.ts';
 import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
-import { placeOf, textColumns } from '../../compile/text/text-columns.ts';
+import { rankAndFile, textColumns } from '../../compile/text/text-columns.ts';
 import { type CountedRow, countedFields, countValues } from '../../compile/values-in-use.ts';
 import type { Field } from '../../dictionary/index.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
@@ -110,7 +110,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
 
   function* columnRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
     for (const { row, id, visibility, before } of placed) {
-      const { rank, file } = placeOf(row);
+      const { rank, file } = rankAndFile(row);
       const source = context.source ?? row.stored?.source ?? null;
       const values: BoundValue[] = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
       values.push(id, row.system, visibility.visible, visibility.shown, row.kind, rank, file, row.hash);

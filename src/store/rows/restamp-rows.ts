@@ -3,7 +3,11 @@
 import { encode } from '../../compile/column-value.ts';
 import { bind, integer, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
-import { newestStampField, stampTextColumns, tellsStampsElsewhere } from '../../compile/text/text-columns.ts';
+import {
+  hasOtherTextsWithStamps,
+  newestStampField,
+  stampTextColumns,
+} from '../../compile/text/text-columns.ts';
 import type { RowToRestamp } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { Session } from '../session.ts';
@@ -28,7 +32,7 @@ export function restamper(
   { put }: RowPutter,
 ): Restamper {
   const { columnsTable, textsTable } = layout;
-  const isWhole = tellsStampsElsewhere(layout);
+  const isWhole = hasOtherTextsWithStamps(layout);
   return {
     async restamp(rows) {
       if (rows.length === 0) return;

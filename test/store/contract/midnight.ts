@@ -140,20 +140,20 @@ export function midnightContract(engine: Engine): void {
     const release = await world.hold();
     clock.set('2026-06-02T00:00:00Z');
     const model = await world.store.model();
-    assert.deepEqual([model.day, model.judgedOn], ['2026-06-02', '2026-06-01']);
+    assert.deepEqual([model.day, model.visibilityDay], ['2026-06-02', '2026-06-01']);
     assert.equal(await seen('partner'), MORNING);
     assert.deepEqual(await world.keys('Property', '', { viewer: IDX }), ['Gone', 'Here', 'Hides', 'New']);
     assert.equal((await world.record('Property', 'Hides', '', { viewer: IDX }))?.City, null);
     const morning = await everything(world, lists);
-    assert.equal((await world.store.model()).judgedOn, '2026-06-01', 'nothing was judged meanwhile');
+    assert.equal((await world.store.model()).visibilityDay, '2026-06-01', 'nothing was judged meanwhile');
     // A process that opens the store does not wait for the lock either.
     const other = { store: await world.again(), ...operations(await world.again(), clock) };
     assert.equal(await keysOf(other)('partner'), MORNING);
     await release();
     // Who opens the store now judges it; what is stored is what was spelled out.
     const third = await world.again();
-    while ((await third.model()).judgedOn !== '2026-06-02') await setImmediate();
-    assert.equal((await world.store.model()).judgedOn, '2026-06-02');
+    while ((await third.model()).visibilityDay !== '2026-06-02') await setImmediate();
+    assert.equal((await world.store.model()).visibilityDay, '2026-06-02');
     assert.deepEqual(await everything(world, lists), morning);
     assert.notDeepEqual(morning, evening);
     assert.equal(await other.count('Property', '', { role: 'partner' }), 4);
@@ -165,7 +165,7 @@ export function midnightContract(engine: Engine): void {
     await world.write('Property', ...Object.entries(LISTINGS).map(([key, fields]) => listing(key, fields)));
     clock.set('2026-06-02T00:00:00Z');
     assert.equal(await keysOf(world)('partner'), MORNING);
-    while ((await world.store.model()).judgedOn !== '2026-06-02') await setImmediate();
+    while ((await world.store.model()).visibilityDay !== '2026-06-02') await setImmediate();
     assert.equal(await keysOf(world)('partner'), MORNING);
     assert.equal(await world.count('Property', '', { role: 'partner' }), 4);
   });

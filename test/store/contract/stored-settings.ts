@@ -115,6 +115,6 @@ export function storedSettingsContract(engine: Engine): void {
     const world = await makeWorld(engine, t);
     await world.damage("UPDATE plat_meta SET value = 'garbage' WHERE name = 'day'");
     const model = await (await world.again()).model();
-    assert.equal(model.judgedOn, model.day);
+    assert.equal(model.visibilityDay, model.day);
   });
 }
