@@ -1,3 +1,4 @@
+import { type Calls, type Casts, callBy, castBy, WHITE_SPACE } from '../../compile/calls.ts';
 import type { Dialect } from '../../compile/dialect.ts';
 import {
   type BoundValue,
@@ -5,6 +6,7 @@ import {
   bindTexts,
   column,
   constantText,
+  integer,
   join,
   name,
   type Placeholder,
@@ -13,7 +15,7 @@ import {
 } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
-import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
+import type { LikePart, ValueType } from '../../query/tree.ts';
 import { COLUMN_TYPES } from './column-types.ts';
 import { serverPattern } from './pattern/index.ts';
 import { answerSql, pageSql } from './reading/answer-sql.ts';
@@ -24,11 +26,6 @@ import { answerSql, pageSql } from './reading/answer-sql.ts';
  */
 export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
   resource.name === 'Property' || systemSource === 'parent';
-
-/** Characters that trim takes away: all that Unicode calls white space. */
-const WHITE_SPACE = bind(
-  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
-);
 
 /** The server takes the type of a value from the statement. A null takes that of its surroundings. */
 const placeholder: Placeholder = (position, value) => {
@@ -128,78 +125,6 @@ function computed(type: ValueType, value: Sql): Sql {
 
 /** Zero is added so that no number is the negative zero. */
 const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
-const part = (value: Sql, from: number, length: number): Sql =>
-  sql`(substr(${value}, ${integerOf(from)}, ${integerOf(length)})::float8)`;
-
-const integerOf = (value: number): Sql => ({ parts: [String(value)] });
-
-/** Where the clock time begins in the text of a value: a time has no date before it. */
-const clock = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
-
-function call(fn: FunctionName, given: readonly Sql[], types: readonly ValueType[]): Sql {
-  const [first = sql`NULL`, second = sql`NULL`, third] = given;
-  const at = clock(types[0]);
-  switch (fn) {
-    case 'contains':
-      return sql`(strpos(${first}, ${second}) > 0)`;
-    case 'startswith':
-      return sql`starts_with(${first}, ${second})`;
-    case 'endswith':
-      return sql`plat_ends_with(${first}, ${second})`;
-    case 'length':
-      return sql`char_length(${first})::float8`;
-    case 'indexof':
-      return sql`(strpos(${first}, ${second}) - 1)::float8`;
-    case 'substring':
-      return sql`plat_substring(${first}, ${second}, ${third ?? sql`2e9`})`;
-    case 'tolower':
-      return sql`plat_lower(${first})`;
-    case 'toupper':
-      return sql`plat_upper(${first})`;
-    case 'trim':
-      return sql`btrim(${first}, ${WHITE_SPACE})`;
-    case 'concat':
-      return sql`(${join(given, ' || ')})`;
-    case 'year':
-      return part(first, 1, 4);
-    case 'month':
-      return part(first, 6, 2);
-    case 'day':
-      return part(first, 9, 2);
-    case 'hour':
-      return part(first, at, 2);
-    case 'minute':
-      return part(first, at + 3, 2);
-    case 'second':
-      return part(first, at + 6, 2);
-    case 'fractionalseconds':
-      return sql`(('0' || substr(${first}, ${integerOf(at + 8)}))::float8)`;
-    case 'dayofyear':
-      return sql`plat_day_of_year(${first})`;
-    case 'dayofweek':
-      return sql`plat_day_of_week(${first})`;
-    case 'date':
-      return sql`substr(${first}, 1, 10)`;
-    case 'time':
-      return sql`substr(${first}, 12)`;
-    case 'totaloffsetminutes':
-      return sql`CASE WHEN ${first} IS NOT NULL THEN 0::float8 END`;
-    case 'totalseconds':
-      return first;
-    case 'mindatetime':
-      return bind('0001-01-01T00:00:00');
-    case 'maxdatetime':
-      return bind('9999-12-31T23:59:59.999');
-    case 'round':
-      return sql`plat_round(${first})`;
-    case 'floor':
-      return sql`(floor((${first})::float8) + 0)`;
-    case 'ceiling':
-      return sql`(ceil((${first})::float8) + 0)`;
-    case 'now':
-      throw new Error('now() is bound by the compiler');
-  }
-}
 
 function castText(to: ValueType, value: Sql): Sql {
   switch (to) {
@@ -220,33 +145,30 @@ function castText(to: ValueType, value: Sql): Sql {
   }
 }
 
-function cast(from: ValueType, to: ValueType, value: Sql): Sql {
-  if (from === 'null') return nothing(to);
-  if (from === to) return value;
-  if (from === 'string') return castText(to, value);
-  switch (to) {
-    case 'string':
-      if (from === 'boolean') return sql`(${value})::text`;
-      if (from === 'integer' || from === 'decimal') return sql`plat_number_text(${value})`;
-      return from === 'timestamp' ? sql`(${value} || 'Z')` : sql`(${value})::text`;
-    case 'timestamp':
-      return from === 'date' ? sql`(${value} || 'T00:00:00')` : nothing(to);
-    case 'date':
-      return from === 'timestamp' ? sql`substr(${value}, 1, 10)` : nothing(to);
-    case 'time':
-      return from === 'timestamp' ? sql`substr(${value}, 12)` : nothing(to);
-    case 'integer':
-      return from === 'decimal' ? whole(value) : nothing(to);
-    case 'decimal':
-      return from === 'integer' ? value : nothing(to);
-    case 'boolean':
-    case 'duration':
-    case 'point':
-    case 'polygon':
-    case 'null':
-      return nothing(to);
-  }
-}
+const calls: Calls = {
+  contains: (text, part) => sql`(strpos(${text}, ${part}) > 0)`,
+  startswith: (text, start) => sql`starts_with(${text}, ${start})`,
+  length: (text) => sql`char_length(${text})::float8`,
+  indexof: (text, part) => sql`(strpos(${text}, ${part}) - 1)::float8`,
+  substring: (text, start, count) => sql`plat_substring(${text}, ${start}, ${count ?? sql`2e9`})`,
+  trim: (text) => sql`btrim(${text}, ${WHITE_SPACE})`,
+  digits: (text, from, length) => sql`(substr(${text}, ${integer(from)}, ${integer(length)})::float8)`,
+  fraction: (text, from) => sql`(('0' || substr(${text}, ${integer(from)}))::float8)`,
+  dayofyear: (date) => sql`plat_day_of_year(${date})`,
+  dayofweek: (date) => sql`plat_day_of_week(${date})`,
+  totaloffsetminutes: (moment) => sql`CASE WHEN ${moment} IS NOT NULL THEN 0::float8 END`,
+  round: (number) => sql`plat_round(${number})`,
+  floor: (number) => sql`(floor((${number})::float8) + 0)`,
+  ceiling: (number) => sql`(ceil((${number})::float8) + 0)`,
+};
+
+const casts: Casts = {
+  fromText: castText,
+  fromNull: nothing,
+  nothing,
+  text: (_, value) => sql`(${value})::text`,
+  whole,
+};
 
 function likePart(part: LikePart): string {
   switch (part.kind) {
@@ -282,7 +204,7 @@ export const postgresDialect: Dialect = {
   json,
   written,
   contentHash: (text, length) =>
-    sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integerOf(length)})`,
+    sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integer(length)})`,
   inPath: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
   inUrl,
   computed,
@@ -305,8 +227,8 @@ export const postgresDialect: Dialect = {
   noLimit: sql``,
   order: (value, descending) =>
     descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,
-  call,
-  cast,
+  call: callBy(calls),
+  cast: castBy(casts),
   shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,
   secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>

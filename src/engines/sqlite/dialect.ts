@@ -1,3 +1,4 @@
+import { type Calls, type Casts, callBy, castBy, WHITE_SPACE } from '../../compile/calls.ts';
 import type { Dialect } from '../../compile/dialect.ts';
 import {
   type BoundValue,
@@ -12,13 +13,8 @@ import {
   sql,
 } from '../../compile/fragment.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
-import type { FunctionName, LikePart, ValueType } from '../../query/tree.ts';
+import type { LikePart, ValueType } from '../../query/tree.ts';
 import { withWords, wordIndex } from './word-index.ts';
-
-/** Characters that trim takes away: all that Unicode calls white space. */
-const WHITE_SPACE = bind(
-  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
-);
 
 function literal(type: ValueType, value: BoundValue): Sql {
   if (type === 'timestamp' && typeof value === 'string') return bind(value.replace(/Z$/, ''));
@@ -97,12 +93,6 @@ function computed(type: ValueType, value: Sql): Sql {
 }
 
 const whole = (value: Sql): Sql => sql`CAST(${value} AS INTEGER)`;
-const part = (value: Sql, from: number, length: number): Sql =>
-  whole(sql`substr(${value}, ${bind(from)}, ${bind(length)})`);
-
-/** Where the clock time begins in the text of a value: a time has no date before it. */
-const clock = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
-
 /** Nearly every start is a number that is not negative, which SQLite's own function serves. */
 function substring(text: Sql, start: Sql, count: Sql | undefined): Sql {
   const [from, more] = start.parts;
@@ -116,98 +106,31 @@ function substring(text: Sql, start: Sql, count: Sql | undefined): Sql {
     : sql`substr(${text}, ${first}, max(${whole(count)}, 0))`;
 }
 
-/** No argument is written twice, or functions inside functions would double the statement at each level. */
-function call(fn: FunctionName, given: readonly Sql[], types: readonly ValueType[]): Sql {
-  const [first = sql`NULL`, second = sql`NULL`, third] = given;
-  const at = clock(types[0]);
-  switch (fn) {
-    case 'contains':
-      return sql`(instr(${first}, ${second}) > 0)`;
-    case 'startswith':
-      return sql`(instr(${first}, ${second}) = 1)`;
-    case 'endswith':
-      return sql`plat_ends_with(${first}, ${second})`;
-    case 'length':
-      return sql`length(${first})`;
-    case 'indexof':
-      return sql`(instr(${first}, ${second}) - 1)`;
-    case 'substring':
-      return substring(first, second, third);
-    case 'tolower':
-      return sql`plat_lower(${first})`;
-    case 'toupper':
-      return sql`plat_upper(${first})`;
-    case 'trim':
-      return sql`trim(${first}, ${WHITE_SPACE})`;
-    case 'concat':
-      return sql`(${join(given, ' || ')})`;
-    case 'year':
-      return part(first, 1, 4);
-    case 'month':
-      return part(first, 6, 2);
-    case 'day':
-      return part(first, 9, 2);
-    case 'hour':
-      return part(first, at, 2);
-    case 'minute':
-      return part(first, at + 3, 2);
-    case 'second':
-      return part(first, at + 6, 2);
-    case 'fractionalseconds':
-      return sql`CAST('0' || substr(${first}, ${bind(at + 8)}) AS REAL)`;
-    case 'dayofyear':
-      return whole(sql`strftime('%j', ${first})`);
-    case 'dayofweek':
-      return whole(sql`strftime('%w', ${first})`);
-    case 'date':
-      return sql`substr(${first}, 1, 10)`;
-    case 'time':
-      return sql`substr(${first}, 12)`;
-    case 'totaloffsetminutes':
-      return sql`CASE WHEN ${first} IS NOT NULL THEN 0 END`;
-    case 'totalseconds':
-      return first;
-    case 'mindatetime':
-      return bind('0001-01-01T00:00:00');
-    case 'maxdatetime':
-      return bind('9999-12-31T23:59:59.999');
-    case 'round':
-      return sql`round(${first})`;
-    case 'floor':
-      return sql`floor(${first})`;
-    case 'ceiling':
-      return sql`ceil(${first})`;
-    case 'now':
-      throw new Error('now() is bound by the compiler');
-  }
-}
+const calls: Calls = {
+  contains: (text, part) => sql`(instr(${text}, ${part}) > 0)`,
+  startswith: (text, start) => sql`(instr(${text}, ${start}) = 1)`,
+  length: (text) => sql`length(${text})`,
+  indexof: (text, part) => sql`(instr(${text}, ${part}) - 1)`,
+  substring,
+  trim: (text) => sql`trim(${text}, ${WHITE_SPACE})`,
+  digits: (text, from, length) => whole(sql`substr(${text}, ${bind(from)}, ${bind(length)})`),
+  fraction: (text, from) => sql`CAST('0' || substr(${text}, ${bind(from)}) AS REAL)`,
+  dayofyear: (date) => whole(sql`strftime('%j', ${date})`),
+  dayofweek: (date) => whole(sql`strftime('%w', ${date})`),
+  totaloffsetminutes: (moment) => sql`CASE WHEN ${moment} IS NOT NULL THEN 0 END`,
+  round: (number) => sql`round(${number})`,
+  floor: (number) => sql`floor(${number})`,
+  ceiling: (number) => sql`ceil(${number})`,
+};
 
-function cast(from: ValueType, to: ValueType, value: Sql): Sql {
-  if (from === to || from === 'null') return value;
-  if (from === 'string') return sql`plat_cast(${value}, ${bind(to)})`;
-  switch (to) {
-    case 'string':
-      if (from === 'boolean') return sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END`;
-      if (from === 'integer' || from === 'decimal') return sql`plat_number_text(${value})`;
-      return from === 'timestamp' ? sql`(${value} || 'Z')` : value;
-    case 'timestamp':
-      return from === 'date' ? sql`(${value} || 'T00:00:00')` : sql`NULL`;
-    case 'date':
-      return from === 'timestamp' ? sql`substr(${value}, 1, 10)` : sql`NULL`;
-    case 'time':
-      return from === 'timestamp' ? sql`substr(${value}, 12)` : sql`NULL`;
-    case 'integer':
-      return from === 'decimal' ? whole(value) : sql`NULL`;
-    case 'decimal':
-      return from === 'integer' ? value : sql`NULL`;
-    case 'boolean':
-    case 'duration':
-    case 'point':
-    case 'polygon':
-    case 'null':
-      return sql`NULL`;
-  }
-}
+const casts: Casts = {
+  fromText: (to, value) => sql`plat_cast(${value}, ${bind(to)})`,
+  fromNull: (_, value) => value,
+  nothing: () => sql`NULL`,
+  text: (from, value) =>
+    from === 'boolean' ? sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END` : value,
+  whole,
+};
 
 /** GLOB has the same two wildcards, and brackets that take their meaning away. */
 function globPart(part: LikePart): string {
@@ -227,7 +150,7 @@ const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   placeholder: () => '?',
-  nothing: () => sql`NULL`,
+  nothing: casts.nothing,
   literal,
   json,
   written,
@@ -254,8 +177,8 @@ export const sqliteDialect: Dialect = {
   oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bindTexts(texts)}))`,
   noLimit: sql` LIMIT -1`,
   order: (value, descending) => (descending ? sql`${value} DESC` : value),
-  call,
-  cast,
+  call: callBy(calls),
+  cast: castBy(casts),
   shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,
   secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>

@@ -1,0 +1,122 @@
+/**
+ * The functions and casts of the query language as SQL. What every engine writes the same stands here; an engine brings a
+ * table of the rest. No argument is written twice, or functions inside functions would double the statement at each level.
+ */
+import type { FunctionName, ValueType } from '../query/tree.ts';
+import { bind, join, type Sql, sql } from './fragment.ts';
+
+/** The functions whose SQL is an engine's own. */
+type OwnFunction =
+  | 'contains'
+  | 'startswith'
+  | 'length'
+  | 'indexof'
+  | 'trim'
+  | 'dayofyear'
+  | 'dayofweek'
+  | 'totaloffsetminutes'
+  | 'round'
+  | 'floor'
+  | 'ceiling';
+
+/** What an engine brings. Every argument has a column's form. */
+export interface Calls extends Readonly<Record<OwnFunction, (first: Sql, second: Sql) => Sql>> {
+  /** From a start that is counted from 0; a negative one counts from the end. */
+  readonly substring: (text: Sql, start: Sql, count: Sql | undefined) => Sql;
+  /** The digits at a place of a text, counted from 1, as a number. */
+  readonly digits: (text: Sql, from: number, length: number) => Sql;
+  /** What stands from a place of a text on, behind a zero, as a number. */
+  readonly fraction: (text: Sql, from: number) => Sql;
+}
+
+/** Where the clock time begins in the text of a value: a time has no date before it. */
+const clock = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
+
+export const callBy =
+  (engine: Calls) =>
+  (fn: FunctionName, given: readonly Sql[], types: readonly ValueType[]): Sql => {
+    const [first = sql`NULL`, second = sql`NULL`, third] = given;
+    const at = clock(types[0]);
+    switch (fn) {
+      case 'endswith':
+        return sql`plat_ends_with(${first}, ${second})`;
+      case 'substring':
+        return engine.substring(first, second, third);
+      case 'tolower':
+        return sql`plat_lower(${first})`;
+      case 'toupper':
+        return sql`plat_upper(${first})`;
+      case 'concat':
+        return sql`(${join(given, ' || ')})`;
+      case 'year':
+        return engine.digits(first, 1, 4);
+      case 'month':
+        return engine.digits(first, 6, 2);
+      case 'day':
+        return engine.digits(first, 9, 2);
+      case 'hour':
+        return engine.digits(first, at, 2);
+      case 'minute':
+        return engine.digits(first, at + 3, 2);
+      case 'second':
+        return engine.digits(first, at + 6, 2);
+      case 'fractionalseconds':
+        return engine.fraction(first, at + 8);
+      case 'date':
+        return sql`substr(${first}, 1, 10)`;
+      case 'time':
+        return sql`substr(${first}, 12)`;
+      case 'totalseconds':
+        return first;
+      case 'mindatetime':
+        return bind('0001-01-01T00:00:00');
+      case 'maxdatetime':
+        return bind('9999-12-31T23:59:59.999');
+      case 'now':
+        throw new Error('now() is bound by the compiler');
+      default:
+        return engine[fn](first, second);
+    }
+  };
+
+/** How an engine casts. */
+export interface Casts {
+  readonly fromText: (to: ValueType, value: Sql) => Sql;
+  readonly fromNull: (to: ValueType, value: Sql) => Sql;
+  readonly nothing: (type: ValueType) => Sql;
+  readonly text: (from: ValueType, value: Sql) => Sql;
+  readonly whole: (value: Sql) => Sql;
+}
+
+/** A value of a type as one of another; null where no value of the one is one of the other. */
+export const castBy =
+  ({ fromText, fromNull, nothing, text, whole }: Casts) =>
+  (from: ValueType, to: ValueType, value: Sql): Sql => {
+    if (from === 'null') return fromNull(to, value);
+    if (from === to) return value;
+    if (from === 'string') return fromText(to, value);
+    switch (`${from} ${to}`) {
+      case 'integer string':
+      case 'decimal string':
+        return sql`plat_number_text(${value})`;
+      case 'timestamp string':
+        return sql`(${value} || 'Z')`;
+      case 'date timestamp':
+        return sql`(${value} || 'T00:00:00')`;
+      case 'timestamp date':
+        return sql`substr(${value}, 1, 10)`;
+      case 'timestamp time':
+        return sql`substr(${value}, 12)`;
+      case 'decimal integer':
+        return whole(value);
+      case 'integer decimal':
+        return value;
+      default:
+        return to === 'string' ? text(from, value) : nothing(to);
+    }
+  };
+
+/** The characters that trim takes away: all that Unicode calls white space. */
+export const WHITE_SPACE = bind(
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+);
