@@ -133,7 +133,7 @@ function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDecla
   for (const text of [lookup, ...values]) {
     if (!PLAIN_TEXT.test(text)) {
       throw platError('usage', {
-        reason: `The lookup ${lookup}: ${JSON.stringify(text)} is blank or holds control characters.`,
+        reason: `The lookup ${lookup}: ${JSON.stringify(text)} is blank or contains control characters.`,
       });
     }
   }

@@ -35,12 +35,12 @@ function distance(left: string, right: string, cap: number): number {
 
 /** The known name that a mistyped one most likely meant; undefined when none is near. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  const wanted = name.slice(0, 64).toLowerCase();
-  const limit = Math.max(1, Math.min(4, Math.floor(wanted.length / 3)));
+  const lower = name.slice(0, 64).toLowerCase();
+  const limit = Math.max(1, Math.min(4, Math.floor(lower.length / 3)));
   let nearest: string | undefined;
   let least = limit + 1;
   for (const candidate of known) {
-    const edits = distance(wanted, candidate.toLowerCase(), limit);
+    const edits = distance(lower, candidate.toLowerCase(), limit);
     if (edits < least) {
       nearest = candidate;
       least = edits;

@@ -1,6 +1,6 @@
 /**
  * Skip tokens: what `$skiptoken` and `_skiptoken` mean, and how they are written. In key order a token is the key of the last
- * row, as it is (specification 2.3); in another order it holds what that order needs to go on. This module knows no store.
+ * row, as it is (specification 2.3); in another order it contains what that order needs to go on. This module knows no store.
  */
 import { platError } from '../errors/index.ts';
 import type { OrderTerm } from './tree.ts';

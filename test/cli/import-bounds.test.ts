@@ -150,7 +150,7 @@ test('records that are wrong in 100,000 places, nested 100,000 levels deep, or o
       '{"ListingKey":"tiny","ListPrice":1e-400}',
       /^ListPrice is 1e-400, which is beyond the precision of a number$/,
     ],
-    ['{"ListingKey":"nul","City":"a\\u0000b"}', /^City holds a NUL character$/],
+    ['{"ListingKey":"nul","City":"a\\u0000b"}', /^City contains a NUL character$/],
     ['{"ListingKey":"\\ud800"}', /^ListingKey holds half of a surrogate pair/],
     [`{"ListingKey":"${'k'.repeat(10_000)}"}`, /^ListingKey has 10000 characters, but takes at most 255$/],
     [

@@ -178,9 +178,9 @@ describe('declared lookups', () => {
 
   it('are refused where a name or value could not be written', () => {
     const refused: [string, string[], string][] = [
-      ['', ['a'], 'The lookup : "" is blank or holds control characters.'],
-      ['WaterUse', ['Sailing', ''], 'The lookup WaterUse: "" is blank or holds control characters.'],
-      ['WaterUse', ['\u0007'], 'The lookup WaterUse: "\\u0007" is blank or holds control characters.'],
+      ['', ['a'], 'The lookup : "" is blank or contains control characters.'],
+      ['WaterUse', ['Sailing', ''], 'The lookup WaterUse: "" is blank or contains control characters.'],
+      ['WaterUse', ['\u0007'], 'The lookup WaterUse: "\\u0007" is blank or contains control characters.'],
     ];
     for (const [lookup, values, message] of refused) {
       assert.equal(refusal({ lookups: [{ lookup, values }] }), message);

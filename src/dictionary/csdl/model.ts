@@ -34,7 +34,7 @@ export interface Property {
   readonly name: string;
   readonly type: EdmType | EnumerationType;
   readonly collection: boolean;
-  /** For a collection: whether it may hold nulls. */
+  /** For a collection: whether it may contain nulls. */
   readonly nullable: boolean;
   readonly maxLength?: number;
   readonly precision?: number;
@@ -101,7 +101,7 @@ export interface Vocabulary {
 export interface VocabularyReference {
   readonly namespace: string;
   readonly alias: string;
-  /** Where it is published, without the ending that tells XML from JSON. */
+  /** Where it is published, without the extension that selects XML or JSON. */
   readonly uri: string;
 }
 

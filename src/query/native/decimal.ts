@@ -63,11 +63,11 @@ export const negated = ({ type, text }: NumberText): NumberText =>
   numberText(type, new Decimal(text).times(-1));
 
 /** A decimal as a whole number. */
-export function toInteger(text: string, way: 'round' | 'ceiling' | 'floor' | 'truncate'): string {
+export function toInteger(text: string, mode: 'round' | 'ceiling' | 'floor' | 'truncate'): string {
   const value = new Decimal(text);
-  const whole = value.round(0, way === 'round' ? Big.roundHalfUp : Big.roundDown);
-  if (way === 'floor' && whole.gt(value)) return integerText(whole.minus(1));
-  return integerText(way === 'ceiling' && whole.lt(value) ? whole.plus(1) : whole);
+  const whole = value.round(0, mode === 'round' ? Big.roundHalfUp : Big.roundDown);
+  if (mode === 'floor' && whole.gt(value)) return integerText(whole.minus(1));
+  return integerText(mode === 'ceiling' && whole.lt(value) ? whole.plus(1) : whole);
 }
 
 /** A number as a decimal is written: `10` becomes `10.0`. */

@@ -291,7 +291,7 @@ function patternTest(operand: Expression, { form, text, ignoreCase }: Pattern): 
   return { kind: 'call', type: 'boolean', function: form, arguments: [operand, string(text)] };
 }
 
-/** A text with wildcards, or a value of a lookup in every spelling that records may hold for it. */
+/** A text with wildcards, or a value of a lookup in every spelling that records may contain for it. */
 function meantByText(binding: Binding, side: OneValue, parts: readonly LikePart[]): Meant {
   if (wildcardCount(parts) > 0) {
     return { test: { kind: 'like', operand: side.expression, pattern: parts } };

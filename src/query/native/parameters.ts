@@ -43,7 +43,7 @@ function decode(text: string, part: string): string {
   }
   // No text of a record contains this character, and not every store accepts it.
   if (decoded.includes('\u0000')) {
-    throw platError('requestMalformed', { reason: `${part} holds a NUL character` }, { target: part });
+    throw platError('requestMalformed', { reason: `${part} contains a NUL character` }, { target: part });
   }
   return decoded;
 }

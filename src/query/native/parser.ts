@@ -248,7 +248,7 @@ function parseLeftChain(
 
 const asOperand = (side: LeftSide): Operand => (side.kind === 'filter' ? BROKEN : side);
 
-/** @param mayGroup whether parentheses may hold conditions here, which they may where no operator stands before */
+/** @param mayGroup whether parentheses may contain conditions here, which they may where no operator precedes them */
 function parseLeftSum(scanner: Scanner, mayGroup: boolean): LeftSide {
   return parseLeftChain(scanner, 'sum', parseLeftProduct(scanner, mayGroup), parseLeftProduct);
 }
@@ -267,7 +267,7 @@ function parseLeftPrimary(scanner: Scanner, mayGroup: boolean): LeftSide {
   return field ?? unexpected(scanner, 'a condition, which begins with a field, a function or a parenthesis');
 }
 
-/** Only what follows decides whether a parenthesis holds conditions or a part of the left side. */
+/** Only what follows decides whether a parenthesis contains conditions or a part of the left side. */
 function parseGroup(scanner: Scanner): LeftSide {
   if (at(scanner, 'not')) return parseJoined(scanner);
   const side = parseLeftSum(scanner, true);
@@ -391,7 +391,7 @@ function parseListFrom(scanner: Scanner, first: Value | Broken): RightSide {
   return first.kind === 'broken' || others.length < members.length ? BROKEN : listOf(scanner, first, others);
 }
 
-/** One member behind a comma; a function there may hold further ones. */
+/** One member after a comma; a function there may contain further ones. */
 function parseMember(scanner: Scanner, place: 'list' | 'range'): Value | Broken {
   if (at(scanner, 'function')) return parseValueCall(scanner, 'right');
   const expected =

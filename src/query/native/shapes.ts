@@ -1,6 +1,6 @@
 /**
- * Shapes that the location of a record is compared with: reads the texts of coordinates in which `radius`, `polygon` and their
- * like write them (`lat lon, lat lon`; in well-known text `lon lat`), and turns them into conditions of the query tree.
+ * Shapes that native filters compare a record's location with: reads the coordinates in the arguments of `radius`, `polygon`
+ * and their like (`lat lon, lat lon`; in well-known text `lon lat`), and writes the conditions of the query tree.
  */
 import type { Distance, Expression, Location, Point } from '../tree.ts';
 import { type Area, isRing, readWellKnownText } from '../well-known-text.ts';

@@ -69,7 +69,7 @@ interface OneValue {
   readonly expression: Expression;
   /** The lookup that the value is taken from. */
   readonly lookup?: Lookup;
-  /** Whether it is a member of an enumeration, whose names escape what no name may hold. */
+  /** Whether it is a member of an enumeration, whose names escape what no name may contain. */
   readonly isMember?: boolean;
   /** A literal as the request has it, for messages. */
   readonly written?: string;
@@ -118,7 +118,7 @@ export interface ComputedName extends NamedExpression {
 export interface QueryScope {
   readonly schema: Schema;
   readonly record: OneRecord;
-  /** `$it` is the record of the resource path, which an expansion cannot reach. */
+  /** `$it` is the record of the resource path, which an expansion cannot access. */
   readonly isExpansion: boolean;
   readonly aliases: ReadonlyMap<string, NamedExpression>;
   /** All computed names of the collection; an expression may use the first `usable` of them. */
@@ -137,7 +137,7 @@ export interface RequestCost {
 export interface Environment {
   readonly query: QueryScope;
   readonly source: OptionText;
-  /** What unprefixed names and `$this` speak of; undefined where no record can be reached. */
+  /** What unprefixed names and `$this` speak of; undefined where no record is accessible. */
   readonly self: OneRecord | OneValue | undefined;
   readonly variables: ReadonlyMap<string, OneRecord | OneValue>;
   readonly nextScope: Scope;
@@ -345,9 +345,9 @@ function bindHead(env: Environment, head: Segment): Meaning {
   switch (head.kind) {
     case 'it':
       if (env.query.isExpansion) throw unsupported(env, head, '$it, the outer record, inside an expansion');
-      return reachable(env, head, env.query.record);
+      return accessible(env, head, env.query.record);
     case 'this':
-      return reachable(env, head, env.self);
+      return accessible(env, head, env.self);
     case 'at': {
       const alias = env.query.aliases.get(head.name);
       if (alias) return bindNamed(env, head, alias);
@@ -358,7 +358,7 @@ function bindHead(env: Environment, head: Segment): Meaning {
     case 'name': {
       const variable = env.variables.get(head.name);
       if (variable) return variable;
-      const self = reachable(env, head, env.self);
+      const self = accessible(env, head, env.self);
       const computed = self === env.query.record ? env.query.computed.get(head.name) : undefined;
       if (computed && computed.before < env.query.usable) return bindNamed(env, head, computed);
       if (self.kind === 'record') return memberOf(env, self, head);
@@ -370,7 +370,7 @@ function bindHead(env: Environment, head: Segment): Meaning {
 }
 
 /** The record or value that a name starts from; an alias of an outer query has none. */
-function reachable(env: Environment, segment: Start, self: OneRecord | OneValue | undefined) {
+function accessible(env: Environment, segment: Start, self: OneRecord | OneValue | undefined) {
   if (self && env.self) return self;
   throw unsupported(env, segment, 'an alias of the request that names fields, used inside an expansion,');
 }
@@ -605,7 +605,7 @@ function incomparable(env: Environment, node: Start, left: OneValue, right: OneV
   return mismatch(env, node, `${sides} cannot be compared${hint}`);
 }
 
-/** A lookup value in every spelling that records may hold for it. */
+/** A lookup value in every spelling that records may contain for it. */
 function spellings({ lookup, isMember }: OneValue, literal: Literal): readonly Literal[] {
   if (literal.type !== 'string') return [literal];
   const texts = isMember === true ? textsOfIdentifier(literal.value) : [literal.value];
@@ -657,7 +657,7 @@ function inList(env: Environment, node: Start, operand: OneValue, items: readonl
   };
 }
 
-/** Whether a collection of values holds one. */
+/** Whether a collection contains a value. */
 function anyEquals(env: Environment, node: Start, many: Many, value: OneValue): Expression {
   const { over, element, predicate, name } = many;
   const variable = env.nextScope;

@@ -94,7 +94,7 @@ export function parseQueryOptions(rawQuery: string): RawOptions {
   const aliases = new Map<string, string>();
   const custom: string[] = [];
   if (rawQuery.includes('#')) {
-    throw platError('requestMalformed', { reason: 'the query holds "#", which must be written %23' });
+    throw platError('requestMalformed', { reason: 'the query contains "#", which must be written %23' });
   }
   for (const pair of rawQuery.split('&')) {
     if (pair === '') continue;
@@ -301,7 +301,7 @@ function withComputed(query: QueryScope, items: Sourced<readonly ComputeNode[]> 
   return { ...query, computed, usable: computed.size };
 }
 
-/** The computed values of a query, in their order. @throws typeMismatch for a shape, which no record can hold */
+/** The computed values of a query, in their order. @throws typeMismatch for a shape, which no record can contain */
 const bindComputed = (query: QueryScope): readonly Computed[] =>
   [...query.computed].map(([name, { source, value, query: before }]) => {
     const env = environmentOf(before, source);

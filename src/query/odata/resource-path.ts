@@ -49,7 +49,7 @@ type Target =
   /** The custom fields of one record alone, as a list of one, or its length (`/$count`). */
   | { readonly kind: 'custom'; readonly give: 'json' | 'count' };
 
-type Reached = Target & { readonly route: Route };
+type Destination = Target & { readonly route: Route };
 
 /** What a path under the service root addresses. */
 export type ResourcePath = { readonly kind: 'service' | 'metadata' } | (Target & Route);
@@ -75,15 +75,15 @@ export function parseResourcePath(
     if (first.name === 'metadata') return { kind: 'metadata' };
     throw unsupported(`$${first.name}`);
   }
-  let reached = begin(schema, first, aliases);
+  let destination = begin(schema, first, aliases);
   const followed = [first.text];
   for (const segment of rest) {
     followed.push(segment.text);
-    const next = follow(schema, reached, segment, aliases);
+    const next = follow(schema, destination, segment, aliases);
     if (next === undefined) throw platError('pathNotFound', { path: followed.map(shown).join('/') });
-    reached = next;
+    destination = next;
   }
-  const { route, ...target } = reached;
+  const { route, ...target } = destination;
   return { ...target, ...route };
 }
 
@@ -101,7 +101,7 @@ function unknownSet(name: string, schema: Schema): PlatError {
 
 const unsupported = (what: string): PlatError => platError('notImplemented', { option: 'path', what });
 
-function begin(schema: Schema, segment: PathSegment, aliases: KeyAliases): Reached {
+function begin(schema: Schema, segment: PathSegment, aliases: KeyAliases): Destination {
   const name = segment.kind === 'name' ? segment.name : segment.text;
   const resource = schema.find(name);
   if (resource === undefined) throw unknownSet(name, schema);
@@ -114,32 +114,33 @@ function begin(schema: Schema, segment: PathSegment, aliases: KeyAliases): Reach
 /** Undefined where nothing lies behind the segment. */
 function follow(
   schema: Schema,
-  reached: Reached,
+  destination: Destination,
   segment: PathSegment,
   aliases: KeyAliases,
-): Reached | undefined {
-  switch (reached.kind) {
+): Destination | undefined {
+  switch (destination.kind) {
     case 'collection':
-      return followCollection(reached.route, segment);
+      return followCollection(destination.route, segment);
     case 'record':
-      return followRecord(schema, reached.route, segment, aliases);
+      return followRecord(schema, destination.route, segment, aliases);
     case 'field': {
-      if (segment.kind !== 'system' || reached.give !== 'json') return undefined;
-      const { collection } = reached.field;
-      if (segment.name === 'value') return collection ? undefined : { ...reached, give: 'text' };
-      if (segment.name === 'count') return collection ? { ...reached, give: 'count' } : undefined;
+      if (segment.kind !== 'system' || destination.give !== 'json') return undefined;
+      const { collection } = destination.field;
+      if (segment.name === 'value') return collection ? undefined : { ...destination, give: 'text' };
+      if (segment.name === 'count') return collection ? { ...destination, give: 'count' } : undefined;
       throw unsupported(`$${segment.name}`);
     }
     case 'custom':
-      if (segment.kind !== 'system' || reached.give !== 'json' || segment.name === 'value') return undefined;
-      if (segment.name === 'count') return { ...reached, give: 'count' };
+      if (segment.kind !== 'system' || destination.give !== 'json' || segment.name === 'value')
+        return undefined;
+      if (segment.name === 'count') return { ...destination, give: 'count' };
       throw unsupported(`$${segment.name}`);
     case 'count':
       return undefined;
   }
 }
 
-function followCollection(route: Route, segment: PathSegment): Reached | undefined {
+function followCollection(route: Route, segment: PathSegment): Destination | undefined {
   if (segment.kind === 'system') {
     if (segment.name === 'count') return { kind: 'count', route };
     if (segment.name === 'value') return undefined;
@@ -157,7 +158,7 @@ function followRecord(
   route: Route,
   segment: PathSegment,
   aliases: KeyAliases,
-): Reached | undefined {
+): Destination | undefined {
   if (segment.kind === 'system') {
     if (segment.name === 'count') return undefined;
     throw unsupported(`$${segment.name}`);

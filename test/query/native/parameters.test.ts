@@ -62,7 +62,11 @@ describe('a query string', () => {
       'requestMalformed',
       'The request is malformed: the percent-encoding of a parameter name is not valid UTF-8.',
     ],
-    ['_skiptoken=a%00b', 'requestMalformed', 'The request is malformed: _skiptoken holds a NUL character.'],
+    [
+      '_skiptoken=a%00b',
+      'requestMalformed',
+      'The request is malformed: _skiptoken contains a NUL character.',
+    ],
   ];
   for (const [query, code, message] of refused) {
     it(`refuses ${query}`, () => {

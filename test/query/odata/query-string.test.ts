@@ -49,7 +49,7 @@ test('unknown, repeated and malformed options are refused', () => {
     '$filter=%ff': ['requestMalformed', 'The request is malformed: the percent-encoding of "%ff" is broken.'],
     '$search=#1': [
       'requestMalformed',
-      'The request is malformed: the query holds "#", which must be written %23.',
+      'The request is malformed: the query contains "#", which must be written %23.',
     ],
   };
   for (const [query, error] of Object.entries(wrong)) {
