@@ -58,6 +58,7 @@ describe('shapes', () => {
     ["radius('LINESTRING(-68 35,-67 36)',2)", { kind: 'around', lines: [line], miles: 2 }],
     ["linestring('35 -68, 36 -67')", { kind: 'lines', lines: [line] }],
     ["wkt('POINT(-68 35)')", { kind: 'points', points: [point(35, -68)] }],
+    ["wkt('POINT (-68 35 12.5)')", { kind: 'points', points: [point(35, -68)] }],
     ["wkt('SRID=1;LINESTRING(-68 35,-67 36)')", { kind: 'lines', lines: [line], srid: 1 }],
     ["wkt('MULTIPOINT((-68 35),(-67 36))')", { kind: 'points', points: line }],
     ["wkt('MULTIPOINT(-68 35,-67 36)')", { kind: 'points', points: line }],
