@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import type { ReplicaEvent } from '../../replica/events.ts';
-import { verifyReplica } from '../../replica/run/verify-replica.ts';
 import { isEqual, type Verified } from '../../replica/verify/results.ts';
+import { verifyReplica } from '../../replica/verify/verify.ts';
 import { openStore } from '../open-store.ts';
 import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
 import { EXIT, print, table } from '../output.ts';

@@ -1,3 +1,4 @@
+/** The floor plan records of a floor plan service (specification 4.1). It fetches no image. */
 import { platError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Environment } from '../environment.ts';
@@ -6,7 +7,10 @@ import { type Answer, SourceClient } from '../http/client.ts';
 import { addressAt } from '../http/egress-policy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { UNLIMITED } from '../http/rate-budget.ts';
-import { type BackoffOptions, USUAL_BACKOFF } from '../http/retry.ts';
+import { USUAL_BACKOFF } from '../http/retry.ts';
+import { readJson } from '../source/answer.ts';
+import { givenLink } from '../source/reso/lists.ts';
+import { quoted, withOptions } from '../source/reso/urls.ts';
 
 /** A floor plan media record as the service gave it; its address and type may be anything. */
 export interface FloorPlanRecord {
@@ -25,16 +29,12 @@ export interface FloorPlanSource {
 
 const PAGE = 200;
 /** Bytes of an answer's content, and milliseconds without a byte and for the whole of it. */
-const LARGEST_ANSWER = 32 * 1024 * 1024;
-const TIMEOUT = 30_000;
-const LONGEST = 300_000;
-const BACKOFF: BackoffOptions = { ...USUAL_BACKOFF, attempts: 5 };
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const LIMITS = { largest: 32 * 1024 * 1024, timeout: 30_000, longest: 300_000 } as const;
+const BACKOFF = { ...USUAL_BACKOFF, attempts: 5 };
 
 /**
- * The floor plan records of one listing, or of a whole originating system (specification 4.1). Follows the next links
- * of the service, or pages by `$skip` where it gives none.
+ * The floor plan records of one listing, or of a whole originating system. Follows the next links of the service, or
+ * pages by `$skip` where it gives none.
  */
 export async function* floorPlans(
   source: FloorPlanSource,
@@ -42,29 +42,26 @@ export async function* floorPlans(
   listing: string | undefined,
 ): AsyncIterable<FloorPlanRecord> {
   const { root } = source;
-  const client = new SourceClient({
-    ...source,
-    backoff: BACKOFF,
-    allowance: UNLIMITED,
-    largest: LARGEST_ANSWER,
-    timeout: TIMEOUT,
-    longest: LONGEST,
-  });
+  const client = new SourceClient({ ...source, ...LIMITS, backoff: BACKOFF, allowance: UNLIMITED });
   const ofSystem = `OriginatingSystemResourceRecordSystemID eq ${quoted(system)}`;
   const ofListing = listing === undefined ? [] : [`OriginatingSystemResourceRecordKey eq ${quoted(listing)}`];
   const filter = [...ofListing, ofSystem].join(' and ');
-  const first = (skip: number): string =>
-    `${root.href}Media?$filter=${encodeURIComponent(filter)}&$top=${PAGE}${skip > 0 ? `&$skip=${skip}` : ''}`;
+  const at = (skip: number): string =>
+    withOptions(`${root.href}Media`, [
+      `$filter=${filter}`,
+      `$top=${PAGE}`,
+      ...(skip > 0 ? [`$skip=${skip}`] : []),
+    ]);
   const visited = new Set<string>();
   let skip = 0;
-  for (let url: string | undefined = first(0); url !== undefined; ) {
+  for (let url: string | undefined = at(0); url !== undefined; ) {
     if (visited.has(url)) throw platError('failed', { reason: `The service links twice to ${url}.` });
     visited.add(url);
     const page: MediaPage = await client.get(url, pageOf);
     yield* page.records;
     skip += page.records.length;
     if (page.next !== undefined) url = addressAt(root, page.next, url);
-    else url = page.records.length === PAGE ? first(skip) : undefined;
+    else url = page.records.length === PAGE ? at(skip) : undefined;
   }
 }
 
@@ -76,19 +73,9 @@ interface MediaPage {
 const isRecord = (value: unknown): value is FloorPlanRecord =>
   isObject(value) && typeof value.MediaKey === 'string';
 
-/** @throws RequestFailure `transient`: a service that is being restarted answers with all kinds of texts */
-function pageOf({ text }: Answer): MediaPage {
-  let page: unknown;
-  try {
-    page = JSON.parse(text);
-  } catch (cause) {
-    const told = `The service did not answer with JSON: ${text.slice(0, 80)}`;
-    throw new RequestFailure('transient', told, { cause });
-  }
-  const records: unknown = isObject(page) ? page.value : undefined;
-  if (!isObject(page) || !Array.isArray(records) || !records.every(isRecord)) {
-    throw new RequestFailure('rejected', 'The service answered with JSON that is no list of media');
-  }
-  const next = page['@odata.nextLink'];
-  return { records, next: typeof next === 'string' ? next : undefined };
+function pageOf(answer: Answer): MediaPage {
+  const page = readJson(answer);
+  const { value: records } = page;
+  if (Array.isArray(records) && records.every(isRecord)) return { records, next: givenLink(page) };
+  throw new RequestFailure('rejected', 'The service answered with JSON that is no list of media');
 }

@@ -1,23 +1,21 @@
 /**
- * The images of floor plan records, fetched by the client of media files: from the floor plan service itself, and else
- * from the public internet alone unless told. It knows nothing of how records are asked for.
+ * The images of floor plan records: from the floor plan service itself, and else from the public internet only, unless
+ * private hosts are allowed. It knows nothing of how records are asked for.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
 import type { Egress } from '../http/egress-policy.ts';
-import { RequestFailure } from '../http/failure.ts';
-import { type BackoffOptions, USUAL_BACKOFF, waitAfter } from '../http/retry.ts';
-import { endingOf } from '../media/ending.ts';
-import { fetchFile } from '../media/fetch-file.ts';
-import { fileNameOf } from '../media/file-name.ts';
-import { takeFile } from '../media/take-file.ts';
+import { RequestFailure, stopped } from '../http/failure.ts';
+import { retrying, USUAL_BACKOFF, waitAfter } from '../http/retry.ts';
+import { fetchFile, writeFile } from '../media/fetch-file.ts';
+import { endingOf, fileNameOf } from '../media/file-name.ts';
 import type { FloorPlanRecord } from './client.ts';
 
 /** Bytes of one image. */
 const LARGEST_IMAGE = 50 * 1024 * 1024;
-const BACKOFF: BackoffOptions = { ...USUAL_BACKOFF, attempts: 4 };
+const BACKOFF = { ...USUAL_BACKOFF, attempts: 4 };
 /** Images in a row that a host could not give, after which the rest of its images are not asked for. */
 const PATIENCE = 3;
 
@@ -26,14 +24,14 @@ export interface ImageOptions {
   readonly signal: AbortSignal;
   /** Where the images go. */
   readonly folder: string;
-  /** Root of the floor plan service, which may be reached wherever it lies. */
+  /** Root of the floor plan service, which may be asked wherever it is. */
   readonly root: URL;
   readonly egress: Egress;
   /** Bytes of one image; a test has fewer. */
   readonly largest?: number;
 }
 
-/** What came of the image of a record. */
+/** The outcome of the image of a record. */
 export type ImageOutcome =
   | { readonly kind: 'stored'; readonly path: string }
   /** The record has no address. */
@@ -68,28 +66,24 @@ export class ImageFolder {
       this.#failures.delete(host);
       return { kind: 'stored', path };
     } catch (error) {
-      if (this.#options.signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
+      if (this.#options.signal.aborted) throw stopped();
       if (!(error instanceof RequestFailure)) throw error;
       if (error.kind === 'transient') this.#failures.set(host, failures + 1);
       return { kind: 'failed', reason: error.message };
     }
   }
 
-  /** Asks until there is an image: waits as its host says, and longer each time. */
-  async #insist(record: FloorPlanRecord, url: string): Promise<string> {
-    const { clock, random } = this.#options.environment;
-    for (let failures = 1; ; failures++) {
-      try {
-        return await this.#once(record, url);
-      } catch (error) {
-        const { signal } = this.#options;
-        const isLast = failures >= BACKOFF.attempts || signal.aborted;
-        if (isLast || !(error instanceof RequestFailure) || error.kind !== 'transient') throw error;
-        const { retryAfter = 0 } = error;
-        if (retryAfter > BACKOFF.longest) throw error;
-        await clock.sleep(waitAfter(failures, retryAfter, BACKOFF, random), signal);
-      }
-    }
+  /** Asks until there is an image: waits as long as its host says, and longer each time. */
+  #insist(record: FloorPlanRecord, url: string): Promise<string> {
+    const { environment, signal } = this.#options;
+    const once = (): Promise<string> => this.#once(record, url);
+    return retrying({ clock: environment.clock, signal }, once, (error, failures) => {
+      const isLast = failures >= BACKOFF.attempts || signal.aborted;
+      if (isLast || !(error instanceof RequestFailure) || error.kind !== 'transient') throw error;
+      const { retryAfter = 0 } = error;
+      if (retryAfter > BACKOFF.longest) throw error;
+      return waitAfter(failures, retryAfter, BACKOFF, environment.random);
+    });
   }
 
   async #once({ MediaKey: key, MediaType: type }: FloorPlanRecord, url: string): Promise<string> {
@@ -97,17 +91,17 @@ export class ImageFolder {
     await mkdir(folder, { recursive: true });
     const partial = join(folder, `.${randomUUID()}.partial`);
     try {
-      const told = await fetchFile(
+      const given = await fetchFile(
         environment,
         { address: url, signal, egress, own: root.origin, largest },
         async (content, contentType) => {
           if (NO_IMAGE.test(contentType))
             throw new RequestFailure('rejected', `${contentType} came, and no image`);
-          await takeFile(content, partial, largest);
+          await writeFile(content, partial, largest);
           return contentType;
         },
       );
-      const name = fileNameOf(key, endingFor(type, told, url), (each) => this.#names.has(each));
+      const name = fileNameOf(key, endingFor(type, given, url), (each) => this.#names.has(each));
       this.#names.add(name.toLowerCase());
       const path = join(folder, name);
       await rename(partial, path);
@@ -118,17 +112,17 @@ export class ImageFolder {
   }
 }
 
-/** What a host answers with in place of an image, such as a page to sign in. */
+/** What a host may give in place of an image, such as a page to sign in. */
 const NO_IMAGE = /^(?:text\/html|application\/(?:xhtml\+xml|json))\b/i;
 
 const EXTENSION = /\.([a-z0-9]{1,5})$/i;
 
 /** By the record, else by the host's answer, else by the address. */
-function endingFor(type: unknown, told: string, url: string): string {
+function endingFor(type: unknown, given: string, url: string): string {
   const text = typeof type === 'string' ? type : '';
   const ofRecord = endingOf(text.includes('/') ? text : `image/${text}`);
   if (ofRecord !== 'bin') return ofRecord;
-  const ofAnswer = endingOf(told);
+  const ofAnswer = endingOf(given);
   if (ofAnswer !== 'octet-stream') return ofAnswer;
   return EXTENSION.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? 'bin';
 }

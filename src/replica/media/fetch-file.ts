@@ -1,38 +1,45 @@
+/**
+ * One file of a stranger: asked for within the egress policy, given up when it comes too slowly, and written whole or not
+ * at all. It knows nothing of listings.
+ */
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Clock } from '../../store/clock.ts';
 import type { Environment } from '../environment.ts';
 import type { Egress } from '../http/egress-policy.ts';
 import { asFailure, failureOf, RequestFailure } from '../http/failure.ts';
 import type { TransportResponse } from '../http/transport.ts';
-import { watchPace } from './pace.ts';
-import { tooLarge } from './take-file.ts';
 
 const REDIRECTS = 5;
 /** Milliseconds until the head of an answer, and between two pieces of its body. */
 const TIMEOUT = 30_000;
-/** Characters of an error's body, and of an address, that are told. */
-const TOLD = 300;
+/** Characters of an error's body, and of an address, that messages quote. */
+const QUOTED = 300;
 
 export interface FileWish {
   readonly address: string;
   readonly signal: AbortSignal;
   readonly egress: Egress;
-  /** An origin that may be reached wherever it lies: that of the source itself. */
+  /** An origin that may be asked wherever it is: that of the source itself. */
   readonly own?: string;
   /** Bytes. */
   readonly largest: number;
 }
 
 /**
- * The file of an address, given to whoever takes it. No token goes with it: media lie with anybody.
+ * Gives the file of an address to whoever takes it. No token goes with the request: anybody may host media.
  * @throws RequestFailure for everything that is wrong with the address or its host; whatever `take` throws
  */
 export async function fetchFile<T>(
-  environment: Environment,
+  { transport, clock }: Environment,
   wish: FileWish,
   take: (content: AsyncIterable<Uint8Array>, type: string) => Promise<T>,
 ): Promise<T> {
-  const pace = watchPace(environment.clock, wish.signal);
+  const pace = watchPace(clock, wish.signal);
   try {
-    const { body, headers } = await answerOf(environment, { ...wish, signal: pace.signal });
+    const { body, headers } = await answerOf({ transport, clock }, { ...wish, signal: pace.signal });
     return await take(pace.counted(body), headers['content-type'] ?? 'application/octet-stream');
   } catch (error) {
     throw pace.tooSlow() ?? error;
@@ -43,7 +50,7 @@ export async function fetchFile<T>(
 
 /** The answer that has the file, at the end of all redirects. */
 async function answerOf(
-  { transport, clock }: Environment,
+  { transport, clock }: Pick<Environment, 'transport' | 'clock'>,
   { address, signal, egress, own, largest }: FileWish,
 ): Promise<TransportResponse> {
   let url = address;
@@ -77,14 +84,100 @@ const asked = <T>(work: Promise<T>): Promise<T> =>
   });
 
 /** An address without what is signed in it. */
-const shown = (url: string): string => url.replace(/[?#].*$/s, '').slice(0, TOLD);
+const shown = (url: string): string => url.replace(/[?#].*$/s, '').slice(0, QUOTED);
 
 async function beginningOf({ body }: TransportResponse): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of body) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length >= TOLD) break;
+    if (text.length >= QUOTED) break;
   }
-  return text.slice(0, TOLD);
+  return text.slice(0, QUOTED);
+}
+
+/** Milliseconds in which a file has to come whole, or bring the least that is worth waiting for. */
+const WINDOW = 60_000;
+const LEAST = 256 * 1024;
+/** Milliseconds after which no file is waited for. */
+const LONGEST = 30 * 60_000;
+
+/**
+ * Watches how fast a file comes, from the request to the last byte, redirects included: a host that sends a byte now and
+ * then keeps a connection busy as long as it likes, and no limit on the gap between two bytes ends that.
+ */
+function watchPace(clock: Clock, outer: AbortSignal) {
+  const ended = new AbortController();
+  const slow = new AbortController();
+  let bytes = 0;
+  let failure: RequestFailure | undefined;
+  const watch = async (): Promise<void> => {
+    for (let before = 0, elapsed = WINDOW; ; before = bytes, elapsed += WINDOW) {
+      await clock.sleep(WINDOW, ended.signal);
+      if (ended.signal.aborted) return;
+      if (bytes - before >= LEAST && elapsed < LONGEST) continue;
+      failure = new RequestFailure('transient', `It came too slowly: ${bytes} bytes in ${elapsed / 1000} s`);
+      slow.abort(failure);
+      return;
+    }
+  };
+  void watch();
+  return {
+    /** Comes with the outer one, and when the file is too slow. */
+    signal: AbortSignal.any([outer, slow.signal]),
+    /** The same content, counted. @throws RequestFailure for whatever the network throws */
+    async *counted(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+      try {
+        for await (const chunk of content) {
+          if (failure !== undefined) throw failure;
+          bytes += chunk.length;
+          yield chunk;
+        }
+      } catch (error) {
+        throw asFailure(error);
+      } finally {
+        // The time that the disk takes is not the host's.
+        ended.abort();
+      }
+    },
+    /** Why the file was given up, if it was. */
+    tooSlow: () => failure,
+    end: () => ended.abort(),
+  };
+}
+
+const tooLarge = (largest: number): RequestFailure =>
+  new RequestFailure('too-large', `The file is larger than ${largest} bytes`);
+
+/**
+ * Writes content to a new file, whole or not at all. What is too large is broken off at the limit, whatever its host said
+ * of its length.
+ * @param path where nothing is yet
+ * @param look sees every piece that is written
+ * @returns the number of bytes
+ * @throws RequestFailure for content that is empty or larger; what the content throws; what the file system throws
+ */
+export async function writeFile(
+  content: AsyncIterable<Uint8Array>,
+  path: string,
+  largest: number,
+  look: (piece: Uint8Array) => void = () => undefined,
+): Promise<number> {
+  let bytes = 0;
+  async function* counted(): AsyncIterable<Uint8Array> {
+    for await (const piece of content) {
+      bytes += piece.length;
+      if (bytes > largest) throw tooLarge(largest);
+      look(piece);
+      yield piece;
+    }
+  }
+  try {
+    await pipeline(Readable.from(counted()), createWriteStream(path, { flags: 'wx', flush: true }));
+    if (bytes === 0) throw new RequestFailure('rejected', 'The file is empty');
+    return bytes;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
 }

@@ -1,162 +1,358 @@
+/**
+ * Brings the files of the media records: of listings that are new or changed, and deletes those of listings that are gone.
+ * A file that cannot be fetched is tried again later, and nothing waits for it, or for its host.
+ */
+import type { FieldValues } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
-import { FILES } from '../copy/pending-fetches.ts';
-import { RequestFailure } from '../http/failure.ts';
-import { fetchOne, line, renew } from './fetch-one.ts';
-import { type FileRun, type Job, reconcile } from './file-run.ts';
-import { folderFailure, type MediaFolder } from './folder.ts';
-import { HostLines } from './hosts.ts';
+import { FILES, fetchAllStored } from '../copy/pending-fetches.ts';
+import { storePage } from '../copy/store-page.ts';
+import { RequestFailure, stopped } from '../http/failure.ts';
+import { inHalves } from '../source/pages.ts';
+import { fetchFile } from './fetch-file.ts';
+import { endingOf } from './file-name.ts';
+import { folderFailure, type MediaFile, type MediaFolder } from './folder.ts';
+import { HostQueues } from './hosts.ts';
 
-/** Listings that are looked at together, files in line, and files that are fetched at once. */
+/** Listings that are looked at, or asked for anew, together; files that are queued, and fetched at once. */
 const LISTINGS = 50;
-const IN_LINE = 2000;
+const QUEUED = 2000;
 const AT_ONCE = 16;
+/** Bytes. */
+const LARGEST_FILE = 200 * 1024 * 1024;
+/** Milliseconds until a file that failed is tried again. */
+const FIRST_WAIT = 15 * 60_000;
+const LONGEST_WAIT = 24 * 3_600_000;
 
-/** What is at work in a round. */
-interface Work {
-  readonly run: FileRun;
-  readonly busy: Set<Promise<void>>;
-  /** Whether listings are asked for anew; one request at a time, while others gather. */
-  isRenewing: boolean;
-  /** Why the round cannot go on. */
-  broken: { readonly error: unknown } | undefined;
-  /** Told: so many listings are done. */
-  readonly done: (listings: number) => void;
+/** Media of one listing whose file is to be fetched. */
+interface Job {
+  readonly mediaKey: string;
+  readonly listingKey: string;
+  readonly url: string;
+  readonly version: string;
+  readonly failures: number;
+  /** Whether the address is as new as the source can give it. */
+  readonly isRenewed: boolean;
 }
 
 /**
- * Brings the files of the media records: of listings that are new or changed, and away with those of listings that are
- * gone. A file that cannot be fetched is tried again later, and nothing waits for it, or for its host.
+ * Fetches all files that are pending.
  * @throws RequestFailure `stopped`, with everything noted that came until then; `transient` when the folder takes no
- * files
+ *   files
  */
 export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void> {
-  const { name, store, report } = copy;
-  await wantAll(copy);
+  const { checkpoint, name, report, signal, store } = copy;
+  // The first time, the files of every listing that is stored already are pending.
+  if (checkpoint.get('media') !== FILES) {
+    await fetchAllStored(copy, 'Property', [FILES]);
+    await checkpoint.commit({ state: { media: FILES } });
+  }
   const total = await store.ledger.wantedCount(name, 'Property', FILES);
   if (total === 0) return;
-  report({ kind: 'step', resource: 'Media', step: 'media', state: 'begun' });
-  let done = 0;
-  const stop = new AbortController();
-  const run: FileRun = {
-    copy,
-    folder,
-    hosts: new HostLines<Job>(),
-    signal: AbortSignal.any([copy.signal, stop.signal]),
-    expired: [],
-    renewed: new Set(),
-    left: new Map(),
-    finished: [],
-  };
-  const work: Work = {
-    run,
-    busy: new Set(),
-    isRenewing: false,
-    broken: undefined,
-    done: (rows) => {
-      done += rows;
-      if (rows > 0) report({ kind: 'page', resource: 'Media', step: 'media', rows, done, total });
-    },
-  };
+  const step = { kind: 'step', resource: 'Media', step: 'media' } as const;
+  report({ ...step, state: 'begun' });
   try {
-    await walk(work).finally(async () => {
-      // Nobody writes into a folder that is closed.
-      stop.abort();
-      await Promise.allSettled(work.busy);
-    });
-    await settle(work);
+    await new Round(copy, folder, total).run();
   } catch (error) {
     // A full disk ends the round, not a watch: it is tried again after a while.
     throw folderFailure(folder.path, error);
   }
-  if (copy.signal.aborted) throw new RequestFailure('stopped', 'It was told to stop');
-  report({ kind: 'step', resource: 'Media', step: 'media', state: 'done' });
+  if (signal.aborted) throw stopped();
+  report({ ...step, state: 'done' });
 }
 
-/** When files are wanted for the first time, they are wanted of every listing that is stored already. */
-async function wantAll({ checkpoint, name, store }: Copy): Promise<void> {
-  if (checkpoint.get('media') === FILES) return;
-  for (let after = ''; ; ) {
-    const keys = await store.ledger.storedKeys(name, 'Property', after, 1000);
-    const last = keys.at(-1);
-    if (last === undefined) break;
-    after = last;
-    await checkpoint.commit({ want: [{ resource: 'Property', keys, why: FILES }] });
+/** One round of fetching files. */
+class Round {
+  readonly #copy: Copy;
+  readonly #folder: MediaFolder;
+  readonly #total: number;
+  readonly #hosts = new HostQueues<Job>();
+  readonly #stop = new AbortController();
+  /** Comes when the copy is to stop, or the round cannot go on. */
+  readonly #signal: AbortSignal;
+  readonly #busy = new Set<Promise<void>>();
+  /** Files whose address may have expired, with what their host said. */
+  readonly #expired: { readonly job: Job; readonly failure: RequestFailure }[] = [];
+  /** Listings that were asked for anew in this round, of those with files to come. */
+  readonly #renewed = new Set<string>();
+  /** Whether listings are asked for anew; one request at a time, while others gather. */
+  #isRenewing = false;
+  /** How many files of a listing are still to come. */
+  readonly #left = new Map<string, number>();
+  /** Listings of which none is left. */
+  readonly #finished: string[] = [];
+  #done = 0;
+  /** Why the round cannot go on. */
+  #broken: { readonly error: unknown } | undefined;
+
+  constructor(copy: Copy, folder: MediaFolder, total: number) {
+    this.#copy = copy;
+    this.#folder = folder;
+    this.#total = total;
+    this.#signal = AbortSignal.any([copy.signal, this.#stop.signal]);
   }
-  await checkpoint.commit({ state: { media: FILES } });
-}
 
-/** Looks at the listings in the order of their keys, and fetches meanwhile. */
-async function walk(work: Work): Promise<void> {
-  const { run, busy } = work;
-  const { copy, hosts, finished, expired } = run;
-  let after = '';
-  let isThrough = false;
-  while (!copy.signal.aborted) {
-    if (!isThrough && hosts.waiting < IN_LINE) {
-      const keys = await copy.store.ledger.wanted(copy.name, 'Property', FILES, after, LISTINGS);
-      after = keys.at(-1) ?? after;
-      isThrough = keys.length === 0;
-      await look(work, keys);
+  async run(): Promise<void> {
+    await this.#walk().finally(async () => {
+      // Nobody writes into a folder that is closed.
+      this.#stop.abort();
+      await Promise.allSettled(this.#busy);
+    });
+    await this.#settle();
+  }
+
+  /** Looks at the listings in the order of their keys, and fetches meanwhile. */
+  async #walk(): Promise<void> {
+    const { name, signal, store } = this.#copy;
+    let after = '';
+    let isThrough = false;
+    while (!signal.aborted) {
+      if (!isThrough && this.#hosts.waiting < QUEUED) {
+        const keys = await store.ledger.wanted(name, 'Property', FILES, after, LISTINGS);
+        after = keys.at(-1) ?? after;
+        isThrough = keys.length === 0;
+        await this.#look(keys);
+      }
+      this.#begin();
+      if (this.#finished.length >= LISTINGS) await this.#settle();
+      if (this.#broken !== undefined) throw this.#broken.error;
+      if (!isThrough && this.#hosts.waiting < QUEUED) continue;
+      if (this.#busy.size === 0 && this.#hosts.waiting === 0 && this.#expired.length === 0) return;
+      await this.#nextEnd();
     }
-    begin(work);
-    if (finished.length >= LISTINGS) await settle(work);
-    if (work.broken !== undefined) throw work.broken.error;
-    if (!isThrough && hosts.waiting < IN_LINE) continue;
-    if (busy.size === 0 && hosts.waiting === 0 && expired.length === 0) return;
-    await nextEnd(work);
+  }
+
+  async #look(keys: readonly string[]): Promise<void> {
+    const jobs = await this.#reconcile(keys);
+    for (const { listingKey } of jobs) this.#left.set(listingKey, (this.#left.get(listingKey) ?? 0) + 1);
+    this.#report(keys.filter((key) => !this.#left.has(key)).length);
+    for (const job of jobs) this.#queue(job);
+  }
+
+  /** Begins whatever has a place now. */
+  #begin(): void {
+    const { clock } = this.#copy.environment;
+    while (this.#hosts.running < AT_ONCE) {
+      const taken = this.#hosts.take(clock.now());
+      if (taken === undefined) break;
+      this.#keepBusy(this.#fetch(taken.host, taken.job));
+    }
+    if (this.#isRenewing || this.#expired.length === 0) return;
+    this.#isRenewing = true;
+    this.#keepBusy(
+      this.#renew().finally(() => {
+        this.#isRenewing = false;
+      }),
+    );
+  }
+
+  #keepBusy(task: Promise<void>): void {
+    const busy: Promise<void> = task
+      .catch((error: unknown) => {
+        this.#broken ??= { error };
+      })
+      .finally(() => this.#busy.delete(busy));
+    this.#busy.add(busy);
+  }
+
+  /** Waits until something ended, or a host may be asked again. */
+  async #nextEnd(): Promise<void> {
+    const { clock } = this.#copy.environment;
+    const awake = new AbortController();
+    const wait = this.#hosts.running < AT_ONCE ? this.#hosts.readyIn(clock.now()) : undefined;
+    const signal = AbortSignal.any([this.#copy.signal, awake.signal]);
+    await Promise.race([...this.#busy, ...(wait === undefined ? [] : [clock.sleep(wait, signal)])]);
+    awake.abort();
+  }
+
+  /** Notes the listings whose files are all here; the others stay pending. */
+  async #settle(): Promise<void> {
+    const keys = this.#finished.splice(0);
+    if (keys.length === 0) return;
+    await this.#reconcile(keys);
+    this.#report(keys.length);
+  }
+
+  #report(rows: number): void {
+    this.#done += rows;
+    const page = { kind: 'page', resource: 'Media', step: 'media' } as const;
+    if (rows > 0) this.#copy.report({ ...page, rows, done: this.#done, total: this.#total });
+  }
+
+  /**
+   * Compares the media of listings with the files that are here, deletes those that belong to none, and notes the
+   * listings that have all of theirs. Nothing is stored meanwhile, so no change between the look and the note is lost.
+   * @returns the files that are still to come
+   */
+  async #reconcile(keys: readonly string[]): Promise<Job[]> {
+    return this.#copy.checkpoint.alone(async (commit) => {
+      const jobs: Job[] = [];
+      const whole: string[] = [];
+      for (const key of keys) {
+        const missing = await this.#missingOf(key);
+        jobs.push(...missing.jobs);
+        if (missing.jobs.length === 0 && missing.waiting === 0) whole.push(key);
+      }
+      if (whole.length > 0) this.#folder.sync();
+      await commit({ got: [{ resource: 'Property', keys: whole, why: FILES }] });
+      return jobs;
+    });
+  }
+
+  async #missingOf(listingKey: string): Promise<{ jobs: Job[]; waiting: number }> {
+    const { environment, store } = this.#copy;
+    const records = await store.contents('Media', { parent: listingKey, parentResource: 'Property' });
+    const known = this.#folder.ofListing(listingKey);
+    const jobs: Job[] = [];
+    let waiting = 0;
+    for (const record of records) {
+      const { MediaKey: mediaKey, MediaURL: url } = record;
+      if (typeof mediaKey !== 'string' || typeof url !== 'string' || url === '') continue;
+      const file = known.get(mediaKey);
+      known.delete(mediaKey);
+      const version = versionOf(record);
+      if (file?.version === version && (await this.#folder.has(file))) continue;
+      if (file !== undefined && hasToWait(file, version, environment.clock.now())) waiting++;
+      else jobs.push({ mediaKey, listingKey, url, version, failures: file?.failures ?? 0, isRenewed: false });
+    }
+    for (const mediaKey of known.keys()) this.#folder.forget(mediaKey);
+    return { jobs, waiting };
+  }
+
+  /** Queues a file, unless its host is left alone. */
+  #queue(job: Job): void {
+    const host = hostOf(job.url);
+    if (this.#hosts.isGivenUp(host)) this.#putOff(job);
+    else this.#hosts.add(host, job);
+  }
+
+  /**
+   * Brings one file.
+   * @throws what is wrong here, not with the file or its host: the disk, the store, the lease
+   */
+  async #fetch(host: string, job: Job): Promise<void> {
+    const { environment, filesEgress: egress = 'public', report } = this.#copy;
+    const { clock } = environment;
+    const begun = clock.now();
+    const signal = this.#signal;
+    const wish = { address: job.url, signal, egress, largest: LARGEST_FILE };
+    try {
+      const file = await fetchFile(environment, wish, async (content, type) => ({
+        ...(await this.#folder.keep(content, endingOf(type), LARGEST_FILE)),
+        type,
+      }));
+      const { mediaKey, listingKey, version } = job;
+      this.#folder.note({ mediaKey, listingKey, version, ...file, failures: 0, notBefore: 0 });
+      this.#hosts.delivered(host, clock.now() - begun);
+      // Meanwhile the last other record with the same content may have been deleted, and the content with it.
+      if (!(await this.#folder.has(file))) {
+        this.#giveUp(job, new RequestFailure('transient', 'The file was taken away again'));
+        return;
+      }
+      report({ kind: 'media', key: mediaKey, state: 'stored' });
+      this.#end(job);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof RequestFailure)) throw error;
+      const { kind, retryAfter, status = 0 } = error;
+      const now = clock.now();
+      if (kind !== 'transient') this.#hosts.answered(host);
+      else {
+        const left = this.#hosts.failed(host, { now, took: now - begun, retryAfter });
+        for (const each of left) this.#putOff(each);
+      }
+      const mayHaveExpired = kind !== 'transient' && status >= 400 && status < 500;
+      if (!job.isRenewed && mayHaveExpired) this.#expired.push({ job, failure: error });
+      else this.#giveUp(job, error);
+    }
+  }
+
+  /** Asks for listings anew whose addresses may have expired, many at once, and queues their files again. */
+  async #renew(): Promise<void> {
+    const { checkpoint, feed, store } = this.#copy;
+    const keys = [...new Set(this.#expired.map(({ job }) => job.listingKey))].slice(0, LISTINGS);
+    const { true: mine = [], false: others = [] } = Object.groupBy(this.#expired, ({ job }) =>
+      String(keys.includes(job.listingKey)),
+    );
+    this.#expired.splice(0, this.#expired.length, ...others);
+    const unasked = keys.filter((key) => !this.#renewed.has(key));
+    try {
+      if (unasked.length > 0) {
+        await checkpoint.inTurn('Property', async () => {
+          const page = await inHalves('Property', unasked, (some) => feed.some('Property', some));
+          return storePage(this.#copy, page, () => ({}));
+        });
+      }
+      for (const key of unasked) this.#renewed.add(key);
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      if (!(error instanceof RequestFailure)) throw error;
+      // The next update reports the failure of the source; here it only means that there is no newer address.
+    }
+    for (const { job, failure } of mine) {
+      const [record] = await store.contents('Media', { key: job.mediaKey });
+      const url = record?.MediaURL;
+      if (record === undefined || typeof url !== 'string' || url === job.url) this.#giveUp(job, failure);
+      else this.#queue({ ...job, url, version: versionOf(record), isRenewed: true });
+    }
+  }
+
+  /** A file is here, or given up for now. */
+  #end({ listingKey }: Job): void {
+    const still = (this.#left.get(listingKey) ?? 1) - 1;
+    if (still > 0) {
+      this.#left.set(listingKey, still);
+      return;
+    }
+    this.#left.delete(listingKey);
+    this.#renewed.delete(listingKey);
+    this.#finished.push(listingKey);
+  }
+
+  /** The file failed by itself: it is tried again after a wait that grows. */
+  #giveUp(job: Job, { kind, message }: RequestFailure): void {
+    const failures = job.failures + 1;
+    const growing = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (failures - 1));
+    // What is too large once is so the next time, and only read to find that out.
+    this.#noteFailure(job, failures, kind === 'too-large' ? LONGEST_WAIT : growing, message);
+  }
+
+  /** Nobody asked for the file: its host is left alone. */
+  #putOff(job: Job): void {
+    const host = hostOf(job.url);
+    const reason = `${host} failed ${this.#hosts.failuresOf(host)} times`;
+    this.#noteFailure(job, job.failures, FIRST_WAIT, reason);
+  }
+
+  #noteFailure(job: Job, failures: number, wait: number, message: string): void {
+    const { environment, report } = this.#copy;
+    const { mediaKey, listingKey } = job;
+    // The file of the version before is kept until there is a new one.
+    const before = this.#folder.ofListing(listingKey).get(mediaKey);
+    const kept = before?.sha256 === undefined ? { version: job.version } : before;
+    // Hosts write what they like, also what a terminal would obey.
+    const reason = message.replace(/\p{Cc}+/gu, ' ');
+    const notBefore = environment.clock.now() + wait;
+    this.#folder.note({ ...kept, mediaKey, listingKey, failures, notBefore, reason });
+    report({ kind: 'media', key: mediaKey, state: 'failed', reason });
+    this.#end(job);
   }
 }
 
-async function look({ run, done }: Work, keys: readonly string[]): Promise<void> {
-  const jobs = await reconcile(run, keys);
-  for (const { listingKey } of jobs) run.left.set(listingKey, (run.left.get(listingKey) ?? 0) + 1);
-  done(keys.filter((key) => !run.left.has(key)).length);
-  for (const job of jobs) line(run, job);
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
+
+/** What tells one version of a file from the next: an address without its signature does, where no timestamp is given. */
+function versionOf({ MediaURL, MediaModificationTimestamp, ModificationTimestamp }: FieldValues): string {
+  const timestamp = MediaModificationTimestamp ?? ModificationTimestamp;
+  return typeof timestamp === 'string' ? timestamp : String(MediaURL).replace(/[?#].*$/, '');
 }
 
-/** Begins whatever has a place now. */
-function begin(work: Work): void {
-  const { run } = work;
-  const { clock } = run.copy.environment;
-  while (run.hosts.running < AT_ONCE) {
-    const taken = run.hosts.take(clock.now());
-    if (taken === undefined) break;
-    keepBusy(work, fetchOne(run, taken.host, taken.job));
-  }
-  if (work.isRenewing || run.expired.length === 0) return;
-  work.isRenewing = true;
-  keepBusy(
-    work,
-    renew(run).finally(() => {
-      work.isRenewing = false;
-    }),
-  );
-}
-
-function keepBusy(work: Work, task: Promise<void>): void {
-  const busy: Promise<void> = task
-    .catch((error: unknown) => {
-      work.broken ??= { error };
-    })
-    .finally(() => work.busy.delete(busy));
-  work.busy.add(busy);
-}
-
-/** Waits until something ended, or a host may be asked again. */
-async function nextEnd({ run, busy }: Work): Promise<void> {
-  const { clock } = run.copy.environment;
-  const awake = new AbortController();
-  const wait = run.hosts.running < AT_ONCE ? run.hosts.readyIn(clock.now()) : undefined;
-  const sleeping =
-    wait === undefined ? [] : [clock.sleep(wait, AbortSignal.any([run.copy.signal, awake.signal]))];
-  await Promise.race([...busy, ...sleeping]);
-  awake.abort();
-}
-
-/** Notes the listings whose files are all here; of the others they are wanted still. */
-async function settle({ run, done }: Work): Promise<void> {
-  const keys = run.finished.splice(0);
-  if (keys.length === 0) return;
-  await reconcile(run, keys);
-  done(keys.length);
-}
+/**
+ * After a failure, unless that was another version's. A file that is here keeps its own version, which says nothing of
+ * that. What lies further off than any wait was noted by a clock that has been set back since.
+ */
+const hasToWait = (
+  { notBefore, sha256, version: failed }: MediaFile,
+  version: string,
+  now: number,
+): boolean =>
+  notBefore > now && notBefore - now <= LONGEST_WAIT && (sha256 !== undefined || failed === version);

@@ -1,3 +1,7 @@
+/**
+ * Files beside a store, each under the hash of its content, and an index of the media records that they are of. It knows
+ * nothing of where they come from.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -5,16 +9,16 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { endingOf } from './ending.ts';
-import { takeFile } from './take-file.ts';
+import { writeFile } from './fetch-file.ts';
+import { endingOf } from './file-name.ts';
 
 /** The file of a media record. Moments are milliseconds since 1970. */
 export interface MediaFile {
   readonly mediaKey: string;
   readonly listingKey: string;
-  /** What the file was fetched for: another version is another file. */
+  /** Another version is another file. */
   readonly version: string;
-  /** SHA-256 of the content, in hexadecimal; it is the file's name. Absent while it could not be fetched. */
+  /** SHA-256 of the content in hexadecimal, which is the file's name. Absent while it could not be fetched. */
   readonly sha256?: string;
   readonly bytes?: number;
   readonly type?: string;
@@ -47,7 +51,7 @@ export class MediaFolder {
 
   /**
    * Only the process that holds the lease of the source may open its folder: what a process that died was writing is
-   * removed, and no other one that writes for the same source is alive. Files of other sources are let be.
+   * removed, and no other one that writes for the same source is alive. Files of other sources stay.
    */
   static async open(path: string, source: string): Promise<MediaFolder> {
     try {
@@ -74,7 +78,7 @@ export class MediaFolder {
   }
 
   /**
-   * Takes in the content of a file, whole or not at all.
+   * Stores the content of a file, whole or not at all.
    * @param largest bytes
    * @throws RequestFailure for a file that is empty or larger; what the content throws; what the file system throws
    */
@@ -85,7 +89,7 @@ export class MediaFolder {
   ): Promise<{ sha256: string; bytes: number }> {
     const partial = join(this.path, 'partial', `${ownerMark(this.#source)}${randomUUID()}`);
     const hash = createHash('sha256');
-    const bytes = await takeFile(content, partial, largest, (piece) => hash.update(piece));
+    const bytes = await writeFile(content, partial, largest, (piece) => hash.update(piece));
     try {
       const sha256 = hash.digest('hex');
       const path = this.pathOf(sha256, ending);
@@ -111,7 +115,7 @@ export class MediaFolder {
     );
   }
 
-  /** Notes what is known of a media record's file. What it had before goes, unless another record has it, too. */
+  /** Notes what is known of a media record's file. The file that it had before is deleted, unless another record has it. */
   note(file: MediaFile): void {
     this.#inPlaceOf(file.mediaKey, () =>
       this.#index
@@ -138,7 +142,7 @@ export class MediaFolder {
     );
   }
 
-  /** Lets what was noted until now outlast a loss of power, as the store does that holds it for done from then on. */
+  /** Makes what was noted until now durable before the store notes the listings as done. */
   sync(): void {
     this.#index.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
@@ -155,7 +159,7 @@ export class MediaFolder {
   }
 
   /**
-   * Changes what is known of a media record, and lets go of the content that nobody has any more. In one transaction,
+   * Changes what is known of a media record, and deletes the content that no record has any more. In one transaction,
    * so that no process notes a content while another removes it; the file goes first, for a process that is killed in
    * between comes back to a row, never to a file without one.
    */
@@ -188,7 +192,7 @@ export class MediaFolder {
 /** What the names of a source's unfinished files begin with; no name of a source has an `@`. */
 const ownerMark = (source: string): string => `${source}@`;
 
-/** What the file system or the index refuses, in words, and as something that may pass; anything else as it is. */
+/** A failure of the file system or the index as one that may pass; anything else as it is. */
 export function folderFailure(path: string, error: unknown): unknown {
   const isOfDisk =
     error instanceof Error && ('syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR'));

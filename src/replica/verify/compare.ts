@@ -1,3 +1,4 @@
+/** Compares records of the source with what a reader of the copy gets. It asks no source. */
 import { isStored, type StoreModel } from '../../compile/model.ts';
 import { servedFile } from '../../compile/text/members.ts';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../../dictionary/index.ts';
@@ -11,7 +12,7 @@ import { type Served, servedRecords } from './served.ts';
 /** Records whose copies are read at once; their keys stand in one filter. */
 const AT_ONCE = 50;
 
-/** What a comparison of a record came to. */
+/** The outcome for a record. */
 export interface Compared {
   readonly record: ParsedRecord;
   /**
@@ -23,7 +24,7 @@ export interface Compared {
   readonly members: ReadonlyMap<string, number>;
 }
 
-/** Where the copy of one source is. */
+/** The copy of one source. */
 export interface Replica {
   readonly name: string;
   readonly store: Store;
@@ -33,7 +34,7 @@ export interface Replica {
   readonly now: () => number;
 }
 
-/** Compares records of the source with what a reader of the copy gets. Agent fields are compared as Members and Offices. */
+/** Agent fields are compared as Members and Offices. */
 export async function compareRecords(
   replica: Replica,
   records: readonly ParsedRecord[],
@@ -133,7 +134,7 @@ function differingMembers(
     const field = resource.fields.get(name);
     if (field === undefined) return !name.includes('@') && !isCollection(resource, name);
     if (name === ownStamp || !isStored(field, settings)) return false;
-    // What a source does not say of a listing's system, the replica adds.
+    // The replica adds what a source does not say of a listing's system.
     if (isDerived(name) && isAbsent(values[name])) return false;
     if (field.resource === 'Media' && name === 'MediaURL') {
       return !isSameAddress(values[name], json[name], origin);
@@ -152,9 +153,9 @@ function isEqual(values: FieldValues, json: Readonly<Record<string, unknown>>, n
 }
 
 /**
- * Addresses of files that a plat serves are signed anew for every request; what they name is the file. Whether it is the
- * source that serves them, its origin tells where it was asked under another name than before. Any other address is what
- * it is.
+ * Addresses of files that a plat serves are signed anew for every request, so the files that they name are compared. The
+ * origin of the source shows that it serves a file, also when it was asked under another name before. Any other address
+ * has to be the same.
  */
 function isSameAddress(given: unknown, stored: unknown, origin: string): boolean {
   const [one, other] = [signedFile(given), signedFile(stored)];

@@ -1,3 +1,4 @@
+/** What in a copy does not agree with itself. It knows nothing of the source. */
 import { PUBLISHED } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { RowFaults, RowPlace, RowRange } from '../../store/check/row-faults.ts';
@@ -6,10 +7,10 @@ import type { Difference } from './results.ts';
 
 /** Rows of a part. */
 const AT_ONCE = 1000;
-/** Parts that are under way; a store with fewer threads lets the others wait. */
+/** Parts that are under way; a store with fewer threads queues the others. */
 const SIDE_BY_SIDE = 16;
 
-/** Resources and all that is part of their records, and what the store says of itself, as far as the store has them. */
+/** Resources, the resources of their collections, and what the store publishes of itself, as far as it has them. */
 export function withParts({ dictionary, stores }: StoreModel, resources: readonly string[]): string[] {
   const found = new Set<string>();
   const add = (name: string): void => {
@@ -24,14 +25,14 @@ export function withParts({ dictionary, stores }: StoreModel, resources: readonl
   return [...found];
 }
 
-/** A search for damage that goes on by itself. */
+/** A search for damage that runs by itself. */
 export interface DamageSearch {
   readonly found: Promise<readonly Difference[]>;
   /** Ends it early; resolves when it does not read any more. */
   stop(): Promise<void>;
 }
 
-/** What in a copy does not agree with itself: rows with their texts and flags, counts and indexes with the rows. */
+/** Compares rows with their texts and flags, and counts and indexes with the rows. */
 export function findAllDamage(
   store: Store,
   resources: readonly string[],
@@ -54,7 +55,7 @@ export function findAllDamage(
   };
   const workers = Array.from({ length: SIDE_BY_SIDE }, work);
   const every = Promise.all(workers).then(() => found.flat());
-  every.catch(() => stopping.abort()); // told when it is waited for
+  every.catch(() => stopping.abort()); // thrown when it is awaited
   return {
     found: every,
     stop: async () => {
@@ -71,7 +72,7 @@ type Part = {
   readonly resource: string;
 } & ({ readonly kind: 'rows'; readonly rows: RowRange } | { readonly kind: 'table' });
 
-/** The parts in their order. One is looked for while those before it are checked. */
+/** The parts in their order. The next one is looked for while those before it are checked. */
 async function* partsOf(
   store: Store,
   resources: readonly string[],

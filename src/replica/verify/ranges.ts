@@ -1,20 +1,19 @@
 /**
- * The fast form of the proof: digests of ranges of keys at both ends, and only the ranges that differ are read. It tells
- * which ranges these are; what differs in them is for whoever compares records.
+ * The fast form of the proof: both ends compute digests of ranges of keys, and only the ranges that differ are read. It
+ * finds these ranges; what differs in them is found by comparing records.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { stampsAsOwn } from '../../records/settings.ts';
 import { digestRange } from '../../store/digest.ts';
+import { replicaSources } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { SourceDigest, SourceRanges } from '../source/source.ts';
-import { everything } from './everything.ts';
+import { everything, READ } from './served.ts';
 
 /** Records of a range. */
 const SIZE = 1000;
-/** Nobody else waits for the copy. */
-const READ = { milliseconds: 600_000 };
 
 /** A range of the source, and whether the copy has the same there. */
 export interface ComparedRange extends SourceDigest {
@@ -29,12 +28,11 @@ export interface ComparedRange extends SourceDigest {
  */
 export async function canCompareRanges({ checkpoint, feed, store }: Copy): Promise<boolean> {
   const { settings } = await store.model();
-  const sources = (await store.ledger.sources()).filter((name) => !name.includes(':'));
   return (
     feed.ranges !== undefined &&
     settings.agentsFrom === 'records' &&
     !stampsAsOwn(settings) &&
-    sources.length === 1 &&
+    (await replicaSources(store)).length === 1 &&
     (checkpoint.get('ignored') ?? []).length === 0
   );
 }
@@ -76,7 +74,7 @@ export async function* compareRanges(
     if (more && end === undefined) throw new RequestFailure('transient', 'The source gave no ranges');
     // The source sums up the next ranges while these are compared, and no further.
     coming = more && end !== undefined ? source.digests(resource, end, SIZE) : undefined;
-    coming?.catch(() => undefined); // told when it is waited for
+    coming?.catch(() => undefined); // thrown when it is awaited
     for (const range of ranges) {
       const position =
         after === '' ? ({ kind: 'start' } as const) : ({ kind: 'after-key', key: after } as const);

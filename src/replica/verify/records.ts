@@ -1,20 +1,18 @@
 /**
- * The comparison of records, one by one: what differs is read a second time before it counts, since both sides go on
- * living meanwhile. Which records are compared is for others to say.
+ * The comparison of records, one by one: what differs is read a second time before it counts, since both sides change
+ * meanwhile. It is told which records to compare.
  */
 import { SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { fetchedApart } from '../copy/pending-fetches.ts';
 import { CHILDREN, entryName, RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
 import { inHalves } from '../source/pages.ts';
-import type { SourceItem, SourcePage } from '../source/source.ts';
-import { collectionOf } from '../source/source.ts';
+import { ACCOUNTS, collectionOf, type SourceItem, type SourcePage } from '../source/source.ts';
 import { type Compared, compareRecords, type Replica } from './compare.ts';
-import { completeUpTo } from './complete.ts';
-import { nameOf } from './quarantine.ts';
-import { addMembers, type Tally } from './tally.ts';
+import type { Tally } from './results.ts';
 
 /** Every record of a page, with what comes apart from it. */
 export async function comparePage(
@@ -60,15 +58,13 @@ export async function compareItems(
   });
   const parts = (await readPage(copy, { items: apart, broken: [] })).intake;
   for (const { resource, key, reason } of [...intake.quarantine, ...parts.quarantine]) {
-    tally.met.add(nameOf({ resource, key }));
-    tally.differences.push({ resource, key, kind: 'quarantined', fields: [reason] });
+    tally.met.add(recordName({ resource, key }));
+    tally.differ({ resource, key, kind: 'quarantined', fields: [reason] });
   }
   const records = [...recordsOf(intake), ...recordsOf(parts)];
   for (const { record, fields, members } of await faultsOf(copy, records)) {
     const { resource, key } = record;
-    if (!record.onlyChildren) {
-      tally.compared.set(resource.name, (tally.compared.get(resource.name) ?? 0) + 1);
-    }
+    if (!record.onlyChildren) tally.count(resource.name, { compared: 1 });
     countMembers(tally, record, members);
     noteMet(copy, record, tally);
     if (fields?.length === 0) continue;
@@ -85,9 +81,9 @@ const recordsOf = ({ records }: Intake): ParsedRecord[] => records.flatMap((grou
 function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored: Compared['members']): void {
   for (const [name, given] of children) {
     const target = resource.navigations.get(name)?.target;
-    if (target !== undefined) addMembers(tally, target, given.length, 0);
+    if (target !== undefined) tally.count(target, { atSource: given.length, compared: given.length });
   }
-  for (const [target, number] of stored) addMembers(tally, target, 0, number);
+  for (const [target, number] of stored) tally.count(target, { stored: number });
 }
 
 const replicaOf = ({ feed, name, store, environment }: Copy): Replica => ({
@@ -97,10 +93,11 @@ const replicaOf = ({ feed, name, store, environment }: Copy): Replica => ({
   now: () => environment.clock.now(),
 });
 
-/** Notes what the source gives of that which is in the quarantine. */
+/** Notes which entries of the quarantine the source gives. */
 function noteMet(copy: Copy, { resource, key, children }: ParsedRecord, tally: Tally): void {
-  if (copy.checkpoint.isQuarantined(resource.name, key))
-    tally.met.add(nameOf({ resource: resource.name, key }));
+  if (copy.checkpoint.isQuarantined(resource.name, key)) {
+    tally.met.add(recordName({ resource: resource.name, key }));
+  }
   for (const members of children.values()) for (const member of members) noteMet(copy, member, tally);
 }
 
@@ -138,12 +135,12 @@ export async function lookAgain(
       const { fields, isPending: pending } = again.get(key) ?? first;
       if (fields?.length === 0) continue;
       if (pending) {
-        tally.pending.set(resource, (tally.pending.get(resource) ?? 0) + 1);
+        tally.count(resource, { pending: 1 });
         continue;
       }
       const isQuarantined = checkpoint.isQuarantined(resource, key);
       const kind = isQuarantined ? 'quarantined' : fields === undefined ? 'missing' : 'content';
-      tally.differences.push({ resource, key, kind, fields: fields ?? [] });
+      tally.differ({ resource, key, kind, fields: fields ?? [] });
     }
   }
 }
@@ -181,8 +178,8 @@ async function readAgain(
 }
 
 /**
- * How far ahead of this clock a change may lie that is still to come: further, a clock is wrong, and the change would be
- * waited for until then. The source's own clock is not asked: where it stamped so, it says the same.
+ * How far ahead of this clock a pending change may be: if it is further, a clock is wrong, and the change would be pending
+ * until then. The source's own clock is not asked: it made the timestamp, and would agree with it.
  */
 const PENDING_LIMIT = 3_600_000;
 
@@ -201,4 +198,27 @@ function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
     const moment = typeof stamp === 'string' ? Date.parse(stamp) : Number.NaN;
     return moment >= Date.parse(cursor) && moment <= environment.clock.now() + PENDING_LIMIT;
   });
+}
+
+/** The moment of the source's clock up to which the copy of a collection is complete; undefined while it is not. */
+export function completeUpTo(
+  { checkpoint }: Pick<Copy, 'checkpoint'>,
+  collection: string,
+): string | undefined {
+  if (collection === ACCOUNTS) {
+    const sweep = checkpoint.sweep(ACCOUNTS);
+    return sweep.kind === 'idle' ? sweep.last?.begun : undefined;
+  }
+  const load = checkpoint.load(collection);
+  return load.kind === 'current' || load.kind === 'updating' ? load.cursor : undefined;
+}
+
+/** Why a copy that has no such moment cannot equal its source. */
+export function whyIncomplete({ checkpoint }: Pick<Copy, 'checkpoint'>, collection: string): string {
+  if (collection === ACCOUNTS) {
+    const { kind } = checkpoint.sweep(ACCOUNTS);
+    return kind === 'idle' ? 'it was never swept' : `its sweep is not at its end (${kind})`;
+  }
+  const { kind } = checkpoint.load(collection);
+  return kind === 'new' ? 'nothing was ever copied' : `its download is not at its end (${kind})`;
 }

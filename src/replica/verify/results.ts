@@ -1,13 +1,13 @@
-/** What a proof comes to: what was compared of each resource, and what differs. */
+/** What a proof comes to: what was compared of each resource, and what differs. It reads nothing. */
 import type { QuarantineEntry } from '../../store/ledger.ts';
-import { nameOf } from './quarantine.ts';
+import { recordName } from '../checkpoint/checkpoint.ts';
 
 /** A record that is not the same on both sides. */
 export interface Difference {
   readonly resource: string;
   readonly key: string;
   /**
-   * `damaged`: what the copy itself holds of it does not agree: columns, texts, visibility, counts, indexes.
+   * `damaged`: what the copy itself has of it does not agree: columns, texts, visibility, counts, indexes.
    * `quarantined`: it came, and could not be stored.
    */
   readonly kind: 'missing' | 'not-at-source' | 'content' | 'damaged' | 'quarantined';
@@ -15,7 +15,7 @@ export interface Difference {
   readonly fields: readonly string[];
 }
 
-/** What the comparison of a resource came to. */
+/** The outcome for a resource. */
 export interface Verified {
   readonly resource: string;
   readonly atSource: number;
@@ -25,7 +25,7 @@ export interface Verified {
   /** Changed at the source after the cursor; the next update brings them. */
   readonly pending: number;
   readonly differences: readonly Difference[];
-  /** Keys that are in the quarantine and no longer at the source: no difference; the next purge lets them go. */
+  /** Keys that are in the quarantine and no longer at the source: no difference; the next purge releases them. */
   readonly gone?: readonly string[];
   /** Why the copy is not complete; absent when it is. One that is not complete equals nothing, whatever it holds. */
   readonly incomplete?: string;
@@ -35,55 +35,68 @@ export interface Verified {
 export const isEqual = (results: readonly Verified[]): boolean =>
   results.every(({ differences, incomplete }) => differences.length === 0 && incomplete === undefined);
 
-/**
- * Results with what is in the quarantine, which the source gives and the copy does not.
- * @param gone those of the entries that the source has no more
- */
-export function withQuarantine(
-  results: readonly Verified[],
-  entries: readonly QuarantineEntry[],
-  gone: readonly QuarantineEntry[],
-): readonly Verified[] {
-  const names = new Set(entries.map(nameOf));
-  const isGone = new Set(gone.map(nameOf));
-  const others = results.map((each) => ({
-    ...each,
-    differences: each.differences.filter((one) => one.kind !== 'quarantined' || !names.has(nameOf(one))),
-  }));
-  const quarantined = entries
-    .filter((entry) => !isGone.has(nameOf(entry)))
-    .map(({ resource, key, reason }): Difference => {
-      return { resource, key, kind: 'quarantined', fields: [reason] };
-    });
-  const every = withDifferences(others, quarantined, new Set(gone.map(({ resource }) => resource)));
-  return every.map((each) => {
-    const keys = gone.filter(({ resource }) => resource === each.resource).map(({ key }) => key);
-    return keys.length === 0 ? each : { ...each, gone: keys };
-  });
-}
+type Counts = Pick<Verified, 'atSource' | 'stored' | 'compared' | 'pending'>;
 
-/** Results with further differences, each at its resource, which may be one that has no result yet. */
-export function withDifferences(
-  results: readonly Verified[],
-  differences: readonly Difference[],
-  others: ReadonlySet<string> = new Set(),
-): readonly Verified[] {
-  const named = [...results, ...differences].map(({ resource }) => resource);
-  const names = new Set([...named, ...others]);
-  return [...names].map((resource) => {
-    const nothing: Verified = { resource, atSource: 0, stored: 0, compared: 0, pending: 0, differences: [] };
-    const own = results.filter((each) => each.resource === resource);
-    const sum = (one: Verified, other: Verified): Verified => ({
-      ...one,
-      ...other,
-      atSource: one.atSource + other.atSource,
-      stored: one.stored + other.stored,
-      compared: one.compared + other.compared,
-      pending: one.pending + other.pending,
-      differences: [...one.differences, ...other.differences],
-    });
-    const all = own.reduce(sum, nothing);
-    const more = differences.filter((each) => each.resource === resource);
-    return { ...all, differences: [...all.differences, ...more] };
-  });
+type Draft = { -readonly [N in keyof Counts]: number } & {
+  readonly differences: Difference[];
+  readonly gone: string[];
+  incomplete?: string;
+};
+
+/** What a proof has found so far. */
+export class Tally {
+  readonly #drafts = new Map<string, Draft>();
+  /** Names of what is in the quarantine and came, and of what came and could not be read. */
+  readonly met = new Set<string>();
+
+  count(resource: string, counts: Partial<Counts>): void {
+    const draft = this.#of(resource);
+    draft.atSource += counts.atSource ?? 0;
+    draft.stored += counts.stored ?? 0;
+    draft.compared += counts.compared ?? 0;
+    draft.pending += counts.pending ?? 0;
+  }
+
+  differ(...differences: readonly Difference[]): void {
+    for (const each of differences) this.#of(each.resource).differences.push(each);
+  }
+
+  isIncomplete(resource: string, why: string): void {
+    this.#of(resource).incomplete = why;
+  }
+
+  /**
+   * Adds what is in the quarantine, which the source gives and the copy does not.
+   * @param gone those of the entries that the source does not have any more
+   */
+  addQuarantine(entries: readonly QuarantineEntry[], gone: readonly QuarantineEntry[]): void {
+    // What came again, and could not be stored again, is counted once.
+    const names = new Set(entries.map(recordName));
+    for (const { differences } of this.#drafts.values()) {
+      const others = differences.filter((one) => one.kind !== 'quarantined' || !names.has(recordName(one)));
+      differences.splice(0, differences.length, ...others);
+    }
+    const isGone = new Set(gone.map(recordName));
+    for (const entry of entries) {
+      const { resource, key, reason } = entry;
+      if (isGone.has(recordName(entry))) this.#of(resource).gone.push(key);
+      else this.differ({ resource, key, kind: 'quarantined', fields: [reason] });
+    }
+  }
+
+  results(): Verified[] {
+    return [...this.#drafts].map(([resource, { gone, ...draft }]) => ({
+      resource,
+      ...draft,
+      ...(gone.length === 0 ? {} : { gone }),
+    }));
+  }
+
+  #of(resource: string): Draft {
+    const known = this.#drafts.get(resource);
+    if (known !== undefined) return known;
+    const draft = { atSource: 0, stored: 0, compared: 0, pending: 0, differences: [], gone: [] };
+    this.#drafts.set(resource, draft);
+    return draft;
+  }
 }

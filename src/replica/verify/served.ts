@@ -1,26 +1,37 @@
 /**
- * Reads the copy as whoever asks a service over it does: pages, and records by their key, as ready texts. It knows
- * nothing of the source.
+ * Reads the copy as a client of a service over it does: pages, and records by their key, as ready texts. It knows nothing
+ * of the source.
  */
-
+import { makeView, type View } from '../../access/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import type { FileSigning, RecordQuery, ResoShape } from '../../compile/read.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
-import { isObject } from '../../shared/json.ts';
+import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
-import { everything } from './everything.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+/** A view of a store for the proof: every record that any role sees, whole. It is no role, and no request has it. */
+export function everything({ dictionary, inUse, stores }: StoreModel): View {
+  const role = {
+    name: 'verify',
+    bit: -1,
+    seesWithheld: true,
+    seesField: () => true,
+    readsResource: () => true,
+  };
+  const scope = { bit: role.bit, withholds: false, onlyFloorPlans: false };
+  return makeView({ dictionary, role, scope, inUse, holdsData: stores });
+}
 
 /** What a reader gets of a record. */
 export type Served =
-  | { readonly kind: 'record'; readonly json: Json }
-  /** A text that is no JSON object, or another one by its key than in a page. */
+  | { readonly kind: 'record'; readonly json: JsonObject }
+  /** Its text is no JSON, or it is another one by its key than in a page. */
   | { readonly kind: 'broken'; readonly why: string };
 
-/** How long a page may take, in milliseconds: nobody else waits for it. */
-const READ = { milliseconds: 600_000 };
-/** Addresses of served files are made for nobody. */
+/** How long a read of the copy may take, in milliseconds: nobody else waits for it. */
+export const READ = { milliseconds: 600_000 };
+/** Nobody follows the addresses of served files. */
 const FILES: FileSigning = { base: '', role: 'verify', expires: 0 };
 
 /**
@@ -75,9 +86,9 @@ export async function servedRecords(
   if (page.rest !== undefined) for await (const part of page.rest) parts.push(part);
   const text = Buffer.concat(parts).toString();
   page.release?.();
-  const records = parsed(`[${text}]`);
+  const records = parsedJson(`[${text}]`);
   if (!Array.isArray(records)) {
-    // One text that is no JSON hides the others: each is read by itself.
+    // One text that is no JSON spoils the page: each is read by itself.
     const [only] = keys;
     if (keys.length === 1 && only !== undefined)
       return found.set(only, { kind: 'broken', why: 'its text is no JSON' });
@@ -92,17 +103,9 @@ export async function servedRecords(
     const key = String(json[keyField]);
     const own = Object.fromEntries(Object.entries(json).filter(([name]) => !collections.includes(name)));
     const byKey = await store.record({ query, key, shape: single, files: FILES }, READ);
-    const other = byKey === undefined ? undefined : parsed(Buffer.from(byKey).toString());
+    const other = byKey === undefined ? undefined : parsedJson(Buffer.from(byKey).toString());
     const isSame = JSON.stringify(other) === JSON.stringify(own);
     found.set(key, isSame ? { kind: 'record', json } : { kind: 'broken', why: 'by its key it is another' });
   }
   return found;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

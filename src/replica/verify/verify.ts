@@ -1,11 +1,14 @@
 /**
- * The walk over a collection of the source, beside its copy: by ranges where both ends have digests, else record by
- * record. What differs in a record is for `records.ts` to tell.
+ * The proof that a copy equals its source: a walk over each collection of the source, by ranges where both ends have
+ * digests, else record by record; the damage of the copy; and what is in its quarantine. It stores nothing.
  */
 import { findNavigation } from '../../dictionary/index.ts';
+import type { Quarantined } from '../../store/ledger.ts';
+import { recordName, storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { pagesFrom } from '../copy/walk.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';
+import { type AskOptions, asking } from '../run/session.ts';
 import { inHalves } from '../source/pages.ts';
 import {
   ACCOUNTS,
@@ -14,12 +17,18 @@ import {
   type SourcePage,
   type SourceRanges,
 } from '../source/source.ts';
-import { completeUpTo, whyIncomplete } from './complete.ts';
-import { compareKeys, findExtra } from './keys.ts';
+import { seekGone } from '../steps/gone.ts';
+import { findAllDamage, withParts } from './damage.ts';
 import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
-import { compareItems, comparePage, lookAgain, type Suspect } from './records.ts';
-import { type Verified, withDifferences } from './results.ts';
-import { addMembers, emptyTally, type Tally } from './tally.ts';
+import {
+  compareItems,
+  comparePage,
+  completeUpTo,
+  lookAgain,
+  type Suspect,
+  whyIncomplete,
+} from './records.ts';
+import { Tally, type Verified } from './results.ts';
 
 export interface VerifyOptions {
   /** How many records of each resource have their content compared; absent: all. */
@@ -28,114 +37,186 @@ export interface VerifyOptions {
 }
 
 /**
- * Compares a collection of the source with its copy: which keys both have, and what the records say. A difference is
- * read a second time before it counts, since both sides go on living meanwhile.
+ * Proves a copy equal to its source, or finds what differs.
+ * @throws RequestFailure; PlatError `usage` when nothing was ever copied from this source
  */
-export async function verifyCollection(
+export function verifyReplica(options: AskOptions & VerifyOptions): Promise<readonly Verified[]> {
+  const { onProgress, sample } = options;
+  return asking(options, async (copy) => {
+    const { name, store } = copy;
+    const tally = new Tally();
+    const { resources } = copy.feed.capabilities;
+    const own = resources.flatMap(resourcesIn);
+    const parts = withParts(await store.model(), own);
+    // The source has its own work to do, so the copy is checked beside it.
+    const damages = findAllDamage(store, parts, (resource, rows) =>
+      onProgress?.(`${resource} of the copy`, rows, undefined),
+    );
+    try {
+      for (const collection of resources) await verifyCollection(copy, collection, options, tally);
+    } catch (error) {
+      await damages.stop();
+      throw error;
+    }
+    tally.differ(...(await damages.found));
+    const entries = await store.ledger.quarantined(name);
+    tally.addQuarantine(entries, await goneOf(copy, entries, sample === undefined ? tally.met : undefined));
+    // What is copied by itself comes before what is part of it.
+    return tally
+      .results()
+      .toSorted((one, other) => Number(own.includes(other.resource)) - Number(own.includes(one.resource)));
+  });
+}
+
+/**
+ * Entries of the quarantine that are of records that the source does not have any more: neither side has them, so they are
+ * no difference. They leave the quarantine with the next purge.
+ * @param met names of what could not be read in a walk over everything; undefined: there was none
+ */
+async function goneOf(
+  copy: Copy,
+  entries: readonly Quarantined[],
+  met: ReadonlySet<string> | undefined,
+): Promise<readonly Quarantined[]> {
+  const { gone, unknown } = await seekGone(copy, entries);
+  const found = [...gone];
+  for (const entry of met === undefined ? [] : unknown) {
+    // The walk would have met what nobody can ask for by a key. Equal ranges are not walked: what they have is stored here.
+    const isMet = met?.has(recordName(entry)) === true;
+    if (isMet) continue;
+    const missing = await copy.store.ledger.missing(copy.name, entry.resource, [entry.key]);
+    if (missing.length > 0) found.push(entry);
+  }
+  return found;
+}
+
+/**
+ * Compares a collection of the source with its copy: which keys both have, and what the records say. A difference is
+ * read a second time before it counts, since both sides change meanwhile.
+ */
+async function verifyCollection(
   copy: Copy,
   collection: string,
   { sample, onProgress }: VerifyOptions,
-  met: Set<string>,
-): Promise<readonly Verified[]> {
+  tally: Tally,
+): Promise<void> {
   const { feed, name, sizeOf, store } = copy;
-  const tally = emptyTally(met);
-  const fetch = async (place: PageRequest): Promise<SourcePage> => {
-    if (sample === undefined) return feed.page(collection, { kind: 'all' }, place);
-    return { ...(await feed.keys(collection, place)), items: [], broken: [], masked: [], open: [] };
-  };
+  const keys = new Map(resourcesIn(collection).map((resource) => [resource, new Set<string>()]));
   // Before the walk: what a run completes meanwhile was pending when it was compared.
-  const cursor = completeUpTo(copy, collection);
-  const incomplete = cursor === undefined ? { incomplete: whyIncomplete(copy, collection) } : {};
-  const ranges = sample === undefined ? await verifyRanges(copy, collection, tally, onProgress) : undefined;
-  let done = 0;
-  for await (const page of ranges === undefined ? pagesFrom(fetch, undefined, sizeOf(collection)) : []) {
-    for (const { resource, key } of page.keys) {
-      tally.keys.set(resource, (tally.keys.get(resource) ?? new Set()).add(key));
+  const incomplete =
+    completeUpTo(copy, collection) === undefined ? whyIncomplete(copy, collection) : undefined;
+  for (const resource of keys.keys()) {
+    tally.count(resource, {});
+    if (incomplete !== undefined) tally.isIncomplete(resource, incomplete);
+  }
+  const isByRange =
+    sample === undefined && (await verifyRanges(copy, collection, keys.get(collection), tally, onProgress));
+  if (!isByRange) {
+    const fetch = async (request: PageRequest): Promise<SourcePage> => {
+      if (sample === undefined) return feed.page(collection, { kind: 'all' }, request);
+      return { ...(await feed.keys(collection, request)), items: [], broken: [], masked: [], open: [] };
+    };
+    let done = 0;
+    for await (const page of pagesFrom(fetch, undefined, sizeOf(collection))) {
+      for (const { resource, key } of page.keys) keys.get(resource)?.add(key);
+      if (sample === undefined) await comparePage(copy, collection, page, tally);
+      done += page.keys.length;
+      onProgress?.(collection, done, page.total);
     }
-    if (sample === undefined) await comparePage(copy, collection, page, tally);
-    done += page.keys.length;
-    onProgress?.(collection, done, page.total);
   }
-  const results: Verified[] = [];
-  for (const resource of resourcesIn(collection)) {
-    const keys = tally.keys.get(resource) ?? new Set();
-    if (sample !== undefined) await compareSample(copy, resource, [...keys], sample, tally);
-    if (ranges === undefined) await findExtra(copy, resource, keys, tally, { after: '' });
-    results.push({
-      resource,
-      atSource: keys.size + (ranges?.equal ?? 0),
-      stored: await store.ledger.stored(name, resource),
-      compared: (tally.compared.get(resource) ?? 0) + (ranges?.equal ?? 0),
-      pending: tally.pending.get(resource) ?? 0,
-      differences: [],
-      ...incomplete,
-    });
+  for (const [resource, found] of keys) {
+    if (sample !== undefined) await compareSample(copy, resource, [...found], sample, tally);
+    if (!isByRange) await findExtra(copy, resource, found, tally, { after: '' });
+    tally.count(resource, { atSource: found.size, stored: await store.ledger.stored(name, resource) });
   }
-  for (const [resource, { atSource, stored }] of tally.members) {
-    results.push({ resource, atSource, stored, compared: atSource, pending: 0, differences: [] });
+}
+
+/** The order of keys: by bytes of UTF-8 (I1). */
+const compareKeys = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+/** Stored keys of a range that the walk did not give, and that the source does not give when it is asked for them either. */
+async function findExtra(
+  copy: Copy,
+  resource: string,
+  keys: ReadonlySet<string>,
+  tally: Tally,
+  { after, last }: { readonly after: string; readonly last?: string },
+): Promise<void> {
+  const { feed, name, store } = copy;
+  for await (const found of storedKeys(copy, resource, { after, size: feed.someAtOnce })) {
+    const stored = last === undefined ? found : found.filter((key) => compareKeys(key, last) <= 0);
+    if (stored.length === 0) return;
+    const extra = stored.filter((key) => !keys.has(key));
+    if (extra.length === 0) continue;
+    const given = await inHalves(resource, extra, (some) => feed.some(resource, some));
+    const there = new Set(given.keys.flatMap((each) => (each.resource === resource ? [each.key] : [])));
+    const gone = extra.filter((key) => !there.has(key));
+    const missing = await store.ledger.missing(name, resource, gone);
+    for (const key of gone) {
+      if (!missing.includes(key)) tally.differ({ resource, key, kind: 'not-at-source', fields: [] });
+    }
   }
-  return withDifferences(results, tally.differences);
 }
 
 /**
  * Compares a collection by digests of ranges, and reads the ranges that differ.
- * @returns how many records are in equal ranges; undefined where the collection has to be read whole
+ * @param keys gets the keys of the ranges that are read; records of equal ranges are counted alone
+ * @returns false where the collection has to be read whole
  */
 async function verifyRanges(
   copy: Copy,
   collection: string,
+  keys: Set<string> | undefined,
   tally: Tally,
   onProgress: VerifyOptions['onProgress'],
-): Promise<{ readonly equal: number } | undefined> {
-  const { feed, store } = copy;
-  const source = feed.ranges;
-  if (collection === ACCOUNTS || source === undefined || !(await canCompareRanges(copy))) return undefined;
-  const resource = (await store.model()).resource(collection);
-  let equal = 0;
+): Promise<boolean> {
+  const { ranges } = copy.feed;
+  if (keys === undefined || collection === ACCOUNTS || ranges === undefined) return false;
+  if (!(await canCompareRanges(copy))) return false;
+  const resource = (await copy.store.model()).resource(collection);
   let done = 0;
   let last = '';
   try {
-    for await (const range of compareRanges(copy, source, collection)) {
+    for await (const range of compareRanges(copy, ranges, collection)) {
       if (range.isEqual) {
-        equal += range.rows;
-        for (const [name, number] of Object.entries(range.members)) {
+        tally.count(collection, { atSource: range.rows, compared: range.rows });
+        for (const [name, rows] of Object.entries(range.members)) {
           const target = findNavigation(resource, name)?.target;
-          if (target !== undefined) addMembers(tally, target, number, number);
+          if (target !== undefined) tally.count(target, { atSource: rows, stored: rows, compared: rows });
         }
-      } else await readRange(copy, source, collection, range, tally);
+      } else await readRange(copy, ranges, collection, range, keys, tally);
       last = range.last;
       done += range.rows;
       onProgress?.(collection, done, undefined);
     }
   } catch (error) {
     // An older plat has no digests.
-    if (last === '' && error instanceof RequestFailure && error.kind === 'rejected') return undefined;
+    if (last === '' && error instanceof RequestFailure && error.kind === 'rejected') return false;
     throw error;
   }
   await findExtra(copy, collection, new Set(), tally, { after: last });
-  return { equal };
+  return true;
 }
 
 /** Records of a range that is not the same on both sides, one by one. */
 async function readRange(
   copy: Copy,
-  source: SourceRanges,
+  ranges: SourceRanges,
   collection: string,
   { after, last, rows }: ComparedRange,
+  every: Set<string>,
   tally: Tally,
 ): Promise<void> {
-  const every = tally.keys.get(collection) ?? new Set();
-  tally.keys.set(collection, every);
   const given = new Set<string>();
+  const { key: keyField } = (await copy.store.model()).resource(collection);
   let asked = rows;
-  const isWithin = (key: string): boolean => compareKeys(key, last) <= 0;
   for (let key = after; key === after || compareKeys(key, last) < 0; ) {
-    const { page, size } = await pageAfter(source, collection, key, asked);
+    const { page, size } = await pageAfter(ranges, collection, key, asked);
     asked = size;
-    const keys = page.keys.filter((each) => isWithin(each.key));
+    const keys = page.keys.filter((each) => compareKeys(each.key, last) <= 0);
     const names = new Set(keys.map((each) => each.key));
     for (const name of names) given.add(name);
-    const { key: keyField } = (await copy.store.model()).resource(collection);
     const items = page.items.filter(({ json }) => {
       const name = json[keyField];
       return typeof name !== 'string' || names.has(name);
@@ -151,20 +232,23 @@ async function readRange(
 
 /** A page after a key, as large as can be read. */
 async function pageAfter(
-  source: SourceRanges,
+  ranges: SourceRanges,
   collection: string,
   key: string,
   most: number,
 ): Promise<{ readonly page: SourcePage; readonly size: number }> {
   for (let size = most; ; size = Math.ceil(size / 2)) {
     try {
-      return { page: await source.after(collection, key, size), size };
+      return { page: await ranges.after(collection, key, size), size };
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      if (size === 1) return { page: await source.after(collection, key, size, true), size };
+      if (size === 1) return { page: await ranges.after(collection, key, size, true), size };
     }
   }
 }
+
+/** Keys that are looked up together. */
+const AT_ONCE = 1000;
 
 /** Content of a number of records that are spread evenly over the keys. */
 async function compareSample(
@@ -176,20 +260,19 @@ async function compareSample(
 ): Promise<void> {
   const { feed, name, store } = copy;
   const missing = new Set<string>();
-  for (let at = 0; at < keys.length; at += 1000) {
-    for (const key of await store.ledger.missing(name, resource, keys.slice(at, at + 1000))) missing.add(key);
+  for (let at = 0; at < keys.length; at += AT_ONCE) {
+    const some = keys.slice(at, at + AT_ONCE);
+    for (const key of await store.ledger.missing(name, resource, some)) missing.add(key);
   }
   const suspect: Suspect = { fields: undefined, isOfChildren: false, isPending: false };
   await lookAgain(copy, resource, new Map([...missing].map((key) => [key, suspect])), tally);
   const stored = keys.filter((key) => !missing.has(key));
+  const count = Math.min(sample, stored.length);
   const step = Math.max(1, stored.length / Math.max(1, sample));
-  const chosen = Array.from(
-    { length: Math.min(sample, stored.length) },
-    (_, at) => stored[Math.floor(at * step)] ?? '',
-  );
+  const chosen = Array.from({ length: count }, (_, at) => stored[Math.floor(at * step)] ?? '');
   for (let at = 0; at < chosen.length; at += feed.someAtOnce) {
     const some = chosen.slice(at, at + feed.someAtOnce);
-    const page = await inHalves(resource, some, (keys) => feed.some(resource, keys));
+    const page = await inHalves(resource, some, (few) => feed.some(resource, few));
     await compareItems(copy, page.items, page.broken, tally);
   }
 }

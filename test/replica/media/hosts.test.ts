@@ -1,18 +1,18 @@
 /** Files in line by their host. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HostLines } from '../../../src/replica/media/hosts.ts';
+import { HostQueues } from '../../../src/replica/media/hosts.ts';
 
 const MINUTE = 60_000;
 
-function filled(hosts: readonly string[], each = 10): HostLines<string> {
-  const lines = new HostLines<string>();
+function filled(hosts: readonly string[], each = 10): HostQueues<string> {
+  const lines = new HostQueues<string>();
   for (const host of hosts) for (let at = 0; at < each; at++) lines.add(host, `${host}${at}`);
   return lines;
 }
 
 /** Takes all that has a place. */
-function taken(lines: HostLines<string>, now = 0): string[] {
+function taken(lines: HostQueues<string>, now = 0): string[] {
   const jobs: string[] = [];
   for (let next = lines.take(now); next !== undefined; next = lines.take(now)) jobs.push(next.job);
   return jobs;

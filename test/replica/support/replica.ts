@@ -5,10 +5,10 @@ import { networkTransport, type Transport } from '../../../src/replica/http/tran
 import { type Retried, retryQuarantined } from '../../../src/replica/quarantine.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
-import { verifyReplica } from '../../../src/replica/run/verify-replica.ts';
 import { type SourceStatus, sourceStatus } from '../../../src/replica/status.ts';
 import type { Verified } from '../../../src/replica/verify/results.ts';
 import type { VerifyOptions } from '../../../src/replica/verify/verify.ts';
+import { verifyReplica } from '../../../src/replica/verify/verify.ts';
 import type { TestClock } from '../../support/clock.ts';
 import type { Engine, Scope } from '../../support/engine.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
