@@ -1,90 +1,96 @@
+/**
+ * What an account consists of (reference: native-v1, Accounts): which fields of a Member or Office each of its members comes
+ * from, what names mean in filters, and the text of an account. It must not know how accounts are read.
+ */
 import type { Field, Navigation } from '../../dictionary/index.ts';
 import type { NativeName, NativeNames } from '../../query/native/names.ts';
-import type { ResourceSchema, Schema } from '../../query/schema.ts';
+import type { Schema } from '../../query/schema.ts';
 import type { Expression, FieldReference, Literal } from '../../query/tree.ts';
 
 /** The two kinds of accounts. */
 export const USER_TYPES = ['Member', 'Office'] as const;
 export type UserType = (typeof USER_TYPES)[number];
 
-/** Where a part of an account comes from: fields of the record, or of the member's office. */
-type Source =
-  | { readonly kind: 'fields'; readonly names: readonly string[] }
+/** What a member of an account is made of. */
+type Origin =
+  | { readonly kind: 'constant'; readonly text: string }
+  /** Fields of the record, each with the type of the phone that it holds, if it holds one. */
+  | { readonly kind: 'fields'; readonly names: readonly string[]; readonly types?: readonly string[] }
+  /** A field of the member's office. */
   | { readonly kind: 'office'; readonly name: string }
   /** A field of the office as it is now; without an office that the key sees, the record's own of the same name. */
-  | { readonly kind: 'office-else-own'; readonly name: string }
-  | { readonly kind: 'constant'; readonly text: string };
+  | { readonly kind: 'office-else-own'; readonly name: string };
 
-const field = (name: string): Source => ({ kind: 'fields', names: [name] });
-const fields = (...names: string[]): Source => ({ kind: 'fields', names });
+const fields = (...names: string[]): Origin => ({ kind: 'fields', names });
+const phones = (types: Readonly<Record<string, string>>): Origin => ({
+  kind: 'fields',
+  names: Object.keys(types),
+  types: Object.values(types),
+});
+const constant = (text: string): Origin => ({ kind: 'constant', text });
 
-/** The members of an account (reference: native-v1, Accounts), by kind. */
-export const ACCOUNT: Readonly<Record<UserType, Readonly<Record<string, Source>>>> = {
+const addressOf = (type: UserType): Origin =>
+  fields(
+    ...['Address1', 'Address2', 'City', 'StateOrProvince', 'PostalCode'].map((name) => `${type}${name}`),
+  );
+
+/** The members of an account, by kind. */
+export const ACCOUNT: Readonly<Record<UserType, Readonly<Record<string, Origin>>>> = {
   Member: {
-    Id: field('MemberKey'),
-    Name: field('MemberFullName'),
-    FirstName: field('MemberFirstName'),
-    LastName: field('MemberLastName'),
-    UserType: { kind: 'constant', text: 'Member' },
-    Status: field('MemberStatus'),
+    Id: fields('MemberKey'),
+    Name: fields('MemberFullName'),
+    FirstName: fields('MemberFirstName'),
+    LastName: fields('MemberLastName'),
+    UserType: constant('Member'),
+    Status: fields('MemberStatus'),
     Office: { kind: 'office-else-own', name: 'OfficeName' },
-    OfficeId: field('OfficeKey'),
+    OfficeId: fields('OfficeKey'),
     Company: { kind: 'office', name: 'FranchiseAffiliation' },
     CompanyId: { kind: 'office', name: 'MainOfficeKey' },
-    Mls: field('OriginatingSystemName'),
-    MlsId: field('OriginatingSystemID'),
-    LicenseNumber: field('MemberStateLicense'),
-    ModificationTimestamp: field('ModificationTimestamp'),
-    Emails: field('MemberEmail'),
-    Phones: fields(
-      'MemberPreferredPhone',
-      'MemberMobilePhone',
-      'MemberDirectPhone',
-      'MemberOfficePhone',
-      'MemberHomePhone',
-      'MemberTollFreePhone',
-      'MemberFax',
-    ),
-    Addresses: fields(
-      'MemberAddress1',
-      'MemberAddress2',
-      'MemberCity',
-      'MemberStateOrProvince',
-      'MemberPostalCode',
-    ),
+    Mls: fields('OriginatingSystemName'),
+    MlsId: fields('OriginatingSystemID'),
+    LicenseNumber: fields('MemberStateLicense'),
+    ModificationTimestamp: fields('ModificationTimestamp'),
+    Emails: fields('MemberEmail'),
+    Phones: phones({
+      MemberPreferredPhone: 'Preferred',
+      MemberMobilePhone: 'Mobile',
+      MemberDirectPhone: 'Direct',
+      MemberOfficePhone: 'Office',
+      MemberHomePhone: 'Home',
+      MemberTollFreePhone: 'Toll Free',
+      MemberFax: 'Fax',
+    }),
+    Addresses: addressOf('Member'),
   },
   Office: {
-    Id: field('OfficeKey'),
-    Name: field('OfficeName'),
-    FirstName: { kind: 'constant', text: '' },
-    LastName: { kind: 'constant', text: '' },
-    UserType: { kind: 'constant', text: 'Office' },
-    Status: field('OfficeStatus'),
-    Office: field('OfficeName'),
-    OfficeId: field('OfficeKey'),
-    Company: field('FranchiseAffiliation'),
-    CompanyId: field('MainOfficeKey'),
-    Mls: field('OriginatingSystemName'),
-    MlsId: field('OriginatingSystemID'),
-    LicenseNumber: field('OfficeCorporateLicense'),
-    ModificationTimestamp: field('ModificationTimestamp'),
-    Emails: field('OfficeEmail'),
-    Phones: fields('OfficePhone', 'OfficeFax'),
-    Addresses: fields(
-      'OfficeAddress1',
-      'OfficeAddress2',
-      'OfficeCity',
-      'OfficeStateOrProvince',
-      'OfficePostalCode',
-    ),
+    Id: fields('OfficeKey'),
+    Name: fields('OfficeName'),
+    FirstName: constant(''),
+    LastName: constant(''),
+    UserType: constant('Office'),
+    Status: fields('OfficeStatus'),
+    Office: fields('OfficeName'),
+    OfficeId: fields('OfficeKey'),
+    Company: fields('FranchiseAffiliation'),
+    CompanyId: fields('MainOfficeKey'),
+    Mls: fields('OriginatingSystemName'),
+    MlsId: fields('OriginatingSystemID'),
+    LicenseNumber: fields('OfficeCorporateLicense'),
+    ModificationTimestamp: fields('ModificationTimestamp'),
+    Emails: fields('OfficeEmail'),
+    Phones: phones({ OfficePhone: 'Office', OfficeFax: 'Fax' }),
+    Addresses: addressOf('Office'),
   },
 };
 
+/** Lists that are made of no field of the record. */
+const OTHER_LISTS = ['Images', 'Websites'];
 /** Members of an account that are lists of objects. */
-const COMPOSITE = new Set(['Emails', 'Phones', 'Addresses', 'Images', 'Websites']);
+const LISTS = new Set(['Emails', 'Phones', 'Addresses', ...OTHER_LISTS]);
 
 /** A value of an account record, and where it is found. */
-export interface AccountField {
+interface AccountField {
   readonly field: Field;
   readonly via: readonly Navigation[];
 }
@@ -94,12 +100,12 @@ export const valueName = (name: string, of: 'record' | 'office'): string =>
   of === 'office' ? `Office/${name}` : name;
 
 /** Names come from requests: what every object inherits is no part of an account. */
-const sourceOf = (type: UserType, name: string): Source | undefined =>
+const originOf = (type: UserType, name: string): Origin | undefined =>
   Object.hasOwn(ACCOUNT[type], name) ? ACCOUNT[type][name] : undefined;
 
-/** The visible fields that a part of an account is made of. */
+/** The visible fields that a member of an account is made of. */
 export function accountFields(schema: Schema, type: UserType, name: string): AccountField[] {
-  const source = sourceOf(type, name);
+  const origin = originOf(type, name);
   const own = schema.of(type);
   const ownField = (each: string): AccountField[] => {
     const found = own.findField(each);
@@ -110,13 +116,13 @@ export function accountFields(schema: Schema, type: UserType, name: string): Acc
     const found = schema.find('Office')?.findField(each);
     return office !== undefined && found?.kind === 'visible' ? [{ field: found.field, via: [office] }] : [];
   };
-  switch (source?.kind) {
+  switch (origin?.kind) {
     case 'fields':
-      return source.names.flatMap(ownField);
+      return origin.names.flatMap(ownField);
     case 'office':
-      return ofOffice(source.name);
+      return ofOffice(origin.name);
     case 'office-else-own':
-      return [...ofOffice(source.name), ...ownField(source.name)];
+      return [...ofOffice(origin.name), ...ownField(origin.name)];
     case 'constant':
     case undefined:
       return [];
@@ -125,40 +131,37 @@ export function accountFields(schema: Schema, type: UserType, name: string): Acc
 
 /** Names of accounts, as one of the two resources understands them. */
 export function accountNames(schema: Schema, type: UserType): NativeNames {
-  const names = Object.keys(ACCOUNT[type]);
   return {
     collection: 'accounts',
     find: (name) => findName(schema, type, name),
     findCustom: () => ({ kind: 'unknown' }),
     lookup: (name) => schema.lookup(name),
-    names: () => [...names, 'Images', 'Websites'],
+    names: () => [...Object.keys(ACCOUNT[type]), ...OTHER_LISTS],
     customNames: () => [],
-    counterparts: () => counterparts(schema, type),
+    // The fields of the record, each with the member of an account that gives it.
+    counterparts: () =>
+      Object.entries(ACCOUNT[type])
+        .filter(([, { kind }]) => kind === 'fields')
+        .flatMap(([name]) =>
+          accountFields(schema, type, name).map(({ field }) => [field.name, name] as const),
+        ),
   };
 }
 
-/** The fields of the record, each with the part of an account that gives it. */
-function* counterparts(schema: Schema, type: UserType): Generator<readonly [string, string]> {
-  for (const [name, source] of Object.entries(ACCOUNT[type])) {
-    if (source.kind !== 'fields') continue;
-    for (const { field: given } of accountFields(schema, type, name)) yield [given.name, name];
-  }
-}
-
 function findName(schema: Schema, type: UserType, name: string): NativeName {
-  const source = sourceOf(type, name);
-  if (name === 'Images' || name === 'Websites') return { kind: 'composite', fields: [] };
-  if (source === undefined) return { kind: 'unknown' };
-  if (source.kind === 'constant') return { kind: 'constant', text: source.text };
+  const origin = originOf(type, name);
+  if (OTHER_LISTS.includes(name)) return { kind: 'composite', fields: [] };
+  if (origin === undefined) return { kind: 'unknown' };
+  if (origin.kind === 'constant') return origin;
   const found = accountFields(schema, type, name);
-  if (COMPOSITE.has(name)) return { kind: 'composite', fields: found.map((each) => each.field) };
+  if (LISTS.has(name)) return { kind: 'composite', fields: found.map((each) => each.field) };
   const [first, second] = found;
   if (first !== undefined && second !== undefined) {
     return { kind: 'computed', expression: firstOf([first, second].map(reference)) };
   }
   if (first !== undefined) return { kind: 'field', ...first };
-  const hidden = hiddenField(schema.of(type), source);
-  return hidden === undefined ? { kind: 'unknown' } : { kind: 'hidden', field: hidden };
+  const own = origin.kind === 'fields' ? schema.of(type).findField(origin.names[0] ?? '') : undefined;
+  return own?.kind === 'hidden' ? { kind: 'hidden', field: own.field } : { kind: 'unknown' };
 }
 
 const reference = ({ field, via }: AccountField): FieldReference => ({
@@ -172,19 +175,14 @@ const reference = ({ field, via }: AccountField): FieldReference => ({
 const NULL: Literal = { kind: 'literal', type: 'null', value: null };
 
 /** The first of some texts that is there. */
-function firstOf(texts: readonly FieldReference[]): Expression {
-  const branches = texts.map((then) => {
-    const when = { kind: 'compare', operator: 'ne', left: then, right: NULL } as const;
-    return { when, then };
-  });
-  return { kind: 'case', type: 'string', branches };
-}
-
-function hiddenField(own: ResourceSchema, source: Source): Field | undefined {
-  if (source.kind !== 'fields') return undefined;
-  const found = own.findField(source.names[0] ?? '');
-  return found.kind === 'hidden' ? found.field : undefined;
-}
+const firstOf = (texts: readonly FieldReference[]): Expression => ({
+  kind: 'case',
+  type: 'string',
+  branches: texts.map((then) => ({
+    when: { kind: 'compare', operator: 'ne', left: then, right: NULL } as const,
+    then,
+  })),
+});
 
 /** An account as the store gives it: fields by their RESO names, and its pictures. */
 export interface FlatAccount {
@@ -197,91 +195,64 @@ export interface FlatAccount {
   readonly [field: string]: unknown;
 }
 
-const PHONE_TYPES: Readonly<Record<string, string>> = {
-  MemberPreferredPhone: 'Preferred',
-  MemberMobilePhone: 'Mobile',
-  MemberDirectPhone: 'Direct',
-  MemberOfficePhone: 'Office',
-  MemberHomePhone: 'Home',
-  MemberTollFreePhone: 'Toll Free',
-  MemberFax: 'Fax',
-  OfficePhone: 'Office',
-  OfficeFax: 'Fax',
-};
-
 /**
- * An account in the native interface (reference: native-v1, Accounts).
+ * An account in the native interface.
  * @param selected names of the members to give, beside Id and ResourceUri; undefined: all
  */
 export function accountText(record: FlatAccount, selected: ReadonlySet<string> | undefined): string {
   const type = record['@resource'];
-  const id = one(record, type, 'Id');
+  const id = oneOf(record, ACCOUNT[type].Id);
   const account: Record<string, unknown> = {
     Id: id,
     ResourceUri: `/v1/accounts/${encodeURIComponent(String(id))}`,
   };
-  for (const name of Object.keys(ACCOUNT[type])) {
-    if (name !== 'Id' && (selected?.has(name) ?? true)) account[name] = member(record, type, name);
+  for (const [name, origin] of Object.entries(ACCOUNT[type])) {
+    if (name !== 'Id' && (selected?.has(name) ?? true)) {
+      account[name] = LISTS.has(name) ? listOf(record, name, origin) : oneOf(record, origin);
+    }
   }
   if (selected?.has('Websites') ?? true) account.Websites = [];
-  if (selected?.has('Images') ?? true) account.Images = images(record);
+  if (selected?.has('Images') ?? true) {
+    account.Images = record.Images?.map(({ Id, Name, Uri }) => ({ Id, Type: 'Photo', Name, Uri })) ?? [];
+  }
   return JSON.stringify(account);
 }
 
-function member(record: FlatAccount, type: UserType, name: string): unknown {
-  switch (name) {
-    case 'Emails':
-      return present(record, type, name).map(([, address], index) => {
-        return { Id: `${index + 1}`, Type: 'Email', Name: 'Email', Address: address, Primary: index === 0 };
-      });
-    case 'Phones':
-      return present(record, type, name).map(([field, number], index) => {
-        const kind = PHONE_TYPES[field] ?? 'Other';
-        return { Id: `${index + 1}`, Type: kind, Name: kind, Number: number, Primary: index === 0 };
-      });
-    case 'Addresses': {
-      const lines = present(record, type, name).map(([, line]) => line);
-      return lines.length === 0
-        ? []
-        : [{ Id: '1', Type: 'Primary', Name: 'Primary', Address: lines.join(', '), Primary: true }];
-    }
-    default:
-      return one(record, type, name);
-  }
-}
-
-function namesOf(type: UserType, name: string): readonly string[] {
-  const source = ACCOUNT[type][name];
-  switch (source?.kind) {
+/** The values of which a member is made, as the store calls them. */
+function valuesOf(origin: Origin): readonly string[] {
+  switch (origin.kind) {
     case 'fields':
-      return source.names;
+      return origin.names;
     case 'office':
-      return [valueName(source.name, 'office')];
+      return [valueName(origin.name, 'office')];
     case 'office-else-own':
-      return [valueName(source.name, 'office'), source.name];
+      return [valueName(origin.name, 'office'), origin.name];
     case 'constant':
-    case undefined:
       return [];
   }
 }
 
-function one(record: FlatAccount, type: UserType, name: string): unknown {
-  const source = ACCOUNT[type][name];
-  if (source?.kind === 'constant') return source.text === '' ? null : source.text;
-  const found = namesOf(type, name).find((each) => (record[each] ?? null) !== null);
+function oneOf(record: FlatAccount, origin: Origin = constant('')): unknown {
+  if (origin.kind === 'constant') return origin.text === '' ? null : origin.text;
+  const found = valuesOf(origin).find((each) => (record[each] ?? null) !== null);
   return found === undefined ? null : record[found];
 }
 
-/** The fields of a list that have a value, each value once. */
-function present(record: FlatAccount, type: UserType, name: string): [string, string][] {
-  const found = new Map<string, string>();
-  for (const field of namesOf(type, name)) {
+/** A member that is a list of objects: of its fields those that have a value, each value once. */
+function listOf(record: FlatAccount, name: string, origin: Origin): unknown[] {
+  const present = new Map<string, number>();
+  for (const [at, field] of valuesOf(origin).entries()) {
     const value = record[field];
-    if (typeof value === 'string' && value !== '' && !found.has(value)) found.set(value, field);
+    if (typeof value === 'string' && value !== '' && !present.has(value)) present.set(value, at);
   }
-  return [...found].map(([value, field]) => [field, value]);
-}
-
-function images({ Images = [] }: FlatAccount): unknown[] {
-  return Images.map(({ Id, Name, Uri }) => ({ Id, Type: 'Photo', Name, Uri }));
+  if (name === 'Addresses') {
+    const Address = [...present.keys()].join(', ');
+    return present.size === 0 ? [] : [{ Id: '1', Type: 'Primary', Name: 'Primary', Address, Primary: true }];
+  }
+  const types = origin.kind === 'fields' ? origin.types : undefined;
+  return [...present].map(([value, at], index) => {
+    const type = types?.[at] ?? 'Email';
+    const held = name === 'Phones' ? { Number: value } : { Address: value };
+    return { Id: `${index + 1}`, Type: type, Name: type, ...held, Primary: index === 0 };
+  });
 }

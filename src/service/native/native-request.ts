@@ -1,6 +1,11 @@
+/**
+ * What every handler of the native interface works with: the request, its parameters as one collection understands them,
+ * and the envelope of the answer (reference: native-v1). It must not know what the paths are.
+ */
 import type { NativeNames } from '../../query/native/names.ts';
-import { type NativeParameters, parseParameters } from '../../query/native/parameters.ts';
-import { bindParameters } from '../../query/native/request.ts';
+import { type NativeParameters, type ParameterName, parseParameters } from '../../query/native/parameters.ts';
+import { bindParameters, type NativeRequest } from '../../query/native/request.ts';
+import type { Offered } from '../../query/native/selection.ts';
 import {
   type Exchange,
   JSON_TYPE,
@@ -9,8 +14,8 @@ import {
   type ServiceContext,
   type Session,
 } from '../exchange.ts';
+import { tagged, weakTag } from '../reply/conditions.ts';
 
-/** A request of the native interface with what all its handlers need. */
 export interface NativeExchange {
   readonly context: ServiceContext;
   readonly exchange: Exchange;
@@ -18,43 +23,53 @@ export interface NativeExchange {
   readonly parameters: NativeParameters;
 }
 
-export function nativeExchange(
+/** A native request whose route is known. */
+export interface RoutedExchange extends NativeExchange {
+  /** The parameters that the route takes. */
+  readonly takes: readonly ParameterName[];
+}
+
+export const nativeExchange = (
   context: ServiceContext,
   exchange: Exchange,
   session: Session,
-): NativeExchange {
-  return { context, exchange, session, parameters: parseParameters(exchange.query) };
-}
+): NativeExchange => ({ context, exchange, session, parameters: parseParameters(exchange.query) });
 
-/** Names of a collection that has no fields to select, order or filter by. */
-export const noNames = (collection: string): NativeNames => ({
-  collection,
-  find: () => ({ kind: 'unknown' }),
-  findCustom: () => ({ kind: 'unknown' }),
-  lookup: () => undefined,
-  names: () => [],
-  customNames: () => [],
-  counterparts: () => [],
-});
-
-/** @throws PlatError `optionNotTaken` for any parameter of the native interface, where none has a meaning */
-export function refuseParameters({ parameters, session }: NativeExchange, collection: string): void {
-  bindParameters(parameters, {
-    names: noNames(collection),
-    parameters: [],
-    expansions: [],
-    limit: { most: 1 },
+/**
+ * Understands the parameters of a request as a collection does. Its limits are those of listings unless it says otherwise.
+ * @throws PlatError as `bindParameters`
+ */
+export function bind(
+  { exchange, session, parameters, takes }: RoutedExchange,
+  names: NativeNames,
+  offered: Offered = { expansions: [] },
+  limit: { readonly most: number; readonly default?: number } = exchange.surface.paging.nativeLimit,
+): NativeRequest {
+  return bindParameters(parameters, {
+    names,
+    parameters: takes,
+    ...offered,
+    limit,
     now: new Date(session.now),
   });
 }
 
-/** What stands beside the results (reference: native-v1, Envelope and Parameters). */
-export interface Beside {
-  readonly skipToken?: string | undefined;
-  readonly pagination?: Pagination | undefined;
-}
+/** Names of a collection whose members can be selected, if there are any, and nothing else. */
+export const memberNames = (collection: string, members: readonly string[] = []): NativeNames => ({
+  collection,
+  find: (name) => (members.includes(name) ? { kind: 'constant', text: '' } : { kind: 'unknown' }),
+  findCustom: () => ({ kind: 'unknown' }),
+  lookup: () => undefined,
+  names: () => members,
+  customNames: () => [],
+  counterparts: () => [],
+});
 
-export interface Pagination {
+/** @throws PlatError `optionNotTaken` for any parameter, on a route that takes none */
+export const refuseParameters = (request: RoutedExchange, collection: string): void =>
+  void bind(request, memberNames(collection));
+
+interface Pagination {
   readonly TotalRows: number;
   readonly PageSize: number;
   readonly TotalPages: number;
@@ -66,10 +81,12 @@ export interface Pagination {
 export function success(
   results: readonly Part[],
   rows: number,
-  beside: Beside = {},
+  {
+    skipToken,
+    pagination,
+  }: { readonly skipToken?: string | undefined; readonly pagination?: Pagination | undefined } = {},
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
-  const { skipToken, pagination } = beside;
   const tail = [
     ']',
     ...(skipToken === undefined ? [] : [`,"SkipToken":${JSON.stringify(skipToken)}`]),
@@ -84,7 +101,15 @@ export function success(
   };
 }
 
-/** @param where the first row's number, or the page */
+/** A success whose results are made here. */
+export const results = (values: readonly unknown[], headers?: Readonly<Record<string, string>>): Reply =>
+  success([values.map((value) => JSON.stringify(value)).join(',')], values.length, {}, headers);
+
+/** One record as the only result, or 304 when the client has it already. */
+export const taggedResult = ({ exchange }: NativeExchange, body: string | Uint8Array): Reply =>
+  tagged(exchange.headers, { etag: weakTag(body) }, success([body], 1));
+
+/** @param where the number of rows before the first, or the number of the page */
 export function pagination(
   total: number,
   size: number,

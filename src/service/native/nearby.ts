@@ -7,28 +7,15 @@ import type { ParameterName } from '../../query/native/parameters.ts';
 import type { Distance, Expression } from '../../query/tree.ts';
 import type { Reply } from '../exchange.ts';
 import { bindListings, listingNames, listingPage } from './listings.ts';
-import type { NativeExchange } from './native-request.ts';
-
-export const NEARBY_PARAMETERS: readonly ParameterName[] = [
-  '_lat',
-  '_lon',
-  '_distance',
-  '_filter',
-  '_select',
-  '_expand',
-  '_limit',
-  '_skip',
-  '_page',
-  '_pagination',
-];
+import type { RoutedExchange } from './native-request.ts';
 
 const METRES_IN_A_MILE = 1609.344;
 /** Miles around the point, when the request does not say. */
 const USUAL_DISTANCE = 10;
 const GREATEST_DISTANCE = 100;
 
-export async function nearby(request: NativeExchange): Promise<Reply> {
-  const asked = bindListings(request, NEARBY_PARAMETERS, 'listings/nearby');
+export async function nearby(request: RoutedExchange): Promise<Reply> {
+  const asked = bindListings(request, 'listings/nearby');
   const latitude = coordinate(request, '_lat', 90);
   const longitude = coordinate(request, '_lon', 180);
   const miles = distanceOf(request);
@@ -49,12 +36,12 @@ export async function nearby(request: NativeExchange): Promise<Reply> {
   });
 }
 
-function coordinate(request: NativeExchange, name: '_lat' | '_lon', most: number): number {
+function coordinate(request: RoutedExchange, name: '_lat' | '_lon', most: number): number {
   const expected = `a number of degrees from -${most} to ${most}`;
   return numberOf(request, name, expected, (degrees) => Math.abs(degrees) <= most);
 }
 
-function distanceOf(request: NativeExchange): number {
+function distanceOf(request: RoutedExchange): number {
   if (!request.parameters.given.has('_distance')) return USUAL_DISTANCE;
   const expected = `a number of miles above 0, up to ${GREATEST_DISTANCE}`;
   return numberOf(request, '_distance', expected, (miles) => miles > 0 && miles <= GREATEST_DISTANCE);
@@ -64,7 +51,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 
 /** @throws PlatError `optionMissing`, `optionInvalid` */
 function numberOf(
-  { parameters }: NativeExchange,
+  { parameters }: RoutedExchange,
   name: ParameterName,
   expected: string,
   isTaken: (value: number) => boolean,

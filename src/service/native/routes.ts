@@ -1,6 +1,6 @@
 /**
- * The paths of the native interface, and what answers each. What finds a request its answer, and what describes the
- * interface to clients, both read this table.
+ * The paths of the native interface and what answers each: to add one, add a row here. Both the router and the description of
+ * the interface read this table, and a handler takes the parameters that its row names.
  */
 import { NATIVE_PARTS } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -16,12 +16,17 @@ import {
   standardFields,
   system,
 } from './metadata.ts';
-import { type NativeExchange, nativeExchange } from './native-request.ts';
-import { NEARBY_PARAMETERS, nearby } from './nearby.ts';
-import { OPEN_HOUSE_PARAMETERS, openHouses } from './open-houses.ts';
-import { customFields, part, parts } from './parts.ts';
+import { nativeExchange, type RoutedExchange } from './native-request.ts';
+import { nearby } from './nearby.ts';
+import { customFields, openHouses, part, parts } from './parts.ts';
 
 type Answer = Promise<Reply | undefined> | Reply | undefined;
+
+/**
+ * @param first,second what stands in braces
+ * @returns undefined where there is nothing
+ */
+type Handler = (request: RoutedExchange, first: string, second: string) => Answer;
 
 export interface NativeRoute {
   /** Below the root; what stands in braces is a text of the client's. Of two that fit, the first is asked first. */
@@ -29,14 +34,12 @@ export interface NativeRoute {
   /** What it gives, for people. */
   readonly gives: string;
   readonly takes: readonly ParameterName[];
-  /**
-   * @param first,second what stands in braces
-   * @returns undefined where there is nothing
-   */
-  readonly answer: (request: NativeExchange, first: string, second: string) => Answer;
+  readonly answer: Handler;
 }
 
-const COLLECTION: readonly ParameterName[] = [
+const PAGES = ['_limit', '_skip', '_page', '_pagination'] as const;
+const COLLECTION = ['_filter', '_orderby', '_select', ...PAGES] as const;
+const LISTINGS = [
   '_filter',
   '_orderby',
   '_select',
@@ -46,83 +49,44 @@ const COLLECTION: readonly ParameterName[] = [
   '_skiptoken',
   '_page',
   '_pagination',
-];
-const PART: readonly ParameterName[] = ['_select', '_limit', '_skip', '_page', '_pagination'];
+] as const;
+const NEARBY = ['_lat', '_lon', '_distance', '_filter', '_select', '_expand', ...PAGES] as const;
+
+const route = (
+  path: string,
+  gives: string,
+  takes: readonly ParameterName[],
+  answer: Handler,
+): NativeRoute => ({ path, gives, takes, answer });
 
 export const NATIVE_ROUTES: readonly NativeRoute[] = [
-  { path: 'listings', gives: 'listings, by key', takes: COLLECTION, answer: listings },
-  {
-    path: 'listings/nearby',
-    gives: 'listings around a point, the nearest first',
-    takes: NEARBY_PARAMETERS,
-    answer: nearby,
-  },
-  { path: 'listings/{key}', gives: 'one listing', takes: ['_select', '_expand', '_limit'], answer: listing },
-  {
-    path: 'listings/{key}/customfields',
-    gives: 'the custom fields of a listing',
-    takes: [],
-    answer: customFields,
-  },
-  ...NATIVE_PARTS.flatMap((name): NativeRoute[] => [
-    {
-      path: `listings/{key}/${name}`,
-      gives: `the ${name} of a listing`,
-      takes: PART,
-      answer: (request, key) => parts(request, key, name),
-    },
-    {
-      path: `listings/{key}/${name}/{id}`,
-      gives: `one of the ${name} of a listing`,
-      takes: ['_select'],
-      answer: (request, key, id) => part(request, key, name, id),
-    },
+  route('listings', 'listings, by key', LISTINGS, listings),
+  route('listings/nearby', 'listings around a point, the nearest first', NEARBY, nearby),
+  route('listings/{key}', 'one listing', ['_select', '_expand', '_limit'], listing),
+  route('listings/{key}/customfields', 'the custom fields of a listing', [], customFields),
+  ...NATIVE_PARTS.flatMap((name) => [
+    route(`listings/{key}/${name}`, `the ${name} of a listing`, ['_select', ...PAGES], (request, key) =>
+      parts(request, key, name),
+    ),
+    route(`listings/{key}/${name}/{id}`, `one of the ${name} of a listing`, ['_select'], (request, key, id) =>
+      part(request, key, name, id),
+    ),
   ]),
-  {
-    path: 'accounts',
-    gives: 'agents and offices, by key',
-    takes: COLLECTION.filter((name) => name !== '_expand' && name !== '_skiptoken'),
-    answer: accounts,
-  },
-  {
-    path: 'accounts/by/office/{key}',
-    gives: 'the agents of an office, by key',
-    takes: COLLECTION.filter((name) => name !== '_expand' && name !== '_skiptoken'),
-    answer: accountsOfOffice,
-  },
-  { path: 'my/account', gives: 'the account of the key itself', takes: ['_select'], answer: myAccount },
-  {
-    path: 'openhouses',
-    gives: 'the open houses of all listings, by key',
-    takes: OPEN_HOUSE_PARAMETERS,
-    answer: openHouses,
-  },
-  { path: 'accounts/{key}', gives: 'one agent or office', takes: ['_select'], answer: account },
-  {
-    path: 'standardfields',
-    gives: 'the standard fields of a listing',
-    takes: [],
-    answer: (request) => standardFields(request),
-  },
-  { path: 'standardfields/{name}', gives: 'one of them, with its values', takes: [], answer: standardFields },
-  {
-    path: 'customfields',
-    gives: 'the custom fields, by group and name',
-    takes: [],
-    answer: customFieldList,
-  },
-  {
-    path: 'customfields/{name}',
-    gives: 'those of a name, with their values, or of a property type',
-    takes: [],
-    answer: customField,
-  },
-  { path: 'propertytypes', gives: 'the property types', takes: [], answer: propertyTypes },
-  { path: 'propertytypes/all', gives: 'the same', takes: [], answer: propertyTypes },
-  { path: 'system', gives: 'who the key is, and its bounds', takes: [], answer: system },
+  route('accounts', 'agents and offices, by key', COLLECTION, accounts),
+  route('accounts/by/office/{key}', 'the agents of an office, by key', COLLECTION, accountsOfOffice),
+  route('my/account', 'the account of the key itself', ['_select'], myAccount),
+  route('openhouses', 'the open houses of all listings, by key', COLLECTION, openHouses),
+  route('accounts/{key}', 'one agent or office', ['_select'], account),
+  route('standardfields', 'the standard fields of a listing', [], (request) => standardFields(request)),
+  route('standardfields/{name}', 'one of them, with its values', [], standardFields),
+  route('customfields', 'the custom fields, by group and name', [], customFieldList),
+  route('customfields/{name}', 'those of a name, with their values, or of a property type', [], customField),
+  route('propertytypes', 'the property types', [], propertyTypes),
+  route('propertytypes/all', 'the same', [], propertyTypes),
+  route('system', 'who the key is, and its bounds', [], system),
 ];
 
-/** Answers a request of the native interface. The path is below its root, percent-encoded. */
+/** Answers a request of the native interface. @param path below its root, percent-encoded */
 export async function native(
   context: ServiceContext,
   exchange: Exchange,
@@ -133,9 +97,9 @@ export async function native(
   const request = nativeExchange(context, exchange, session);
   // No key is empty, so a slash too many says nothing.
   const segments = path.split('/').filter(Boolean).map(decodeSegment);
-  for (const route of NATIVE_ROUTES) {
-    const given = match(route, segments);
-    const reply = given === undefined ? undefined : await route.answer(request, ...given);
+  for (const { path: pattern, takes, answer } of NATIVE_ROUTES) {
+    const given = match(pattern.split('/'), segments);
+    const reply = given === undefined ? undefined : await answer({ ...request, takes }, ...given);
     if (reply !== undefined) return reply;
   }
   throw platError('pathNotFound', { path: exchange.path });
@@ -150,10 +114,9 @@ function decodeSegment(segment: string): string {
 }
 
 /** What stands where the route has names in braces; undefined for another path. */
-function match({ path }: NativeRoute, segments: readonly string[]): [string, string] | undefined {
-  const names = path.split('/');
+function match(names: readonly string[], segments: readonly string[]): [string, string] | undefined {
   if (names.length !== segments.length) return undefined;
-  const given = segments.filter((_, at) => names[at]?.startsWith('{') === true);
   const isSame = names.every((name, at) => name.startsWith('{') || name === segments[at]);
-  return isSame ? [given[0] ?? '', given[1] ?? ''] : undefined;
+  const [first = '', second = ''] = segments.filter((_, at) => names[at]?.startsWith('{') === true);
+  return isSame ? [first, second] : undefined;
 }

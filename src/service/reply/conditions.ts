@@ -1,4 +1,8 @@
+/** Conditional requests and ranges of bytes (RFC 9110, 13 and 14). This module must not know what the bytes are. */
 import { hash } from 'node:crypto';
+import type { Reply } from '../exchange.ts';
+
+type Asked = Readonly<Record<string, string | undefined>>;
 
 /** A weak tag of a content: the same text has the same tag, in whatever encoding it is sent (RFC 9110, 8.8.3). */
 export function weakTag(content: string | Uint8Array): string {
@@ -13,7 +17,18 @@ export function hasTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((each) => strip(each) === strip(tag));
 }
 
-/** Parts of a file (RFC 9110, 14): one range of bytes; several at once are answered whole, as any server may. */
+/** The reply with the headers of its content, or 304 with them alone where the client has that content already. */
+export function tagged(
+  asked: Asked,
+  headers: Readonly<Record<string, string>> & { readonly etag: string },
+  reply: Reply,
+): Reply {
+  return hasTag(asked['if-none-match'], headers.etag)
+    ? { status: 304, headers, body: [] }
+    : { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
+/** Which part of a file is asked for: one range of bytes; several at once are answered whole, as any server may. */
 
 export type RangeWish =
   | { readonly kind: 'whole' }
@@ -28,11 +43,7 @@ const WHOLE: RangeWish = { kind: 'whole' };
  * @param size bytes of the file
  * @param tag of the file
  */
-export function rangeOf(
-  headers: Readonly<Record<string, string | undefined>>,
-  size: number,
-  tag: string,
-): RangeWish {
+export function rangeOf(headers: Asked, size: number, tag: string): RangeWish {
   const { range, 'if-range': condition } = headers;
   const [, from = '', to = ''] = RANGE.exec(range ?? '') ?? [];
   if ((from === '' && to === '') || !isSame(condition, tag)) return WHOLE;
