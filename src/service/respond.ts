@@ -207,7 +207,7 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   if (path.length + query.length + 1 > LONGEST_URL) throw platError('uriTooLong', { limit: LONGEST_URL });
   refuseTokenInQuery(query);
   if (route.kind === 'reso') {
-    extra['odata-version'] = negotiateVersion(headers['odata-version'], headers['odata-maxversion']);
+    extra['odata-version'] = negotiateVersion(headers);
   }
   const now = await context.store.now();
   switch (route.kind) {

@@ -1,19 +1,26 @@
+/** Collections of records and their counts: entity sets, and the children of one record (OData 4.01 protocol, 11.2.6). */
 import { platError } from '../../errors/index.ts';
 import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import { asking, partsOf, type Reply, signingFor, walkStep } from '../exchange.ts';
-import { indexHeaders, NOTHING_STORED, type PageWish, readPage } from '../paging/read-page.ts';
+import {
+  indexHeaders,
+  NOTHING_STORED,
+  type PageAnswer,
+  type PageWish,
+  readPage,
+} from '../paging/read-page.ts';
 import { before, type Cut, cutAhead, windowOf, windowText } from '../paging/window.ts';
 import { asConfigured } from './enumerations.ts';
 import { carriedPageSize, carriedWindowEnd, type NextPage, nextLink, pageSize } from './next-page.ts';
-import { plainText } from './record.ts';
-import { resolve } from './resolve.ts';
+import { type FoundCollection, resolve } from './resolve.ts';
 import {
   begun,
   contextFields,
   contextMember,
+  plainText,
   preferenceHeaders,
   type ResoRequest,
   requireJson,
@@ -22,45 +29,31 @@ import {
 } from './resource-request.ts';
 
 type CollectionPath = ResourcePath & { kind: 'collection' };
+type CountPath = ResourcePath & { kind: 'count' };
 
-/** A collection of records: an entity set, or the children of one record (OData 4.01 protocol, 11.2.6). */
 export async function collection(request: ResoRequest, path: CollectionPath): Promise<Reply> {
   requireJson(request);
   const { context, exchange, session, options, preferences } = request;
   const query = bindOptions('collection', options, path.resource, session.view.schema);
   refuseTokenWithSkip(query);
+  const { skip = 0, skipToken: token } = query;
   const preferred = preferences.maxPageSize ?? carriedPageSize(exchange.query);
   const size = pageSize(exchange.surface.paging, query.top, query.skip, preferred);
   checkRelated(query.expansions, size.rows);
-  const found = await resolve(request, path);
-  if (found.kind !== 'collection') throw new Error('A path to a collection leads to one');
+  const found = await collectionOf(request, path);
   exchange.timings.start('store');
   // Whoever steps by `$skip` follows no link.
-  const isLinked = (query.skip ?? 0) === 0;
-  const carried = carriedWindowEnd(exchange.query);
-  const cut = isLinked ? await cutAhead(context, query.filter, carried) : undefined;
-  const wish: PageWish = {
-    keyId: session.key.id,
-    query: {
-      ...asking(session),
-      resource: found.resource,
-      filter: cut === undefined ? query.filter : before(query.filter, cut),
-      search: query.search,
-      order: query.order,
-      under: found.under,
-    },
-    limit: size.rows,
-    skip: query.skip ?? 0,
-    token: query.skipToken,
-    shape: shapeOf(request, query),
-    files: signingFor(context, exchange, session),
-    counts: query.count,
-    taken: exchange.taken,
-  };
-  const answer = found.isBare ? NOTHING_STORED : await readPage(context, wish);
+  const cut =
+    skip === 0 ? await cutAhead(context, query.filter, carriedWindowEnd(exchange.query)) : undefined;
+  const filter = cut === undefined ? query.filter : before(query.filter, cut);
+  const answer = await read(
+    request,
+    found,
+    { ...query, filter },
+    { limit: size.rows, skip, token, counts: query.count },
+  );
   exchange.timings.start('encode');
   const { page, next } = answer;
-  const count = query.count ? answer.count : undefined;
   const link =
     (next === undefined && cut === undefined) || size.isAll(page.rows)
       ? undefined
@@ -72,7 +65,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
         });
   const head = {
     ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}`),
-    ...(count === undefined ? {} : { '@odata.count': count }),
+    ...(query.count && answer.count !== undefined ? { '@odata.count': answer.count } : {}),
   };
   const records = await asConfigured(request, query, partsOf(page));
   const tail = link === undefined ? ']}' : `],"@odata.nextLink":${JSON.stringify(link)}}`;
@@ -88,8 +81,46 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     body: [begun(head, '"value":['), ...records, tail],
     rows: page.rows,
     ...(window === undefined ? {} : { window: windowText(window) }),
-    walk: isWalk(path, query) ? walkStep(query.skipToken, query.skip ?? 0, page) : undefined,
+    walk: isWalk(path, query) ? walkStep(token, skip, page) : undefined,
   };
+}
+
+/** The number of records in a collection, as plain text (OData 4.01 protocol, 11.2.10). */
+export async function count(request: ResoRequest, path: CountPath): Promise<Reply> {
+  const { exchange, session, options } = request;
+  const query = bindOptions('count', options, path.resource, session.view.schema);
+  const found = await collectionOf(request, path);
+  exchange.timings.start('store');
+  const answer = await read(request, found, query, { limit: 0, skip: 0, counts: true });
+  return plainText(String(answer.count ?? 0), indexHeaders(answer));
+}
+
+async function collectionOf(
+  request: ResoRequest,
+  path: CollectionPath | CountPath,
+): Promise<FoundCollection> {
+  const found = await resolve(request, path);
+  if (found.kind !== 'collection') throw new Error('A path to a collection leads to one');
+  return found;
+}
+
+function read(
+  request: ResoRequest,
+  { resource, under, isBare }: FoundCollection,
+  query: CollectionQuery,
+  wish: Pick<PageWish, 'limit' | 'skip' | 'token' | 'counts'>,
+): Promise<PageAnswer> | PageAnswer {
+  if (isBare) return NOTHING_STORED;
+  const { context, exchange, session } = request;
+  const { filter, search, order } = query;
+  return readPage(context, {
+    ...wish,
+    keyId: session.key.id,
+    query: { ...asking(session), resource, filter, search, order, under },
+    shape: shapeOf(request, query),
+    files: signingFor(context, exchange, session),
+    taken: exchange.taken,
+  });
 }
 
 /** What a link says of a window that is cut: where, or, after the last page up to there, that the rest is asked for. */
@@ -107,29 +138,4 @@ function refuseTokenWithSkip({ skipToken, skip }: CollectionQuery): void {
     const reason = 'each says where the page begins';
     throw platError('optionsConflict', { first: '$skiptoken', second: '$skip', reason }, { target: '$skip' });
   }
-}
-
-type CountPath = ResourcePath & { kind: 'count' };
-
-/** The number of records in a collection, as plain text (OData 4.01 protocol, 11.2.10). */
-export async function count(request: ResoRequest, path: CountPath): Promise<Reply> {
-  const { context, exchange, session, options } = request;
-  const query = bindOptions('count', options, path.resource, session.view.schema);
-  const found = await resolve(request, path);
-  if (found.kind !== 'collection') throw new Error('A path to a count leads to a collection');
-  exchange.timings.start('store');
-  const { filter, search } = query;
-  const wish: PageWish = {
-    keyId: session.key.id,
-    query: { ...asking(session), resource: found.resource, filter, search, under: found.under },
-    limit: 0,
-    skip: 0,
-    shape: shapeOf(request, query),
-    files: signingFor(context, exchange, session),
-    counts: true,
-    taken: exchange.taken,
-  };
-  const answer = found.isBare ? NOTHING_STORED : await readPage(context, wish);
-  const reply = plainText(String(answer.count ?? 0));
-  return { ...reply, headers: { ...reply.headers, ...indexHeaders(answer) } };
 }

@@ -8,7 +8,7 @@ import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
 import { readSkipToken } from '../../query/skip-token.ts';
 import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
 import type { Lane } from '../../store/read-caller.ts';
-import { asking, JSON_TYPE, type Reply, signingFor } from '../exchange.ts';
+import { asking, json, type Reply, signingFor } from '../exchange.ts';
 import { nextLink, pageSize } from './next-page.ts';
 import { type ResoRequest, requireJson } from './resource-request.ts';
 
@@ -42,6 +42,8 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
   }
   const { rows: limit } = pageSize(exchange.surface.paging, query.top, undefined, undefined);
   const files = signingFor(context, exchange, session);
+  const records = { ...asking(session), resource: schema.resource };
+  const { expansions } = query;
   const ranges: RangeDigest[] = [];
   let token = query.skipToken;
   const charged = chargedAsSearch(context);
@@ -49,10 +51,8 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
   const started = performance.now();
   for (let more = limit > 0; more && ranges.length < MOST_RANGES && performance.now() - started < LONGEST; ) {
     const position = readSkipToken(token, query.order);
-    const asked = { query: { ...asking(session), resource: schema.resource }, position, limit, files };
-    const range = await charged.ofNext(() =>
-      digestRange(charged.store, { ...asked, expansions: query.expansions }, charged.read),
-    );
+    const asked = { query: records, position, limit, files, expansions };
+    const range = await charged.ofNext(() => digestRange(charged.store, asked, charged.read));
     if (range === undefined) break;
     ({ more } = range);
     if (range.last === undefined) break;
@@ -70,11 +70,7 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
     Members: members,
     Digest: digest,
   }));
-  return {
-    status: 200,
-    headers: { 'content-type': JSON_TYPE },
-    body: [JSON.stringify({ Form: DIGEST_FORM, value, ...link })],
-  };
+  return json({ Form: DIGEST_FORM, value, ...link });
 }
 
 /**

@@ -1,17 +1,15 @@
-import type { View } from '../../access/index.ts';
-import type { StoreModel } from '../../compile/model.ts';
+/** What the RESO interface says of itself: `$metadata` and the service document. */
 import { csdlDocument } from '../../dictionary/csdl/document.ts';
 import { csdlJson } from '../../dictionary/csdl/json.ts';
 import type { CsdlVersion } from '../../dictionary/csdl/model.ts';
 import { csdlXml } from '../../dictionary/csdl/xml.ts';
-import type { Resource } from '../../dictionary/index.ts';
 import { requireNoOptions } from '../../query/odata/query.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
 import { withViewTag } from '../access/views.ts';
 import type { Reply } from '../exchange.ts';
 import { describedBy } from '../front/paths.ts';
 import { chooseType, negotiateVersion } from '../http/negotiation.ts';
-import { hasTag, weakTag } from '../reply/conditions.ts';
+import { tagged, weakTag } from '../reply/conditions.ts';
 import { type Enumerations, enumerationsOf } from './enumerations.ts';
 import { contextMember, negotiate, type ResoRequest, requireJson, resoJson } from './resource-request.ts';
 
@@ -31,13 +29,12 @@ const written = new BoundedCache<Written>('metadata documents', { bytes: 32 * 10
 export async function metadata(request: ResoRequest): Promise<Reply> {
   const { exchange, session } = request;
   requireNoOptions(request.options, '$metadata');
-  const version = negotiateVersion(exchange.headers['odata-version'], exchange.headers['odata-maxversion']);
+  const version = negotiateVersion(exchange.headers);
   const format = formatOf(request, version);
   const { text, etag } = documentOf(session, version, format, await enumerationsOf(request));
-  const reply: Reply = hasTag(exchange.headers['if-none-match'], etag)
-    ? { status: 304, headers: { etag }, body: [] }
-    : { status: 200, headers: { 'content-type': `${format}; charset=utf-8`, etag }, body: [text] };
-  return withViewTag(reply, session);
+  const headers = { 'content-type': `${format}; charset=utf-8` };
+  const reply: Reply = { status: 200, headers, body: [text] };
+  return withViewTag(tagged(exchange.headers, { etag }, reply), session);
 }
 
 /**
@@ -64,7 +61,7 @@ function documentOf(
   const document = csdlDocument({
     version,
     ...(enumerations === undefined ? {} : { enumerations: enumerations.members }),
-    resources: publishedResources(view, model).map((resource) => ({
+    resources: [...model.dictionary.resources.values()].filter(view.publishes).map((resource) => ({
       resource,
       fields: view.fieldsOf(resource),
       navigations: [...resource.navigations.values()].filter(({ target }) =>
@@ -76,20 +73,12 @@ function documentOf(
   return written.put(id, { text, etag: weakTag(text) }, bytesOfText(text));
 }
 
-function publishedResources(view: View, model: StoreModel): Resource[] {
-  return [...model.dictionary.resources.values()].filter(view.publishes);
-}
-
 /** The entity sets that the key may read (OData 4.01 JSON format, 5). */
 export function serviceDocument(request: ResoRequest): Reply {
   requireNoOptions(request.options, 'the service document');
   requireJson(request);
-  const { session } = request;
+  const { session, exchange } = request;
   const value = [...session.view.schema.entitySets()].map((name) => ({ name, kind: 'EntitySet', url: name }));
-  const body = JSON.stringify({ ...contextMember(request, ''), value });
-  return {
-    status: 200,
-    headers: { 'content-type': resoJson(request), ...describedBy(request.exchange.base) },
-    body: [body],
-  };
+  const headers = { 'content-type': resoJson(request), ...describedBy(exchange.base) };
+  return { status: 200, headers, body: [JSON.stringify({ ...contextMember(request, ''), value })] };
 }

@@ -1,3 +1,4 @@
+/** How large a page is, and the link to the next one. It must not know how pages are read. */
 import { canonicalTimestamp } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { skipTokenOf } from '../../query/skip-token.ts';
@@ -5,7 +6,7 @@ import type { Exchange } from '../exchange.ts';
 import { linkQuery } from '../http/posted-query.ts';
 import type { Paging } from '../surface.ts';
 
-/** Where the answer to a window was cut that ends ahead of the clock (paging/window-ahead.ts): it holds for the walk. */
+/** Where the answer to a window was cut that ends ahead of the clock (paging/window.ts): it holds for the walk. */
 const WINDOW_END = 'windowend';
 
 /** Options that a next link gives anew, or not at all. */
@@ -34,9 +35,10 @@ export interface NextPage {
  */
 export function nextLink(exchange: Exchange, { token, term, windowEnd, top, maxPageSize }: NextPage): string {
   const { base, path, query } = exchange;
-  const given = query.split('&').filter((pair) => pair !== '' && !REPLACED.has(nameOf(pair)));
-  const kept =
-    term === undefined ? given : given.map((pair) => (nameOf(pair) === 'filter' ? joined(pair, term) : pair));
+  const kept = query
+    .split('&')
+    .filter((pair) => pair !== '' && !REPLACED.has(nameOf(pair)))
+    .map((pair) => (term !== undefined && nameOf(pair) === 'filter' ? joined(pair, term) : pair));
   const added = [
     ...(top === undefined ? [] : [`$top=${top}`]),
     ...(maxPageSize === undefined ? [] : [`maxpagesize=${maxPageSize}`]),
@@ -73,7 +75,7 @@ const carried = (query: string, name: string): string | undefined =>
     ?.split('=')[1];
 
 /** How many rows a page has, and what the next link says of it. */
-export interface PageSize {
+interface PageSize {
   readonly rows: number;
   /** `$top` of the next link, from the rows of this page; undefined: none, or no next link at all. */
   readonly nextTop: (rows: number) => number | undefined;

@@ -1,19 +1,21 @@
-import { partShape } from '../../compile/read.ts';
+/** One record, its custom fields, or one of its fields (OData 4.01 protocol, 11.2.2 and 11.2.4). */
+
+import { partShape, type ResoShape } from '../../compile/read.ts';
 import { statedType } from '../../dictionary/csdl/document.ts';
-import { CUSTOM_FIELDS, type Field } from '../../dictionary/index.ts';
+import { CUSTOM_FIELDS } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { bindOptions, hasCustomFields } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
-import type { CollectionQuery } from '../../query/request.ts';
-import { type Reply, signingFor } from '../exchange.ts';
-import { hasTag, weakTag } from '../reply/conditions.ts';
+import type { Reply } from '../exchange.ts';
+import { tagged, weakTag } from '../reply/conditions.ts';
 import { recordAsConfigured, valueAsConfigured } from './enumerations.ts';
-import { resolve, type Target, targetQuery } from './resolve.ts';
+import { readRecord, resolve, type Target } from './resolve.ts';
 import {
   begun,
   contextFields,
   contextMember,
   negotiate,
+  plainText,
   preferenceHeaders,
   type ResoRequest,
   requireJson,
@@ -27,27 +29,24 @@ type CustomPath = ResourcePath & { kind: 'custom' };
 
 const NOTHING: Reply = { status: 204, headers: {}, body: [] };
 
-/** One record (OData 4.01 protocol, 11.2.2). Its tag covers the agent and office data in it. */
+/** One record. Its tag covers the agent and office data in it. */
 export async function record(request: ResoRequest, path: RecordPath): Promise<Reply> {
   requireJson(request);
-  const { exchange, options, preferences, session } = request;
+  const { exchange, options, session } = request;
   const query = bindOptions('record', options, path.resource, session.view.schema);
   const found = await resolve(request, path);
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');
   exchange.timings.start('store');
-  const stored = await readRecord(request, found.target, query);
+  const stored = await requireText(request, found.target, shapeOf(request, query));
   exchange.timings.start('encode');
   const text = recordAsConfigured(request, query, stored);
-  const tag = weakTag(text);
-  const headers = { etag: tag, ...preferenceHeaders(preferences) };
-  if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
-  const answer = { status: 200, headers: { 'content-type': resoJson(request), ...headers }, rows: 1 };
+  const etag = weakTag(text);
   const head = {
     ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}/$entity`),
-    ...(request.level === 'full' ? { '@odata.etag': tag } : {}),
+    ...(request.level === 'full' ? { '@odata.etag': etag } : {}),
   };
-  return { ...answer, body: [begun(head, ''), text.subarray(1)] };
+  return taggedJson(request, etag, [begun(head, ''), text.subarray(1)], 1);
 }
 
 /**
@@ -55,7 +54,7 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
  * of the resource.
  */
 export async function customFields(request: ResoRequest, path: CustomPath): Promise<Reply> {
-  const { exchange, options, preferences, session } = request;
+  const { exchange, options, session } = request;
   const { give, resource } = path;
   if (give === 'json') requireJson(request);
   const kind = give === 'count' ? 'customCount' : 'custom';
@@ -63,7 +62,7 @@ export async function customFields(request: ResoRequest, path: CustomPath): Prom
   const found = await resolve(request, path);
   if (found.kind !== 'record') throw platError('recordNotFound', { resource: resource.resource.name });
   exchange.timings.start('store');
-  const stored = await readRecord(request, found.target, query, 'custom fields');
+  const stored = await requireText(request, found.target, partShape(shapeOf(request, query)));
   exchange.timings.start('encode');
   const count = hasCustomFields(resource) ? 1 : 0;
   if (give === 'count') return plainText(String(count));
@@ -73,73 +72,48 @@ export async function customFields(request: ResoRequest, path: CustomPath): Prom
     ...contextMember(request, `#${resource.resource.name}/${CUSTOM_FIELDS}${contextFields(query)}`),
     ...(query.count ? { '@odata.count': count } : {}),
   };
-  const tag = weakTag(text);
-  const headers = { etag: tag, ...preferenceHeaders(preferences) };
-  if (hasTag(exchange.headers['if-none-match'], tag)) return { status: 304, headers, body: [] };
-  return {
-    status: 200,
-    headers: { 'content-type': resoJson(request), ...headers },
-    rows: isGiven ? 1 : 0,
-    body: [begun(head, '"value":['), text, ']}'],
-  };
+  return taggedJson(request, weakTag(text), [begun(head, '"value":['), text, ']}'], isGiven ? 1 : 0);
 }
 
-async function readRecord(
-  request: ResoRequest,
-  target: Target,
-  query: CollectionQuery,
-  part?: 'custom fields',
-): Promise<Uint8Array> {
-  const { context, exchange, session } = request;
-  const files = signingFor(context, exchange, session);
-  const shape = shapeOf(request, query);
-  const wish = {
-    query: targetQuery(request, target),
-    key: target.key,
-    shape: part === undefined ? shape : partShape(shape),
-    files,
-  };
-  const body = await context.store.record(wish, context.read);
-  if (body === undefined) throw platError('recordNotFound', { resource: target.resource.name });
-  return body;
+function taggedJson(request: ResoRequest, etag: string, body: Reply['body'], rows: number): Reply {
+  const headers = { etag, ...preferenceHeaders(request.preferences) };
+  const reply = { status: 200, headers: { 'content-type': resoJson(request) }, body, rows };
+  return tagged(request.exchange.headers, headers, reply);
 }
 
-/** One field of one record, as JSON, as bare text, or the number of its values (OData 4.01 protocol, 11.2.4). */
+/** @throws PlatError `recordNotFound` */
+async function requireText(request: ResoRequest, target: Target, shape: ResoShape): Promise<Uint8Array> {
+  const text = await readRecord(request, target, shape);
+  if (text === undefined) throw platError('recordNotFound', { resource: target.resource.name });
+  return text;
+}
+
+/** One field of one record, as JSON, as bare text, or the number of its values. */
 export async function field(request: ResoRequest, path: FieldPath): Promise<Reply> {
   const { exchange, options, session } = request;
-  if (path.give === 'json') requireJson(request);
-  const query = bindOptions(
-    path.give === 'count' ? 'values' : 'field',
-    options,
-    path.resource,
-    session.view.schema,
-  );
-  if (options.system.has('format') && path.give === 'text') negotiate(request, ['text/plain']);
+  const { give, field: named, resource } = path;
+  if (give === 'json') requireJson(request);
+  const query = bindOptions(give === 'count' ? 'values' : 'field', options, resource, session.view.schema);
+  if (options.system.has('format') && give === 'text') negotiate(request, ['text/plain']);
   const found = await resolve(request, path);
   if (found.kind !== 'record') return NOTHING;
-  const selection = { all: false, fields: [path.field], hidden: [] };
   exchange.timings.start('store');
-  const { control } = shapeOf(request, query);
-  const text = await readRecord(request, found.target, { ...query, selection });
+  const shape = shapeOf(request, { ...query, selection: { all: false, fields: [named], hidden: [] } });
+  const text = await requireText(request, found.target, shape);
   const values: Record<string, unknown> = JSON.parse(Buffer.from(text).toString());
-  const value = valueAsConfigured(request, path.field, values[path.field.name]);
-  if (path.give === 'count') return plainText(String(Array.isArray(value) ? value.length : 0));
+  const value = valueAsConfigured(request, named, values[named.name]);
+  if (give === 'count') return plainText(String(Array.isArray(value) ? value.length : 0));
   if (value === null || value === undefined) return NOTHING;
-  if (path.give === 'text') return plainText(typeof value === 'string' ? value : JSON.stringify(value));
+  if (give === 'text') return plainText(typeof value === 'string' ? value : JSON.stringify(value));
+  const key = found.target.key.replaceAll("'", "''");
   const type =
-    control === undefined ? undefined : statedType(path.field, control.before, session.view.enumerations);
+    shape.control === undefined
+      ? undefined
+      : statedType(named, shape.control.before, session.view.enumerations);
   const head = {
-    ...contextMember(request, `#${fieldContext(path, found.target, path.field)}`),
+    ...contextMember(request, `#${resource.resource.name}('${key}')/${named.name}`),
     ...(type === undefined ? {} : { '@odata.type': type }),
   };
-  const body = JSON.stringify({ ...head, value });
-  return { status: 200, headers: { 'content-type': resoJson(request) }, body: [body], rows: 1 };
-}
-
-function fieldContext({ resource }: FieldPath, { key }: Target, { name }: Field): string {
-  return `${resource.resource.name}('${key.replaceAll("'", "''")}')/${name}`;
-}
-
-export function plainText(text: string): Reply {
-  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: [text] };
+  const body = [JSON.stringify({ ...head, value })];
+  return { status: 200, headers: { 'content-type': resoJson(request) }, body, rows: 1 };
 }

@@ -2,7 +2,7 @@ import type { ResoShape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import type { Exchange, ServiceContext, Session } from '../exchange.ts';
+import type { Exchange, Reply, ServiceContext, Session } from '../exchange.ts';
 import {
   chooseType,
   negotiateVersion,
@@ -50,6 +50,12 @@ export function begun(head: Readonly<Record<string, unknown>>, next: string): st
   return members === '' ? `{${next}` : `{${members},${next}`;
 }
 
+export const plainText = (text: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
+  status: 200,
+  headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
+  body: [text],
+});
+
 /** @throws PlatError `notAcceptable` when neither `$format` nor Accept leaves room for JSON */
 export function requireJson({ options, exchange }: ResoRequest): void {
   negotiate({ options, exchange }, ['application/json']);
@@ -90,8 +96,7 @@ export function shapeOf(
   { preferences, root, level, exchange }: ResoRequest,
   query: CollectionQuery,
 ): ResoShape {
-  const { headers } = exchange;
-  const version = negotiateVersion(headers['odata-version'], headers['odata-maxversion']);
+  const version = negotiateVersion(exchange.headers);
   return {
     kind: 'reso',
     selection: query.selection,
