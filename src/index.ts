@@ -1,5 +1,6 @@
 /// <reference types="node" preserve="true" />
 /** plat as a library: the store, the service, the consumer, and the dictionary that all follow. */
+
 export { type Dictionary, declare, standardDictionary } from './dictionary/index.ts';
 export { PlatError } from './errors/index.ts';
 export { type OpenStoreOptions, openStore } from './open-store.ts';

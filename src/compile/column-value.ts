@@ -1,8 +1,8 @@
 /** How the value of a field is stored in its column, in every engine. This module knows no table and no SQL. */
 
 import type { Field, FieldValue } from '../dictionary/index.ts';
+import { storedList } from '../records/damage.ts';
 import { isAbsent } from '../records/parsed-record.ts';
-import { storedList } from '../records/stored-list.ts';
 import type { BoundValue } from './fragment.ts';
 
 /** What a column holds. An engine that has no truth values keeps them as 0 and 1. */

@@ -6,7 +6,7 @@ import {
   MEDIA_KINDS,
   type MediaKind,
 } from '../dictionary/index.ts';
-import { COUNTED, isChildCount, PERMISSION } from '../records/child-counts.ts';
+import { COUNTED, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
 import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
 import { decode } from './column-value.ts';

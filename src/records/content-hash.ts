@@ -1,41 +1,42 @@
 import { hash } from 'node:crypto';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
-import { isChildCount } from './child-counts.ts';
+import { isChildCount } from './media.ts';
 import { type Owner, type StoreSettings, stampsAsOwn } from './settings.ts';
 import { isStamp } from './stamps.ts';
 
-/** Fields that follow from the parent or from this store, whether the input gave them or not. */
+/** Fields that follow from the parent or from this store, whether or not the input contains them. */
 const DERIVED = new Set([
   'OriginatingSystemResourceRecordKey',
   'OriginatingSystemResourceRecordSystemID',
   REPLICA_TIMESTAMP,
 ]);
 
-/** Whether a field is no content of its record's own. */
+/** Whether a field is not part of a record's own content. */
 export const isDerived = (name: string): boolean => DERIVED.has(name);
 
-/** A field that a content hash is made of. */
+/** A field that a content hash covers. */
 interface HashedField {
   readonly name: string;
-  /** Left out where it says what follows from the parent: its key, or its originating system as far as it is known. */
+  /** Left out if its value follows from the parent: the parent's key, or its originating system if that is known. */
   readonly follows?: 'key' | 'system';
-  /** Counts children of the record. */
+  /** Whether the field counts children of the record. */
   readonly isCount?: true;
 }
 
-/** The fields that the hash of a resource's records is made of, in their order. */
+/** The fields that the hash of a resource's records covers, in their order. */
 export const hashedFields = (resource: Resource, owner: Owner): readonly HashedField[] =>
   fieldsOf(resource)[owner].list;
 
-/** Characters of a hash. */
+/** The number of characters of a hash. */
 export const HASH_LENGTH = 22;
 
 /**
- * Tells two contents apart: 128 bits over the values that are not null, in the order of their names. In an authority
- * stamps are no part of it; in a replica they are, since there they are what the source sent. What follows from the
- * parent is no part of it either, but where a replica's source says something else.
- * @param system the originating system of the record's parent; undefined where it is not known
- * @param counts of its children, in place of those among the values: to copy so many values would take half as long as this
+ * A hash of 128 bits over the values that are not null, in the order of their names. It excludes the timestamps that
+ * an authority assigns, but includes those that a replica received. It excludes what follows from the parent, unless
+ * the replica's source says something else.
+ * @param system the originating system of the record's parent; undefined if it is unknown
+ * @param counts of its children, which replace those among the values; copying the values would cost half as much as
+ *   the hash
  */
 export function contentHash(
   resource: Resource,
@@ -62,8 +63,8 @@ export function contentHash(
 }
 
 /**
- * The places of the names that a record has among those that are hashed, in their order. To ask a record for each of
- * 600 fields takes three times as long.
+ * The positions, among the hashed fields, of the names that a record has, in order. Looking up each of 600 fields in
+ * the record takes three times as long.
  */
 function placesOf(names: readonly string[], places: ReadonlyMap<string, number>): Uint16Array {
   const found = new Uint16Array(names.length);
@@ -75,7 +76,7 @@ function placesOf(names: readonly string[], places: ReadonlyMap<string, number>)
   return found.subarray(0, count).sort();
 }
 
-/** The hash of a stored content, whose own stamp came after the hash was made. */
+/** The hash of a stored content, whose own timestamp was set after it had been hashed. */
 export function storedHash(
   resource: Resource,
   values: FieldValues,
@@ -87,12 +88,12 @@ export function storedHash(
   return contentHash(resource, sent, settings.owner, system);
 }
 
-/** What a store that stamps as its own puts in place of what was sent, after the hash was made. */
+/** The field that a store with its own timestamps overwrites after the content has been hashed. */
 export const OWN_STAMP = 'ModificationTimestamp';
 
 interface HashedFields {
   readonly list: readonly HashedField[];
-  /** Of each name in the list. */
+  /** The position of each name in the list. */
   readonly places: ReadonlyMap<string, number>;
 }
 

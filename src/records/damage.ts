@@ -1,9 +1,9 @@
-/** What a store says of itself cannot be read: whoever opened the store names it. */
+/** What a store records of itself cannot be read. The message omits the name of the store, which the caller adds. */
 export class Damage extends Error {
   override readonly name = 'Damage';
 }
 
-/** A record that is known to be damaged would be read. The rest of the store is as fit as before. */
+/** A read would have returned a record that is known to be damaged. The rest of the store is intact. */
 export class DamagedRecord extends Error {
   override readonly name = 'DamagedRecord';
   /** Resource and key. */
@@ -15,8 +15,48 @@ export class DamagedRecord extends Error {
   }
 }
 
-/** Why a constraint of the engine was broken: what plat writes keeps them all, unless something else stands in its rows. */
+/**
+ * Explains a violated constraint of the engine. Plat's own writes satisfy all of them, so unexpected rows are the
+ * cause.
+ */
 export function inTheWay(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return `what stands in its tables is in the way of what is written (${message})`;
+}
+
+/**
+ * Parses JSON that plat stores in its own rows. @throws Damage if the text is not JSON. @param what its name in the
+ * message: "its settings"
+ */
+export function storedJson(text: unknown, what: string): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch (cause) {
+    throw new Damage(`${what} are no JSON`, { cause });
+  }
+}
+
+/** Replaces a stored state of a source that is not JSON. No state has this shape, so every reader reports it. */
+export class UnreadableNote {}
+
+/**
+ * Parses a row of a source's state. An unreadable row must not keep a reader from the others, nor from replacing it.
+ */
+export function storedState(row: Readonly<Record<string, unknown>>): unknown {
+  try {
+    return JSON.parse(String(row.value));
+  } catch {
+    return new UnreadableNote();
+  }
+}
+
+/** The values of a multi-valued field from its column. @throws Damage if it is not a list */
+export function storedList(text: string): string[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch (cause) {
+    throw new Damage('a column that holds lists holds something else', { cause });
+  }
+  return Array.isArray(list) ? list.map(String) : [];
 }

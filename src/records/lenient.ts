@@ -1,28 +1,29 @@
 /**
- * Values that say the same as the dictionary's form in another one, as exports and older servers write them, and values
- * beyond the sizes that the dictionary suggests. What would lose something by being read is not.
+ * Reads values whose form differs from the dictionary's but has the same meaning, as exports and older servers write
+ * them, and values that exceed the sizes that the dictionary suggests. A value that would lose information is not
+ * read.
  */
 import type { Field, FieldValue, Lookup } from '../dictionary/index.ts';
 import { readDecimal, readInteger, readNumber, readString, type ValueRules } from './value.ts';
 
-/** In what a value differs from the form that its field takes. */
+/** How a value differs from the form of its field. */
 export type Leniency =
-  /** A list is one text with commas. */
+  /** A list is a text with commas. */
   | 'listAsText'
   | 'numberAsText'
   /** A boolean is a word such as `yes`, or 1 or 0. */
   | 'booleanAsText'
   /** A text is a number or a boolean. */
   | 'textAsNumber'
-  /** A day is its midnight. */
+  /** A date is a timestamp at midnight. */
   | 'dateAsTimestamp'
-  /** There is no value but an empty text. */
+  /** An empty text stands for no value. */
   | 'emptyText'
   | 'length'
   | 'digits'
   | 'decimals';
 
-/** What each leniency means to whoever sent the value. */
+/** Describes each leniency to the sender of the value. */
 export const LENIENCIES: Readonly<Record<Leniency, string>> = {
   listAsText: 'a list as a text with commas',
   numberAsText: 'a number as a text',
@@ -35,7 +36,7 @@ export const LENIENCIES: Readonly<Record<Leniency, string>> = {
   decimals: 'a number of more decimals than the dictionary suggests',
 };
 
-/** What a text stands for where there is nothing else. */
+/** The leniencies that are inevitable in formats in which all values are texts. */
 export const TEXT_FORMS: ReadonlySet<Leniency> = new Set([
   'listAsText',
   'numberAsText',
@@ -50,8 +51,8 @@ interface LenientValue {
 }
 
 /**
- * Reads a value that its field does not take as it is; undefined: nor in any other form.
- * @param values of the field, some of which may have commas
+ * Reads a value that its field does not accept as it is; undefined if no other form applies.
+ * @param values of the field, some of which may contain commas
  */
 export function readLeniently(
   field: Field,
@@ -110,15 +111,15 @@ export function readLeniently(
   }
 }
 
-/** More than any double has, before or behind the point. */
+/** More digits than any double has before or after the point. */
 const MOST_DIGITS = 400;
 
-/** What some write in the place of a date. */
+/** A timestamp that some senders write instead of a date. */
 const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)?$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
 const YES: ReadonlySet<unknown> = new Set(['true', 't', 'yes', 'y', '1', 1]);
 const NO: ReadonlySet<unknown> = new Set(['false', 'f', 'no', 'n', '0', 0]);
-/** Digits that a double surely keeps. */
+/** The number of digits that a double is guaranteed to preserve. */
 const KEPT = 15;
 
 interface OtherForm {
@@ -126,7 +127,7 @@ interface OtherForm {
   readonly leniency: Leniency;
 }
 
-/** The value in the form that its field takes, where it is written in another one. */
+/** The value in the form of its field, if it is written in another one. */
 function otherForm(field: Field, json: unknown, lookup: Lookup | undefined): OtherForm | undefined {
   if (field.collection) {
     if (typeof json === 'string') return { value: listOf(json, lookup), leniency: 'listAsText' };
@@ -168,7 +169,7 @@ function otherForm(field: Field, json: unknown, lookup: Lookup | undefined): Oth
 const textOf = (json: number | boolean): string | undefined =>
   typeof json === 'boolean' || Number.isFinite(json) ? String(json) : undefined;
 
-/** The values of a list that is one text: between commas, unless a value of the lookup has commas of its own. */
+/** The values of a list that is a text: separated by commas, unless a value of the lookup contains commas. */
 function listOf(text: string, lookup: Lookup | undefined): string[] {
   const listed = text.trim();
   const json = listed.startsWith('[') ? parsedList(listed) : undefined;

@@ -18,7 +18,7 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** @throws PlatError `usage` when there is no time zone of this name */
+/** @throws PlatError `usage` for an unknown time zone */
 export function checkTimeZone(timeZone: string): void {
   if (!isTimeZone(timeZone)) throw platError('usage', { reason: `There is no time zone ${timeZone}.` });
 }
@@ -32,7 +32,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** @returns undefined for what is no moment, as a damaged column may hold it */
+/** @returns undefined for a text that is no timestamp, as in a damaged column */
 function partsOf(timestamp: string, timeZone: string): Map<string, string> | undefined {
   const moment = Date.parse(timestamp);
   if (Number.isNaN(moment)) return undefined;
@@ -40,14 +40,14 @@ function partsOf(timestamp: string, timeZone: string): Map<string, string> | und
   return new Map(parts.map(({ type, value }) => [type, value]));
 }
 
-/** The time of day as the native interface writes it, `09:00 AM`. */
+/** The time of day in the native interface: `09:00 AM`. */
 export function clockTime(timestamp: string | null, timeZone: string): string | null {
   const parts = timestamp === null ? undefined : partsOf(timestamp, timeZone);
   if (parts === undefined) return null;
   return `${parts.get('hour')}:${parts.get('minute')} ${parts.get('dayPeriod')}`;
 }
 
-/** The day as the native interface writes it, `MM/DD/YYYY`; of the date, or else of the moment. */
+/** The day in the native interface: `MM/DD/YYYY`, of the date if there is one, else of the timestamp. */
 export function slashDate(date: string | null, moment: string | null, timeZone: string): string | null {
   if (date !== null) return `${date.slice(5, 7)}/${date.slice(8, 10)}/${date.slice(0, 4)}`;
   const parts = moment === null ? undefined : partsOf(moment, timeZone);

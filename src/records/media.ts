@@ -1,6 +1,13 @@
-import type { FieldValues, MediaKind, Resource } from '../dictionary/index.ts';
+import {
+  CHILD_COUNTS,
+  countOfMedium,
+  type FieldValue,
+  type FieldValues,
+  type MediaKind,
+  type Resource,
+} from '../dictionary/index.ts';
 
-/** What the categories of media mean. */
+/** The kinds of the categories of media. */
 export const KIND_OF_CATEGORY: ReadonlyMap<string, MediaKind> = new Map([
   ['Photo', 'photo'],
   ['Floor Plan', 'plan'],
@@ -13,7 +20,7 @@ export const KIND_OF_CATEGORY: ReadonlyMap<string, MediaKind> = new Map([
   ['Document', 'document'],
 ]);
 
-/** Media without a category are photos. */
+/** The kind of a medium. Media without a category are photos. */
 export function mediaKind(values: FieldValues): MediaKind {
   const category = values.MediaCategory;
   if (typeof category !== 'string') return 'photo';
@@ -24,7 +31,7 @@ export function isMediaOfListing(resource: Resource, values: FieldValues): boole
   return resource.name === 'Media' && values.ResourceName === 'Property';
 }
 
-/** The specification's names of a listing's media (2.1): the listing's key, and its originating system. */
+/** The fields in which a listing's media name the listing's key and originating system (specification 2.1). */
 export function systemFieldsOfMedia(
   listingKey: string | undefined,
   system: string | undefined,
@@ -33,4 +40,51 @@ export function systemFieldsOfMedia(
   if (listingKey !== undefined) fields.push(['OriginatingSystemResourceRecordKey', listingKey]);
   if (system !== undefined) fields.push(['OriginatingSystemResourceRecordSystemID', system]);
   return fields;
+}
+
+/**
+ * The fields of a listing that count its children (Data Dictionary 2.0). An authority derives them from its records
+ * and ignores the values of an import. They count what everyone may see, so that they reveal nothing hidden: media
+ * without a Permission, and media with one for the public. A replica keeps the counts of its source.
+ */
+
+/** The resource whose records are counted, and the resource with the counts. */
+export const COUNTED = 'Media';
+export const COUNTING = 'Property';
+
+/** The field that counts a medium. */
+export const countOf = (kind: MediaKind | null): string | undefined => countOfMedium(kind ?? 'other');
+
+export const isChildCount = ({
+  resource,
+  name,
+}: {
+  readonly resource: string;
+  readonly name: string;
+}): boolean => resource === COUNTING && CHILD_COUNTS.includes(name);
+
+/** The field that says who may see a medium. */
+export const PERMISSION = 'Permission';
+
+/** A medium to count. */
+export interface CountedChild {
+  readonly kind: MediaKind | null;
+  readonly values: FieldValues;
+}
+
+const isForAll = (permission: FieldValue | undefined): boolean =>
+  !Array.isArray(permission) || permission.length === 0 || permission.includes('Public');
+
+/** @param fields the counts that are in use */
+export function countChildren(
+  children: Iterable<CountedChild>,
+  fields: readonly string[],
+): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = Object.fromEntries(fields.map((name) => [name, 0]));
+  for (const { kind, values } of children) {
+    const name = countOf(kind);
+    const count = name === undefined ? undefined : counts[name];
+    if (name !== undefined && count !== undefined && isForAll(values[PERMISSION])) counts[name] = count + 1;
+  }
+  return counts;
 }

@@ -1,6 +1,8 @@
+import { isObject } from '../shared/json.ts';
+
 /**
- * How deep the values of a record may be nested. No record of the dictionary has more than ten levels; what is made to
- * have thousands would end whatever walks through it by recursion.
+ * The maximum nesting of a record's values. Records of the dictionary have at most ten levels. Values with thousands
+ * of levels would overflow the stack of recursive functions.
  */
 const MOST_LEVELS = 64;
 
@@ -8,7 +10,7 @@ export const TOO_DEEP = `is nested more than ${MOST_LEVELS} levels deep`;
 
 export const isTooDeep = (value: unknown): boolean => exceeds(value, MOST_LEVELS);
 
-/** Every record is walked through: loops, since functions for each member take twice the time. */
+/** Runs for every record. Loops are used because a function per member takes twice the time. */
 function exceeds(value: unknown, levels: number): boolean {
   if (Array.isArray(value)) {
     if (levels === 0) return true;
@@ -24,10 +26,7 @@ function exceeds(value: unknown, levels: number): boolean {
   return false;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
-
-/** The JSON text of a value that came as JSON; of one that is too deep, as much as shows that it is. */
+/** The JSON text of a parsed value. A value that is nested too deeply is cut below the limit. */
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(isTooDeep(value) ? cut(value, MOST_LEVELS) : value) ?? 'null';
 

@@ -9,8 +9,9 @@ import {
   type Resource,
   SOURCE_TIMESTAMP,
 } from '../dictionary/index.ts';
-import { isChildCount } from './child-counts.ts';
+import { isObject } from '../shared/json.ts';
 import { readLeniently, TEXT_FORMS } from './lenient.ts';
+import { isChildCount } from './media.ts';
 import { isTooDeep, TOO_DEEP } from './nesting.ts';
 import {
   type DroppedField,
@@ -24,7 +25,6 @@ import {
   type RefusedMember,
 } from './parsed-record.ts';
 import { type Holder, namingParent, placeUnderParent } from './place.ts';
-import { Reasons } from './reasons.ts';
 import { type StoreSettings, stampsAsOwn } from './settings.ts';
 import { isStamp } from './stamps.ts';
 import { readValue } from './value.ts';
@@ -36,24 +36,24 @@ type ParseResult =
 interface ParseContext {
   readonly dictionary: Dictionary;
   readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom' | 'onwardTimestamps'>;
-  /** How values in other forms than the dictionary's are read; a replica is always lenient. */
+  /** How values in other forms than the dictionary's are read. A replica is always lenient. */
   readonly reading?: Reading | undefined;
 }
 
-/** How a record is read that goes into an authority. */
+/** How an authority reads a record. */
 export interface Reading {
-  /** Whether what says the same in another form is taken, and what is larger than the dictionary suggests. */
+  /** Whether values in other forms, and values larger than the dictionary suggests, are accepted. */
   readonly isLenient: boolean;
-  /** Whether every value is a text, as in a table: one that says a number is in its own form. */
+  /** Whether all values are texts, as in a table, so that a number as a text is no deviation. */
   readonly isText?: boolean;
-  /** Whether fields that the dictionary does not have are left out, and counted; else they are an error. */
+  /** Whether unknown fields are dropped and counted; otherwise they are errors. */
   readonly dropsUnknown: boolean;
 }
 
-/** One record while its members are read: what it holds so far, and what is wrong with it. */
+/** A record while its members are read, with the values and errors found so far. */
 interface Draft {
   readonly resource: Resource;
-  /** How messages name its members: empty, or `Media[2].`. */
+  /** The prefix of its members in messages: empty, or `Media[2].`. */
   readonly path: string;
   readonly values: Record<string, FieldValue>;
   readonly nested: [Navigation, unknown][];
@@ -65,9 +65,8 @@ interface Draft {
 }
 
 /**
- * Checks a record as it came in JSON against the dictionary. In an authority, stamps and joined fields are
- * dropped (they are the store's own) and unknown fields are an error; a replica keeps what it knows and reports
- * the rest.
+ * Validates a record in JSON against the dictionary. An authority drops timestamps and joined fields, which it
+ * computes itself, and rejects unknown fields. A replica keeps the fields that it knows and reports the others.
  */
 export function parseRecord(resource: Resource, json: unknown, context: ParseContext): ParseResult {
   if (isTooDeep(json)) {
@@ -109,9 +108,6 @@ function read(
   const { values, dropped, lenient, refused } = draft;
   return { ok: true, record: { resource, key, values, children, dropped, lenient, refused, origin: json } };
 }
-
-const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json);
 
 const invalid = (key: string | undefined, reasons: readonly string[], lacksField = false): ParseResult => ({
   ok: false,
@@ -165,7 +161,7 @@ function readField(
     if (given !== null) drop('joined');
     return;
   }
-  // A replica keeps what its source sent: spellings of lookups, lengths and all.
+  // A replica keeps what its source sent, including spellings of lookups and excessive lengths.
   const bounded = settings.owner === 'authority';
   const known = field.lookup === undefined ? undefined : dictionary.lookups.get(field.lookup);
   const lookup = bounded ? known : undefined;
@@ -200,8 +196,8 @@ function readKey({ resource, path, values, reasons }: Draft): string | undefined
 }
 
 /**
- * In an authority a bad member spoils its record, which stays in the rejected file whole; in a replica it is put
- * aside, and the rest of the record is stored.
+ * In an authority an invalid child makes its record invalid, and the rejected file contains the record as a whole. In
+ * a replica the child is quarantined, and the rest of the record is stored.
  */
 function readChildren(context: ParseContext, draft: Draft, key: string): Map<string, ParsedRecord[]> {
   const { resource, path, values, reasons, dropped, lenient, refused } = draft;
@@ -238,4 +234,40 @@ function readChildren(context: ParseContext, draft: Draft, key: string): Map<str
     children.set(name, [...byKey.values()]);
   }
   return children;
+}
+
+/** The maximum number of reasons reported per record, and characters of each. A record may have 100,000 errors. */
+const MOST = 20;
+const LONGEST = 300;
+
+/** The reasons why a record cannot be stored: the first ones in full, and the number of the others. */
+class Reasons {
+  readonly #reported: string[] = [];
+  #more = 0;
+
+  get count(): number {
+    return this.#reported.length + this.#more;
+  }
+
+  /** @param reason computed only if it is reported, because some search for suggestions */
+  add(reason: string | (() => string)): void {
+    if (this.#reported.length >= MOST) {
+      this.#more++;
+      return;
+    }
+    const text = typeof reason === 'string' ? reason : reason();
+    this.#reported.push(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+  }
+
+  addAll(reasons: readonly string[]): void {
+    for (const reason of reasons) this.add(reason);
+  }
+
+  list(): readonly string[] {
+    return this.#more === 0 ? this.#reported : [...this.#reported, `and ${this.#more} more`];
+  }
+
+  has(beginning: string): boolean {
+    return this.#reported.some((reason) => reason.startsWith(beginning));
+  }
 }

@@ -1,32 +1,32 @@
 import type { FieldValue, FieldValues, Resource } from '../dictionary/index.ts';
 import type { Leniency } from './lenient.ts';
 
-/** A record that may be stored: checked against the dictionary, in canonical form, without what is ignored. */
+/** A record that may be stored: validated, in canonical form, without ignored members. */
 export interface ParsedRecord {
   readonly resource: Resource;
   readonly key: string;
-  /** Values that are not null (nor empty collections), by field name. */
+  /** Values by field name, without nulls and empty collections. */
   readonly values: FieldValues;
-  /** Collections that the input gave, also empty ones, by navigation name: they replace what is stored. */
+  /** Collections in the input by navigation name, including empty ones. They replace the stored collections. */
   readonly children: ReadonlyMap<string, readonly ParsedRecord[]>;
-  /** Only the collections in it are stored; the record itself stays as it is. */
+  /** Only its collections are stored; the record itself does not change. */
   readonly onlyChildren?: boolean;
-  /** What was left out on purpose, and counted. */
+  /** Fields that were dropped on purpose, for statistics. */
   readonly dropped: readonly DroppedField[];
-  /** What was taken though it is in another form than the dictionary has. */
+  /** Values that were accepted in another form than the dictionary's. */
   readonly lenient: readonly LenientField[];
-  /** In a replica: members of collections that cannot be stored; the rest is. */
+  /** In a replica: children that cannot be stored, while the rest is. */
   readonly refused: readonly RefusedMember[];
-  /** The record as it came. */
+  /** The record as received. */
   readonly origin: unknown;
 }
 
-/** A member of a nested collection that cannot be stored, as it came. */
+/** A child that cannot be stored, as received. */
 export interface RefusedMember {
   readonly resource: string;
   readonly key: string | undefined;
   readonly reasons: readonly string[];
-  /** With the names of its parent, as far as it is a JSON object. */
+  /** With the fields that name its parent, if it is a JSON object. */
   readonly origin: unknown;
 }
 
@@ -43,20 +43,20 @@ export interface LenientField {
   readonly why: Leniency;
 }
 
-/** The record cannot be stored. Each reason names the field, with its path for a child's. */
+/** A record that cannot be stored. Each reason names the field, with its path for a child's. */
 export interface InvalidRecord {
   readonly key: string | undefined;
   readonly reasons: readonly string[];
-  /** Whether one of them is a field that the dictionary does not have. */
+  /** Whether one of the reasons is an unknown field. */
   readonly lacksField: boolean;
 }
 
-/** A value as the comparison of contents sees it: null and empty are the same as absent. */
+/** Whether a value counts as absent when contents are compared: null and empty lists do. */
 export function isAbsent(value: FieldValue | undefined): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Longest key that a store takes, in characters. */
+/** The maximum length of a key in characters. */
 export const KEY_LIMIT = 255;
 
 /** Whether a text can be the key of a stored record. */
@@ -65,8 +65,8 @@ export const isStorableKey = (key: string): boolean => key.length <= KEY_LIMIT &
 const INTEGER_KEY_DIGITS = 19;
 
 /**
- * A key as it is stored and ordered. Keys are strings; the whole number that an EntityEvent has is padded so
- * that its byte-wise order is its order as a number.
+ * A key as it is stored and sorted. Keys are strings; the whole-number key of an EntityEvent is padded, so that
+ * bytewise order is numeric order.
  */
 export function keyText(resource: Resource, value: FieldValue | undefined): string | undefined {
   if (typeof value === 'string' && value !== '') return value;

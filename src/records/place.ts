@@ -3,7 +3,7 @@ import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';
 import { isAbsent } from './parsed-record.ts';
 import type { Owner } from './settings.ts';
 
-/** The record that a nested one stands in. */
+/** The record that contains a nested one. */
 export interface Holder {
   readonly resource: Resource;
   readonly key: string;
@@ -11,9 +11,9 @@ export interface Holder {
 }
 
 /**
- * Sets the fields by which a record names its parent. An authority checks them; in a replica the place in which the
- * source gives a record decides where it belongs, and what it says of a listing's system beside that is kept.
- * @returns what contradicts the parent, a reason each
+ * Sets the fields by which a record names its parent. An authority validates them. In a replica, the position in
+ * which the source returns a record decides its parent, and the listing's system that the source names is kept.
+ * @returns a reason for each contradiction to the parent
  */
 export function placeUnderParent(
   resource: Resource,
@@ -29,7 +29,7 @@ export function placeUnderParent(
     derived.push([parent.keyField, holder?.key]);
   } else {
     const named = textOf(values[parent.resourceField]) ?? 'Property';
-    // A listing's media may name it in the specification's words alone.
+    // A listing's media may name the listing in the specification's own fields only.
     const key = textOf(values[parent.keyField]) ?? textOf(values.OriginatingSystemResourceRecordKey);
     derived.push([parent.resourceField, holder?.resource.name ?? named]);
     derived.push([parent.keyField, holder?.key ?? key]);
@@ -38,16 +38,14 @@ export function placeUnderParent(
   const reasons = derive(values, derived, path);
   if (parent.kind === 'named' && isMediaOfListing(resource, values)) {
     const key = textOf(values[parent.keyField]);
-    // What a replica adds by itself is no part of what the source sent: the system comes when the record is placed.
+    // A replica adds nothing to what the source sent; the system is set when the record is written under its parent.
     if (owner === 'replica') fill(values, systemFieldsOfMedia(key, undefined));
     else reasons.push(...derive(values, systemFieldsOfMedia(key, holder?.system), path));
   }
   return reasons;
 }
 
-/**
- * A nested record as it came, with the names of its parent where it has none: by itself it says no more where it belongs.
- */
+/** A nested record as received, plus the fields that name its parent, so that it can be stored by itself. */
 export function namingParent(
   { parent }: Resource,
   origin: unknown,
@@ -61,7 +59,7 @@ export function namingParent(
   return { ...named, [parent.keyField]: holder.key, ...Object.fromEntries(given) };
 }
 
-/** Fills fields that follow from the parent where they are absent. */
+/** Sets missing fields that follow from the parent. */
 export function fill(
   values: Record<string, FieldValue>,
   derived: readonly (readonly [string, string | undefined])[],
@@ -71,7 +69,7 @@ export function fill(
   }
 }
 
-/** Fills fields that follow from the parent; a given value that differs is a reason to reject. */
+/** Sets fields that follow from the parent. A different value in the record is a reason for rejection. */
 export function derive(
   values: Record<string, FieldValue>,
   derived: readonly (readonly [string, string | undefined])[],

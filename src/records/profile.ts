@@ -1,28 +1,27 @@
-import type { Declarations, Dictionary, Field } from '../dictionary/index.ts';
-import { CHILD_COUNTS } from '../dictionary/index.ts';
+import { CHILD_COUNTS, type Declarations, type Dictionary, type Field } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
-import { COUNTING } from './child-counts.ts';
 import { Damage } from './damage.ts';
+import { COUNTING } from './media.ts';
 import type { Owner } from './settings.ts';
 import { isStamp } from './stamps.ts';
 
 /**
- * The fields in use of a store: those that a record has carried a value for, that an operator declared, or
- * that the specification names. Each has the version of the profile in which it came into use, so that a text
- * written before can be completed with the null that it lacks.
+ * The fields in use of a store: those that a record has had a value for, that an operator declared, or that the
+ * specification names. Each has the version of the profile in which it came into use, so that a text written before
+ * can be completed with the null that it lacks.
  */
 export interface Profile {
   readonly version: number;
-  /** By resource, then field name: the version since which it is in use. */
+  /** By resource and field name: the version in which the field came into use. */
   readonly since: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
 export const EMPTY_PROFILE: Profile = { version: 0, since: new Map() };
 
-/** What resources and fields may be called. */
+/** The syntax of resource and field names. */
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 
-/** The profile as its rows tell it. @throws Damage for a row that plat does not write */
+/** Reads the profile from its rows. @throws Damage for a row that plat does not write */
 export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Profile {
   const since = new Map<string, Map<string, number>>();
   let version = 0;
@@ -43,7 +42,7 @@ export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Pr
   return { version, since };
 }
 
-/** Fields that the specification names (2.1, 2.2), beside keys, parents, stamps and systems. */
+/** Fields that the specification names (2.1, 2.2), in addition to keys, parents, timestamps and systems. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   Media: [
     'FloplanKey',
@@ -60,7 +59,9 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   Property: ['StandardStatus'],
 };
 
-/** The fields of a new store: the initial ones, and the counts that it keeps itself, so that no record lacks them. */
+/**
+ * The fields of a new store: the initial ones, and the counts that the store maintains, so that no record lacks them.
+ */
 export function firstFields({
   dictionary,
   settings,
@@ -73,7 +74,10 @@ export function firstFields({
   return [...initialFields(dictionary), ...counts];
 }
 
-/** What no store is without: what always-published resources cannot be without, and what is named. */
+/**
+ * The fields that every store has: those that always-published resources need, and those that the specification
+ * names.
+ */
 export function initialFields(dictionary: Dictionary): Field[] {
   return [...dictionary.resources.values()].flatMap((resource) => {
     if (!resource.always) return [];
@@ -90,7 +94,7 @@ export function initialFields(dictionary: Dictionary): Field[] {
   });
 }
 
-/** The fields that a later import found in use, added under a new version. */
+/** Adds fields that a later import found in use, under a new version. */
 export function extendProfile(profile: Profile, added: readonly Field[]): Profile {
   const fresh = added.filter((field) => !profile.since.get(field.resource)?.has(field.name));
   if (fresh.length === 0) return profile;
@@ -104,7 +108,7 @@ export function extendProfile(profile: Profile, added: readonly Field[]): Profil
   return { version, since };
 }
 
-/** Fields that an operator brings into use by declaring them: custom fields, and any that are listed. */
+/** Fields that are in use because an operator declared them: custom fields, and fields that are listed. */
 export function declaredFields(dictionary: Dictionary, declarations: Declarations): Field[] {
   const custom = (declarations.customFields ?? []).map(({ resource, name }) => `${resource}.${name}`);
   return [...custom, ...(declarations.fieldsInUse ?? [])].map((path) => {

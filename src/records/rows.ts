@@ -1,6 +1,6 @@
 /**
- * The rows that a write path handles: as they are stored, as they are to be written, and what remains of a deleted one.
- * It knows neither SQL nor engines.
+ * The rows that writes handle: as they are stored, as they are to be written, and what remains of a deleted record.
+ * This module knows neither SQL nor engines.
  */
 import type { FieldValues, MediaKind } from '../dictionary/index.ts';
 
@@ -13,43 +13,43 @@ export interface StoredRow {
   readonly system: string | null;
   readonly kind: MediaKind | null;
   readonly hash: string;
-  /** The source that it was replicated from; null in an authority. */
+  /** The source that the record was replicated from; null in an authority. */
   readonly source: string | null;
-  /** Bits of the roles that see it. */
+  /** The bits of the roles that see the record. */
   readonly visible: number;
-  /** Keys, stamps and the fields whose change has a stamp. */
+  /** Keys, timestamps and the fields whose change has a timestamp. */
   readonly values: FieldValues;
-  /** Whether its texts, which lie in a table of their own, are missing, or under another key or number than its columns. */
+  /** Whether the texts in the separate table are missing, or have another key or number than the columns. */
   readonly isTorn?: boolean;
 }
 
-/** A record as it is to be stored. */
+/** A record to be stored. */
 export interface RowToPut {
   readonly key: string;
-  /** The stored record that it replaces. */
+  /** The stored record to replace. */
   readonly stored: StoredRow | undefined;
   readonly parent: string | null;
   readonly parentResource: string | null;
   readonly system: string | null;
   readonly kind: MediaKind | null;
   readonly hash: string;
-  /** The whole content, stamps included. */
+  /** The whole content, including timestamps. */
   readonly values: FieldValues;
-  /** Bits of the roles that may know of it at all; only for what the store itself publishes. */
+  /** The bits of the roles that may know of the row at all; only for rows that the store itself publishes. */
   readonly audience?: number;
 }
 
-/** New stamps of a record whose content stays. */
+/** New timestamps of a record whose content does not change. */
 export interface RowToRestamp {
   readonly stored: StoredRow;
-  /** Keys and stamps as they are now, as in `StoredRow.values`. */
+  /** The current keys and timestamps, as in `StoredRow.values`. */
   readonly values: FieldValues;
 }
 
-/** What is left of a deleted record. */
+/** The tombstone of a deleted record. */
 export interface Tombstone {
   readonly resource: string;
   readonly key: string;
-  /** Canonical. */
+  /** In canonical form. */
   readonly deletedAt: string;
 }

@@ -1,52 +1,51 @@
 import { hash } from 'node:crypto';
 import { type AccessDefinition, BUILT_IN_ACCESS } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
-import { Damage } from './damage.ts';
+import { Damage, storedJson } from './damage.ts';
 import { isTimeZone } from './local-time.ts';
-import { storedJson } from './stored-json.ts';
 
-/** Where an authority stamps records itself; a replica keeps them as its source sent them. */
+/** An authority assigns timestamps; a replica keeps those of its source. */
 export type Owner = 'authority' | 'replica';
 
-/** What a store knows of itself, kept in the store so that every process agrees. */
+/** The settings of a store, stored in it so that all processes agree. */
 export interface StoreSettings {
   readonly owner: Owner;
   readonly declarations: Declarations;
   readonly access: AccessDefinition;
   /**
-   * Counts the changes of `access`. A consumer learns by it that it may see something else, also where a change was taken
-   * back before it looked: what changed out of its sight meanwhile bears no newer stamp.
+   * Counts changes of `access`. It tells a consumer that its view may have changed, even if a change was reverted
+   * before the consumer noticed: records that changed while they were hidden have no newer timestamp.
    */
   readonly accessRevision?: number;
   /**
-   * `records`: agent and office fields of listings come from Member and Office at request time.
-   * `payload`: from the listing as it came, for a replica that holds no members and offices.
+   * `records`: agent and office fields of listings come from Member and Office at request time. `payload`: they come
+   * from the listing as received, for a replica without members and offices.
    */
   readonly agentsFrom: 'records' | 'payload';
   /**
-   * In a replica, what consumers of it get as ModificationTimestamp: `source`, what its source sent, with the replica's
-   * own beside it; `own`, the replica's, with the source's as SourceModificationTimestamp.
+   * In a replica, the ModificationTimestamp that its consumers get. `source`: the source's, with the replica's own in
+   * a separate field. `own`: the replica's, with the source's as SourceModificationTimestamp.
    */
   readonly onwardTimestamps?: 'source' | 'own';
-  /** The IANA time zone in which the native interface gives times of day. */
+  /** The IANA time zone for times of day in the native interface. */
   readonly timeZone: string;
-  /** The market that was made here, if one was: its drawings are made again from these. */
+  /** The demonstration market in the store, if any. Its drawings are made from these values. */
   readonly market?: {
     readonly seed: number;
     readonly listings: number;
-    /** The moment that its dates lead up to; absent in markets that were made before there was a choice. */
+    /** The moment that its dates lead up to; absent in markets of versions without this choice. */
     readonly date?: string;
   };
 }
 
-/** Whether a replica gives its own stamp under the name of ModificationTimestamp. */
+/** Whether a replica returns its own timestamp as ModificationTimestamp. */
 export const stampsAsOwn = ({
   owner,
   onwardTimestamps,
 }: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>): boolean =>
   owner === 'replica' && onwardTimestamps === 'own';
 
-/** Settings after a change; the same object when nothing changed. */
+/** Applies a change to settings; returns the same object if nothing changed. */
 export function changeSettings(
   before: StoreSettings,
   change: (settings: StoreSettings) => StoreSettings,
@@ -65,15 +64,15 @@ export const DEFAULT_SETTINGS: StoreSettings = {
   timeZone: 'UTC',
 };
 
-/** Settings that somebody still has, by a hash of their text: whatever follows from them is made once for all who read them. */
+/** Settings in use, by a hash of their text, so that everything derived from them is computed once. */
 const inUse = new Map<string, WeakRef<StoreSettings>>();
 const left = new FinalizationRegistry<string>((id) => {
   if (inUse.get(id)?.deref() === undefined) inUse.delete(id);
 });
 
 /**
- * Settings as a store keeps them; the same object for the same text, as long as somebody has it.
- * @throws Damage when they are not what plat writes there
+ * Reads stored settings; returns the same object for the same text while it is in use.
+ * @throws Damage if they are not settings that plat writes
  */
 export function readSettings(text: string): StoreSettings {
   const id = hash('sha256', text, 'base64url');
@@ -100,7 +99,7 @@ const REQUIRED = new Set(['owner', 'declarations', 'access', 'agentsFrom']);
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** What a store may have beside, and what has to be looked up. */
+/** Optional settings, and those whose value needs a check of its own. */
 const BESIDE = new Map<string, (value: unknown) => boolean>([
   ['accessRevision', isCount],
   ['onwardTimestamps', (value) => value === 'source' || value === 'own'],
@@ -133,7 +132,7 @@ function isSettings(value: unknown): value is StoreSettings {
   );
 }
 
-/** A model of what a store keeps. @throws Damage when that cannot be one */
+/** Makes a model of stored values. @throws Damage if they do not form one */
 export function readable<T>(make: () => T): T {
   try {
     return make();

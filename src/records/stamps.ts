@@ -1,6 +1,6 @@
 import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 
-/** Fields that an authority sets itself; input never does, and they are no part of a record's content. */
+/** Timestamps that an authority assigns itself. Input never sets them, and they are no part of a record's content. */
 export function isStamp(field: Field): boolean {
   return (
     field.type.kind === 'timestamp' &&
@@ -12,7 +12,7 @@ export function isStamp(field: Field): boolean {
 
 const namesOf = new WeakMap<ReadonlyMap<string, Field>, readonly string[]>();
 
-/** The stamps among a resource's fields. */
+/** The timestamps among the fields of a resource. */
 function stampNames(fields: ReadonlyMap<string, Field>): readonly string[] {
   const known = namesOf.get(fields);
   if (known !== undefined) return known;
@@ -21,7 +21,7 @@ function stampNames(fields: ReadonlyMap<string, Field>): readonly string[] {
   return names;
 }
 
-/** What moved in a listing, beside its own fields: the timestamp of that change; undefined where it has none. */
+/** The timestamp for a change of a listing's children; undefined for changes without a timestamp of their own. */
 export type ChildChange = string | undefined;
 
 interface FieldStamp {
@@ -29,7 +29,7 @@ interface FieldStamp {
   readonly fields: readonly string[];
 }
 
-/** Fields of a listing or an organization whose change has a stamp of its own. */
+/** Fields of a listing or an organization whose change has its own timestamp. */
 const FIELD_STAMPS: readonly FieldStamp[] = [
   { stamp: 'StatusChangeTimestamp', fields: ['StandardStatus', 'MlsStatus'] },
   { stamp: 'PriceChangeTimestamp', fields: ['ListPrice', 'ClosePrice'] },
@@ -39,7 +39,7 @@ const FIELD_STAMPS: readonly FieldStamp[] = [
 
 const fieldStampsOf = new WeakMap<ReadonlyMap<string, Field>, readonly FieldStamp[]>();
 
-/** Those that a resource has: most have none. */
+/** The field timestamps of a resource; most have none. */
 function fieldStamps(fields: ReadonlyMap<string, Field>): readonly FieldStamp[] {
   const known = fieldStampsOf.get(fields);
   if (known !== undefined) return known;
@@ -48,13 +48,13 @@ function fieldStamps(fields: ReadonlyMap<string, Field>): readonly FieldStamp[] 
   return own;
 }
 
-/** Stored fields that are compared to find out which stamps move. */
+/** Stored fields that are compared to decide which timestamps move. */
 export const STAMPED_FIELDS: readonly string[] = [...new Set(FIELD_STAMPS.flatMap(({ fields }) => fields))];
 
 /**
- * The stamps of a record after a change at `stamp`. Those that do not move keep their value.
- * @param before the stored record's values, at least its stamps and `STAMPED_FIELDS`; undefined for a new record
- * @param after the new content; undefined when only children changed
+ * The timestamps of a record after a change at `stamp`. Those that do not move keep their value.
+ * @param before the stored record's values, at least its timestamps and `STAMPED_FIELDS`; undefined for a new record
+ * @param after the new content; undefined if only children changed
  */
 export function stampsAfter(
   fields: ReadonlyMap<string, Field>,
@@ -83,7 +83,10 @@ export function stampsAfter(
   return stamps;
 }
 
-/** The stamps that a new record of such values gets beside its ModificationTimestamp. @param fields of its resource */
+/**
+ * The timestamps that a new record with these values gets in addition to ModificationTimestamp.
+ * @param fields of its resource
+ */
 export const stampsOfValues = (fields: ReadonlyMap<string, Field>, values: FieldValues): readonly string[] =>
   fieldStamps(fields).flatMap(({ stamp, fields }) =>
     fields.some((field) => values[field] !== undefined) ? stamp : [],

@@ -6,7 +6,7 @@ import {
   type Lookup,
 } from '../dictionary/index.ts';
 
-/** A value in canonical form, or why it is none. */
+/** A value in canonical form, or the reason why it is invalid. */
 type ValueResult =
   | { readonly ok: true; readonly value: FieldValue }
   | { readonly ok: false; readonly reason: string };
@@ -14,15 +14,15 @@ type ValueResult =
 const good = (value: FieldValue): ValueResult => ({ ok: true, value });
 const bad = (reason: string): ValueResult => ({ ok: false, reason });
 
-/** What a value is held to beside the kind of its type. */
+/** The rules for a value beyond the kind of its type. */
 export interface ValueRules {
-  /** Of the field, to turn other spellings into the lookup's value. */
+  /** The lookup of the field, to replace other spellings by its values. */
   readonly lookup: Lookup | undefined;
-  /** Whether lengths and numbers of digits count. A replica keeps what its source sent, however long. */
+  /** Whether lengths and numbers of digits are limited. A replica keeps what its source sent. */
   readonly bounded: boolean;
 }
 
-/** Checks one JSON value against its field and brings it into the stored form. A null or empty collection is []. */
+/** Validates a JSON value against its field and converts it to the stored form. A null or empty collection is []. */
 export function readValue(field: Field, json: unknown, rules: ValueRules): ValueResult {
   if (field.collection) return readCollection(field, json, rules);
   if (json === null || json === undefined) return good(null);
@@ -47,7 +47,7 @@ export function readValue(field: Field, json: unknown, rules: ValueRules): Value
   }
 }
 
-/** Texts longer than this are cut in messages. */
+/** Longer texts are cut in messages. */
 const SHOWN = 60;
 
 function shown(json: unknown): string {
@@ -93,7 +93,7 @@ const INEXACT = 'beyond the whole numbers that JSON keeps exact';
 
 export function readNumber(json: unknown): ValueResult {
   if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
-  // JSON did not keep its digits, and the embedded engine does not give it back.
+  // JSON has already lost digits of such a number, and the embedded engine cannot return it.
   if (Number.isInteger(json) && !Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
   return good(json === 0 ? 0 : json);
 }
@@ -119,7 +119,7 @@ export function readDecimal(json: unknown, precision: number, scale: number): Va
   return number;
 }
 
-/** How many digits a number's shortest text has after the point. */
+/** The number of digits after the point in the shortest text of a number. */
 export function decimalsOf(number: number): number {
   if (Number.isInteger(number)) return 0;
   const [mantissa = '', exponent = '0'] = String(number).split('e');

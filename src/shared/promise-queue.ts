@@ -1,6 +1,6 @@
-/** Work that runs one after the other, in the order in which it was queued. It knows nothing of what the work does. */
+/** Queues of asynchronous work. This module does not know what the work does. */
 
-/** A queue of work. A failure rejects its own promise and holds nothing up. */
+/** Runs work one after the other, in the order in which it was queued. A failure rejects its own promise only. */
 export class PromiseQueue {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -10,13 +10,13 @@ export class PromiseQueue {
     return run;
   }
 
-  /** Resolves when everything that is queued now has ended. */
+  /** Resolves when all work that is queued now has ended. */
   async idle(): Promise<void> {
     await this.#last;
   }
 }
 
-/** Waits until all have ended, then throws the first failure, if there is one: nothing goes on behind an error. */
+/** Waits until all work has ended, then throws the first failure if there is one, so that no work outlives an error. */
 export async function settleAll(work: Iterable<Promise<unknown>>): Promise<void> {
   const results = await Promise.allSettled(work);
   const failed = results.find((result) => result.status === 'rejected');

@@ -4,8 +4,8 @@ import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts
 import type { ResourceLayout } from '../compile/layout/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { Field } from '../dictionary/index.ts';
+import { storedState } from '../records/damage.ts';
 import { isStamp } from '../records/stamps.ts';
-import { storedState } from '../records/stored-json.ts';
 import type { Ledger, LedgerChange, Quarantined } from './ledger.ts';
 import { takeLease, writeState } from './rows/checkpoint-writer.ts';
 import type { OwnTables, Row } from './session.ts';

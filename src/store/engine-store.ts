@@ -4,7 +4,7 @@ import { planShowsFile } from '../compile/page-plan.ts';
 import { declare, standardDictionary } from '../dictionary/index.ts';
 import { declaredFields, extendProfile } from '../records/profile.ts';
 import { changeSettings } from '../records/settings.ts';
-import { SerialQueue } from '../shared/serial-queue.ts';
+import { PromiseQueue } from '../shared/promise-queue.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoints.ts';
@@ -42,9 +42,9 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
   const { name, secret, writer, shared, reading } = engine;
   const explain = (error: unknown): unknown => engine.explain(error);
   // Writes of this process follow each other; the lock is between processes.
-  const queue = new SerialQueue();
+  const queue = new PromiseQueue();
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
-    queue.next(async () => {
+    queue.run(async () => {
       engine.mustBeWritable?.();
       return await work();
     });
@@ -184,7 +184,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     backup: (file, told) => engine.backup(file, told),
     async close() {
       await live.ended();
-      await queue.ended();
+      await queue.idle();
       await engine.close();
     },
   };

@@ -2,8 +2,7 @@
 import { KEY_KINDS, type KeyRecord } from '../access/index.ts';
 import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, join, sql } from '../compile/fragment.ts';
-import { Damage } from '../records/damage.ts';
-import { storedJson } from '../records/stored-json.ts';
+import { Damage, storedJson } from '../records/damage.ts';
 import type { OwnTables, Row } from './session.ts';
 
 /** What a key did since it was last recorded. */

@@ -4,7 +4,7 @@
  * fault. It knows nothing of when notes change.
  */
 import { platError } from '../../errors/index.ts';
-import { UnreadableNote } from '../../records/stored-json.ts';
+import { UnreadableNote } from '../../records/damage.ts';
 import { isObject } from '../../shared/json.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';

@@ -1,9 +1,7 @@
 import { isStored, type StoreModel } from '../../compile/model.ts';
-import type { Field, FieldValues, Resource } from '../../dictionary/index.ts';
-import { CHILD_COUNTS } from '../../dictionary/index.ts';
+import { CHILD_COUNTS, type Field, type FieldValues, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { COUNTED, COUNTING, countOf } from '../../records/child-counts.ts';
-import { mediaKind } from '../../records/media.ts';
+import { COUNTED, COUNTING, countOf, mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { stampsOfValues } from '../../records/stamps.ts';
 import type { Span } from './allot-timestamps.ts';

@@ -1,10 +1,9 @@
 /** Keeps the counts of a listing's children true in the transaction that changes them (record/child-counts.ts). */
 
 import type { StoreModel } from '../../compile/model.ts';
-import type { FieldValues } from '../../dictionary/index.ts';
-import { CHILD_COUNTS, COUNTED_CHANGES } from '../../dictionary/index.ts';
-import { COUNTED, COUNTING, type CountedChild, countChildren } from '../../records/child-counts.ts';
+import { CHILD_COUNTS, COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
+import { COUNTED, COUNTING, type CountedChild, countChildren } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import type { PreparedRecord } from './prepare.ts';

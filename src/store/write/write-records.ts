@@ -1,6 +1,5 @@
-import type { FieldValues, Navigation } from '../../dictionary/index.ts';
-import { changedBy } from '../../dictionary/index.ts';
-import { COUNTED } from '../../records/child-counts.ts';
+import { changedBy, type FieldValues, type Navigation } from '../../dictionary/index.ts';
+import { COUNTED } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
