@@ -31,6 +31,10 @@ import {
 type CollectionPath = ResourcePath & { kind: 'collection' };
 type CountPath = ResourcePath & { kind: 'count' };
 
+/**
+ * Answers a request for a collection, an entity set or the children of one record (OData 4.01 protocol, 11.2.6), stage by
+ * stage: the parsed options are bound to the names that the key may see, the page is planned, read and written.
+ */
 export async function collection(request: ResoRequest, path: CollectionPath): Promise<Reply> {
   requireJson(request);
   const { context, exchange, session, options, preferences } = request;
@@ -42,7 +46,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   checkRelated(query.expansions, size.rows);
   const found = await collectionOf(request, path);
   exchange.timings.start('store');
-  // Whoever steps by `$skip` follows no link.
+  // A client that steps by `$skip` follows no links.
   const cut =
     skip === 0 ? await cutAhead(context, query.filter, carriedWindowEnd(exchange.query)) : undefined;
   const filter = cut === undefined ? query.filter : before(query.filter, cut);
