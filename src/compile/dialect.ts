@@ -90,6 +90,11 @@ export interface Dialect {
   readonly rare: (condition: Sql) => Sql;
   readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
   readonly remainder: (left: Sql, right: Sql) => Sql;
+  /**
+   * The dialect that reads rows which may hold what no writer stores, and whose statements may still fail at that; absent
+   * where columns hold only values of their types.
+   */
+  readonly forDamaged?: Dialect;
   /** A condition that fails the statement once its time is up; undefined if the engine enforces the limit itself. */
   readonly deadline: Sql | undefined;
 }

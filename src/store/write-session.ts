@@ -4,9 +4,7 @@
  */
 import type { BoundValue } from '../compile/fragment.ts';
 import type { ResourceLayout } from '../compile/layout/index.ts';
-import type { StoreModel } from '../compile/model.ts';
 import type { RowToPut } from '../records/rows.ts';
-import type { Asker } from './check/asker.ts';
 import type { Session } from './session.ts';
 
 /** The texts of a record that $search looks at. */
@@ -31,7 +29,6 @@ export interface WriteSession extends Session {
   indexWords?(layout: ResourceLayout, records: Iterable<RecordTexts>): Promise<void>;
   /** Called before rows are stored, in an engine that must prepare for their originating systems. */
   beforePut?(rows: readonly RowToPut[]): Promise<void>;
-  asker(model: StoreModel): Asker<unknown>;
 }
 
 /** Returned by work under the lock that wants its transaction undone without an error. */

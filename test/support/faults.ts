@@ -1,4 +1,4 @@
-import type { RowPlace } from '../../src/store/check/row-faults.ts';
+import type { RowPlace } from '../../src/store/check/checks.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /**

@@ -1,7 +1,8 @@
 /** What lies beneath the records of a store on a server: that indexes are whole, and lead to all rows. */
 
 import type { StoreModel } from '../../compile/model.ts';
-import { type FileFault, findModelFaults } from '../../store/check/file-faults.ts';
+import type { FileFault } from '../../store/check/checks.ts';
+import { findModelFaults } from '../../store/check/table-faults.ts';
 import { OWN_TABLES } from '../../store/own-tables.ts';
 import type { Columns } from '../../store/raw-tables.ts';
 import type { ServerSession } from './connection/session.ts';

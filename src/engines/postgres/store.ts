@@ -1,14 +1,13 @@
 /** The engine of a server: a store in a schema of PostgreSQL, which any number of machines share. */
 import type { Pool } from 'pg';
 import { render, type Sql } from '../../compile/fragment.ts';
-import { checksOn } from '../../store/check/checks.ts';
+import { checksOn } from '../../store/check/check-store.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { LiveModel } from '../../store/live-model.ts';
 import { readMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
 import type { Row } from '../../store/session.ts';
 import type { StoreWriter } from '../../store/writer.ts';
-import { askerOf } from './asker.ts';
 import type { PostgresAddress } from './connection/address.ts';
 import { connectPool } from './connection/connect.ts';
 import { damageIn, translateError } from './connection/errors.ts';
@@ -155,7 +154,7 @@ function checksOnServers(servers: Servers, live: LiveModel): ReturnType<Engine['
   const checking = async <T>(work: (checks: ReturnType<Engine['checks']>) => Promise<T>): Promise<T> => {
     await live.current();
     return servers.read(live, 'searches', { milliseconds: LARGE }, (session, planner) =>
-      work(checksOn(askerOf(session, planner))),
+      work(checksOn(session, planner.model)),
     );
   };
   return {

@@ -1,17 +1,16 @@
 /** How a file that is a backup is made, and checked before anybody sees it. */
 import type { StoreModel } from '../../compile/model.ts';
-import { type Checkable, unsoundness } from '../../store/check/check-store.ts';
-import { checksOn } from '../../store/check/checks.ts';
+import { type Checkable, checksOn, unsoundness } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
 import { makeBackup } from '../../store/files/backup.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
-import { askerOf } from './asker.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
 import { giveFileId } from './file-id.ts';
 import { readModel } from './meta.ts';
 import { sqliteTables } from './raw-tables.ts';
+import { sessionOn } from './session.ts';
 import { findViewFaults } from './views.ts';
 
 type Options = Parameters<WriteBackup>[2];
@@ -54,7 +53,7 @@ async function faultOf(path: string, told: Options['told']): Promise<string | un
 
 function checkable(connection: Connection): Checkable {
   const model: StoreModel = readModel(connection.database);
-  const checks = checksOn(askerOf(connection, model));
+  const checks = checksOn(sessionOn(connection), model);
   return {
     ...checks,
     async tableFaults(resource) {

@@ -147,7 +147,7 @@ function globPart(part: LikePart): string {
 /** The texts of an answer in one value, which the driver gives as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
-export const sqliteDialect: Dialect = {
+const dialect: Dialect = {
   name: 'sqlite',
   placeholder: () => '?',
   nothing: casts.nothing,
@@ -198,4 +198,13 @@ export const sqliteDialect: Dialect = {
       : sql`(CAST(${left} AS REAL) / nullif(${right}, 0))`,
   remainder: (left, right) => sql`mod(${left}, nullif(${right}, 0))`,
   deadline: sql`plat_deadline()`,
+};
+
+/** Beside it the dialect for damaged rows: a list that is no JSON has no members, so that rules can still be evaluated. */
+export const sqliteDialect: Dialect = {
+  ...dialect,
+  forDamaged: {
+    ...dialect,
+    members: (list, alias) => dialect.members(sql`CASE WHEN json_valid(${list}) THEN ${list} END`, alias),
+  },
 };

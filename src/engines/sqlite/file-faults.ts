@@ -5,7 +5,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import { type FileFault, findModelFaults } from '../../store/check/file-faults.ts';
+import type { FileFault } from '../../store/check/checks.ts';
+import { findModelFaults } from '../../store/check/table-faults.ts';
 import { columnsOf } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { damageIn } from './errors.ts';

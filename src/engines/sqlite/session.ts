@@ -3,7 +3,6 @@
 import { render, type Sql } from '../../compile/fragment.ts';
 import type { Session } from '../../store/session.ts';
 import type { WriteSession } from '../../store/write-session.ts';
-import { askerOf } from './asker.ts';
 import { anyRows, bindable, bindings, type Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { indexWords } from './word-index.ts';
@@ -37,5 +36,4 @@ export const writeSessionOn = (connection: Connection): WriteSession => ({
     for (const row of rows) statement.run(...row.map(bindable));
   },
   indexWords: async (layout, records) => indexWords(connection, layout, records),
-  asker: (model) => askerOf(connection, model),
 });

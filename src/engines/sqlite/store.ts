@@ -5,7 +5,7 @@ import { backup as backupDatabase } from 'node:sqlite';
 import { render } from '../../compile/fragment.ts';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
-import { checksOn } from '../../store/check/checks.ts';
+import { checksOn } from '../../store/check/check-store.ts';
 import { type Clock, systemClock } from '../../store/clock.ts';
 import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
 import type { Engine } from '../../store/engine.ts';
@@ -18,7 +18,6 @@ import { storeClock } from '../../store/store-clock.ts';
 import { checksBeside } from '../../store/threads/check-task.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
-import { askerOf } from './asker.ts';
 import { backupFile } from './backup.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect, LAYOUT_VERSION } from './create.ts';
@@ -205,7 +204,7 @@ function sqliteEngine(
     checks: (live) =>
       checksBeside(
         live,
-        (model) => checksOn(askerOf(main, model)),
+        (model) => checksOn(sessionOn(main), model),
         checking && ((task) => checking.check(task)),
       ),
     viewFaults: async (model, layout) => findViewFaults(main.database, model, layout),

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ResourceLayout, viewColumns } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import type { RowFaults } from '../../store/check/row-faults.ts';
+import type { RowFaults } from '../../store/check/checks.ts';
 import { viewFault } from '../../store/check/table-faults.ts';
 
 /**

@@ -1,13 +1,13 @@
 /** A thread that reads a file, on a connection of its own. */
 import { workerData } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
-import { checksOn } from '../../store/check/checks.ts';
+import { checksOn } from '../../store/check/check-store.ts';
 import { answerTasks } from '../../store/threads/thread.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
-import { askerOf } from './asker.ts';
 import { connect } from './connection.ts';
 import { registerFileUrl } from './functions.ts';
 import { readSnapshotModel } from './meta.ts';
+import { sessionOn } from './session.ts';
 import { runTask, type ThreadOptions } from './tasks.ts';
 
 const options: ThreadOptions = workerData;
@@ -20,6 +20,6 @@ answerTasks({
   read: (task, isSent, milliseconds) => runTask(connection, task, { isSent, milliseconds, bodies }),
   checks(generation) {
     if (model === undefined || model.generation < generation) model = readSnapshotModel(connection.database);
-    return checksOn(askerOf(connection, model));
+    return checksOn(sessionOn(connection), model);
   },
 });

@@ -1,7 +1,7 @@
 /** What in a copy does not agree with itself. It knows nothing of the source. */
 import { PUBLISHED } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import type { RowFaults, RowPlace, RowRange } from '../../store/check/row-faults.ts';
+import type { RowFaults, RowPlace, RowRange } from '../../store/check/checks.ts';
 import type { Store } from '../../store/store.ts';
 import type { Difference } from './results.ts';
 

@@ -1,19 +1,55 @@
 /**
- * The check of a whole store, and its repair: every row, what is kept beside the rows, and what lies beneath them. It
- * reads in steps, so that a store of any size is checked in bounded memory and beside those who write to it. It knows
- * nothing of engines.
+ * The check of a whole store, and its repair: every row, what is stored beside the rows, and the pages and indexes that hold
+ * them. It reads page by page, so that it takes bounded memory and others can write meanwhile. It knows no engine.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
+import type { Session } from '../session.ts';
 import type { Store } from '../store.ts';
-import type { FileFault } from './file-faults.ts';
-import type { RowPlace } from './row-faults.ts';
-import { COLUMNS_ARE_MISSING } from './table-faults.ts';
+import { type Checks, checkSession, type FaultPage, type FileFault, type RowPlace } from './checks.ts';
+import { findRowFaults, placeAfter } from './row-faults.ts';
+import { COLUMNS_ARE_MISSING, findTableFaults } from './table-faults.ts';
+
+/** The checks of a store on one session; the views are the engine's to check. */
+export function checksOn(session: Session, model: StoreModel): Checks {
+  const checking = checkSession(session, model);
+  const layoutOf = (resource: string): ResourceLayout | undefined =>
+    model.stores(resource) ? model.layout(resource) : undefined;
+  return {
+    async rowFaults(resource, rows) {
+      const layout = layoutOf(resource);
+      return layout === undefined ? { rows: 0, read: 0, faults: [] } : findRowFaults(checking, layout, rows);
+    },
+    async rowAfter(resource, after, limit) {
+      const layout = layoutOf(resource);
+      return layout && placeAfter(checking, layout, after, limit);
+    },
+    async tableFaults(resource) {
+      const layout = layoutOf(resource);
+      return layout === undefined ? [] : findTableFaults(checking, layout);
+    },
+  };
+}
+
+/** The checks of all rows of a resource, page by page. @param limit the rows of the next page */
+export async function* faultPages(
+  store: Pick<Store, 'rowFaults'>,
+  resource: string,
+  limit: () => number,
+): AsyncGenerator<FaultPage, void> {
+  for (let place: RowPlace | undefined, isLast = false; !isLast; isLast = place === undefined) {
+    const page = await store.rowFaults(resource, { kind: 'after', place, limit: limit() });
+    place = page.next;
+    yield page;
+  }
+}
 
 /** The parts of a store that a check needs. */
 export type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults'>;
 
-/** Where something is wrong: beneath the records, in what is kept beside them, or in a record. */
+/** Where something is wrong: in the file or server that holds the records, beside the records, or in one. */
 export type Fault =
   | { readonly place: 'file'; readonly kind: FileFault['kind']; readonly what: readonly string[] }
   | {
@@ -23,74 +59,72 @@ export type Fault =
       readonly what: readonly string[];
     };
 
-/** Rows that are read at once. */
+/** Rows of a page. */
 const ROWS = 500;
 
-/** @param told after each step, with the rows of all resources that were read */
+/** @param onProgress called after each page with the rows of all resources that were read so far */
 export async function* findFaults(
   store: Checkable,
-  told: (resource: string, rows: number) => void = () => undefined,
+  onProgress: (resource: string, rows: number) => void = () => undefined,
 ): AsyncIterable<Fault> {
   const { dictionary, stores } = await store.model();
   for (const { what, kind } of await store.fileFaults()) yield { place: 'file', kind, what: [what] };
   let rows = 0;
-  for (const { name: resource } of dictionary.resources.values()) {
-    if (!stores(resource)) continue;
+  for (const resource of [...dictionary.resources.keys()].filter(stores)) {
     try {
-      for (let place: RowPlace | undefined, isLast = false; !isLast; isLast = place === undefined) {
-        const page = await store.rowFaults(resource, { kind: 'after', place, limit: ROWS });
+      for await (const page of faultPages(store, resource, () => ROWS)) {
         for (const { key, what } of page.faults) yield { place: 'row', resource, key, what };
         rows += page.rows;
-        told(resource, rows);
-        place = page.next;
-        // An engine in this process answers at once: a signal is heard in between.
+        onProgress(resource, rows);
+        // An engine in this process answers without a pause, and a signal must be noticed in between.
         await nextTurn();
       }
       for (const { key, what } of await store.tableFaults(resource)) {
         yield { place: 'table', resource, key, what };
       }
     } catch (error) {
-      // What lies behind a page that cannot be read is not known; other resources are.
-      if (!(error instanceof PlatError) || error.code !== 'storeDamaged') throw error;
+      // What lies behind a page that cannot be read is unknown; other resources can still be checked.
+      if (!isDamage(error)) throw error;
       yield { place: 'file', kind: 'pages', what: [`not all of ${resource} can be read: ${error.message}`] };
     }
   }
 }
 
-/** Writes the rows of a resource anew that do not agree with themselves, as far as they tell what is right. */
+export const isDamage = (error: unknown): error is PlatError =>
+  error instanceof PlatError && error.code === 'storeDamaged';
+
+/** Rewrites the rows of a resource whose parts disagree, as far as they determine what is right. */
 export async function rewriteDamaged(
   store: Pick<Store, 'rowFaults' | 'rewrite'>,
   resource: string,
 ): Promise<void> {
-  for (let place: RowPlace | undefined, isLast = false; !isLast; isLast = place === undefined) {
-    const page = await store.rowFaults(resource, { kind: 'after', place, limit: ROWS });
-    const keys = page.faults.map(({ key }) => key);
+  for await (const { faults } of faultPages(store, resource, () => ROWS)) {
+    const keys = faults.map(({ key }) => key);
     if (keys.length > 0) await store.rewrite(resource, keys);
-    place = page.next;
   }
 }
 
-/** Rows that are written anew at once. */
+/** Rows that are rewritten at once. */
 const REWRITTEN = 200;
 
 /**
- * Mends what can be mended, from what is right; what is left is found by the next check. Where pages are damaged nothing
- * is written, since it might be written over what can still be read.
+ * Repairs what can be repaired from what is right; the next check finds what is left. Where pages are damaged nothing is
+ * written, since that might overwrite what can still be read.
  */
 export async function repairStore(
   store: Checkable & Pick<Store, 'mend' | 'mendFile' | 'rewrite'>,
-  told?: (resource: string, rows: number) => void,
+  onProgress?: (resource: string, rows: number) => void,
 ): Promise<void> {
   let waiting: { readonly resource: string; readonly keys: Set<string> } | undefined;
-  let beneath = false;
+  let isStructureWrong = false;
   const flush = async (): Promise<void> => {
     if (waiting !== undefined) await store.rewrite(waiting.resource, [...waiting.keys]);
     waiting = undefined;
   };
-  for await (const fault of findFaults(store, told)) {
+  for await (const fault of findFaults(store, onProgress)) {
     if (fault.place === 'file') {
       if (fault.kind !== 'structure') return;
-      beneath = true;
+      isStructureWrong = true;
       continue;
     }
     if (fault.place === 'table' && !fault.what.includes(COLUMNS_ARE_MISSING)) continue;
@@ -100,19 +134,21 @@ export async function repairStore(
   }
   await flush();
   await store.mend();
-  if (beneath) await store.mendFile();
+  if (isStructureWrong) await store.mendFile();
 }
 
-/** Why a copy of a store is not to be trusted: its first fault, in words; undefined for a sound one. */
+/** Why a copy of a store is unsound: its first fault, in words; undefined for a sound one. */
 export async function unsoundness(
   store: Checkable,
-  told?: (resource: string, rows: number) => void,
+  onProgress?: (resource: string, rows: number) => void,
 ): Promise<string | undefined> {
-  for await (const fault of findFaults(store, told)) if (!isOfItsSource(fault)) return wordsOf(fault);
+  for await (const fault of findFaults(store, onProgress)) {
+    if (!isOfItsSource(fault)) return wordsOf(fault);
+  }
   return undefined;
 }
 
-/** A replica's record whose source is not known is whole, and the next refresh says whose it is. */
+/** A replica's record without a known source is whole; the next refresh finds out whose it is. */
 const isOfItsSource = (fault: Fault): boolean =>
   fault.place === 'row' && fault.what.every((what) => what === '_source');
 

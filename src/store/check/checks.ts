@@ -1,45 +1,81 @@
 /**
- * What a check asks of one resource, once for every engine. It says nothing of a resource that the store does not have. It
- * knows nothing of what lies beneath the records.
+ * What a check of a store reads through, and what it reports. It knows neither engines nor how a fault is found.
  */
-import type { ResourceLayout } from '../../compile/layout/index.ts';
-import type { Asker } from './asker.ts';
-import {
-  type CheckedRows,
-  type FaultPage,
-  findRowFaults,
-  placeAfter,
-  type RowFaults,
-  type RowPlace,
-} from './row-faults.ts';
-import { findTableFaults } from './table-faults.ts';
+import type { Planner } from '../../compile/context.ts';
+import type { Sql } from '../../compile/fragment.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import type { Row, Session } from '../session.ts';
 
+/** What is wrong with one row. */
+export interface RowFaults {
+  readonly key: string;
+  /** The record that it is part of. */
+  readonly parent?: { readonly resource: string; readonly key: string };
+  /** Columns of the row that disagree with the others, or words for what is missing. */
+  readonly what: readonly string[];
+}
+
+/** A place in the order in which a check reads the rows of a table. */
+export interface RowPlace {
+  readonly parent: string;
+  readonly key: string;
+}
+
+export interface FaultPage {
+  readonly rows: number;
+  /** The rows among them that were read, because SQL alone did not find them sound. */
+  readonly read: number;
+  readonly faults: readonly RowFaults[];
+  /** Absent on the last page. */
+  readonly next?: RowPlace;
+}
+
+/** The rows to check: those of some keys, the next ones after a place, or a range. */
+export type CheckedRows =
+  | { readonly kind: 'keys'; readonly keys: readonly string[] }
+  | { readonly kind: 'after'; readonly place: RowPlace | undefined; readonly limit: number }
+  | ({ readonly kind: 'range' } & RowRange);
+
+/** The rows after one place up to and including another; an absent place is the beginning or the end of the table. */
+export interface RowRange {
+  readonly after: RowPlace | undefined;
+  readonly upTo: RowPlace | undefined;
+}
+
+/** The checks of one resource. They report nothing for a resource that the store does not have. */
 export interface Checks {
-  /** Rows of a resource that do not say one thing everywhere (row-faults.ts). */
+  /** Rows whose parts disagree (row-faults.ts). */
   rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage>;
-  /** The place of the last of so many rows after another place; undefined where there are not so many. */
+  /** The place of the row `limit` rows after another place; undefined where fewer rows follow. */
   rowAfter(resource: string, after: RowPlace | undefined, limit: number): Promise<RowPlace | undefined>;
-  /** What is kept beside the rows of a resource and does not agree with them (table-faults.ts). */
+  /** Counters, tombstones, texts and indexes that disagree with the rows (table-faults.ts). */
   tableFaults(resource: string): Promise<readonly RowFaults[]>;
 }
 
-/** The checks of a store, on one of its connections; of its views the engine tells by itself. */
-export function checksOn<T>(asker: Asker<T>): Checks {
-  const { model } = asker.planner;
-  const layoutOf = (resource: string): ResourceLayout | undefined =>
-    model.stores(resource) ? model.layout(resource) : undefined;
+/** What is wrong with the tables, pages and indexes that hold the records. */
+export interface FileFault {
+  readonly what: string;
+  /**
+   * `structure`: indexes and the like, which a repair rebuilds from the records. `pages`: the pages of the records, so that
+   * nothing may be written there any more. `model`: the settings by which every record is read, so that no record can be
+   * checked. `notes`: a replica's checkpoint, which a refresh writes anew.
+   */
+  readonly kind: 'structure' | 'pages' | 'model' | 'notes';
+}
+
+/** A session that reads rows which may be damaged, by one model. */
+export interface CheckSession extends Planner {
+  rows(statement: Sql): Promise<readonly Row[]>;
+  /** Whether a statement may fail because a column holds a value that no writer stores. */
+  readonly mayFail: boolean;
+}
+
+export function checkSession(session: Session, model: StoreModel): CheckSession {
+  const { forDamaged } = session.dialect;
   return {
-    async rowFaults(resource, rows) {
-      const layout = layoutOf(resource);
-      return layout === undefined ? { rows: 0, read: 0, faults: [] } : findRowFaults(asker, layout, rows);
-    },
-    async rowAfter(resource, after, limit) {
-      const layout = layoutOf(resource);
-      return layout && placeAfter(asker, layout, after, limit);
-    },
-    async tableFaults(resource) {
-      const layout = layoutOf(resource);
-      return layout === undefined ? [] : findTableFaults(asker, layout);
-    },
+    dialect: forDamaged ?? session.dialect,
+    model,
+    rows: (statement) => session.rows(statement),
+    mayFail: forDamaged !== undefined,
   };
 }

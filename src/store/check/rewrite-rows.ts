@@ -1,17 +1,19 @@
 /**
- * Writes rows anew whose parts do not agree, from those of their columns, texts and hash that do. It knows nothing of
- * engines, and nothing of where a record came from.
+ * Writes rows whose parts disagree anew. Columns, texts and hash are three witnesses of a record: where two agree, the third
+ * is wrong. It knows neither engines nor where a record came from.
  */
-
 import type { Planner } from '../../compile/context.ts';
-import { name, render, type Sql, sql } from '../../compile/fragment.ts';
-import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import { column, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
+import { isOneTable, ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import type { FieldValues, Resource } from '../../dictionary/index.ts';
+import { URL_MARK } from '../../compile/text/members.ts';
+import { textColumns } from '../../compile/text/text-columns.ts';
+import type { Field, FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { storedHash } from '../../records/content-hash.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
+import type { Row } from '../session.ts';
 import type { BatchWriter } from '../write/batches.ts';
 import { WRITE_LIMITS } from '../write/in-time.ts';
 import {
@@ -20,211 +22,208 @@ import {
   publishedEntries,
   publishedHash,
 } from '../write/publish-dictionary.ts';
-import type { WriteTransaction } from '../write/transaction.ts';
-import type { Asker } from './asker.ts';
-import { hashOf, keyInTexts, NO_HASH, type RawRow, valuesInTexts } from './row-content.ts';
 import {
-  bareTextsStatement,
+  hashOf,
   isAmong,
-  isWithoutTexts,
+  type ReadValues,
   readValues,
   rowOf,
   rowsStatement,
+  textOf,
   textsAt,
-} from './row-faults.ts';
+} from './checked-rows.ts';
+import type { CheckSession } from './checks.ts';
 
-/** Rows that one transaction writes anew at the most. */
-const AT_ONCE = 200;
+/** Stands for the hash of a content that is not known to be right: what comes from the source next replaces the record. */
+const NO_HASH = '';
 
-/** The timestamp of a record that gets one. */
-type StampOf = (key: string) => string;
-
-/** What rows are written with, and everything that follows from them. */
+/** What a transaction offers to a rewrite. */
 interface Rewriting {
-  put(rows: readonly RowToPut[]): Promise<void> | void;
-  remove(rows: readonly StoredRow[]): Promise<void> | void;
+  /** The timestamp of a record that needs a new one. */
+  stampOf(key: string): string;
+  /** Stores rows, with everything that follows from them. */
+  put(rows: readonly RowToPut[]): Promise<void>;
+  remove(rows: readonly StoredRow[]): Promise<void>;
 }
 
 /**
- * Writes the rows of some keys anew, inside a write transaction.
- * @param stampOf timestamps of this transaction, by key
- * @returns the keys of those whose content is not known for sure: they have to come from their source again
+ * Rewrites the rows of some keys, inside a write transaction.
+ * @returns the keys whose content is not known for sure: their records have to come from their source again
  */
-export async function rewriteRows<T>(
-  asker: Asker<T>,
+export async function rewriteRows(
+  session: CheckSession,
   layout: ResourceLayout,
   keys: readonly string[],
-  stampOf: StampOf,
-  { put, remove }: Rewriting,
+  { stampOf, put, remove }: Rewriting,
 ): Promise<string[]> {
-  const { planner } = asker;
-  const read = (statement: Sql) => asker.rows(render(statement, planner.dialect.placeholder));
-  const found = await read(rowsStatement(planner, layout, isAmong(planner, 'r', keys)));
-  const { rows, bare } = isOneTable(layout)
-    ? { rows: found, bare: [] }
-    : await withBareTexts(planner, layout, keys, found, read);
+  const { rows, bare } = await readTorn(session, layout, keys);
   const textsOf = new Map(bare.map((raw) => [Number(raw._id), raw]));
   const whole = rows.map((raw) => {
-    const texts = isWithout(raw) ? textsOf.get(Number(raw._id)) : undefined;
-    if (texts === undefined) return { raw, told: keyInTexts(layout, raw) };
+    const texts = lacksTexts(raw) ? textsOf.get(Number(raw._id)) : undefined;
+    if (texts === undefined) return { raw, textKey: keyInTexts(layout, raw) };
     textsOf.delete(Number(raw._id));
     const { _key, _id, _visible, ...rest } = texts;
-    return { raw: { ...raw, ...rest }, told: String(_key) };
+    return { raw: { ...raw, ...rest }, textKey: String(_key) };
   });
-  const others = whole.flatMap(({ raw, told }) => (told === undefined || told === raw._key ? [] : [told]));
-  const taken = new Set(await storedKeys(planner, layout, others, read));
-  const mended = [
-    ...whole.map(({ raw, told }) => {
-      const isOther = told !== undefined && told !== raw._key && !taken.has(told);
-      // Two rows may tell the same key: the first has it.
-      const result = mendUnder(asker, layout, raw, isOther ? told : undefined, stampOf);
-      taken.add(result.row.key);
-      return result;
-    }),
-    ...[...textsOf.values()].flatMap((raw) => rowOfTexts(planner.model, layout, raw) ?? []),
-  ];
-  await remove(mended.flatMap(({ renamed }) => renamed ?? []));
-  await put(mended.map(({ row }) => row));
-  return mended.flatMap(({ row, isSure }) => (isSure ? [] : [row.key]));
+  const others = whole.flatMap(({ raw, textKey }) => (textKey === raw._key ? [] : (textKey ?? [])));
+  const taken = new Set(await storedKeys(session, layout, others));
+  const rewritten: RowToPut[] = [];
+  const renamed: StoredRow[] = [];
+  for (const { raw, textKey } of whole) {
+    let row = rewrittenRow(session.model, layout, raw, stampOf);
+    // Texts that lie under, or contain, another key than the columns: the hash decides between the two, else the columns.
+    // If two rows claim the same key, the first one gets it.
+    if (row.hash !== raw._hash && textKey !== undefined && textKey !== raw._key && !taken.has(textKey)) {
+      const other = rewrittenRow(session.model, layout, raw, stampOf, textKey);
+      if (other.hash === raw._hash) {
+        if (row.stored !== undefined) renamed.push(row.stored);
+        row = other;
+      }
+    }
+    taken.add(row.key);
+    rewritten.push(row);
+  }
+  rewritten.push(...[...textsOf.values()].flatMap((raw) => rowOfTexts(session.model, layout, raw) ?? []));
+  await remove(renamed);
+  await put(rewritten);
+  return rewritten.filter(({ hash }) => hash === NO_HASH).map(({ key }) => key);
 }
 
-const isWithout = <T>(raw: RawRow<T>): boolean => raw.text__id === null;
+const lacksTexts = (raw: Row): boolean => raw.text__id === null;
 
-/** Rows with the texts without columns that have their keys or numbers, and the rows without texts that have those of such texts. */
-async function withBareTexts<T>(
+/**
+ * The rows of some keys; and where texts have a table of their own, the texts without columns under these keys or under the
+ * numbers of these rows, with the rows without texts that have the numbers of such texts.
+ */
+async function readTorn(
+  session: CheckSession,
+  layout: ResourceLayout,
+  keys: readonly string[],
+): Promise<{ readonly rows: readonly Row[]; readonly bare: readonly Row[] }> {
+  const found = await session.rows(rowsStatement(session, layout, isAmong(session, 'r', keys)));
+  if (isOneTable(layout)) return { rows: found, bare: [] };
+  const idsOf = (raws: readonly Row[]): number[] =>
+    raws.map(({ _id }) => Number(_id)).filter(Number.isSafeInteger);
+  const lacking = new Set(idsOf(found.filter(lacksTexts)));
+  const bare = await session.rows(bareTexts(session, layout, keys, [...lacking]));
+  const ids = idsOf(bare).filter((id) => !lacking.has(id));
+  if (ids.length === 0) return { rows: found, bare };
+  const isWithoutTexts = sql`NOT EXISTS (SELECT 1 FROM ${name(layout.textsTable)} n WHERE n._key = r._key)`;
+  const others = sql`${hasId('r', ids)} AND ${isWithoutTexts}`;
+  return { rows: [...found, ...(await session.rows(rowsStatement(session, layout, others)))], bare };
+}
+
+const hasId = (alias: string, ids: readonly number[]): Sql =>
+  sql`${column(alias, '_id')} IN (${join(ids.map(integer), ', ')})`;
+
+/** The texts under some keys or numbers that have no columns any more. */
+function bareTexts(
   planner: Planner,
   layout: ResourceLayout,
   keys: readonly string[],
-  found: readonly RawRow<T>[],
-  read: (statement: Sql) => Promise<readonly RawRow<T>[]>,
-): Promise<{ readonly rows: readonly RawRow<T>[]; readonly bare: readonly RawRow<T>[] }> {
-  const idsOf = (raws: readonly RawRow<T>[]): number[] =>
-    raws.map(({ _id }) => Number(_id)).filter(Number.isSafeInteger);
-  const lacking = new Set(idsOf(found.filter(isWithout)));
-  const bare = await read(bareTextsStatement(planner, layout, keys, [...lacking]));
-  const ids = idsOf(bare).filter((id) => !lacking.has(id));
-  if (ids.length === 0) return { rows: found, bare };
-  const others = await read(rowsStatement(planner, layout, isWithoutTexts(layout, ids)));
-  return { rows: [...found, ...others], bare };
+  ids: readonly number[],
+): Sql {
+  const columns = ['_key', '_id', '_visible', ...textColumns(planner.model, layout).columns];
+  const list = join(
+    columns.map((each) => column('t', each)),
+    ', ',
+  );
+  const found = [isAmong(planner, 't', keys), ...(ids.length === 0 ? [] : [hasId('t', ids)])];
+  return sql`SELECT ${list} FROM ${name(layout.textsTable)} t WHERE (${join(found, ' OR ')})
+    AND NOT EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} r WHERE r._key = t._key) ORDER BY t._key`;
 }
 
 /** Those of some keys that rows have. */
-async function storedKeys<T>(
-  planner: Planner,
-  layout: ResourceLayout,
+async function storedKeys(
+  session: CheckSession,
+  { columnsTable }: ResourceLayout,
   keys: readonly string[],
-  read: (statement: Sql) => Promise<readonly RawRow<T>[]>,
 ): Promise<string[]> {
   if (keys.length === 0) return [];
-  const rows = await read(
-    sql`SELECT r._key FROM ${name(layout.columnsTable)} r WHERE ${isAmong(planner, 'r', keys)}`,
+  const rows = await session.rows(
+    sql`SELECT r._key FROM ${name(columnsTable)} r WHERE ${isAmong(session, 'r', keys)}`,
   );
   return rows.map(({ _key }) => String(_key));
 }
 
 /**
- * A row whose texts lie under, or tell, another key than its columns have. The hash knows which of the two is right;
- * where it knows neither, that of the columns is.
+ * The row of a listing whose columns are gone, from its texts; undefined where they do not hold all of it: then they stay,
+ * since nothing else is left of the record. Each interface has its own text, so the two are witnesses of each other.
  */
-function mendUnder<T>(
-  asker: Asker<T>,
-  layout: ResourceLayout,
-  raw: RawRow<T>,
-  other: string | undefined,
-  stampOf: StampOf,
-): Mended {
-  const own = mendRow(asker, layout, raw, stampOf);
-  const isStored = ({ row }: Mended): boolean => row.hash === raw._hash;
-  if (isStored(own) || other === undefined) return own;
-  const renamed = mendRow(asker, layout, raw, stampOf, other);
-  return isStored(renamed) ? { ...renamed, renamed: own.row.stored } : own;
-}
-
-/** A row as it is to be written, and whether its content is known for sure. */
-interface Mended {
-  readonly row: RowToPut;
-  readonly isSure: boolean;
-  /** The row in whose place it comes, which had a key that was not its own. */
-  readonly renamed?: StoredRow | undefined;
-}
-
-/**
- * The row of a listing whose columns are gone, from its texts; undefined where they do not tell all of it: then they stay,
- * since nothing else is left of the record. Both interfaces have a text of their own, so they are witnesses of each other.
- */
-function rowOfTexts<T>(model: StoreModel, layout: ResourceLayout, raw: RawRow<T>): Mended | undefined {
-  const told = valuesInTexts(layout, raw, {});
+function rowOfTexts(model: StoreModel, layout: ResourceLayout, raw: Row): RowToPut | undefined {
+  const inTexts = valuesInTexts(layout, raw, {});
+  if (inTexts === undefined) return undefined;
   const { resource } = layout;
   const key = String(raw._key);
-  if (told === undefined) return undefined;
-  const values = { ...told, [resource.key]: key };
-  const bare = { ...rowOf(layout, raw, values), system: textOf(values.OriginatingSystemID) };
-  const texts = textsAt(model, layout, Number(raw._profile))(bare);
-  const isSure = [...texts].every(([column, text]) => raw[column] === text);
+  const values = { ...inTexts, [resource.key]: key };
+  const row = { ...rowOf(layout, raw, values), system: textOf(values.OriginatingSystemID) };
+  const texts = textsAt(model, layout, Number(raw._profile))(row);
+  const isSure = [...texts].every(([each, text]) => raw[each] === text);
   const hash = isSure ? storedHash(resource, values, model.settings) : NO_HASH;
-  const { kind } = bare;
-  const place = { key, id: Number(raw._id), parent: null, parentResource: null, system: bare.system, kind };
-  const visible = Number(raw._visible);
-  const stored = { ...place, hash, source: null, visible, values: {}, isTorn: true };
-  return { row: { ...bare, hash, stored }, isSure };
+  const stored = {
+    ...{ key, id: Number(raw._id), parent: null, parentResource: null, system: row.system, kind: row.kind },
+    ...{ hash, source: null, visible: Number(raw._visible), values: {}, isTorn: true },
+  };
+  return { ...row, hash, stored };
 }
 
-function mendRow<T>(
-  { planner: { model }, decode }: Asker<T>,
+/** @param key that of the columns, or another one that the texts contain */
+function rewrittenRow(
+  model: StoreModel,
   layout: ResourceLayout,
-  raw: RawRow<T>,
-  stampOf: StampOf,
+  raw: Row,
+  stampOf: Rewriting['stampOf'],
   key = String(raw._key),
-): Mended {
+): RowToPut {
   const { resource } = layout;
-  const { values: columns, broken } = readValues(layout, raw, decode);
-  const read = {
-    values: { ...columns, ...(resource.key in columns ? { [resource.key]: key } : {}) },
-    broken,
-  };
+  const read = readValues(layout, raw);
+  const columns = resource.key in read.values ? { ...read.values, [resource.key]: key } : read.values;
   const published = PUBLISHED.has(resource.name)
-    ? (publishedEntries(model, resource.name).get(key) ?? usedEntry(read.values, raw))
+    ? (publishedEntries(model, resource.name).get(key) ?? usedEntry(columns, raw))
     : undefined;
   const content =
     published === undefined
-      ? contentOf(model, layout, raw, read)
+      ? contentOf(model, layout, raw, { ...read, values: columns })
       : {
           values: {
-            ModificationTimestamp: read.values.ModificationTimestamp ?? stampOf(key),
+            ModificationTimestamp: columns.ModificationTimestamp ?? stampOf(key),
             ...published.values,
           },
           hash: publishedHash(model, resource.name, published),
         };
-  const { hash } = content;
-  const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, read.values), () =>
+  const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, columns), () =>
     stampOf(key),
   );
   const found = { ...rowOf(layout, raw, values), key };
-  const bare = { ...found, ...parentIn(resource, values) };
-  const isMoved = bare.parent !== found.parent || bare.parentResource !== found.parentResource;
+  const placed = { ...found, ...parentIn(resource, values) };
+  const isMoved = placed.parent !== found.parent || placed.parentResource !== found.parentResource;
   const isOrphan = resource.parent !== undefined && textOf(raw.parent_key) === null;
   const follows = resource.parent === undefined ? values.OriginatingSystemID : raw.parent_system;
-  // Of the parent under which a row lies by mistake nothing follows.
-  const system = isOrphan || isMoved ? bare.system : textOf(follows);
   const stored = {
-    key: bare.key,
-    id: idOf(raw),
+    key,
+    id: [raw._id, raw.text__id].map(Number).find(Number.isSafeInteger) ?? 0,
     parent: found.parent,
     parentResource: found.parentResource,
-    system: bare.system,
-    kind: bare.kind,
+    system: found.system,
+    kind: found.kind,
     hash: String(raw._hash),
     source: textOf(raw._source),
     visible: Number(raw._visible),
     values: {},
     isTorn: !isOneTable(layout) && String(raw.text__id) !== String(raw._id),
   };
-  const audience = published === undefined ? {} : { audience: published.audience };
-  return { row: { ...bare, ...audience, system, hash, stored }, isSure: hash !== NO_HASH };
+  return {
+    ...placed,
+    ...(published === undefined ? {} : { audience: published.audience }),
+    // The parent under which a row lies by mistake says nothing of its system.
+    system: isOrphan || isMoved ? found.system : textOf(follows),
+    hash: content.hash,
+    stored,
+  };
 }
 
-/** The entry of a value in use, as far as its row tells; from the counters of values all are published anew after a repair. */
-function usedEntry<T>(values: FieldValues, raw: RawRow<T>): PublishedEntry | undefined {
+/** The entry of a value in use, as its row has it; after a repair all are published anew from the counters of values. */
+function usedEntry(values: FieldValues, raw: Row): PublishedEntry | undefined {
   const [lookup, value] = [textOf(values.LookupName), textOf(values.LookupValue)];
   if (lookup === null || value === null) return undefined;
   return entryOfValue({ lookup, value, audience: Number(raw._audience) });
@@ -245,53 +244,116 @@ function parentIn(
 }
 
 /**
- * A timestamp is no part of an authority's hash, so where columns and texts differ in one neither is known to be right.
- * It is set anew, as after a change: consumers then read the record again.
+ * A timestamp is no part of an authority's hash, so where columns and texts differ in one, neither is known to be right.
+ * It is set anew, as after a change, so that consumers read the record again.
  */
 function withSureStamps(
   { fields }: ResourceLayout,
   values: FieldValues,
-  told: FieldValues | undefined,
+  inTexts: FieldValues | undefined,
   newStamp: () => string,
 ): FieldValues {
-  const unsure = fields.filter((field) => isStamp(field) && values[field.name] !== told?.[field.name]);
-  if (told === undefined || unsure.length === 0) return values;
+  const unsure = fields.filter((field) => isStamp(field) && values[field.name] !== inTexts?.[field.name]);
+  if (inTexts === undefined || unsure.length === 0) return values;
   const stamp = newStamp();
   return { ...values, ...Object.fromEntries(unsure.map(({ name }) => [name, stamp])) };
 }
 
-/** What two of three witnesses say, with the hash that goes with it. */
-function contentOf<T>(
+/** The content on which two of the three witnesses agree, with its hash. */
+function contentOf(
   model: StoreModel,
   layout: ResourceLayout,
-  raw: RawRow<T>,
-  { values, broken }: { readonly values: FieldValues; readonly broken: readonly string[] },
+  raw: Row,
+  { values, broken }: ReadValues,
 ): { readonly values: FieldValues; readonly hash: string } {
   const stored = String(raw._hash);
   const isReadable = broken.length === 0;
   const hash = hashOf(model, layout, values, raw);
   if (isReadable && (hash === undefined || hash === stored)) return { values, hash: stored };
-  const told = valuesInTexts(layout, raw, values);
-  const toldHash = told === undefined ? undefined : hashOf(model, layout, told, raw);
-  if (told !== undefined && toldHash === stored) return { values: told, hash: stored };
-  if (isReadable && hash !== undefined && hash === toldHash) return { values, hash };
+  const inTexts = valuesInTexts(layout, raw, values);
+  const textHash = inTexts && hashOf(model, layout, inTexts, raw);
+  if (inTexts !== undefined && textHash === stored) return { values: inTexts, hash: stored };
+  if (isReadable && hash !== undefined && hash === textHash) return { values, hash };
   return { values, hash: NO_HASH };
 }
 
-/** The number of a row, in whichever of its tables it is one that a writer gives. */
-const idOf = <T>({ _id, text__id }: RawRow<T>): number =>
-  [_id, text__id].map(Number).find((id) => Number.isSafeInteger(id)) ?? 0;
+/**
+ * The values in a row's ready texts, the names of its parent included: the columns that place a row may be wrong like any
+ * other. Its key is the row's.
+ * @param columns values of its columns, for what texts do not hold
+ * @returns undefined when a text is not what plat writes
+ */
+function valuesInTexts(layout: ResourceLayout, raw: Row, columns: FieldValues): FieldValues | undefined {
+  const values: Record<string, FieldValue> = {};
+  for (const field of layout.fields) {
+    const kept = columns[field.name];
+    if (ownColumn(layout.resource, field) !== undefined && kept !== undefined) values[field.name] = kept;
+  }
+  for (const { naming, fields, valuesColumn } of layout.pieces) {
+    if (naming === 'native') continue;
+    const members = membersOf(raw[valuesColumn]);
+    if (members === undefined) return undefined;
+    const known = new Map(fields.map((field) => [field.name, field]));
+    for (const [name, member] of Object.entries(members)) {
+      const field = known.get(name);
+      const value = member === URL_MARK ? columns[name] : fieldValue(field, member);
+      if (field === undefined || value === undefined) return undefined;
+      if (ownColumn(layout.resource, field) !== '_key') values[name] = value;
+    }
+  }
+  return values;
+}
 
-const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+/** The key in the ready texts of a row; undefined where they have none. */
+function keyInTexts({ resource, pieces }: ResourceLayout, raw: Row): string | undefined {
+  const piece = pieces.find(
+    ({ naming, fields }) => naming !== 'native' && fields.some(({ name }) => name === resource.key),
+  );
+  const members = piece && membersOf(raw[piece.valuesColumn]);
+  const [, key] = Object.entries(members ?? {}).find(([name]) => name === resource.key) ?? [];
+  return typeof key === 'string' && key !== '' ? key : undefined;
+}
 
-/** What a rewrite of any number of rows came to. */
+function membersOf(text: unknown): object | undefined {
+  if (typeof text !== 'string') return undefined;
+  try {
+    const members: unknown = JSON.parse(`{${text.replace(/^,/, '').replaceAll(URL_MARK, '\\u0001')}}`);
+    return typeof members === 'object' && members !== null ? members : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A member of a text as a value of its field; undefined when it is none. */
+function fieldValue(field: Field | undefined, value: unknown): FieldValue | undefined {
+  if (field === undefined) return undefined;
+  if (field.collection) {
+    return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
+  }
+  switch (field.type.kind) {
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'integer':
+    case 'decimal':
+      return typeof value === 'number' ? value : undefined;
+    case 'string':
+    case 'date':
+    case 'timestamp':
+      return typeof value === 'string' ? value : undefined;
+  }
+}
+
+/** Rows that one transaction rewrites at most. */
+const AT_ONCE = 200;
+
+/** The outcome of a rewrite of any number of rows. */
 export interface Rewritten {
   readonly model: StoreModel;
   /** Keys of records that have to come from their source again. */
   readonly unsure: readonly string[];
 }
 
-/** Writes any number of rows anew, in transactions of bounded size. */
+/** Rewrites any number of rows, in transactions of bounded size. */
 export async function rewriteInBatches(
   writer: BatchWriter,
   current: StoreModel,
@@ -304,8 +366,8 @@ export async function rewriteInBatches(
   for (let at = 0; at < keys.length; at += AT_ONCE) waiting.push(keys.slice(at, at + AT_ONCE));
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
     const some = batch;
-    const work = (transaction: WriteTransaction) => transaction.rewrite(resource, some);
-    const attempt = await writer.attempt(model, work, null, { ahead: 0, longest: WRITE_LIMITS.usual });
+    const allowed = { ahead: 0, longest: WRITE_LIMITS.usual };
+    const attempt = await writer.attempt(model, (work) => work.rewrite(resource, some), null, allowed);
     switch (attempt.kind) {
       case 'done':
         unsure.push(...attempt.result);

@@ -8,7 +8,8 @@ import type { DamagedRecords } from '../../compile/damaged-records.ts';
 import { PlatError } from '../../errors/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store.ts';
-import type { RowFaults, RowPlace } from './row-faults.ts';
+import { faultPages, isDamage } from './check-store.ts';
+import type { RowFaults } from './checks.ts';
 
 export interface ScrubLimits {
   /** Hours between the end of a pass and the next; 0: none is made. */
@@ -138,28 +139,28 @@ export class Scrub {
   }
 
   async #readAll(resource: string): Promise<void> {
+    if (this.#isClosed) return;
     const { elapsed } = this.#options;
-    // Rows of one resource take as long as each other, about.
+    // Rows of one resource take about the same time each.
     let limit = 1;
     let isCrowded = false;
-    for (let place: RowPlace | undefined, isLast = false; !isLast; isLast = place === undefined) {
-      if (this.#isClosed) return;
-      const begun = elapsed();
-      try {
-        const page = await this.#store.rowFaults(resource, { kind: 'after', place, limit });
+    try {
+      let begun = elapsed();
+      for await (const page of faultPages(this.#store, resource, () => limit)) {
         const took = elapsed() - begun;
-        place = page.next;
         if (took > STEP) limit = Math.max(1, limit >> 1);
         else if (took * 2 < STEP) limit = Math.min(MOST_ROWS, limit * 2);
         await this.#rest(took);
         for (const fault of page.faults) isCrowded = (await this.#note(resource, fault)) || isCrowded;
-      } catch (error) {
-        // What lies behind a page that cannot be read is not known; other resources are.
-        if (!(error instanceof PlatError) || error.code !== 'storeDamaged') throw error;
-        if (!this.#unreadable.has(resource)) this.#options.onFault({ resource, what: [error.message] });
-        this.#unreadable.set(resource, `not all of ${resource} can be read`);
-        return;
+        if (this.#isClosed) return;
+        begun = elapsed();
       }
+    } catch (error) {
+      // What lies behind a page that cannot be read is unknown; other resources can still be read.
+      if (!isDamage(error)) throw error;
+      if (!this.#unreadable.has(resource)) this.#options.onFault({ resource, what: [error.message] });
+      this.#unreadable.set(resource, `not all of ${resource} can be read`);
+      return;
     }
     this.#unreadable.delete(resource);
     if (!isCrowded && this.#crowded.delete(resource)) this.#changed();

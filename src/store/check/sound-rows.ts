@@ -1,8 +1,7 @@
 /**
- * Whether a row is sound, as far as the engine can tell by itself: then `row-faults.ts` finds nothing either, and the row
- * need not be read. A row that the engine does not find sound may still be; it is for `row-faults.ts` to judge.
+ * Which rows are sound, in SQL, so that a check need not read them: `row-faults.ts` would find nothing in such a row. The
+ * condition may miss a sound row, which is then read, but never accepts a damaged one.
  */
-
 import type { Planner } from '../../compile/context.ts';
 import { all, column, compact, constantText, integer, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
@@ -18,21 +17,21 @@ import {
 } from '../../compile/text/written.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 
-/** Columns of plat's own that stand in both tables of a record. */
-export const SHARED = ['_id', '_system', '_visible', '_shown'] as const;
+/** Columns of plat's own that both tables of a record have. */
+const SHARED = ['_id', '_system', '_visible', '_shown'];
 
-/** A condition on a row of the columns table under alias `r`, with its texts under `t` where these have a table. */
+/** Compiled conditions by model and resource: to compile one takes longer than to check a few rows. */
+const compiled = new WeakMap<StoreModel, Map<string, Sql>>();
+
+/** A condition on a row of the columns table under alias `r`, with its texts under `t` where they have a table. */
 export function isSound(planner: Planner, layout: ResourceLayout): Sql {
-  const made = kept.get(planner.model) ?? new Map<string, Sql>();
-  kept.set(planner.model, made);
+  const known = compiled.get(planner.model) ?? new Map<string, Sql>();
+  compiled.set(planner.model, known);
   const { name } = layout.resource;
-  const condition = made.get(name) ?? compact(all(conditions(planner, layout)));
-  made.set(name, condition);
+  const condition = known.get(name) ?? compact(all(conditions(planner, layout)));
+  known.set(name, condition);
   return condition;
 }
-
-/** Composing one takes longer than a few rows do. */
-const kept = new WeakMap<StoreModel, Map<string, Sql>>();
 
 function conditions(planner: Planner, layout: ResourceLayout): Sql[] {
   const { dialect, model } = planner;
@@ -40,49 +39,22 @@ function conditions(planner: Planner, layout: ResourceLayout): Sql[] {
   const texts = isOneTable(layout) ? 'r' : 't';
   const version = column(texts, '_profile');
   const row: CheckedRow = { dialect, model, layout, alias: 'r', version };
-  const [key, system] = [
-    parentColumn(planner, layout, 'r', '_key'),
-    parentColumn(planner, layout, 'r', '_system'),
-  ];
-  const parent = key === undefined || system === undefined ? undefined : { key, system };
-  const isReplica = model.settings.owner === 'replica' && !PUBLISHED.has(resource.name);
+  const placing = resource.parent === undefined ? [] : ['_parent', '_parent_resource'];
   return [
     sql`${version} BETWEEN 1 AND ${integer(Number.MAX_SAFE_INTEGER)}`,
-    ...(resource.parent === undefined
-      ? []
-      : [
-          sql`${column('r', '_parent')} <> ''`,
-          resource.parent.kind === 'fixed'
-            ? sql`${column('r', '_parent_resource')} = ${constantText(resource.parent.resource)}`
-            : sql`${column('r', '_parent_resource')} <> ''`,
-        ]),
-    ...(PUBLISHED.has(resource.name) ? [] : [sql`${column('r', '_audience')} IS NULL`]),
+    ...placing.map((each) => sql`${column('r', each)} <> ''`),
     ...dormantFields(model, resource).map((field) => sql`${column('r', field)} IS NULL`),
     ...laterFields(row),
     same(column('r', '_kind'), writtenKind(row)),
     same(column('r', '_rank'), columnNamed(row, 'Order')),
     isWrittenFile(row),
-    sql`${column('r', '_visible')} = ${visibleBits(planner, layout, 'r')}`,
-    sql`${column('r', '_shown')} = ${shownBits(planner, layout, 'r')}`,
-    parent === undefined
-      ? same(column('r', '_system'), columnNamed(row, 'OriginatingSystemID'))
-      : sql`CASE WHEN ${parent.key} IS NULL THEN TRUE ELSE ${same(column('r', '_system'), parent.system)} END`,
-    ...(isReplica ? [sql`${column('r', '_source')} IN (SELECT s.source FROM plat_ledger_state s)`] : []),
-    ...(isOneTable(layout) ? [] : agreeing(row)),
+    ...agreements(planner, layout).map(({ holds }) => holds),
     ...writtenTexts(row).map(([name, written]) => sql`${column(texts, name)} = ${written}`),
-    sql`${column('r', '_hash')} = ${writtenHash(row, parent)}`,
+    sql`${column('r', '_hash')} = ${writtenHash(row, parentOf(planner, layout))}`,
   ];
 }
 
-const same = (one: Sql, other: Sql): Sql => sql`${one} IS NOT DISTINCT FROM ${other}`;
-
-/** What stands in both tables of a record. */
-function agreeing(row: CheckedRow): Sql[] {
-  const links = row.layout.links.map(({ field }) => same(column('t', field), columnNamed(row, field)));
-  return [...SHARED.map((name) => same(column('t', name), column('r', name))), ...links];
-}
-
-/** A row whose texts are of an older version of the profile has no value in a field that came later. */
+/** A row whose texts are of an older version of the profile has no value in a field that came into use later. */
 function laterFields(row: CheckedRow): Sql[] {
   const { layout, version } = row;
   const later = Map.groupBy(
@@ -93,4 +65,59 @@ function laterFields(row: CheckedRow): Sql[] {
     const bare = fields.map((field) => sql`${columnOf(row, field)} IS NULL`);
     return sql`(${version} >= ${integer(since)} OR ${all(bare)})`;
   });
+}
+
+/** A column, and the condition under which it agrees with the rest of its row. */
+interface Agreement {
+  readonly what: string;
+  readonly holds: Sql;
+}
+
+/** What SQL decides exactly about a row, under the aliases of `isSound`. */
+export function agreements(planner: Planner, layout: ResourceLayout): Agreement[] {
+  const { resource } = layout;
+  const own = (name: string): Sql => column('r', name);
+  const isPublished = PUBLISHED.has(resource.name);
+  const parent = parentOf(planner, layout);
+  const row = { ...planner, layout, alias: 'r', version: sql`0` };
+  const system =
+    parent === undefined
+      ? same(own('_system'), columnNamed(row, 'OriginatingSystemID'))
+      : sql`CASE WHEN ${parent.key} IS NULL THEN TRUE ELSE ${same(own('_system'), parent.system)} END`;
+  const found: [string, Sql][] = [
+    ['_visible', sql`${own('_visible')} = ${visibleBits(planner, layout, 'r')}`],
+    ['_shown', sql`${own('_shown')} = ${shownBits(planner, layout, 'r')}`],
+    ['_system', system],
+  ];
+  // Only what the store publishes of itself names, row by row, the roles that see it; its hash covers them.
+  if (!isPublished) found.push(['_audience', sql`${own('_audience')} IS NULL`]);
+  if (resource.parent?.kind === 'fixed') {
+    found.push([
+      '_parent_resource',
+      sql`${own('_parent_resource')} = ${constantText(resource.parent.resource)}`,
+    ]);
+  }
+  // Every record of a replica came from a source.
+  if (planner.model.settings.owner === 'replica' && !isPublished) {
+    found.push(['_source', sql`${own('_source')} IN (SELECT s.source FROM plat_ledger_state s)`]);
+  }
+  if (!isOneTable(layout)) {
+    for (const name of SHARED) found.push([name, same(column('t', name), own(name))]);
+    for (const { field } of layout.links) {
+      found.push([`text of ${field}`, same(column('t', field), columnNamed(row, field))]);
+    }
+  }
+  return found.map(([what, holds]) => ({ what, holds }));
+}
+
+const same = (one: Sql, other: Sql): Sql => sql`${one} IS NOT DISTINCT FROM ${other}`;
+
+/** The key and the originating system of a row's stored parent; undefined for resources that stand alone. */
+export function parentOf(
+  planner: Planner,
+  layout: ResourceLayout,
+): { readonly key: Sql; readonly system: Sql } | undefined {
+  const key = parentColumn(planner, layout, 'r', '_key');
+  const system = parentColumn(planner, layout, 'r', '_system');
+  return key === undefined || system === undefined ? undefined : { key, system };
 }

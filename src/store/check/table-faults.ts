@@ -1,65 +1,51 @@
 /**
- * Whether what is kept beside the rows of a resource agrees with them: the counters that counts are read from, the
- * tombstones, the texts of listings, the words for searches. Each fault has a statement that finds it and one that mends
- * it from the rows.
+ * Checks what is stored beside the rows of a resource: the counters that counts are read from, the tombstones, the texts of
+ * listings, the index of words, the view. Each fault has a statement that finds it and statements that rebuild from the
+ * rows what is wrong. It knows no engine.
  */
-
 import type { Planner } from '../../compile/context.ts';
-import { bind, integer, name, render, type Sql, sql } from '../../compile/fragment.ts';
+import { bind, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import { valueCounts } from '../../compile/value-counts.ts';
-import type { Asker } from './asker.ts';
-import type { RowFaults } from './row-faults.ts';
+import { initialFields } from '../../records/profile.ts';
+import type { CheckSession, FileFault, RowFaults } from './checks.ts';
 
-/** A fault that a statement finds, as rows with a `key`, and how it is mended. */
+/** A fault, the statement that selects each occurrence as a `key`, and the statements that mend it. */
 interface TableCheck {
   readonly what: string;
   readonly find: Sql;
   readonly mend: readonly Sql[];
 }
 
-/** Of a record nothing is left but its texts: they are the only copy, so a repair writes it anew from them (rewrite-rows.ts). */
+/** Only the texts of a record are left. They are the only copy, so a repair writes the record from them (rewrite-rows.ts). */
 export const COLUMNS_ARE_MISSING = 'its columns are missing';
 
-/** The key under which the counters of a resource are reported, which no record has. */
-const COUNTERS = '(counters)';
+/** What faults of a whole resource are reported under, in place of a key. */
+const OF_RESOURCE = { counters: '(counters)', numbers: '(numbers)', values: '(values)', view: '(view)' };
 
-/** The same of the number that its next record gets. */
-const SEQUENCE = '(numbers)';
-
-/** Lists of records have 32 bits for each. */
+/** Lists of records have 32 bits for each number. */
 const LAST_NUMBER = 2 ** 32 - 2;
 
-/** The same of the counters of values that are in use. */
-const VALUES = '(values)';
-
-/** The same of its view. */
-const VIEW = '(view)';
-
-/** @param isThere as another one than plat makes */
+/** @param isThere whether there is a view, but not the one that plat makes */
 export const viewFault = ({ viewName }: ResourceLayout, isThere: boolean): RowFaults => ({
-  key: VIEW,
+  key: OF_RESOURCE.view,
   what: [isThere ? `the view ${viewName} is not as plat makes it` : `there is no view ${viewName}`],
 });
 
-/** Looks for what does not agree with the rows of a resource. */
-export async function findTableFaults<T>(
-  { planner, rows }: Asker<T>,
-  layout: ResourceLayout,
-): Promise<RowFaults[]> {
+export async function findTableFaults(session: CheckSession, layout: ResourceLayout): Promise<RowFaults[]> {
   const faults: RowFaults[] = [];
-  for (const { what, find } of tableChecks(planner, layout)) {
-    for (const row of await rows(render(find, planner.dialect.placeholder))) {
-      faults.push({ key: String(row.key), what: [what] });
-    }
+  for (const { what, find } of tableChecks(session, layout)) {
+    for (const { key } of await session.rows(find)) faults.push({ key: String(key), what: [what] });
   }
   return faults;
 }
 
 /**
- * The statements that make everything beside the rows of a resource agree with them, in a write transaction. In a
- * replica of one source, a record of no source is of that one.
- * @param readWhole a resource of which every record of the source was stored anew: what is bare of it then the source lacks
+ * The statements that rebuild everything beside the rows of a resource, in a write transaction. In a replica of one source, a
+ * record without a source gets that one.
+ * @param readWhole a resource of which every record of the source was just stored anew: texts without columns are then of
+ *   records that the source no longer has
  */
 export function mendStatements(
   planner: Planner,
@@ -68,13 +54,15 @@ export function mendStatements(
 ): Sql[] {
   const isReplica = planner.model.settings.owner === 'replica' && !PUBLISHED.has(layout.resource.name);
   return [
-    ...(readWhole === layout.resource.name && !isOneTable(layout) ? [withoutBareTexts(layout)] : []),
+    ...(readWhole === layout.resource.name && !isOneTable(layout)
+      ? [sql`DELETE FROM ${name(layout.textsTable)} WHERE ${isBare(layout)}`]
+      : []),
     ...(isReplica ? [adoption(layout)] : []),
     ...tableChecks(planner, layout).flatMap(({ mend }) => mend),
   ];
 }
 
-/** The accounts of tokens, which stand among the sources, are none. */
+/** The sources of a replica; the checkpoints of tokens, which the same table holds, are none. */
 const SOURCES = sql`FROM plat_ledger_state WHERE source NOT LIKE '%:%'`;
 
 const adoption = ({ columnsTable }: ResourceLayout): Sql =>
@@ -84,10 +72,49 @@ const adoption = ({ columnsTable }: ResourceLayout): Sql =>
 const isBare = ({ columnsTable, textsTable }: ResourceLayout): Sql =>
   sql`NOT EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = ${name(textsTable)}._key)`;
 
-const withoutBareTexts = (layout: ResourceLayout): Sql =>
-  sql`DELETE FROM ${name(layout.textsTable)} WHERE ${isBare(layout)}`;
+function tableChecks(planner: Planner, layout: ResourceLayout): TableCheck[] {
+  const words = planner.dialect.wordIndex?.(layout);
+  return [
+    ...(isOneTable(layout) ? [] : [bareTexts(layout)]),
+    tombstones(layout),
+    counters(layout),
+    numbers(layout),
+    ...(layout.resource.name === 'Lookup' ? [values(planner)] : []),
+    ...(words === undefined ? [] : [{ what: 'its words are not in the index', ...words }]),
+  ];
+}
 
-/** A number that a record has is given to no other. What lies under it in one table alone is for a check of rows. */
+const bareTexts = (layout: ResourceLayout): TableCheck => ({
+  what: COLUMNS_ARE_MISSING,
+  find: sql`SELECT _key AS key FROM ${name(layout.textsTable)} WHERE ${isBare(layout)} ORDER BY _key`,
+  mend: [],
+});
+
+function tombstones({ resource, columnsTable }: ResourceLayout): TableCheck {
+  const isStored = sql`EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = plat_tombstones.key)`;
+  const wrong = sql`FROM plat_tombstones WHERE resource = ${bind(resource.name)} AND ${isStored}`;
+  return {
+    what: 'it has a tombstone',
+    find: sql`SELECT key ${wrong} ORDER BY key`,
+    mend: [sql`DELETE ${wrong}`],
+  };
+}
+
+function counters({ resource: { name: named }, columnsTable }: ResourceLayout): TableCheck {
+  const resource = bind(named);
+  const counted = sql`SELECT _visible AS visible, coalesce(_system, '') AS system, count(*) AS n FROM ${name(columnsTable)} GROUP BY _visible, coalesce(_system, '')`;
+  const noted = sql`SELECT visible, system, rows AS n FROM plat_counters WHERE resource = ${resource} AND rows <> 0`;
+  return {
+    what: 'counts are not the rows',
+    find: sql`SELECT ${bind(OF_RESOURCE.counters)} AS key WHERE EXISTS (${counted} EXCEPT ${noted}) OR EXISTS (${noted} EXCEPT ${counted})`,
+    mend: [
+      sql`DELETE FROM plat_counters WHERE resource = ${resource}`,
+      sql`INSERT INTO plat_counters (resource, visible, system, rows) SELECT ${resource}, c.visible, c.system, c.n FROM (${counted}) c`,
+    ],
+  };
+}
+
+/** No number of a record is given to another. A number that only one table has is for the check of rows. */
 function numbers(layout: ResourceLayout): TableCheck {
   const { columnsTable, textsTable } = layout;
   const resource = bind(layout.resource.name);
@@ -98,7 +125,7 @@ function numbers(layout: ResourceLayout): TableCheck {
   const given = sql`FROM ${name(textsTable)} t WHERE t._id BETWEEN ${next} AND ${integer(LAST_NUMBER)} AND ${isSame}`;
   return {
     what: 'numbers of records are given again',
-    find: sql`SELECT ${bind(SEQUENCE)} AS key WHERE EXISTS (SELECT 1 ${given})`,
+    find: sql`SELECT ${bind(OF_RESOURCE.numbers)} AS key WHERE EXISTS (SELECT 1 ${given})`,
     mend: [
       sql`INSERT INTO plat_sequence (resource, next) SELECT ${resource}, m.most + 1 FROM (SELECT max(t._id) AS most ${given}) m
         WHERE m.most IS NOT NULL ON CONFLICT (resource) DO UPDATE SET next = excluded.next`,
@@ -106,49 +133,36 @@ function numbers(layout: ResourceLayout): TableCheck {
   };
 }
 
-/** What the values in use are listed from. */
+/** The counters from which the values in use are listed. */
 function values(planner: Planner): TableCheck {
   const { find, mend } = valueCounts(planner);
   return {
     what: 'counts of values in use are not the rows',
-    find: sql`SELECT ${bind(VALUES)} AS key WHERE ${find}`,
+    find: sql`SELECT ${bind(OF_RESOURCE.values)} AS key WHERE ${find}`,
     mend,
   };
 }
 
-function tableChecks(planner: Planner, layout: ResourceLayout): TableCheck[] {
-  const { dialect } = planner;
-  const { textsTable } = layout;
-  const records = name(layout.columnsTable);
-  const resource = bind(layout.resource.name);
-  const counted = sql`SELECT _visible AS visible, coalesce(_system, '') AS system, count(*) AS n FROM ${records} GROUP BY _visible, coalesce(_system, '')`;
-  const noted = sql`SELECT visible, system, rows AS n FROM plat_counters WHERE resource = ${resource} AND rows <> 0`;
-  const counters: TableCheck = {
-    what: 'counts are not the rows',
-    find: sql`SELECT ${bind(COUNTERS)} AS key WHERE EXISTS (${counted} EXCEPT ${noted}) OR EXISTS (${noted} EXCEPT ${counted})`,
-    mend: [
-      sql`DELETE FROM plat_counters WHERE resource = ${resource}`,
-      sql`INSERT INTO plat_counters (resource, visible, system, rows) SELECT ${resource}, c.visible, c.system, c.n FROM (${counted}) c`,
-    ],
+/** Columns of plat's own, and of ready texts. */
+const OWN = /^_|_(values|nulls)$|^native_(head|text|plan_text)$/;
+
+/**
+ * Whether the fields in use are those that the tables have columns for.
+ * @param columnsOf the names of the columns of a table
+ */
+export function findModelFaults(
+  { dictionary, profile, stores, layout }: StoreModel,
+  columnsOf: (table: string) => Iterable<string>,
+): FileFault[] {
+  const lacking = new Set<string>();
+  const note = (resource: string, field: string): void => {
+    if (profile.since.get(resource)?.has(field) !== true) lacking.add(`${resource}.${field}`);
   };
-  const isStored = sql`EXISTS (SELECT 1 FROM ${records} r WHERE r._key = plat_tombstones.key)`;
-  const tombstones: TableCheck = {
-    what: 'it has a tombstone',
-    find: sql`SELECT key FROM plat_tombstones WHERE resource = ${resource} AND ${isStored} ORDER BY key`,
-    mend: [sql`DELETE FROM plat_tombstones WHERE resource = ${resource} AND ${isStored}`],
-  };
-  const texts: TableCheck = {
-    what: COLUMNS_ARE_MISSING,
-    find: sql`SELECT _key AS key FROM ${name(textsTable)} WHERE ${isBare(layout)} ORDER BY _key`,
-    mend: [],
-  };
-  const words = dialect.wordIndex?.(layout);
-  return [
-    ...(isOneTable(layout) ? [] : [texts]),
-    tombstones,
-    counters,
-    numbers(layout),
-    ...(layout.resource.name === 'Lookup' ? [values(planner)] : []),
-    ...(words === undefined ? [] : [{ what: 'its words are not in the index', ...words }]),
-  ];
+  for (const { resource, name: field } of initialFields(dictionary)) note(resource, field);
+  for (const resource of [...dictionary.resources.keys()].filter(stores)) {
+    for (const column of columnsOf(layout(resource).columnsTable)) {
+      if (!OWN.test(column)) note(resource, column);
+    }
+  }
+  return [...lacking].map((field) => ({ what: `the list of fields in use lacks ${field}`, kind: 'model' }));
 }

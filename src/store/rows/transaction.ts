@@ -3,6 +3,7 @@
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { StoredRow } from '../../records/rows.ts';
+import { checkSession } from '../check/checks.ts';
 import { rewriteRows } from '../check/rewrite-rows.ts';
 import { findRowFaults } from '../check/row-faults.ts';
 import type { CommitTimestamps } from '../write/commit-timestamps.ts';
@@ -93,12 +94,13 @@ export function storeTransaction(
     faulty: async (resource, keys) => {
       if (!model.stores(resource) || keys.length === 0) return new Set();
       const checked = { kind: 'keys', keys } as const;
-      const { faults } = await findRowFaults(session.asker(model), model.layout(resource), checked);
+      const { faults } = await findRowFaults(checkSession(session, model), model.layout(resource), checked);
       return new Set(faults.map(({ key }) => key));
     },
     rewrite: async (resource, keys) => {
       const stampOf = (key: string): string => timestamps.of(resource, [...keys, key])(key);
-      return rewriteRows(session.asker(model), model.layout(resource), keys, stampOf, {
+      return rewriteRows(checkSession(session, model), model.layout(resource), keys, {
+        stampOf,
         put: (rows) => put(resource, rows),
         remove: (rows) => remove(resource, rows),
       });

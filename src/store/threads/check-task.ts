@@ -1,7 +1,6 @@
 /** A part of a check as data: it runs on the calling thread or beside it, and means the same there. */
 import type { StoreModel } from '../../compile/model.ts';
-import type { Checks } from '../check/checks.ts';
-import type { CheckedRows, FaultPage, RowFaults, RowPlace } from '../check/row-faults.ts';
+import type { CheckedRows, Checks, FaultPage, RowFaults, RowPlace } from '../check/checks.ts';
 import type { LiveModel } from '../live-model.ts';
 
 export interface CheckTask {

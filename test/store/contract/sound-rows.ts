@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { DEFAULT_SETTINGS, type Owner } from '../../../src/records/settings.ts';
-import type { RowFaults } from '../../../src/store/check/row-faults.ts';
+import type { RowFaults } from '../../../src/store/check/checks.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, member, office, openHouse, photo, room, unit } from '../../support/builders.ts';
 import { contractRuns, type Engine, type Scope } from '../../support/engine.ts';

@@ -1,7 +1,7 @@
 import { bind, name, type Sql, sql } from '../../../compile/fragment.ts';
 import { type ResourceLayout, viewColumns } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
-import type { RowFaults } from '../../../store/check/row-faults.ts';
+import type { RowFaults } from '../../../store/check/checks.ts';
 import { viewFault } from '../../../store/check/table-faults.ts';
 import type { Session } from '../../../store/session.ts';
 

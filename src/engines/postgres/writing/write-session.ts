@@ -2,7 +2,6 @@
 
 import { name, sql } from '../../../compile/fragment.ts';
 import type { WriteSession } from '../../../store/write-session.ts';
-import { askerOf } from '../asker.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { partitionedDialect, postgresDialect } from '../dialect.ts';
 import { placing } from '../making/partitions.ts';
@@ -22,5 +21,4 @@ export const writeSessionOn = (session: ServerSession, isPartitioned = false): S
     await copyIn(session, table, columns, rows);
   },
   ...(isPartitioned ? { beforePut: placing(session) } : {}),
-  asker: (model) => askerOf(session, { dialect: postgresDialect, model }),
 });
