@@ -1,6 +1,6 @@
 /**
  * The write side of every store: transactions of records, changes of settings, epochs and days. It decides what is written
- * in which transaction and by which timestamps; how an engine locks, tells the time and changes its tables, it does not
+ * in which transaction and by which timestamps; how an engine locks, reads the time and changes its tables, it does not
  * know.
  */
 import { sql } from '../compile/fragment.ts';
@@ -20,7 +20,7 @@ import type { Attempt } from './write/batches.ts';
 import type { StampState } from './write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts } from './write/change-settings.ts';
 import { CommitTimestamps, type TimeSource } from './write/commit-timestamps.ts';
-import { type Allowed, inTime, reach, WRITE_LIMITS, type WriteLimits } from './write/in-time.ts';
+import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits, waitForClock } from './write/in-time.ts';
 import { publishDictionary, publishing, publishValues } from './write/publish-dictionary.ts';
 import type { WriteTransaction } from './write/transaction.ts';
 import { Undo, type WriteSession } from './write-session.ts';
@@ -261,7 +261,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     const timestamps = new CommitTimestamps(times);
     await work(storeTransaction(session, model, timestamps, null));
     await writeMeta(session, { ...givenIn(timestamps), changes: changes + 1 });
-    await reach(this.#engine.clock, timestamps);
+    await waitForClock(this.#engine.clock, timestamps);
   }
 
   /** Another process may have done it already. */

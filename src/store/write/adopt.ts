@@ -6,16 +6,16 @@ import { type OwnRow, putStamped, type Unstamped } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** A record that is new, or of an originating system that it was not of before. */
+/** A record that is new or has changed its originating system. */
 export interface NewParent {
   readonly key: string;
   readonly system: string | null;
 }
 
 /**
- * Children that are stored under these parents without having been seen under them, by resource, as they are to be
- * stored again: of their parents' originating system, and to be stamped, since from now on they are seen (I2).
- * @param skips navigations that are dealt with otherwise, since the parent brings its children
+ * Finds children that were stored before these parents, by resource, as they must be stored again: with their parent's
+ * originating system and a new timestamp, since readers see them from now on (I2).
+ * @param skips whether a navigation is left out because the parent brings its children
  */
 export async function findOrphans(
   transaction: WriteTransaction,
@@ -40,7 +40,7 @@ export async function findOrphans(
       const derived = isListings ? systemFieldsOfMedia(undefined, system ?? undefined) : [];
       const absent = Object.fromEntries(derived.filter(([name]) => isAbsent(content[name])));
       const values = { ...content, ...absent };
-      // What it says of a system is compared with that of its parent from now on.
+      // From now on a system that the child names is compared with its parent's.
       const { settings } = model;
       const hash =
         settings.owner === 'replica' && row.hash !== ''
@@ -54,7 +54,7 @@ export async function findOrphans(
   return orphans;
 }
 
-/** Stores what waited for records that were stored just now. */
+/** Stores the children that waited for records that were just stored. */
 export async function adoptOrphans(
   transaction: WriteTransaction,
   resource: string,

@@ -1,35 +1,35 @@
 /**
- * Which moments the records of one commit get: rising, each in a millisecond of its own wherever there is room, since
- * clients cut finer digits off, and a client that pages by timestamp passes no block that is wider than its page. Where
- * there is none, up to ten share a millisecond, told apart by a fourth digit. None falls on a whole second, so that
- * windows that share a bound in whole seconds lose nothing. Pure: it knows no store and no clock.
+ * Allots timestamps to the records of one commit. They rise, and each has a millisecond of its own wherever there is room:
+ * clients cut off finer digits, and a client that pages by timestamp cannot pass a block that is wider than its page.
+ * Without room, up to ten share a millisecond and differ in a fourth digit. None falls on a whole second, so that windows
+ * that share a bound in whole seconds lose nothing. Pure: it knows no store and no clock.
  */
 
-/** Records that share a millisecond at the most. */
+/** The most records that share a millisecond. */
 export const PER_MILLISECOND = 10;
 /** Microseconds between two of them. */
 const SLOT = 1000 / PER_MILLISECOND;
 
-/** Records of a resource in one commit from which on it is taken for one of many, as an import's are. */
+/** A commit with at least this many records of a resource counts as part of an import. */
 const BULK = 100;
-/** Commits like the first one that an import into an empty resource leaves room for. */
+/** The first commit of an import into an empty resource leaves room for this many commits of its size. */
 const COMMITS_INTO_EMPTY = 1000;
-/** Milliseconds before the clock at which other bulk commits begin, for each of their records. */
+/** Other bulk commits begin this many milliseconds before the clock for each of their records. */
 const BULK_SPAN = 60;
 
-/** What the timestamps of some records of one resource follow from. Milliseconds since 1970, but for `last`. */
+/** What determines the timestamps of some records of one resource. Milliseconds since 1970, except `last`. */
 export interface Room {
-  /** The clock that stamps, or what it must be taken for: nothing that was promised or given lies after it. */
+  /** The clock that stamps, moved forward to the last promise and the last timestamp if it is behind them. */
   readonly now: number;
-  /** A reader was told that nothing falls before it any more. */
+  /** A reader has been promised that no later timestamp falls before it. */
   readonly promised: number;
-  /** The last timestamp of the resource in microseconds; undefined: it never held anything. */
+  /** The last timestamp of the resource in microseconds; undefined for a resource that never held a record. */
   readonly last: number | undefined;
-  /** Whether all of these are new, and an import goes on that began while the resource was empty. */
+  /** Whether all of these are new and continue an import that began while the resource was empty. */
   readonly isFilling: boolean;
-  /** Whether the same commit has got timestamps in bulk already: these go on behind them. */
+  /** Whether the commit has already been given timestamps in bulk, which these follow. */
   readonly isGoingOn: boolean;
-  /** Evenly over a span of the past, as far as there is room. */
+  /** Spread the timestamps evenly over a span of the past, as far as there is room. */
   readonly over?: Span | undefined;
 }
 
@@ -40,8 +40,8 @@ export interface Span {
 }
 
 /**
- * Rising moments in microseconds since 1970, all of them after `last` and none before `promised`. They lie after `now`
- * only where there is no room before it; the commit then waits for the clock.
+ * Returns rising moments in microseconds since 1970, all after `last` and none before `promised`. They lie after `now` only
+ * where there is no room before it; the commit then waits for the clock.
  */
 export function allot(count: number, room: Room): number[] {
   const { now, promised, last, over } = room;
@@ -60,10 +60,10 @@ export function allot(count: number, room: Room): number[] {
   return contiguous(count, beginOf(count, first, room));
 }
 
-/** Whether so many records are taken for some of many. */
+/** Whether so many records count as part of an import. */
 export const isBulk = (count: number): boolean => count >= BULK;
 
-/** Where records begin for which there is room from `first` on. */
+/** The first millisecond of records for which there is room from `first` on. */
 function beginOf(count: number, first: number, { now, last, isFilling, isGoingOn }: Room): number {
   const latest = lastRun(count, now);
   if (isGoingOn || (isFilling && last !== undefined)) return first;
@@ -72,14 +72,14 @@ function beginOf(count: number, first: number, { now, last, isFilling, isGoingOn
   return Math.min(latest, Math.max(first, now - span));
 }
 
-/** Milliseconds of a span, its ends included, that are no whole second. */
+/** The number of milliseconds in a span, its ends included, that are not whole seconds. */
 function usable(from: number, to: number): number {
   if (from > to) return 0;
   if (from === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
   return to - from + 1 - (Math.floor(to / 1000) - Math.ceil(from / 1000) + 1);
 }
 
-/** The millisecond at which so many begin that end now. */
+/** The first millisecond of so many records that end now. */
 function lastRun(count: number, now: number): number {
   let from = now - count + 1;
   for (let missing = count - usable(from, now); missing > 0; missing = count - usable(from, now))
@@ -89,12 +89,12 @@ function lastRun(count: number, now: number): number {
 
 const isWholeSecond = (millisecond: number): boolean => millisecond % 1000 === 0;
 
-/** One in each millisecond. */
+/** One timestamp in each millisecond. */
 function contiguous(count: number, from: number): number[] {
   return dense(count, from, 1);
 }
 
-/** So many in each millisecond. */
+/** `each` timestamps in every millisecond. */
 function dense(count: number, from: number, each: number): number[] {
   const moments: number[] = [];
   for (let at = from; moments.length < count; at++) {
@@ -104,13 +104,13 @@ function dense(count: number, from: number, each: number): number[] {
   return moments;
 }
 
-/** Evenly, in a span that has more than twice the milliseconds that it takes. */
+/** Evenly, in a span of more than twice as many milliseconds as there are timestamps. */
 function spread(count: number, from: number, to: number): number[] {
   const moments: number[] = [];
   let next = from;
   for (let index = 0; index < count; index++) {
-    const wanted = from + Math.floor(((to - from) * index) / count);
-    const at = Math.max(next, wanted);
+    const even = from + Math.floor(((to - from) * index) / count);
+    const at = Math.max(next, even);
     const taken = isWholeSecond(at) ? at + 1 : at;
     moments.push(taken * 1000);
     next = taken + 1;
@@ -118,7 +118,7 @@ function spread(count: number, from: number, to: number): number[] {
   return moments;
 }
 
-/** As few in each millisecond as it takes; where ten are not enough, the last ones lie ahead of the clock. */
+/** As few per millisecond as fit; where ten do not, the last timestamps lie ahead of the clock. */
 function crowded(count: number, first: number, free: number, { promised, last }: Room): number[] {
   if (free > 0) return dense(count, first, Math.min(PER_MILLISECOND, Math.ceil(count / free)));
   const shared = last === undefined ? [] : restOf(last, promised);

@@ -8,75 +8,78 @@ import type { Span } from './allot-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
 import { doubting } from './doubting.ts';
 import type { Allowed, Timed, WriteLimits } from './in-time.ts';
-import { paceOf, slowDown, speedUp } from './pace.ts';
 import { type PreparedRecord, prepareRecord } from './prepare.ts';
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 import { writeChildren } from './write-children.ts';
 import { writeRecords } from './write-records.ts';
 
-/** What came of a try to write. */
+/** The outcome of a write attempt. */
 export type Attempt<T> =
   | Timed<T>
-  /** Another process changed settings or profile meanwhile; what was prepared is out of date. */
+  /** Another process has changed settings or profile, so what was prepared is out of date. */
   | { readonly kind: 'outdated' };
 
-/** The part of an engine that writes. */
+/** What batches need of a writer. */
 export interface BatchWriter {
-  /** Records and children that one transaction takes in well below the time that it may last. */
+  /** How many records and children one transaction stores well within its time limit. */
   readonly largestWeight?: number | undefined;
   readonly limits: WriteLimits;
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */
   learn(fields: readonly Field[]): Promise<StoreModel>;
-  /** Commits what `in-time.ts` lets through, and rolls back all else. */
+  /** Commits work that stays within its time limit (in-time.ts) and rolls back all other. */
   attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
     source: string | null,
     allowed: Allowed,
   ): Promise<Attempt<T>>;
-  /** Why the engine cannot hold a record, if that is what the error says: a text beyond what its indexes take. */
+  /** Why the engine cannot store a record, if the error says so: a text that is too long for an index. */
   refusal(error: unknown): string | undefined;
-  /** Lets other writers have the lock. */
+  /** Waits so that other writers can acquire the lock. */
   pause(milliseconds: number): Promise<void>;
 }
 
-/** Records of one transaction at the most; a transaction holds the lock for a fraction of a second. */
+/** The most records of one transaction, which holds the lock for a fraction of a second. */
 const LARGEST_BATCH = 1000;
 /**
- * Records and children of one transaction at the most, where an engine does not say otherwise. In a store that is being
- * read the timestamps of as many take 1.6 s (allot-timestamps.ts), less than the time that a transaction may take.
+ * The most records and children of one transaction, unless the engine has a limit of its own. In a store that is being
+ * read, the timestamps of as many take 1.6 s (allot-timestamps.ts), which is less than a transaction may last.
  */
 const LARGEST_WEIGHT = 16_000;
 
-/** Times that one record is tried: a machine that stood still for a moment makes no record too heavy. */
+/** How often one record is tried: it is not too heavy just because the machine paused once. */
 const TRIES = 3;
 
-/** Milliseconds between a long transaction and the next, in which others come to write. */
+/** How much the weight of a transaction grows after each one that succeeds. */
+const GROWTH = 1.25;
+const paces = new WeakMap<object, number>();
+
+/** Milliseconds between a long transaction and the next, so that other writers get a turn. */
 const REST = 50;
 
-/** What a write of batches came to. */
+/** The result of writing batches. */
 export interface Written {
   readonly report: WriteReport;
   readonly model: StoreModel;
 }
 
-/** What may go with the records. */
+/** Options of a write. */
 export interface BatchOptions {
-  /** Where their timestamps are to lie, evenly in the order of the records, as far as there is room. */
+  /** The span over which the timestamps are spread evenly, in the order of the records, as far as there is room. */
   readonly over?: Span | undefined;
-  /** The source that they are replicated from. */
+  /** The source that the records are replicated from. */
   readonly source?: string;
-  /** Whether no stored hash is believed. */
+  /** Whether stored hashes are ignored, so that every record is compared by its content. */
   readonly anew?: boolean;
   /** Runs at the beginning of every transaction; an error undoes it. */
   readonly begin?: (transaction: WriteTransaction) => Promise<void>;
-  /** Runs in the transaction of the last batch, and by itself when there is no record. */
+  /** Runs in the transaction of the last batch, or by itself when there are no records. */
   readonly finish?: (transaction: WriteTransaction, soFar: WriteReport) => Promise<void>;
 }
 
-/** Stores any number of records in transactions of bounded size; one that takes too long by itself is rejected. */
+/** Stores any number of records in transactions of bounded size. A record that takes too long by itself is rejected. */
 export function writeInBatches(
   writer: BatchWriter,
   current: StoreModel,
@@ -92,7 +95,7 @@ export function writeInBatches(
     hasEnd: finish !== undefined,
     async ready(model, batch, waiting) {
       if (unknownFields(model, batch).length === 0) return model;
-      // With those of the batches that follow: to bring fields into use takes longer than to store a batch.
+      // Includes the fields of later batches: bringing fields into use takes longer than storing a batch.
       return writer.learn(unknownFields(model, [batch, ...waiting].flat()));
     },
     work(batch, model, soFar) {
@@ -113,7 +116,7 @@ export function writeInBatches(
   });
 }
 
-/** Deletes any number of records in transactions of bounded size; one that takes too long by itself is left. */
+/** Deletes any number of records in transactions of bounded size. A record that takes too long by itself is kept. */
 export function removeInBatches(
   writer: BatchWriter,
   current: StoreModel,
@@ -142,26 +145,26 @@ export function removeInBatches(
   });
 }
 
-/** What is done to many things, some of them in each transaction. */
+/** Work on many items, a batch of them in each transaction. */
 interface Batches<T> {
   readonly batches: T[][];
   readonly source: string | null;
   /** The span of all timestamps. */
   readonly over: Span | undefined;
-  /** Whether the weight of a batch tells how long it takes. */
+  /** Whether a batch takes longer the heavier it is. */
   readonly isSized: boolean;
-  /** Whether there is work for the last transaction, which takes place without any thing if it must. */
+  /** Whether the last transaction has work of its own, so that it runs even without items. */
   readonly hasEnd: boolean;
-  /** The model under which a batch can be stored. */
+  /** Returns the model under which a batch can be stored. */
   ready(model: StoreModel, batch: readonly T[], waiting: readonly T[][]): Promise<StoreModel>;
-  /** @param soFar the report of the transactions before, given to the last one */
+  /** @param soFar the report of the earlier transactions, passed to the last one */
   work(
     batch: readonly T[],
     model: StoreModel,
     soFar: WriteReport | undefined,
   ): (transaction: WriteTransaction) => Promise<WriteReport>;
   weightOf(item: T): number;
-  /** Why one that stands alone could not be done in so many seconds. */
+  /** The rejection of a single item that took more than so many seconds. */
   refused(item: T, seconds: number): Rejection;
 }
 
@@ -248,7 +251,7 @@ function write(
 const weightOf = ({ children }: ParsedRecord): number =>
   1 + [...children.values()].reduce((sum, members) => sum + members.length, 0);
 
-/** A record that is heavier than a batch should be stands alone. */
+/** A record that is heavier than a batch gets a transaction of its own. */
 function split(records: readonly ParsedRecord[], largestWeight: number): ParsedRecord[][] {
   const batches: ParsedRecord[][] = [];
   let batch: ParsedRecord[] = [];
@@ -267,7 +270,7 @@ function split(records: readonly ParsedRecord[], largestWeight: number): ParsedR
   return batches;
 }
 
-/** Fields that carry a value here for the first time. */
+/** Fields that have a value for the first time. */
 function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field[] {
   const found = new Set<Field>();
   const isAuthority = model.settings.owner === 'authority';
@@ -288,11 +291,11 @@ function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field
   const counting = model.dictionary.resources.get(COUNTING);
   const counts = model.profile.since.get(COUNTING);
   const areCountsNew = !CHILD_COUNTS.every((name) => counts?.has(name));
-  /** A count comes into use with the first medium that it counts, or where a record tells one. */
+  /** A count comes into use with the first medium that it counts, or when a record names it. */
   function lookAtCounts(resource: string, values: FieldValues, dropped: ParsedRecord['dropped']): void {
-    const told = dropped.filter(({ why }) => why === 'count').map(({ name }) => name);
+    const named = dropped.filter(({ why }) => why === 'count').map(({ name }) => name);
     const counted = resource === COUNTED ? countOf(mediaKind(values)) : undefined;
-    for (const name of counted === undefined ? told : [counted]) {
+    for (const name of counted === undefined ? named : [counted]) {
       const field = counts?.has(name) === true ? undefined : counting?.fields.get(name);
       if (field !== undefined) found.add(field);
     }
@@ -301,7 +304,7 @@ function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field
   return [...found];
 }
 
-/** Two reports as one. */
+/** Adds two reports up. */
 export function addReports(left: WriteReport, right: WriteReport): WriteReport {
   return {
     inserted: left.inserted + right.inserted,
@@ -318,4 +321,20 @@ export function addReports(left: WriteReport, right: WriteReport): WriteReport {
     rejected: [...left.rejected, ...right.rejected],
     stamp: right.stamp,
   };
+}
+
+/**
+ * The weight that a writer currently stores in one transaction, so that a slow or busy machine does not attempt again and
+ * again what it could not finish in time.
+ */
+const paceOf = (writer: object, most: number): number => Math.min(most, paces.get(writer) ?? most);
+
+/** A transaction of this weight took too long. */
+function slowDown(writer: object, weight: number): void {
+  paces.set(writer, Math.max(1, Math.floor(weight / 2)));
+}
+
+function speedUp(writer: object): void {
+  const pace = paces.get(writer);
+  if (pace !== undefined) paces.set(writer, Math.ceil(pace * GROWTH));
 }

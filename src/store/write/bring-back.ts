@@ -1,8 +1,8 @@
 /**
- * Brings timestamps that lie ahead of the clock back, in order: what a clock that was wrong for a while has left. First a
- * new epoch begins, in which nothing that was promised ahead of the clock counts any more; then records and tombstones
- * get timestamps of now, as if they had been changed, in transactions like those of any other write. The store is read
- * and written meanwhile. One that was broken off is taken up by the next.
+ * Brings back timestamps that lie ahead of the clock, in order, after a clock was wrong for a while. First a new epoch
+ * begins, in which promises ahead of the clock no longer count. Then records and tombstones get current timestamps, as if
+ * they had been changed, in transactions like those of any other write. The store is read and written meanwhile. A run
+ * that was interrupted is continued by the next.
  */
 
 import { PUBLISHED } from '../../compile/layout/index.ts';
@@ -21,33 +21,33 @@ import { isStamp } from '../../records/stamps.ts';
 import { spanText } from '../clock-jump.ts';
 import type { NewEpoch } from '../epoch.ts';
 import type { BatchWriter } from './batches.ts';
-import { mustNotHaveJumped } from './next-stamp.ts';
+import { mustNotHaveJumped } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** Where a store stands in time. */
 export interface StampState {
   /** Of the clock that stamps; milliseconds since 1970. */
   readonly now: number;
-  /** The youngest moment that was given to a record, or promised to a reader. */
+  /** The newest moment that was given to a record or promised to a reader. */
   readonly newest: number;
-  /** Whether timestamps are being brought back, or were when that was broken off. */
+  /** Whether timestamps are being brought back, or a run was interrupted. */
   readonly isRestamping: boolean;
-  /** Milliseconds by which the clock was set ahead or back, as far as that can be noticed. */
+  /** Milliseconds by which the clock was set ahead or back, as far as that can be detected. */
   readonly jump: number;
   readonly setBack: number;
 }
 
-/** How far the youngest timestamp of a store lies ahead of its clock. */
+/** How far the newest timestamp of a store lies ahead of its clock. */
 export interface Ahead {
   readonly milliseconds: number;
   /** Canonical. */
   readonly newest: string;
   readonly isRestamping: boolean;
-  /** Milliseconds by which the clock was set back since the store was last written to; absent: it is not known to be. */
+  /** Milliseconds by which the clock was set back since the last write; absent if that is not known. */
   readonly setBack?: number;
 }
 
-/** Clocks are set back by seconds now and then; the store waits for them without a word. */
+/** Clocks are set back by seconds now and then, for which the store waits silently. */
 const TOLERANCE = 60_000;
 
 /** Undefined when all is well. */
@@ -60,7 +60,7 @@ export function aheadOf({ now, newest, isRestamping, setBack }: Omit<StampState,
   };
 }
 
-/** What a person is told of it. */
+/** The same as a message. */
 export function aheadText({ milliseconds, newest, isRestamping, setBack }: Ahead): string {
   if (isRestamping)
     return 'timestamps are being brought back; "plat restamp" goes on with what was broken off';
@@ -69,7 +69,7 @@ export function aheadText({ milliseconds, newest, isRestamping, setBack }: Ahead
   return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
 }
 
-/** The part of an engine that brings timestamps back. */
+/** What bringing timestamps back needs of a writer. */
 export interface RestampWriter extends BatchWriter {
   stampState(): Promise<StampState>;
   beginEpoch(begin: NewEpoch): Promise<StoreModel>;
@@ -77,21 +77,21 @@ export interface RestampWriter extends BatchWriter {
 }
 
 export interface RestampReport {
-  /** Records that got another timestamp, by resource. */
+  /** The number of records with a new timestamp, by resource. */
   readonly records: Readonly<Record<string, number>>;
   readonly tombstones: number;
-  /** The moment on the clock that nothing lay after from then on. Canonical; absent as `epoch` is. */
+  /** The moment on the clock after which no timestamp lies any more. Canonical; absent if `epoch` is. */
   readonly notAfter?: string;
-  /** Absent: nothing lay ahead of the clock, and the epoch goes on. */
+  /** Absent if nothing lay ahead of the clock, so that the epoch continues. */
   readonly epoch?: string;
 }
 
 /** No record has an earlier timestamp. */
 const FIRST_MOMENT = '0001-01-01T00:00:00Z';
 
-/** Records of one transaction at the most. */
+/** The most records of one transaction. */
 const LARGEST_BATCH = 1000;
-/** Different timestamps of one transaction at the most; the commit waits for those that lie ahead of the clock. */
+/** The most different timestamps of one transaction; the commit waits for those that lie ahead of the clock. */
 const MOMENTS = 2000;
 
 export async function bringBack(
@@ -117,8 +117,8 @@ export async function bringBack(
   return { report: { records, tombstones, notAfter, epoch: model.epoch }, model };
 
   /**
-   * Whether records are stamped before a moment: then the store has lived until its last timestamp, and the clock may be
-   * the one that is wrong. A store of which everything lies ahead was made under a clock that was.
+   * Whether records have timestamps before a moment. If so, the store was in use until its last timestamp, and the clock
+   * may be wrong now. A store whose timestamps all lie ahead was made under a wrong clock.
    */
   async function holdsEarlier(moment: number): Promise<boolean> {
     let oldest = Number.POSITIVE_INFINITY;
@@ -134,7 +134,7 @@ export async function bringBack(
     return oldest < moment;
   }
 
-  /** @param move how many things it moved; none: there are no more */
+  /** @param move returns how many items it moved; 0 when there are no more */
   async function inBatches(
     move: (transaction: WriteTransaction, limit: number) => Promise<number>,
   ): Promise<number> {
@@ -161,7 +161,7 @@ export async function bringBack(
   }
 }
 
-/** What is part of a record comes before it: no listing gets an earlier timestamp than what changed in it. */
+/** Children come before their parents: no listing gets an earlier timestamp than what changed in it. */
 function stampedResources(model: StoreModel): (readonly [resource: string, field: string])[] {
   const own =
     model.settings.owner === 'authority' || stampsAsOwn(model.settings)
@@ -183,8 +183,8 @@ function ownFields({ model }: WriteTransaction, resource: string, field: string)
 }
 
 /**
- * Each record gets a new timestamp in its field, in the order of those that it and the others had, and what else of it lies
- * ahead gets earlier ones, in order, that no other record has.
+ * Gives each record a new timestamp in its field, in the order of the old ones. Its other timestamps that lie ahead get
+ * earlier ones, in order, that no other record has.
  */
 async function moveRecords(
   transaction: WriteTransaction,
@@ -213,7 +213,7 @@ async function moveRecords(
   return rows.length;
 }
 
-/** The different timestamps of a record after a moment, in order. */
+/** The distinct timestamps of a record after a moment, in order. */
 function aheadIn(values: FieldValues, names: readonly string[], moment: string): string[] {
   const later = names.flatMap((name) => {
     const value = values[name];
@@ -243,7 +243,7 @@ const isLater = (left: string, right: string): boolean => order(left, right) > 0
 
 const inOrder = (moments: ReadonlySet<string>): string[] => [...moments].toSorted(order);
 
-/** As many of the first as have no more timestamps than one transaction gives. */
+/** The first records that together have no more timestamps than one transaction gives. */
 function take<T>(
   found: readonly T[],
   momentsOf: (item: T) => readonly string[],

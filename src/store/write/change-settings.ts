@@ -7,13 +7,13 @@ import { stampsAsOwn } from '../../records/settings.ts';
 
 const refuse = (reason: string) => platError('usage', { reason });
 
-/** What a store holds, beside what it publishes of itself. */
+/** What a store holds apart from its published dictionary. */
 export interface Holdings {
   readonly records: boolean;
   readonly listings: boolean;
 }
 
-/** @throws PlatError `usage` when records are stored that the new settings would say something else of */
+/** @throws PlatError `usage` when the new settings contradict records that are stored */
 export function checkChange(before: StoreModel, after: StoreModel, holds: Holdings): void {
   const { owner, agentsFrom } = before.settings;
   checkTimeZone(after.settings.timeZone);
@@ -50,7 +50,7 @@ function changedTypes(before: StoreModel, after: StoreModel): Field[] {
   });
 }
 
-/** The resources whose stored texts would not be the same when they were written anew. */
+/** The resources whose stored texts a change has made outdated. */
 export function outdatedTexts(before: StoreModel, after: StoreModel): string[] {
   const stored = [...before.dictionary.resources.keys()].filter(before.stores);
   const otherTimes = before.settings.timeZone !== after.settings.timeZone;
@@ -61,7 +61,7 @@ export function outdatedTexts(before: StoreModel, after: StoreModel): string[] {
   );
 }
 
-/** Whether a field has left the texts, has come back to them, or stands in another piece. */
+/** Whether a field has left the texts, has returned to them, or has moved to another piece. */
 function hasMoved(before: ResourceLayout, after: ResourceLayout, version: number): boolean {
   const known = new Map(before.fields.map((field) => [field.name, field]));
   const kept = new Set(after.fields.map(({ name }) => name));

@@ -1,22 +1,15 @@
-/** Keeps the counts of a listing's children true in the transaction that changes them (record/child-counts.ts). */
+/** Keeps the counts of a listing's children correct in the transaction that changes them (records/media.ts). */
 
 import type { StoreModel } from '../../compile/model.ts';
-import { CHILD_COUNTS, COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
+import { COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
-import { COUNTED, COUNTING, type CountedChild, countChildren } from '../../records/media.ts';
+import { COUNTED, type CountedChild, countChildren } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
-import type { PreparedRecord } from './prepare.ts';
+import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 export type ChildCounts = Readonly<Record<string, number>>;
-
-/** The counts that a store derives for a resource: those in use; none in a replica. */
-export function derivedCounts({ settings, profile }: StoreModel, resource: string): readonly string[] {
-  if (settings.owner !== 'authority' || resource !== COUNTING) return [];
-  const inUse = profile.since.get(resource);
-  return CHILD_COUNTS.filter((name) => inUse?.has(name) === true);
-}
 
 /** What a batch does to the children of the records that it writes. */
 export interface ChildrenAfter {
@@ -24,14 +17,14 @@ export interface ChildrenAfter {
   readonly remove: readonly StoredRow[];
 }
 
-/** A record of a batch, and its stored children as far as the batch brings others in their place. */
+/** A record of a batch, and those of its stored children that the batch replaces. */
 export interface Holder {
   readonly key: string;
   readonly isNew: boolean;
   readonly replaced: readonly StoredRow[] | undefined;
 }
 
-/** The counts of the records once their batch is stored, by their keys; those of others stay as they are. */
+/** The counts of the records once their batch is stored, by key; those of other records stay as they are. */
 export function countsAfter(
   { model }: WriteTransaction,
   resource: string,
@@ -55,20 +48,20 @@ export function countsAfter(
   );
 }
 
-/** A record's counts, beside what is stored of it. */
+/** A record's counts, compared with its stored ones. */
 export interface Counted {
-  /** Those that it has from now on; none where the store derives none. */
+  /** The counts from now on; empty where the store derives none. */
   readonly counts: FieldValues;
   readonly hash: string;
-  /** Whether what the record itself says is stored already. */
+  /** Whether the record's own content is stored already. */
   readonly isSame: boolean;
-  /** Counts that are others than the stored ones. */
+  /** The counts that differ from the stored ones. */
   readonly moved: ChildCounts | undefined;
 }
 
 const NO_COUNTS: FieldValues = {};
 
-/** @param counts those that the record has from now on; undefined for those that are stored */
+/** @param counts of the record from now on; undefined: the stored ones stay */
 export function withCounts(
   { settings }: StoreModel,
   fields: readonly string[],
@@ -80,8 +73,8 @@ export function withCounts(
   if (fields.length === 0) {
     return { counts: NO_COUNTS, hash, isSame: isWhole && stored.hash === hash, moved: undefined };
   }
-  const hashWith = (told: FieldValues): string =>
-    contentHash(record.resource, record.values, settings.owner, undefined, told);
+  const hashWith = (derived: FieldValues): string =>
+    contentHash(record.resource, record.values, settings.owner, undefined, derived);
   const before = stored === undefined ? NO_COUNTS : pickCounts(fields, stored.values);
   const moved = counts === undefined || isEqual(before, counts) ? undefined : counts;
   const unmovedHash = isWhole || moved === undefined ? hashWith(before) : '';
@@ -99,14 +92,14 @@ const pickCounts = (fields: readonly string[], values: FieldValues): FieldValues
 const isEqual = (stored: FieldValues, counts: ChildCounts): boolean =>
   Object.entries(counts).every(([name, count]) => stored[name] === count);
 
-/** A stored record whose counts, and stamps, are others from now on. */
+/** A stored record with new counts and timestamps. */
 export interface Recounted {
   readonly stored: StoredRow;
-  /** Counts and stamps. */
+  /** Counts and timestamps. */
   readonly values: FieldValues;
 }
 
-/** Writes records whose content stays but for their counts. */
+/** Writes records whose content stays except for their counts. */
 export async function putRecounted(
   transaction: WriteTransaction,
   resource: string,
@@ -125,14 +118,14 @@ export async function putRecounted(
     rows.map(({ stored, values }) => {
       const content = contents.get(stored.key) ?? {};
       const after = Object.assign({}, content, values);
-      // A content that is not what was stored stays known as that.
+      // A content that does not match its hash keeps not matching.
       const isSound = hashOf(content) === stored.hash;
       return { ...stored, stored, hash: isSound ? hashOf(after) : stored.hash, values: after };
     }),
   );
 }
 
-/** The counts of stored records as their children are stored now, as far as they are others than those that they have. */
+/** The counts of stored records by their children as stored now, where they differ from the stored counts. */
 export async function movedCounts(
   transaction: WriteTransaction,
   resource: string,

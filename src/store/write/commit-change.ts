@@ -14,8 +14,8 @@ import {
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 
 /**
- * Stores what a replica got from its source, and the account of it. The account goes with the last records, in their
- * transaction: after a kill at any moment it never says more than what is stored. Records that are refused go to the
+ * Stores what a replica fetched from its source, and its checkpoint. The checkpoint is written in the transaction of the
+ * last records, so that after a kill at any moment it never claims more than what is stored. Rejected records go to the
  * quarantine in the transaction that would have stored them.
  * @throws LeaseLost when another process has taken over
  */
@@ -25,7 +25,7 @@ export async function commitChange(
   source: string,
   change: LedgerChange,
 ): Promise<Written> {
-  const { records = [], remove = [], lease, anew = false, ...account } = change;
+  const { records = [], remove = [], lease, anew = false, ...checkpoint } = change;
   const begin: BatchOptions['begin'] =
     lease === undefined ? undefined : ({ ledger }) => ledger.renewLease(source, lease);
   const shared = { source, anew, ...(begin === undefined ? {} : { begin }) };
@@ -51,15 +51,15 @@ export async function commitChange(
   const written = await writeInBatches(writer, model, resource, group, {
     ...shared,
     finish: ({ ledger, timestamps }, { rejected }) => {
-      const quarantine = [...(account.quarantine ?? []), ...left, ...entriesOf(rejected, group)];
-      const release = stored(account.release ?? [], [...quarantine, ...report.rejected]);
-      return ledger.apply(source, { ...account, quarantine, release }, timestamps.moment);
+      const quarantine = [...(checkpoint.quarantine ?? []), ...left, ...entriesOf(rejected, group)];
+      const release = stored(checkpoint.release ?? [], [...quarantine, ...report.rejected]);
+      return ledger.apply(source, { ...checkpoint, quarantine, release }, timestamps.moment);
     },
   });
   return { report: addReports(report, written.report), model: written.model };
 }
 
-/** The keys that were not refused after all. */
+/** The keys of records that were not rejected again. */
 function stored(release: readonly Keys[], refused: readonly Rejection[]): readonly Keys[] {
   if (refused.length === 0) return release;
   const names = new Set(refused.map(({ resource, key }) => `${resource} ${key}`));
@@ -69,7 +69,7 @@ function stored(release: readonly Keys[], refused: readonly Rejection[]): readon
   }));
 }
 
-/** Refused records as they came. */
+/** Rejected records as the source sent them. */
 function entriesOf(
   rejected: WriteReport['rejected'],
   records: readonly ParsedRecord[],
@@ -77,11 +77,11 @@ function entriesOf(
   if (rejected.length === 0) return [];
   const nameOf = (resource: string, key: string): string => `${resource}\u0000${key}`;
   const origins = new Map<string, unknown>();
-  const wanted = new Set(rejected.map(({ resource, key }) => nameOf(resource, key)));
+  const names = new Set(rejected.map(({ resource, key }) => nameOf(resource, key)));
   const note = (record: ParsedRecord, holder?: ParsedRecord): void => {
     const { resource, key, origin, children } = record;
     const name = nameOf(resource.name, key);
-    if (wanted.has(name)) {
+    if (names.has(name)) {
       const parent = holder === undefined ? undefined : { resource: holder.resource.name, key: holder.key };
       origins.set(name, parent === undefined ? origin : namingParent(resource, origin, parent));
     }

@@ -1,33 +1,73 @@
 /**
- * The timestamps that one commit gives: each record has one of its own (allot-timestamps.ts), and only one, whatever
- * changes in it; the deletion of a record has one as well. The store keeps the last one of each resource in a row of its
- * own. Every engine stamps by it; it knows none.
+ * The timestamps that one commit gives. Each record gets one of its own (allot-timestamps.ts), and only one, whatever
+ * changes in it; so does the deletion of a record. The store keeps the last one of each resource in a row of its own. It
+ * knows no engine.
  */
-import { fractionText, microsecondsOf, timestampFromMicroseconds } from '../../dictionary/index.ts';
+import {
+  fractionText,
+  microsecondsOf,
+  timestampFrom,
+  timestampFromMicroseconds,
+} from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { spanText } from '../clock-jump.ts';
 import { allot, isBulk, type Span } from './allot-timestamps.ts';
-import { nextStamp, type StampSource } from './next-stamp.ts';
 
 /**
- * Milliseconds for which a promise stands once the store keeps it: whoever reads may be told moments up to so long after
- * it without asking the store to keep another one (I2). So no timestamp is given before the end of that time, unless the
- * clock itself has not come there.
+ * Milliseconds for which a promise stands once the store keeps it. A reader may be given moments up to that long after it
+ * without the store keeping another promise (I2), so no timestamp is given before that time has passed, unless the clock
+ * itself has not reached its end.
  */
 export const PROMISE_STANDS = 1000;
 
-/** Milliseconds after which an import into an empty resource is taken to be over. */
+/** Milliseconds without a write after which an import into an empty resource counts as finished. */
 const FILLING_ENDS = 60_000;
 
-/** What a commit is told of time. */
+/** What determines the next timestamp of a store. Moments are milliseconds since 1970. */
+interface StampSource {
+  /** Of the clock that stamps. */
+  readonly moment: number;
+  /** A reader has been promised that no timestamp is given before it. */
+  readonly settled: number;
+  /** Canonical. */
+  readonly lastStamp: string;
+  /** Milliseconds by which the clock was set ahead, as far as that can be detected. */
+  readonly jump: number;
+}
+
+/**
+ * @param moment of the clock without the jump
+ * @throws PlatError `clockJumped`
+ */
+export function mustNotHaveJumped(moment: number, jump: number): void {
+  if (jump > 0) {
+    throw platError('clockJumped', { clock: timestampFrom(moment + jump), ahead: spanText(jump) });
+  }
+}
+
+/**
+ * The timestamp of the next transaction, never before the last one (I2). Timestamps carry a fraction only when it is not
+ * zero, so they are compared as times.
+ * @param ahead milliseconds that it lies ahead of the clock
+ * @throws PlatError `clockJumped`: a timestamp of the future would keep every window empty until then
+ */
+function nextStamp({ moment, settled, lastStamp, jump }: StampSource, ahead = 0): string {
+  mustNotHaveJumped(moment, jump);
+  const now = timestampFrom(Math.max(moment + ahead, settled));
+  return Date.parse(now) > Date.parse(lastStamp) ? now : lastStamp;
+}
+
+/** Where a store stands in time when a commit begins. */
 export interface TimeSource extends StampSource {
   /** What the store keeps of the last timestamps, as `kept` gave it. */
   readonly given: string | undefined;
 }
 
-/** What is wished for a commit. */
+/** Where a commit should place its timestamps. */
 export interface TimeWish {
-  /** Milliseconds that its timestamps may lie ahead of the clock, as the work is going to take. */
+  /** Milliseconds that the timestamps may lie ahead of the clock, since the work takes as long. */
   readonly ahead?: number;
-  /** Where its timestamps are to lie, as far as there is room (allot-timestamps.ts). */
+  /** The span in which timestamps should lie, as far as there is room (allot-timestamps.ts). */
   readonly over?: Span | undefined;
 }
 
@@ -35,24 +75,24 @@ export interface TimeWish {
 interface LastOf {
   /** Microseconds since 1970. */
   readonly last: number;
-  /** When it was written to last, while it is being filled for the first time; milliseconds since 1970. */
+  /** The last write while the resource is being filled for the first time; milliseconds since 1970. */
   readonly filledAt?: number;
 }
 
 export class CommitTimestamps {
-  /** The moment of the commit itself, canonical: never before that of the one before. */
+  /** The moment of the commit itself, never before that of the previous one. Canonical. */
   readonly moment: string;
   readonly #now: number;
-  /** What the clock is taken for, without what it may be ahead. */
+  /** The clock, moved forward to the last promise and the last timestamp if it is behind them. */
   readonly #base: number;
   readonly #promised: number;
   readonly #over: Span | undefined;
   readonly #last: Map<string, LastOf>;
-  /** Of the resources that are not named. */
+  /** Of resources without a row of their own. */
   readonly #lastOfOthers: number | undefined;
   readonly #given = new Map<string, Map<string, string>>();
   readonly #inBulk = new Set<string>();
-  /** Of all that was given, and of the moment of the commit. */
+  /** The newest of all timestamps given and of the moment of the commit; microseconds since 1970. */
   #newest: number;
   #newestGiven: number | undefined;
 
@@ -70,24 +110,24 @@ export class CommitTimestamps {
     this.#lastOfOthers = known.others;
   }
 
-  /** The last timestamp of the store when the commit is done. Canonical. */
+  /** The last timestamp of the store after the commit. Canonical. */
   get lastStamp(): string {
     return timestampFromMicroseconds(this.#newest);
   }
 
-  /** The newest that was given to a record; the moment of the commit where none was. Canonical. */
+  /** The newest timestamp that was given to a record; the moment of the commit if none was. Canonical. */
   get newest(): string {
     return this.#newestGiven === undefined ? this.moment : timestampFromMicroseconds(this.#newestGiven);
   }
 
-  /** Milliseconds by which the clock has to go on until nothing of the commit lies ahead of it. */
+  /** Milliseconds until the clock reaches the last timestamp of the commit. */
   get ahead(): number {
     return Math.floor(this.#newest / 1000) - this.#base;
   }
 
   /**
-   * Rising timestamps of a resource, later than all that it has.
-   * @param areNew whether all of the records are: only those belong to an import into an empty resource
+   * Returns rising timestamps of a resource, later than all that it has.
+   * @param areNew whether all records are new; only such records belong to an import into an empty resource
    */
   next(resource: string, count: number, areNew = false): readonly string[] {
     if (count === 0) return [];
@@ -112,7 +152,7 @@ export class CommitTimestamps {
   }
 
   /**
-   * The timestamp of each record: the one that it was given in this commit, or a new one, in the order of the keys.
+   * Returns the timestamp of each record: the one that it was given in this commit, or a new one, in the order of the keys.
    * @param areNew as in `next`
    */
   of(resource: string, keys: readonly string[], areNew = false): (key: string) => string {
@@ -124,7 +164,7 @@ export class CommitTimestamps {
     return (key) => given.get(key) ?? this.moment;
   }
 
-  /** What the store is to keep beside its last timestamp. */
+  /** What the store keeps beside its last timestamp. */
   get kept(): string {
     const last = [...this.#last].map(([name, { last, filledAt }]) => {
       const text = timestampFromMicroseconds(last);
@@ -139,7 +179,7 @@ export class CommitTimestamps {
   }
 }
 
-/** The canonical texts of rising moments: what is the same in all of one second is written once. */
+/** The canonical texts of rising moments; the part that all of one second share is formatted once. */
 function textsOf(moments: readonly number[]): string[] {
   let second = Number.NaN;
   let begin = '';
@@ -153,12 +193,12 @@ function textsOf(moments: readonly number[]): string[] {
   });
 }
 
-/** What a new store keeps, which holds nothing. @param createdAt its first last timestamp */
+/** What an empty store keeps. @param createdAt stands for its last timestamp */
 export const nothingGiven = (createdAt: string): string => JSON.stringify({ at: createdAt, last: {} });
 
 /**
- * Where the row is missing, cannot be read, or was written beside another last timestamp (by a plat that does not know
- * it, or in an epoch before), any resource may have the last timestamp of the store.
+ * Where the row is missing, cannot be read, or was written beside another last timestamp (by an older plat, or in an
+ * earlier epoch), any resource may have the last timestamp of the store.
  */
 function readLast(
   text: string | undefined,

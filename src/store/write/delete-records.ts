@@ -5,7 +5,7 @@ import { emptyTally, type Tally, type WriteReport } from './report.ts';
 import { restampParents } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** Deletes records with all that belongs to them; a deleted child moves its parent (I3). */
+/** Deletes records with their children. Deleting a child gives its parent a new timestamp (I3). */
 export async function deleteRecords(
   transaction: WriteTransaction,
   resource: string,
@@ -32,7 +32,7 @@ function isStoredPart({ model }: WriteTransaction, resource: string): boolean {
   return model.stores(resource) && model.resource(resource).parent !== undefined;
 }
 
-/** Removes records and, first, what is part of them; only the latter is counted here. */
+/** Removes records after their children, and counts the children. */
 export async function removeWithChildren(
   transaction: WriteTransaction,
   resource: string,

@@ -1,12 +1,12 @@
 /**
- * A write transaction for a copy that somebody wrote into: it believes no stored hash. A row that does not say one thing
- * everywhere, or whose content is not what its hash was made of, looks changed to whoever compares, and is written again;
- * a row that has lost its source looks as if it were of the one that is read. All other rows stay as they are.
+ * A write transaction for a copy that somebody else may have written into: it trusts no stored hash. A row whose parts
+ * disagree, or whose content does not match its hash, compares as changed and is written again. A row that has lost its
+ * source compares as one of the source that is read. All other rows stay as they are.
  */
 import type { StoredRow } from '../../records/rows.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** Stands in the place of a hash that is not believed; no content has it. */
+/** Replaces a hash that is not trusted; no content has it. */
 const DOUBTED = '';
 
 export function doubting(transaction: WriteTransaction): WriteTransaction {

@@ -1,23 +1,23 @@
 /**
- * How long a write transaction may last, for every engine. Usually it is so short that its timestamp is not old when it
- * is first seen (I2). What cannot be done in several transactions, such as one listing with 100,000 photos, may take
- * longer: its timestamp is then taken ahead, as far as the work is going to take, and the commit waits until the clock is
- * there. Either way no reader meets a timestamp that is older than the usual transaction, or one of the future.
+ * How long a write transaction may last. It is usually so short that its timestamp is recent when a reader first sees it
+ * (I2). Work that cannot be split, such as one listing with 100,000 photos, may take longer: its timestamp then lies as far
+ * ahead as the work will take, and the commit waits until the clock reaches it. Either way no reader sees a timestamp that
+ * is older than a usual transaction or that lies in the future.
  */
 import type { Clock } from '../clock.ts';
 import type { Span } from './allot-timestamps.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** The limits of a writer's transactions; a test has smaller ones, and a clock of its own. */
+/** The limits of a writer's transactions. */
 export interface WriteLimits {
   /** Milliseconds from the timestamp to the commit. */
   readonly usual: number;
-  /** Milliseconds of the work that stands alone; other writers wait longer than that for the lock. */
+  /** Milliseconds of work that cannot be split; other writers wait longer than that for the lock. */
   readonly alone: number;
-  /** Rows that are put between two looks at the time. */
+  /** Rows that are stored between two checks of the time. */
   readonly rowsAtOnce: number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a clock that cannot be set. */
   readonly elapsed: () => number;
 }
 
@@ -28,27 +28,27 @@ export const WRITE_LIMITS: WriteLimits = {
   elapsed: () => performance.now(),
 };
 
-/** What a transaction is allowed. */
+/** What one transaction may take. */
 export interface Allowed {
-  /** Milliseconds that the timestamp lies ahead of the clock. */
+  /** Milliseconds by which the timestamp lies ahead of the clock. */
   readonly ahead: number;
-  /** Where timestamps are to lie, as far as there is room. */
+  /** The span in which timestamps should lie, as far as there is room. */
   readonly over?: Span | undefined;
-  /** Milliseconds after which the work is broken off: beyond those it is not going to be committed. */
+  /** Milliseconds after which the work stops, since it would not be committed. */
   readonly longest: number;
 }
 
 /** The outcome of work under a timestamp. */
 export type Timed<T> =
   | { readonly kind: 'done'; readonly result: T }
-  /** It is to be rolled back. `milliseconds` is how long it took, or until it was broken off. */
+  /** It must be rolled back. `milliseconds` is how long it took until it ended or was stopped. */
   | { readonly kind: 'too-long'; readonly milliseconds: number };
 
 class TakesTooLong extends Error {}
 
 /**
- * Runs the work of one transaction, and waits for the clock where its timestamp lies ahead.
- * @param started what `elapsed` said before the timestamp was taken
+ * Runs the work of one transaction, and waits for the clock if its timestamp lies ahead.
+ * @param started `elapsed` before the timestamp was taken
  */
 export async function inTime<T>(
   transaction: WriteTransaction,
@@ -70,20 +70,20 @@ export async function inTime<T>(
     throw error;
   }
   const { timestamps } = transaction;
-  // So many records that their timestamps, ten in a millisecond, end too far ahead are too many for one transaction.
+  // Too many records for one transaction: their timestamps, ten in a millisecond, end too far ahead.
   if (timestamps.ahead > ahead + usual) {
     return { kind: 'too-long', milliseconds: Math.max(taken(), timestamps.ahead) };
   }
-  if (taken() <= ahead + usual) await reach(clock, timestamps);
+  if (taken() <= ahead + usual) await waitForClock(clock, timestamps);
   const milliseconds = taken();
   return milliseconds <= ahead + usual ? { kind: 'done', result } : { kind: 'too-long', milliseconds };
 }
 
 /**
- * Waits until the clock has come to all timestamps of a commit, but no longer than it should take: it may have been set
+ * Waits until the clock has reached all timestamps of a commit, but no longer than that should take: the clock may be set
  * back meanwhile.
  */
-export async function reach(
+export async function waitForClock(
   { now, sleep }: Clock,
   { ahead, lastStamp }: Pick<CommitTimestamps, 'ahead' | 'lastStamp'>,
 ): Promise<void> {
@@ -95,7 +95,7 @@ export async function reach(
   }
 }
 
-/** The same transaction, in which many rows are put in parts, with a look at the time before each. */
+/** The same transaction, which stores many rows in parts and checks the time before each. */
 function watch(transaction: WriteTransaction, rowsAtOnce: number, look: () => void): WriteTransaction {
   return {
     ...transaction,

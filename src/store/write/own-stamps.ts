@@ -5,8 +5,8 @@ import { type ChildChange, stampsAfter } from '../../records/stamps.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /**
- * The stamps that this store sets on a record that it writes: an authority all of them, a replica only its own, since
- * the others are what its source sent.
+ * The timestamps that this store sets on a record. An authority sets all of them, a replica only its own; the others are
+ * what its source sent.
  */
 export function ownStamps(
   { model }: WriteTransaction,
@@ -21,22 +21,22 @@ export function ownStamps(
 }
 
 /**
- * Values with others set, stamps the last. Assigning takes a sixth of the time of spreading objects of so many members;
+ * Values with others set, timestamps last. Assigning takes a sixth of the time of spreading objects of so many members;
  * and an object without a prototype is a table of names, in which the many fields that a record lacks are missed at once.
  */
 export function withStamps(values: FieldValues, ...others: readonly FieldValues[]): FieldValues {
   return Object.assign(Object.create(null), values, ...others);
 }
 
-/** A row whose values are an object of its own, in which stamps can be set. */
+/** A row whose values are an object of its own, in which timestamps can be set. */
 export interface OwnRow extends RowToPut {
   readonly values: Record<string, FieldValue>;
 }
 
-/** A record that is to be stored, without its stamps. */
+/** A record to store, still without its timestamps. */
 export interface Unstamped {
   readonly row: OwnRow;
-  /** What is stored, at least its stamps; undefined for a new record. */
+  /** The stored content, at least its timestamps; undefined for a new record. */
   readonly before: FieldValues | undefined;
   /** Its new content; undefined when that stays. */
   readonly after: FieldValues | undefined;
@@ -44,7 +44,7 @@ export interface Unstamped {
 
 const NO_CHANGES: ReadonlySet<ChildChange> = new Set();
 
-/** Stores records of one resource, each with stamps of its own, which are set in its row. */
+/** Stores records of one resource, and sets the timestamps of each in its row. */
 export async function putStamped(
   transaction: WriteTransaction,
   resource: string,

@@ -14,7 +14,7 @@ export interface ParentName {
   readonly key: string;
 }
 
-/** The parent of a record, as its own fields tell it; undefined for resources that stand alone. */
+/** The parent that a record's own fields name; undefined for resources that stand alone. */
 export function parentOf({ record }: PreparedRecord): ParentName | undefined {
   const { resource, values } = record;
   const { parent } = resource;
@@ -24,7 +24,7 @@ export function parentOf({ record }: PreparedRecord): ParentName | undefined {
   return { resource: textOf(values[parent.resourceField]) ?? 'Property', key };
 }
 
-/** The hash of a child under a parent of a system: what its source says of another system is content (I6). */
+/** The hash of a child under a parent of a system. A different system that its source names is content (I6). */
 export function hashUnder(
   { record: { resource, values }, hash }: PreparedRecord,
   system: string | null | undefined,
@@ -35,14 +35,14 @@ export function hashUnder(
   return owner === 'replica' && isForeign ? contentHash(resource, values, owner, system) : hash;
 }
 
-/** A child made ready to be stored under its parent, or why it cannot be. */
+/** A child ready to be stored under its parent, or why it cannot be. */
 export type PlacedChild =
   | { readonly ok: true; readonly row: OwnRow }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * @param system of the parent, which is the child's, too; undefined while the parent is not stored
- * @param owner an authority refuses a child that names another system; a replica keeps what its source says
+ * @param system of the parent and therefore of the child; undefined while the parent is not stored
+ * @param owner an authority rejects a child that names another system; a replica keeps what its source says
  */
 export function placeChild(
   child: PreparedRecord,

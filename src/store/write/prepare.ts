@@ -1,11 +1,10 @@
 import type { StoreModel } from '../../compile/model.ts';
-import type { MediaKind } from '../../dictionary/index.ts';
+import { CHILD_COUNTS, type MediaKind } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
-import { mediaKind } from '../../records/media.ts';
+import { COUNTING, mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { derivedCounts } from './child-counts.ts';
 
-/** A record made ready before the write lock is taken. */
+/** A record prepared before the write lock is acquired. */
 export interface PreparedRecord {
   readonly record: ParsedRecord;
   readonly hash: string;
@@ -13,8 +12,15 @@ export interface PreparedRecord {
   readonly children: ReadonlyMap<string, readonly PreparedRecord[]>;
 }
 
-/** Stands for the hash of a record that has its counts yet to come: they are part of it (child-counts.ts). */
+/** Stands for the hash of a record whose counts, which are part of it, are not known yet (child-counts.ts). */
 const UNCOUNTED = '';
+
+/** The counts that a store derives for a resource: those in use; none in a replica. */
+export function derivedCounts({ settings, profile }: StoreModel, resource: string): readonly string[] {
+  if (settings.owner !== 'authority' || resource !== COUNTING) return [];
+  const inUse = profile.since.get(resource);
+  return CHILD_COUNTS.filter((name) => inUse?.has(name) === true);
+}
 
 export function prepareRecord(record: ParsedRecord, model: StoreModel): PreparedRecord {
   const { resource, values } = record;

@@ -11,13 +11,13 @@ import type { WriteTransaction } from './transaction.ts';
 export interface PublishedEntry {
   readonly key: string;
   readonly values: FieldValues;
-  /** Bits of the roles that may know of it. */
+  /** Bits of the roles that may see it. */
   readonly audience: number;
 }
 
 /**
- * Brings the Field and Lookup resources in line with the fields in use. A role is told of no field that it may
- * not see, nor of a lookup that only such fields have (I4).
+ * Brings the Field and Lookup resources in line with the fields in use. They show a role no field that it may not see, and
+ * no lookup that only such fields have (I4).
  */
 export async function publishDictionary(transaction: WriteTransaction): Promise<void> {
   const { model } = transaction;
@@ -31,13 +31,13 @@ export async function publishDictionary(transaction: WriteTransaction): Promise<
   await publish(transaction, 'Lookup', [...lookupEntries(model, fields), ...used]);
 }
 
-/** The entry of a value that stands in no list, and is in use. */
+/** The entry of a value in use that is in no list. */
 export function entryOfValue({ lookup, value, audience }: ValueInUse): PublishedEntry {
   const key = `${lookup}.${value}`;
   return { key, values: { LookupKey: key, LookupName: lookup, LookupValue: value }, audience };
 }
 
-/** Brings the Lookup resource in line with the values that came into use, or are no longer, for a role. */
+/** Brings the Lookup resource in line with values that came into use or went out of use for a role. */
 export async function publishValues(
   transaction: WriteTransaction,
   values: readonly ValueInUse[],
@@ -59,7 +59,7 @@ export async function publishValues(
   await putEntries(transaction, 'Lookup', used, stored);
 }
 
-/** Work of a transaction, with what is published by it. */
+/** The work of a transaction, followed by publishing the values that it brought into use. */
 export const publishing =
   <T>(work: (transaction: WriteTransaction) => Promise<T>) =>
   async (transaction: WriteTransaction): Promise<T> => {
@@ -110,7 +110,7 @@ function valuesOf(lookup: Lookup): Omit<PublishedEntry, 'audience'>[] {
   });
 }
 
-/** What should be published, by key. */
+/** The entries to publish, by key. */
 export function publishedEntries(model: StoreModel, resource: string): ReadonlyMap<string, PublishedEntry> {
   const known = published.get(model) ?? new Map<string, ReadonlyMap<string, PublishedEntry>>();
   published.set(model, known);

@@ -1,16 +1,16 @@
-/** What a write did, counted; nothing is left out in silence (I7). */
+/** What a write did, in numbers; nothing is left out without a trace (I7). */
 export interface WriteReport {
   readonly inserted: number;
   readonly changed: number;
   readonly unchanged: number;
-  /** Listings and others that only their children moved. */
+  /** Records whose timestamps moved only because of their children. */
   readonly restamped: number;
   readonly deleted: number;
   readonly children: { readonly stored: number; readonly unchanged: number; readonly deleted: number };
-  /** Children whose parent is not stored: kept, and seen once it is. */
+  /** Children whose parent is not stored: they are kept, and visible once it is. */
   readonly orphans: number;
   readonly rejected: readonly Rejection[];
-  /** The stamp of what changed. */
+  /** The newest timestamp of the changes. */
   readonly stamp: string;
 }
 
@@ -21,7 +21,7 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** A report while it is being made. */
+/** A report in progress. */
 export type Tally = {
   -readonly [K in keyof WriteReport]: WriteReport[K] extends readonly Rejection[]
     ? Rejection[]

@@ -7,7 +7,7 @@ import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** A record that something moved in. */
+/** A record with changed children. */
 export interface TouchedParent {
   readonly resource: string;
   readonly key: string;
@@ -15,8 +15,8 @@ export interface TouchedParent {
 }
 
 /**
- * Moves the stamps of parents whose children changed, and of their parents in turn (I3). A replica moves its own stamp
- * alone. Parents that are not stored have none to move.
+ * Moves the timestamps of parents whose children changed, and of their parents in turn (I3). A replica moves only its own
+ * timestamp. Parents that are not stored have none.
  */
 export async function restampParents(
   transaction: WriteTransaction,
@@ -57,11 +57,11 @@ function parentOf(resource: string, { parent, parentResource, kind }: StoredRow)
   return [{ resource: parentResource, key: parent, changes: new Set([changedBy(resource, kind)]) }];
 }
 
-/** Whether the record carries these stamps already, as one does that was written by the same transaction. */
+/** Whether the record has these timestamps already, because the same transaction wrote it. */
 const isStamped = ({ values }: StoredRow, stamps: FieldValues): boolean =>
   Object.entries(stamps).every(([name, value]) => values[name] === value);
 
-/** Each record once, with all that changed in it. */
+/** Each record once, with all changes of its children. */
 export function merge(touched: readonly TouchedParent[]): TouchedParent[] {
   const groups = Map.groupBy(touched, ({ resource, key }) => `${resource}\u0000${key}`);
   return [...groups.values()].flatMap((group) => {

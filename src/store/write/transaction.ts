@@ -6,16 +6,15 @@ import type { LedgerWriter } from '../ledger.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 
 /**
- * The operations of an engine inside one write transaction. All of them are set-based: a batch is a handful of
- * calls, whatever its size.
+ * The operations of one write transaction. All of them are set-based: a batch takes a handful of calls, whatever its size.
  */
 export interface WriteTransaction {
   readonly model: StoreModel;
-  /** The modification stamps of what this transaction changes (I2), and its own moment. */
+  /** The timestamps of what this transaction changes (I2), and its own moment. */
   readonly timestamps: CommitTimestamps;
   /** The source that the records of this transaction come from; null for an authority's own. */
   readonly source: string | null;
-  /** The replica's account of its source, written in the same transaction as the records. */
+  /** Writes the replica's checkpoint in the same transaction as the records. */
   readonly ledger: LedgerWriter;
   find(resource: string, keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>>;
   all(resource: string): Promise<readonly StoredRow[]>;
@@ -26,11 +25,11 @@ export interface WriteTransaction {
   ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
   /** The whole content of stored records. */
   load(resource: string, rows: readonly StoredRow[]): Promise<ReadonlyMap<string, FieldValues>>;
-  /** The keys among these whose stored rows do not say one thing everywhere, or may not (check/row-faults.ts). */
+  /** The keys among these whose rows have, or may have, parts that disagree (check/row-faults.ts). */
   faulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Writes rows anew, from those of their parts that agree (check/rewrite-rows.ts).
-   * @returns the keys of records that have to come from their source again
+   * Writes rows again from those of their parts that agree (check/rewrite-rows.ts).
+   * @returns the keys of records that must be fetched from their source again
    */
   rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
   /** Inserts or replaces, and brings the visibility of the rows and of their children up to date. */
@@ -41,10 +40,10 @@ export interface WriteTransaction {
   /** Tombstones of later deletions, in their order; within the same second one more may be among them. */
   tombstonesAfter(moment: string, limit: number): Promise<readonly Tombstone[]>;
   restampTombstones(tombstones: readonly Tombstone[]): Promise<void>;
-  /** The values whose counts have changed since this was asked, and for whom they are in use now. */
+  /** The values whose counts have changed since the last call, and for whom they are in use now. */
   valuesChanged(): Promise<readonly ValueInUse[]>;
-  /** All values that are in use and in no list (values-in-use.ts). */
+  /** All values in use that are in no list (values-in-use.ts). */
   valuesInUse(): Promise<readonly ValueInUse[]>;
-  /** Deletes, leaving a tombstone each. */
+  /** Deletes rows, and leaves a tombstone for each. */
   remove(resource: string, rows: readonly StoredRow[]): Promise<void>;
 }

@@ -10,9 +10,9 @@ import { restampParents } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /**
- * Stores records of a resource that is part of another (media, rooms, …), given by themselves. Their parents move
- * (I3). A child whose parent is not stored is kept and counted.
- * @param batch no key twice
+ * Stores records of a resource that is part of another (media, rooms, …), given by themselves. Their parents get new
+ * timestamps (I3). A child whose parent is not stored is kept and counted.
+ * @param batch has no key twice
  */
 export async function writeChildren(
   transaction: WriteTransaction,

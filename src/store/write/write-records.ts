@@ -3,23 +3,16 @@ import { COUNTED } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
-import {
-  type ChildCounts,
-  countsAfter,
-  derivedCounts,
-  putRecounted,
-  type Recounted,
-  withCounts,
-} from './child-counts.ts';
+import { type ChildCounts, countsAfter, putRecounted, type Recounted, withCounts } from './child-counts.ts';
 import { removeWithChildren } from './delete-records.ts';
 import { ownStamps, putStamped, type Unstamped, withStamps } from './own-stamps.ts';
 import { conflictWith, hashUnder, placeChild } from './place-children.ts';
-import type { PreparedRecord } from './prepare.ts';
+import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
 import { merge, restampParents, type TouchedParent } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** What happens to one child resource in this batch. */
+/** What the batch does to one child resource. */
 interface ChildBatch {
   /** By key: of two records that bring the same child, the later one keeps it. */
   readonly put: Map<string, Unstamped>;
@@ -36,7 +29,7 @@ interface Outcome {
 /**
  * Stores records of one resource that stands alone, with the children that they bring, in one transaction.
  * Parents are written before children, so that a child's visibility can follow from its parent's.
- * @param batch no key twice
+ * @param batch has no key twice
  */
 export async function writeRecords(
   transaction: WriteTransaction,
@@ -71,7 +64,7 @@ export async function writeRecords(
   return tally;
 }
 
-/** What waited for these records, or was of another originating system with them, is stored again with them. */
+/** Children that waited for these records, or change their originating system with them, are stored again. */
 async function addOrphans(
   transaction: WriteTransaction,
   resource: string,
@@ -106,7 +99,7 @@ async function storeChildren(
 ): Promise<void> {
   const left: TouchedParent[] = [];
   for (const [resource, { put, remove }] of batches) {
-    // A child that another record of the batch takes over is not gone.
+    // A child that another record of the batch takes over is not deleted.
     const gone = remove.filter(({ key }) => !put.has(key));
     await removeWithChildren(transaction, resource, gone, tally);
     tally.children.deleted += gone.length;
@@ -150,7 +143,7 @@ async function storeGrandchildren(
   }
 }
 
-/** Whether its children are seen under it for the first time, or are of another originating system from now on. */
+/** Whether readers see its children under it for the first time, or the children change their originating system. */
 const isRenewed = ({ prepared, stored }: Outcome): boolean =>
   stored === undefined ||
   (stored.parent === null && !prepared.record.onlyChildren && stored.system !== systemOf(prepared));
@@ -158,7 +151,7 @@ const isRenewed = ({ prepared, stored }: Outcome): boolean =>
 const systemOf = ({ record }: PreparedRecord): string | null =>
   textOf(record.values.OriginatingSystemID) ?? null;
 
-/** The originating system of what is under a record: what is part of another is of that one's. */
+/** The originating system of a record's children: a part of another record has that record's. */
 const systemBelow = ({ prepared, stored }: Outcome): string | null | undefined =>
   prepared.record.resource.parent === undefined && !prepared.record.onlyChildren
     ? systemOf(prepared)
@@ -175,12 +168,12 @@ function navigationsOf(outcomes: readonly Outcome[]): Navigation[] {
   return [...navigations.values()];
 }
 
-/** Stored media by the keys of the records that bring others in their place. */
+/** Stored media by the keys of the records that replace them. */
 type StoredChildren = Map<string, readonly StoredRow[]>;
 
 /**
- * Finds out which children are new, changed, gone or as they were, and notes what that means to their parents.
- * @param replaced gets the stored media of records that bring theirs
+ * Finds which children are new, changed, deleted or unchanged, and notes what that means for their parents.
+ * @param replaced receives the stored media of records that bring media
  */
 async function compareChildren(
   transaction: WriteTransaction,
@@ -208,7 +201,7 @@ async function compareChildren(
   return batches;
 }
 
-/** Keys of given children that are not among their parent's stored ones: new, or another record's until now. */
+/** Keys of given children that are not stored under their parent: they are new, or another record's until now. */
 function strangers(
   holders: readonly Outcome[],
   navigation: string,
@@ -276,7 +269,7 @@ async function putParents(
   const recounted: Recounted[] = [];
   const { model } = transaction;
   const counted = derivedCounts(model, resource);
-  const told = new Map(
+  const compared = new Map(
     outcomes.map((outcome) => {
       const { prepared, stored } = outcome;
       return [
@@ -287,7 +280,7 @@ async function putParents(
   );
   const isChanged = (outcome: Outcome): boolean => {
     const { stored, changes, prepared } = outcome;
-    const content = told.get(outcome);
+    const content = compared.get(outcome);
     if (content?.isSame !== true && !prepared.record.onlyChildren) return true;
     return stored !== undefined && (changes.size > 0 || content?.moved !== undefined);
   };
@@ -297,7 +290,7 @@ async function putParents(
     changed.map(({ prepared }) => prepared.record.key),
     changed.every(({ stored }) => stored === undefined),
   );
-  for (const [outcome, content] of told) {
+  for (const [outcome, content] of compared) {
     const { prepared, stored, changes } = outcome;
     const { record, kind } = prepared;
     const { fields } = record.resource;
@@ -326,7 +319,7 @@ async function putParents(
   await putRecounted(transaction, resource, recounted);
 }
 
-/** A child that comes from another record leaves that one changed, too. */
+/** A child that moves from another record changes that one, too. */
 function leftParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {
   if (stored === undefined || stored.parent === null || stored.parentResource === null) return [];
   if (stored.parent === parent && stored.parentResource === parentResource) return [];
