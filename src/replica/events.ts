@@ -1,79 +1,62 @@
+/** What the consumer reports of its work, to a log, a screen or a caller of the library. */
 import type { Schedule } from './checkpoint/notes.ts';
 
-/** What the consumer tells of its work, for a log, a screen or a caller of the library. */
-export type ReplicaEvent =
-  /** What the source can do was found out. */
-  | { readonly kind: 'source'; readonly interface: 'reso' | 'native'; readonly abilities: readonly string[] }
-  | {
-      readonly kind: 'step';
-      readonly resource: string;
-      readonly step: StepName;
-      readonly state: 'begun' | 'resumed' | 'done';
-    }
-  | {
-      readonly kind: 'page';
-      readonly resource: string;
-      readonly step: StepName;
-      /** Rows of this page, and of the step so far. */
-      readonly rows: number;
-      readonly done: number;
-      /** How many there will be, if the source told. */
-      readonly total?: number | undefined;
-    }
-  | { readonly kind: 'retry'; readonly reason: string; readonly attempt: number; readonly wait: number }
-  | { readonly kind: 'waiting'; readonly reason: string; readonly wait: number }
-  | { readonly kind: 'page-size'; readonly size: number }
-  /** A position was not good any more, or the walk ended too soon; it begins again. */
-  | {
-      readonly kind: 'again';
-      readonly resource: string;
-      readonly step: StepName;
-      readonly reason: string;
-    }
-  | { readonly kind: 'quarantined'; readonly resource: string; readonly key: string; readonly reason: string }
-  | {
-      readonly kind: 'field';
-      readonly resource: string;
-      readonly name: string;
-      /** `read`: values of it come in another form than the dictionary has, such as numbers as texts. */
-      readonly taken: 'declared' | 'refused' | 'ignored' | 'read';
-    }
-  | { readonly kind: 'deleted'; readonly resource: string; readonly keys: readonly string[] }
-  /** They left the quarantine, since the source has them no more. */
-  | { readonly kind: 'gone'; readonly resource: string; readonly keys: readonly string[] }
-  | { readonly kind: 'guarded'; readonly resource: string; readonly rows: number; readonly of: number }
-  /** What the source gave does not tell what is gone, so nothing was deleted. */
-  | { readonly kind: 'unsure'; readonly resource: string; readonly reason: string }
-  /** Walks end before the number of records that the source announces, always at the same place: taken for the whole. */
-  | {
-      readonly kind: 'short';
-      readonly resource: string;
-      readonly step: StepName;
-      readonly rows: number;
-      readonly announced: number;
-    }
-  | { readonly kind: 'refresh'; readonly reason: string }
-  /** Something of the source that a person has to look at. */
-  | { readonly kind: 'doubt'; readonly reason: string }
-  /** The source's clock is a day or more ahead of this one (behind it, when negative), in milliseconds; what that says. */
-  | { readonly kind: 'clock'; readonly sourceClock: string; readonly ahead: number }
-  /** A cycle of a watching consumer failed; it goes on after a while. */
-  | {
-      readonly kind: 'failed';
-      /** Absent: the watch as a whole, as where the store is away. */
-      readonly step?: keyof Schedule;
-      readonly reason: string;
-      readonly wait: number;
-    }
-  /** What failed before goes well again. */
-  | { readonly kind: 'recovered'; readonly step?: keyof Schedule; readonly attempts: number }
-  | {
-      readonly kind: 'media';
-      readonly key: string;
-      readonly state: 'stored' | 'failed';
-      readonly reason?: string;
-    };
+type StepName = 'initial' | 'sub-data' | 'update' | 'sweep' | 'purge' | 'fetch' | 'media';
 
-export type StepName = 'initial' | 'sub-data' | 'update' | 'sweep' | 'purge' | 'fetch' | 'media';
+interface OfResource {
+  readonly resource: string;
+}
+
+interface OfStep extends OfResource {
+  readonly step: StepName;
+}
+
+interface Events {
+  /** What the source can do was found out. */
+  readonly source: { readonly interface: 'reso' | 'native'; readonly abilities: readonly string[] };
+  readonly step: OfStep & { readonly state: 'begun' | 'resumed' | 'done' };
+  readonly page: OfStep & {
+    /** Rows of this page, and of the step so far. */
+    readonly rows: number;
+    readonly done: number;
+    /** How many there will be, if the source announced it. */
+    readonly total?: number | undefined;
+  };
+  readonly retry: { readonly reason: string; readonly attempt: number; readonly wait: number };
+  readonly waiting: { readonly reason: string; readonly wait: number };
+  readonly 'page-size': { readonly size: number };
+  /** A position was not valid any more, or the walk ended too soon; it begins again. */
+  readonly again: OfStep & { readonly reason: string };
+  readonly quarantined: OfResource & { readonly key: string; readonly reason: string };
+  readonly field: OfResource & {
+    readonly name: string;
+    /** `read`: its values come in another form than the dictionary has, such as numbers as texts. */
+    readonly taken: 'declared' | 'refused' | 'ignored' | 'read';
+  };
+  readonly deleted: OfResource & { readonly keys: readonly string[] };
+  /** They left the quarantine, since the source does not have them any more. */
+  readonly gone: OfResource & { readonly keys: readonly string[] };
+  readonly guarded: OfResource & { readonly rows: number; readonly of: number };
+  /** What the source gave does not show what is gone, so nothing was deleted. */
+  readonly unsure: OfResource & { readonly reason: string };
+  /** Walks end before the number of records that the source announces, always at the same place: taken as complete. */
+  readonly short: OfStep & { readonly rows: number; readonly announced: number };
+  readonly refresh: { readonly reason: string };
+  /** Something of the source that a person has to look at. */
+  readonly doubt: { readonly reason: string };
+  /** The source's clock is a day or more ahead of this one (behind it, when negative), in milliseconds. */
+  readonly clock: { readonly sourceClock: string; readonly ahead: number };
+  /** A cycle of a watch failed, or without a step the watch as a whole; it goes on after the wait. */
+  readonly failed: { readonly step?: keyof Schedule; readonly reason: string; readonly wait: number };
+  /** What failed before succeeds again. */
+  readonly recovered: { readonly step?: keyof Schedule; readonly attempts: number };
+  readonly media: {
+    readonly key: string;
+    readonly state: 'stored' | 'failed';
+    readonly reason?: string;
+  };
+}
+
+export type ReplicaEvent = { [K in keyof Events]: { readonly kind: K } & Events[K] }[keyof Events];
 
 export type Listener = (event: ReplicaEvent) => void;

@@ -1,4 +1,4 @@
-/** How the copies of a replica stand, for `plat status`, probes and callers of the library. It asks no source. */
+/** The state of the copies of a replica, for `plat status`, probes and callers of the library. It asks no source. */
 import { timestampFrom } from '../dictionary/index.ts';
 import type { Store } from '../store/store.ts';
 import { readNote, type Schedule } from './checkpoint/notes.ts';
@@ -9,7 +9,7 @@ import type { SweepState } from './machine/sweep.ts';
 import { describe } from './source/describe.ts';
 import { ACCOUNTS, resourcesIn } from './source/source.ts';
 
-/** How the copy of one source stands. Moments are canonical timestamps; durations are milliseconds. */
+/** The copy of one source. Moments are canonical timestamps; durations are milliseconds. */
 export interface SourceStatus {
   readonly source: string;
   /** Interface and address, once it was asked. */
@@ -30,7 +30,7 @@ export interface SourceStatus {
   readonly stale?: string;
 }
 
-export interface TroubleStatus {
+interface TroubleStatus {
   /** `watch` for failures before any step. */
   readonly step: string;
   readonly since: string;
@@ -40,7 +40,7 @@ export interface TroubleStatus {
   readonly lasting: boolean;
 }
 
-export interface CollectionStatus {
+interface CollectionStatus {
   readonly collection: string;
   readonly state: LoadState['kind'] | 'swept';
   readonly stored: number;
@@ -73,7 +73,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
   for (const collection of capabilities?.resources ?? []) {
     collections.push(await collectionStatus(store, source, collection, state, now, whys));
   }
-  const stale = staleness(schedule, now) ?? collections.map((each) => ahead(each, now)).find(isTold);
+  const stale = staleness(schedule, now) ?? collections.map((each) => ahead(each, now)).find(isDefined);
   return {
     source,
     ...(identity === undefined ? {} : { identity }),
@@ -141,6 +141,6 @@ function ahead({ collection, cursor }: CollectionStatus, now: number): string | 
   return by > AHEAD_LIMIT ? `the cursor of ${collection} lies ${hours(by)} in the future` : undefined;
 }
 
-const isTold = (reason: string | undefined): boolean => reason !== undefined;
+const isDefined = (reason: string | undefined): boolean => reason !== undefined;
 
 const hours = (milliseconds: number): string => `${(milliseconds / 3_600_000).toFixed(1)} hours`;

@@ -31,10 +31,10 @@ export interface QuarantinedRecord {
   readonly pending: string | undefined;
 }
 
-/** Commits, one after the other, with nothing in between. */
+/** Commits with nothing in between. */
 export type Commit = (change: CopyChange) => Promise<WriteReport>;
 
-export interface CheckpointOptions {
+interface CheckpointOptions {
   readonly store: Store;
   readonly source: string;
   /** The lease from now on; every commit renews it. Absent for a reader. */
@@ -106,8 +106,8 @@ export class Checkpoint {
   }
 
   /**
-   * Runs work on how far a resource is, one after the other: else a page of a walk that began before everything is to be
-   * read again would be taken for a page of the new one.
+   * Runs work on how far a resource is, one at a time: else a page of a walk that began before everything is to be read
+   * again would be taken for a page of the new walk.
    */
   inTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
     const queue = this.#resources.get(resource) ?? new PromiseQueue();

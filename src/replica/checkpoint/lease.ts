@@ -23,7 +23,7 @@ export interface Acquired {
 }
 
 /** Who acquires a source: the same one acquires again what it could not release. */
-export interface Acquirer {
+interface Acquirer {
   readonly name: string;
   readonly clock: Clock;
   readonly processes: Processes;

@@ -62,7 +62,7 @@ export interface Masks {
 /** Failures in a row of each step of a watch; `watch` is for those before any step. */
 export type Troubles = Readonly<Record<string, Trouble>>;
 
-export interface Trouble {
+interface Trouble {
   readonly since: number;
   readonly last: number;
   readonly attempts: number;
@@ -105,7 +105,7 @@ const record =
   (value) =>
     isObject(value) && Object.entries(shape).every(([name, check]) => check(ownMember(value, name)));
 
-/** One of several shapes, told apart by `kind`. */
+/** One of several shapes, by its `kind`. */
 const kinds =
   (shapes: Readonly<Record<string, Check>>): Check =>
   (value) => {

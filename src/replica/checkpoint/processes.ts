@@ -1,5 +1,5 @@
 /**
- * Names processes so that another one of the same host can tell whether they are alive: beside host and process ID, the
+ * Names processes so that another one of the same host can find out whether they are alive: beside host and process ID, the
  * boot and the namespace of the ID, and when the process began, since IDs are used again. A process of which nothing is
  * known counts as alive, so that nobody loses a lease by mistake.
  */

@@ -5,7 +5,8 @@
 import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
 import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
 import { storedKeys } from '../checkpoint/checkpoint.ts';
-import { type Capabilities, givesCustomFields } from '../source/source.ts';
+import { inHalves } from '../source/pages.ts';
+import { type Capabilities, givesCustomFields, type Source, type SourcePage } from '../source/source.ts';
 import type { Copy } from './copy.ts';
 import { CHILDREN, entryName, nameOfPayload, type PendingFetch, RECORD } from './quarantine-entry.ts';
 import type { Intake } from './read-page.ts';
@@ -54,6 +55,19 @@ export async function movedChildren(
     return { resource, keys: moved.map(({ key }) => key), why };
   });
 }
+
+/** The sub-data of listings, in halves where it is too large to be read together. */
+export const childrenOf = (
+  feed: Source,
+  keys: readonly string[],
+  collections = feed.capabilities.expansions,
+): Promise<SourcePage> =>
+  inHalves(
+    'Property',
+    keys,
+    (some) => feed.children(some, collections),
+    (key) => entryName(key, CHILDREN),
+  );
 
 /** Listings that are stored or deleted, if files are kept: their media may have other files now. */
 export const pendingFiles = ({ files }: Pick<Copy, 'files'>, changed: readonly Keys[]): PendingFetch[] =>

@@ -50,7 +50,7 @@ export interface Subject {
   readonly key?: string;
 }
 
-/** Why the source was asked for what it could not give; undefined for what came. */
+/** The reason for which the source was asked for what it could not give; undefined for what came. */
 export function pendingReason({ payload }: Pick<QuarantineEntry, 'payload'>): string | undefined {
   const { wanted } = objectOf(payload);
   return typeof wanted === 'string' ? wanted : undefined;

@@ -18,7 +18,7 @@ export interface FloorPlanRecord {
   readonly [field: string]: unknown;
 }
 
-export interface FloorPlanSource {
+interface FloorPlanSource {
   /** Root of the floor plan service, such as `https://host/Reso/`. */
   readonly root: URL;
   readonly token: string;

@@ -19,7 +19,7 @@ const BACKOFF = { ...USUAL_BACKOFF, attempts: 4 };
 /** Images in a row that a host could not give, after which the rest of its images are not asked for. */
 const PATIENCE = 3;
 
-export interface ImageOptions {
+interface ImageOptions {
   readonly environment: Environment;
   readonly signal: AbortSignal;
   /** Where the images go. */

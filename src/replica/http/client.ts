@@ -40,7 +40,7 @@ export interface Answer {
 }
 
 /** How a request differs from the usual one. */
-export interface RequestOptions {
+interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Fewer than usual where the caller can ask for less instead. */
   readonly attempts?: number | undefined;

@@ -9,7 +9,7 @@ import { LONGEST_BLOCK, retryAfter } from './rate-limit-headers.ts';
  * - `rejected`: the request itself is wrong for this source (a link that died, an option it does not know).
  * - `stopped`: the consumer was told to stop.
  */
-export type FailureKind = 'transient' | 'too-large' | 'refused' | 'rejected' | 'stopped';
+type FailureKind = 'transient' | 'too-large' | 'refused' | 'rejected' | 'stopped';
 
 interface FailureFacts {
   /** HTTP status; absent when there was no answer. */

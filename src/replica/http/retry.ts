@@ -21,7 +21,7 @@ export async function retrying<T>(
 }
 
 /** Waits that double from failure to failure. Milliseconds. */
-export interface RestOptions {
+interface RestOptions {
   /** The first wait is up to this. */
   readonly base: number;
   readonly longest: number;

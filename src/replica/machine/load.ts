@@ -1,12 +1,12 @@
 /**
  * The states of a resource's copy, and what may happen in each (docs/replication.md). The table is typed so that a
- * case that is missing does not compile. States are data: they are stored with every page, in its transaction.
+ * missing case does not compile. States are data: they are stored with every page, in its transaction.
  */
 import type { WalkPosition } from '../source/source.ts';
 import { impossible } from './impossible.ts';
 
 /** How far the copy of a resource is. Timestamps are canonical, on the source's clock. */
-export interface LoadStates {
+interface LoadStates {
   /** Nothing was ever copied. */
   readonly new: { readonly kind: 'new' };
   /** The initial download. What changes meanwhile comes with the first update, which begins at `since`. */
@@ -15,9 +15,9 @@ export interface LoadStates {
     readonly since: string;
     readonly position?: WalkPosition;
     readonly rows: number;
-    /** The least number of rows that the source announced during this walk: some may go or come behind it. */
+    /** The least number of rows that the source announced during this walk: some may come or go behind its position. */
     readonly total?: number;
-    /** How often the walk was begun: a link may die. */
+    /** How often the walk has begun: a link may die. */
     readonly round: number;
     /** Where the walk before this one ended, if that was too soon. */
     readonly previous?: WalkEnd;
@@ -31,14 +31,14 @@ export interface LoadStates {
     readonly kind: 'updating';
     readonly cursor: string;
     readonly upper: string;
-    /** Windows may be on several fields, one after the other, all with the same bounds. */
+    /** Windows may be on several fields in turn, all with the same bounds. */
     readonly pass: number;
     readonly position?: WalkPosition;
     readonly rows: number;
   };
 }
 
-/** What a walk came to: how many rows it gave, and the key of the last. */
+/** How many rows a walk gave, and the key of the last. */
 export interface WalkEnd {
   readonly rows: number;
   readonly end: string;
@@ -46,7 +46,7 @@ export interface WalkEnd {
 
 export type LoadState = LoadStates[keyof LoadStates];
 
-export interface LoadEvents {
+interface LoadEvents {
   readonly begin: { readonly kind: 'begin'; readonly since: string };
   readonly page: {
     readonly kind: 'page';
@@ -56,13 +56,13 @@ export interface LoadEvents {
   };
   /** The last page; `fills` when sub-data has to follow. */
   readonly end: { readonly kind: 'end'; readonly fills: boolean };
-  /** The last page, and fewer rows than the source announced: everything is walked once more. */
+  /** The last page, and fewer rows than the source announced: the walk is repeated. */
   readonly short: { readonly kind: 'short' } & WalkEnd;
   /** The last page of a window, but not of the last field. */
   readonly nextPass: { readonly kind: 'nextPass'; readonly rows: number };
   readonly filled: { readonly kind: 'filled' };
   readonly window: { readonly kind: 'window'; readonly upper: string };
-  /** The position is not good any more. The walk begins again; a window with another upper bound. */
+  /** The position is not valid any more. The walk begins again; a window with another upper bound. */
   readonly lost: { readonly kind: 'lost' };
   /** What the key may see has changed: everything has to be read again. */
   readonly refresh: { readonly kind: 'refresh'; readonly since: string };

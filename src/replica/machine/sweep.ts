@@ -1,8 +1,8 @@
 import type { WalkPosition } from '../source/source.ts';
 import { impossible } from './impossible.ts';
 
-/** A sweep over all keys, both ways: what is gone at the source goes here, what is missing here is fetched. */
-export interface SweepStates {
+/** A sweep over all keys, both ways: what is gone at the source is deleted here, what is missing here is fetched. */
+interface SweepStates {
   readonly idle: {
     readonly kind: 'idle';
     /** Number of the last sweep. */
@@ -13,14 +13,14 @@ export interface SweepStates {
     readonly kind: 'walking';
     /** Marks of this number are being set. */
     readonly sweep: number;
-    /** What has a mark of this number or a later one is not deleted. */
+    /** Records with a mark of this number or a later one are not deleted. */
     readonly base: number;
     readonly begun: string;
     readonly position?: WalkPosition;
     readonly keys: number;
     /** The least number of keys that the source announced during this walk. */
     readonly total?: number;
-    /** A row came without its key, so this walk does not tell what is gone. */
+    /** A row came without its key, so this walk does not show what is gone. */
     readonly keyless?: boolean;
     /** Of all keys so far, in their order. */
     readonly digest: string;
@@ -56,18 +56,18 @@ export interface SweepStates {
   };
 }
 
-/** What a finished sweep came to. Timestamps are canonical, on the source's clock. */
-export interface SweepOutcome {
+/** The outcome of a finished sweep. Timestamps are canonical, on the source's clock. */
+interface SweepOutcome {
   readonly begun: string;
   readonly keys: number;
   readonly deleted: number;
-  /** What the source gave does not tell what is gone, so nothing was deleted. */
+  /** What the source gave does not show what is gone, so nothing was deleted. */
   readonly unsure: boolean;
 }
 
 export type SweepState = SweepStates[keyof SweepStates];
 
-export interface SweepEvents {
+interface SweepEvents {
   readonly begin: { readonly kind: 'begin'; readonly at: string };
   readonly page: {
     readonly kind: 'page';

@@ -7,7 +7,7 @@ import type { Copy } from '../copy/copy.ts';
 import { FILES, fetchAllStored } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
-import { inHalves } from '../source/pages.ts';
+import { recordsOf } from '../source/pages.ts';
 import { fetchFile } from './fetch-file.ts';
 import { endingOf } from './file-name.ts';
 import { folderFailure, type MediaFile, type MediaFolder } from './folder.ts';
@@ -278,7 +278,7 @@ class Round {
     try {
       if (unasked.length > 0) {
         await checkpoint.inTurn('Property', async () => {
-          const page = await inHalves('Property', unasked, (some) => feed.some('Property', some));
+          const page = await recordsOf(feed, 'Property', unasked);
           return storePage(this.#copy, page, () => ({}));
         });
       }
@@ -340,15 +340,15 @@ class Round {
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
-/** What tells one version of a file from the next: an address without its signature does, where no timestamp is given. */
+/** The version of a file: its timestamp, or its address without the signature where there is none. */
 function versionOf({ MediaURL, MediaModificationTimestamp, ModificationTimestamp }: FieldValues): string {
   const timestamp = MediaModificationTimestamp ?? ModificationTimestamp;
   return typeof timestamp === 'string' ? timestamp : String(MediaURL).replace(/[?#].*$/, '');
 }
 
 /**
- * After a failure, unless that was another version's. A file that is here keeps its own version, which says nothing of
- * that. What lies further off than any wait was noted by a clock that has been set back since.
+ * After a failure, unless it was another version's. A file that is here keeps its own version, which does not show that. A
+ * moment further off than any wait was noted by a clock that has been set back since.
  */
 const hasToWait = (
   { notBefore, sha256, version: failed }: MediaFile,

@@ -36,7 +36,7 @@ const LAYOUT = `CREATE TABLE IF NOT EXISTS files (
 
 /**
  * Files beside a store, each under the hash of its content, so that equal ones are kept once: `ab/abcdef….jpeg`.
- * `index.db` tells which media record each is of.
+ * `index.db` has the media record of each.
  */
 export class MediaFolder {
   readonly path: string;

@@ -22,7 +22,7 @@ interface Queue<J> {
   isProven: boolean;
 }
 
-export interface HostFailure {
+interface HostFailure {
   readonly now: number;
   /** Milliseconds. */
   readonly took: number;

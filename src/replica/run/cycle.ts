@@ -69,8 +69,8 @@ const isIdle = ({ checkpoint }: Copy, collection: string): boolean =>
   ['idle', 'guarded'].includes(checkpoint.sweep(collection).kind);
 
 /**
- * Sweeps of collections, one after the other. What left behind the place where an earlier run stopped is seen by a sweep
- * that this one begins: it follows the one that was taken up.
+ * Sweeps collections one at a time. A sweep that was taken up does not see what was deleted before the position where an
+ * earlier run stopped, so a whole one follows it.
  * @returns the worst of their results
  */
 export async function sweepAll(copy: Copy, collections: readonly string[]): Promise<SweepResult> {

@@ -35,7 +35,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 ]);
 /** Failures of the store that one run waits out; a watch waits for as long as it takes. */
 const PATIENCE = 10;
-/** What was asked for wrongly: no time mends it. */
+/** Wrong options: waiting does not help. */
 const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNotOurs', 'storeTooNew']);
 
 /**
@@ -134,7 +134,7 @@ async function watchOn(session: SessionOptions, acquiring: Acquiring): Promise<R
   }
 }
 
-/** What was asked for wrongly ends a watch at its start. Later it is the world that has changed. */
+/** Wrong options end a watch at its start. Later it is the world that has changed. */
 const endsWatch = (error: unknown, hasBegun: boolean): boolean =>
   !hasBegun && error instanceof PlatError && WRONG.has(error.code);
 
@@ -155,7 +155,7 @@ async function run(
   const own = { ...session, signal: scope.signal };
   if (once.refresh) await forgetUnreadable(session.store, acquired.name, acquired.lease);
   let copy = await openCopy(own, acquired);
-  // Of whoever was at work before.
+  // They are those of an earlier run.
   if (Object.keys(copy.checkpoint.get('troubles') ?? {}).length > 0) {
     await clearTrouble(copy.store, copy.name);
   }

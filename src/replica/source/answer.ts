@@ -1,9 +1,28 @@
 /** What is read of every answer, whichever interface it is of: its JSON, the moment it was given, what a plat adds. */
 import { hash } from 'node:crypto';
+import type { Dictionary } from '../../dictionary/index.ts';
 import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
 import type { Answer, SourceClient } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
-import type { KeyPage, Shown } from './source.ts';
+import type { Capabilities, ForeignField, KeyPage, Shown } from './source.ts';
+
+/** What finding out about a source takes. */
+export interface DiscoveryOptions {
+  readonly client: SourceClient;
+  /** Root of the interface, ends with `/`. */
+  readonly root: string;
+  readonly dictionary: Dictionary;
+  readonly resources: readonly string[];
+  /** The field that windows are on; undefined: the source's own timestamp if it has one, else ModificationTimestamp. */
+  readonly windowField: string | undefined;
+}
+
+/** What a source takes, once it is known what it can do. */
+export interface SourceOptions extends Pick<DiscoveryOptions, 'client' | 'root' | 'dictionary'> {
+  readonly capabilities: Capabilities;
+  readonly foreignFields: readonly ForeignField[];
+  readonly shown: () => Promise<Shown>;
+}
 
 /** Characters of an unreadable answer that its message quotes. */
 const QUOTED = 120;
@@ -27,7 +46,7 @@ export function readJson({ text, headers, url }: Answer): JsonObject {
  * The moment of an answer on the source's clock, in milliseconds since 1970.
  * @throws RequestFailure when a source has no clock: windows cannot be bounded without it
  */
-export function readDate({ headers }: Answer): number {
+function readDate({ headers }: Answer): number {
   const time = Date.parse(headers.date ?? '');
   if (!Number.isNaN(time)) return time;
   throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');

@@ -1,7 +1,7 @@
 /** What a source can do, in words. */
 import type { Capabilities } from './source.ts';
 
-/** How single records are given, where that is not as usual. */
+/** How single records are given, where that is unusual. */
 const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> = {
   path: [],
   filter: ['gives a record by a filter on its key, not at its address'],

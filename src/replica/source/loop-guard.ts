@@ -17,7 +17,7 @@ export class Digests {
   }
 }
 
-/** Pages without a new record, one after the other, after which a walk is taken to have no end. */
+/** Pages in a row without a new record after which a walk is taken to have no end. */
 const IDLE_PAGES = 100;
 /** How many times more records than announced may come. */
 const TOO_MANY = 3;

@@ -1,6 +1,6 @@
 /** Pages that are put together from several answers, and keys that are asked for in smaller groups. */
 import { isTooLarge } from '../http/failure.ts';
-import type { SourcePage } from './source.ts';
+import type { Source, SourcePage } from './source.ts';
 
 /** The answers to several requests as one page without a successor. */
 export function joinPages(pages: readonly SourcePage[]): SourcePage {
@@ -48,6 +48,14 @@ export async function inHalves(
   ]);
 }
 
+/** Records by their keys, in halves where they are too large to be read together. */
+export const recordsOf = (
+  feed: Source,
+  resource: string,
+  keys: readonly string[],
+  attempts?: number,
+): Promise<SourcePage> => inHalves(resource, keys, (some) => feed.some(resource, some, attempts));
+
 /** Asks for each key in a request of its own. */
 export async function oneByOne(
   keys: readonly string[],
@@ -58,9 +66,17 @@ export async function oneByOne(
   return joinPages(pages);
 }
 
-/** The records of a page that together are too large to be read. One that is so by itself holds up no other. */
-export const eachAlone = (
+/**
+ * A page of keys with their records, each in a request of its own since together they are too large to be read. One that
+ * is so by itself holds up no other.
+ */
+export async function withRecordsApart(
   resource: string,
-  keys: readonly string[],
+  page: SourcePage,
   ask: (key: string) => Promise<SourcePage>,
-): Promise<SourcePage> => oneByOne(keys, (key) => inHalves(resource, [key], () => ask(key)));
+): Promise<SourcePage> {
+  const keys = page.keys.map(({ key }) => key);
+  const apart = await oneByOne(keys, (key) => inHalves(resource, [key], () => ask(key)));
+  const { items, broken, masked, open } = joinPages([apart, page]);
+  return { ...page, items, broken, masked, open };
+}

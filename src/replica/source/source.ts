@@ -1,6 +1,6 @@
 /**
- * A feed, whatever interface it speaks: what the rest of the consumer may ask it, and what it learns of it. It knows
- * nothing of HTTP, nor of the copy.
+ * A feed, whatever interface it has: what the rest of the consumer may ask it, and what it answers. It knows nothing of
+ * HTTP, nor of the copy.
  */
 import type { Resource } from '../../dictionary/index.ts';
 import type { JsonObject } from '../../shared/json.ts';
@@ -116,7 +116,7 @@ export function isForeign({ fields, fieldAliases }: Resource, name: string): boo
   return field === undefined ? !fieldAliases.has(name) : field.custom !== undefined;
 }
 
-/** What a source can do, found out once and shown. */
+/** What a source can do, found out when it is opened. */
 export interface Capabilities {
   readonly interface: 'reso' | 'native';
   /** Whether the source is a plat: its windows may be closer. */
@@ -207,7 +207,7 @@ export interface SourceRanges {
 }
 
 /** Settle time and overlap of windows (reference: consumer, window edges), in milliseconds. */
-export interface WindowEdges {
+interface WindowEdges {
   readonly settle: number;
   readonly overlap: number;
 }

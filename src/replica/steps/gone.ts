@@ -3,13 +3,14 @@
  * server that is behind the others of its source may lack one for a moment.
  */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { chunked } from '../../shared/chunked.ts';
 import type { Quarantined } from '../../store/ledger.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { fetchedApart } from '../copy/pending-fetches.ts';
-import { CHILDREN, entryName, RECORD, subjectOf } from '../copy/quarantine-entry.ts';
+import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
+import { CHILDREN, RECORD, subjectOf } from '../copy/quarantine-entry.ts';
 import { readPage } from '../copy/read-page.ts';
-import { inHalves } from '../source/pages.ts';
+import { recordsOf } from '../source/pages.ts';
 import { collectionOf, type SourcePage } from '../source/source.ts';
 
 /** Of these keys, those that a page does not give. */
@@ -19,7 +20,7 @@ export function absentFrom(page: SourcePage, resource: string, keys: readonly st
 }
 
 /** What is known of entries: the source has them no more, or its record is one that nobody can ask for by a key. */
-export interface Sought {
+interface Sought {
   readonly gone: readonly Quarantined[];
   readonly unknown: readonly Quarantined[];
 }
@@ -72,13 +73,9 @@ async function ask(copy: Copy, resource: string, keys: readonly string[], given:
   };
   const apart = fetchedApart(feed.capabilities, resource).filter((why) => why !== RECORD);
   const collections = apart.includes(CHILDREN) ? feed.capabilities.expansions : apart;
-  for (let at = 0; at < keys.length; at += feed.someAtOnce) {
-    const some = keys.slice(at, at + feed.someAtOnce);
-    const pages = [await inHalves(resource, some, (few) => feed.some(resource, few))];
-    if (apart.length > 0) {
-      const children = (few: readonly string[]) => feed.children(few, collections);
-      pages.push(await inHalves(resource, some, children, (key) => entryName(key, CHILDREN)));
-    }
+  for (const some of chunked(keys, feed.someAtOnce)) {
+    const pages = [await recordsOf(feed, resource, some)];
+    if (apart.length > 0) pages.push(await childrenOf(feed, some, collections));
     for (const page of pages) {
       for (const each of page.keys) given.records.add(recordName(each));
       const { intake } = await readPage(copy, page);

@@ -1,4 +1,5 @@
 /** Deletes what a whole sweep did not see, and releases it from the quarantine. It asks no source. */
+import { chunked } from '../../shared/chunked.ts';
 import type { QuarantinedRecord } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { fetchedApart, pendingFiles, subDataEntries } from '../copy/pending-fetches.ts';
@@ -58,8 +59,7 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
 async function releaseUnseen(copy: Copy, resource: string, base: number): Promise<void> {
   const { checkpoint, name, store, report } = copy;
   const entries = checkpoint.quarantined((of) => of.resource === resource);
-  for (let at = 0; at < entries.length; at += AT_ONCE) {
-    const some = entries.slice(at, at + AT_ONCE);
+  for (const some of chunked(entries, AT_ONCE)) {
     const gone = await checkpoint.alone(async (commit) => {
       const names = some.map(markedName).filter((each) => each !== undefined);
       const marked = new Set(await store.ledger.marked(name, resource, base, names));

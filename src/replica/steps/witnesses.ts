@@ -9,7 +9,7 @@ import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Witness } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { inHalves } from '../source/pages.ts';
+import { recordsOf } from '../source/pages.ts';
 import { edgesOf, type SourceItem, type SourcePage } from '../source/source.ts';
 
 /** Witnesses of a resource that are kept: so many of the newest records may be deleted without blinding the check. */
@@ -18,7 +18,7 @@ const KEPT = 20;
 const PRECISION = 1000;
 
 /** A record that the source shows older than it was. */
-export interface Backwards {
+interface Backwards {
   readonly key: string;
   readonly was: string;
   readonly is: string;
@@ -64,7 +64,7 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
   const keyField = (await copy.store.model()).resource(resource).key;
   const ask = async (some: readonly Witness[]): Promise<ReadonlyMap<string, number>> => {
     const keys = some.map(({ key }) => key);
-    const { items } = await inHalves(resource, keys, (few) => feed.some(resource, few, 1));
+    const { items } = await recordsOf(feed, resource, keys, 1);
     const seen = items.map((item) => witnessOf(item, keyField, feed.windowField(resource)));
     return new Map(seen.flatMap((each) => (each === undefined ? [] : [[each.key, each.at]])));
   };

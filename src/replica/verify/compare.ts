@@ -5,11 +5,13 @@ import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../../dictio
 import { isDerived } from '../../records/content-hash.ts';
 import { isAbsent, type ParsedRecord } from '../../records/parsed-record.ts';
 import { stampsAsOwn } from '../../records/settings.ts';
+import { chunked } from '../../shared/chunked.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
+import type { Copy } from '../copy/copy.ts';
 import { type Served, servedRecords } from './served.ts';
 
-/** Records whose copies are read at once; their keys stand in one filter. */
+/** Records whose copies are read at once, with their keys in one filter. */
 const AT_ONCE = 50;
 
 /** The outcome for a record. */
@@ -24,50 +26,41 @@ export interface Compared {
   readonly members: ReadonlyMap<string, number>;
 }
 
-/** The copy of one source. */
-export interface Replica {
-  readonly name: string;
-  readonly store: Store;
-  /** Of the source: scheme, host and port. */
-  readonly origin: string;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
-
 /** Agent fields are compared as Members and Offices. */
-export async function compareRecords(
-  replica: Replica,
-  records: readonly ParsedRecord[],
-): Promise<Compared[]> {
+export async function compareRecords(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
   const compared: Compared[] = [];
   const groups = Map.groupBy(records, ({ resource, children }) =>
     JSON.stringify([resource.name, [...children.keys()].toSorted()]),
   );
   for (const group of groups.values()) {
-    for (let at = 0; at < group.length; at += AT_ONCE) {
-      compared.push(...(await compareSome(replica, group.slice(at, at + AT_ONCE))));
-    }
+    for (const some of chunked(group, AT_ONCE)) compared.push(...(await compareSome(copy, some)));
   }
   return compared;
 }
 
 /** @param records of one resource, with the same collections */
 async function compareSome(
-  { name, store, origin, now }: Replica,
+  { name, store, feed, environment }: Copy,
   records: readonly ParsedRecord[],
 ): Promise<Compared[]> {
   const [first] = records;
   if (first === undefined) return [];
   const { resource, children } = first;
   const keys = records.map(({ key }) => key);
-  const served = await servedRecords(store, resource.name, keys, [...children.keys()], now());
+  const served = await servedRecords(
+    store,
+    resource.name,
+    keys,
+    [...children.keys()],
+    environment.clock.now(),
+  );
   const elsewhere = new Set(await store.ledger.missing(name, resource.name, keys));
   const model = await store.model();
   const compared: Compared[] = [];
   for (const record of records) {
     const found = served.get(record.key) ?? (await unseen(store, record));
     const isLost = found !== undefined && elsewhere.has(record.key);
-    const { fields, members } = differences(model, record, found, origin);
+    const { fields, members } = differences(model, record, found, feed.origin);
     compared.push({ record, fields: isLost ? [...(fields ?? []), 'its source'] : fields, members });
   }
   return compared;

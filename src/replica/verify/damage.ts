@@ -26,7 +26,7 @@ export function withParts({ dictionary, stores }: StoreModel, resources: readonl
 }
 
 /** A search for damage that runs by itself. */
-export interface DamageSearch {
+interface DamageSearch {
   readonly found: Promise<readonly Difference[]>;
   /** Ends it early; resolves when it does not read any more. */
   stop(): Promise<void>;

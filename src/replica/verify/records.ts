@@ -1,17 +1,18 @@
 /**
  * The comparison of records, one by one: what differs is read a second time before it counts, since both sides change
- * meanwhile. It is told which records to compare.
+ * meanwhile. The caller chooses the records.
  */
 import { SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { chunked } from '../../shared/chunked.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
-import { fetchedApart } from '../copy/pending-fetches.ts';
-import { CHILDREN, entryName, RECORD } from '../copy/quarantine-entry.ts';
+import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
+import { RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
-import { inHalves } from '../source/pages.ts';
+import { recordsOf } from '../source/pages.ts';
 import { ACCOUNTS, collectionOf, type SourceItem, type SourcePage } from '../source/source.ts';
-import { type Compared, compareRecords, type Replica } from './compare.ts';
+import { type Compared, compareRecords } from './compare.ts';
 import type { Tally } from './results.ts';
 
 /** Every record of a page, with what comes apart from it. */
@@ -26,22 +27,17 @@ export async function comparePage(
   const broken = [...page.broken];
   const apart = fetchedApart(copy.feed.capabilities, collection);
   if (apart.length > 0) {
-    for (let at = 0; at < page.keys.length; at += feed.someAtOnce) {
-      const keys = page.keys.slice(at, at + feed.someAtOnce).map(({ key }) => key);
+    for (const some of chunked(page.keys, feed.someAtOnce)) {
+      const keys = some.map(({ key }) => key);
       const rest = apart.includes(RECORD)
-        ? await inHalves(collection, keys, (some) => feed.some(collection, some))
-        : await inHalves(collection, keys, (some) => childrenOf(feed, some), childrenName);
+        ? await recordsOf(feed, collection, keys)
+        : await childrenOf(feed, keys);
       items.push(...rest.items);
       broken.push(...rest.broken);
     }
   }
   await compareItems(copy, items, broken, tally);
 }
-
-const childrenName = (key: string): string => entryName(key, CHILDREN);
-
-const childrenOf = (feed: Copy['feed'], keys: readonly string[]): Promise<SourcePage> =>
-  feed.children(keys, feed.capabilities.expansions);
 
 export async function compareItems(
   copy: Copy,
@@ -61,7 +57,7 @@ export async function compareItems(
     tally.met.add(recordName({ resource, key }));
     tally.differ({ resource, key, kind: 'quarantined', fields: [reason] });
   }
-  const records = [...recordsOf(intake), ...recordsOf(parts)];
+  const records = [...recordsIn(intake), ...recordsIn(parts)];
   for (const { record, fields, members } of await faultsOf(copy, records)) {
     const { resource, key } = record;
     if (!record.onlyChildren) tally.count(resource.name, { compared: 1 });
@@ -76,7 +72,7 @@ export async function compareItems(
   for (const [resource, found] of suspects) await lookAgain(copy, resource, found, tally);
 }
 
-const recordsOf = ({ records }: Intake): ParsedRecord[] => records.flatMap((group) => [...group.records]);
+const recordsIn = ({ records }: Intake): ParsedRecord[] => records.flatMap((group) => [...group.records]);
 
 function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored: Compared['members']): void {
   for (const [name, given] of children) {
@@ -85,13 +81,6 @@ function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored
   }
   for (const [target, number] of stored) tally.count(target, { stored: number });
 }
-
-const replicaOf = ({ feed, name, store, environment }: Copy): Replica => ({
-  name,
-  store,
-  origin: feed.origin,
-  now: () => environment.clock.now(),
-});
 
 /** Notes which entries of the quarantine the source gives. */
 function noteMet(copy: Copy, { resource, key, children }: ParsedRecord, tally: Tally): void {
@@ -103,7 +92,7 @@ function noteMet(copy: Copy, { resource, key, children }: ParsedRecord, tally: T
 
 /** What differs in records; for a record that only brings collections, what differs in them. */
 async function faultsOf(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
-  return (await compareRecords(replicaOf(copy), records)).map((compared) => {
+  return (await compareRecords(copy, records)).map((compared) => {
     const { record, fields } = compared;
     if (record.onlyChildren !== true) return compared;
     return { ...compared, fields: fields?.filter((field) => field.includes('(')) };
@@ -127,9 +116,7 @@ export async function lookAgain(
   tally: Tally,
 ): Promise<void> {
   const { checkpoint, feed } = copy;
-  const every = [...suspects];
-  for (let at = 0; at < every.length; at += feed.someAtOnce) {
-    const some = every.slice(at, at + feed.someAtOnce);
+  for (const some of chunked([...suspects], feed.someAtOnce)) {
     const again = await readAgain(copy, resource, some);
     for (const [key, first] of some) {
       const { fields, isPending: pending } = again.get(key) ?? first;
@@ -154,14 +141,11 @@ async function readAgain(
   const { feed } = copy;
   const found = new Map<string, Omit<Suspect, 'isOfChildren'>>();
   const every = suspects.map(([key]) => key);
-  const whole = await inHalves(resource, every, (some) => feed.some(resource, some));
+  const whole = await recordsOf(feed, resource, every);
   const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
-  const children =
-    parts.length === 0
-      ? { items: [], broken: [] }
-      : await inHalves(resource, parts, (some) => childrenOf(feed, some), childrenName);
+  const children = parts.length === 0 ? { items: [], broken: [] } : await childrenOf(feed, parts);
   for (const page of [whole, children]) {
-    const records = recordsOf((await readPage(copy, page)).intake);
+    const records = recordsIn((await readPage(copy, page)).intake);
     const own = records.filter((record) => record.resource.name === resource);
     for (const { record, fields } of await faultsOf(copy, own)) {
       const before = found.get(record.key);

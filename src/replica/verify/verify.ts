@@ -3,13 +3,14 @@
  * digests, else record by record; the damage of the copy; and what is in its quarantine. It stores nothing.
  */
 import { findNavigation } from '../../dictionary/index.ts';
+import { chunked } from '../../shared/chunked.ts';
 import type { Quarantined } from '../../store/ledger.ts';
 import { recordName, storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { pagesFrom } from '../copy/walk.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';
 import { type AskOptions, asking } from '../run/session.ts';
-import { inHalves } from '../source/pages.ts';
+import { recordsOf } from '../source/pages.ts';
 import {
   ACCOUNTS,
   type PageRequest,
@@ -149,7 +150,7 @@ async function findExtra(
     if (stored.length === 0) return;
     const extra = stored.filter((key) => !keys.has(key));
     if (extra.length === 0) continue;
-    const given = await inHalves(resource, extra, (some) => feed.some(resource, some));
+    const given = await recordsOf(feed, resource, extra);
     const there = new Set(given.keys.flatMap((each) => (each.resource === resource ? [each.key] : [])));
     const gone = extra.filter((key) => !there.has(key));
     const missing = await store.ledger.missing(name, resource, gone);
@@ -260,8 +261,7 @@ async function compareSample(
 ): Promise<void> {
   const { feed, name, store } = copy;
   const missing = new Set<string>();
-  for (let at = 0; at < keys.length; at += AT_ONCE) {
-    const some = keys.slice(at, at + AT_ONCE);
+  for (const some of chunked(keys, AT_ONCE)) {
     for (const key of await store.ledger.missing(name, resource, some)) missing.add(key);
   }
   const suspect: Suspect = { fields: undefined, isOfChildren: false, isPending: false };
@@ -270,9 +270,8 @@ async function compareSample(
   const count = Math.min(sample, stored.length);
   const step = Math.max(1, stored.length / Math.max(1, sample));
   const chosen = Array.from({ length: count }, (_, at) => stored[Math.floor(at * step)] ?? '');
-  for (let at = 0; at < chosen.length; at += feed.someAtOnce) {
-    const some = chosen.slice(at, at + feed.someAtOnce);
-    const page = await inHalves(resource, some, (few) => feed.some(resource, few));
+  for (const some of chunked(chosen, feed.someAtOnce)) {
+    const page = await recordsOf(feed, resource, some);
     await compareItems(copy, page.items, page.broken, tally);
   }
 }

@@ -1,32 +1,28 @@
 /** Finds out what a native server shows to this key: fields, masks, custom fields. */
-import {
-  type Dictionary,
-  PART_EXPANSIONS,
-  REPLICA_TIMESTAMP,
-  SPECIFIED_EXPANSIONS,
-} from '../../../dictionary/index.ts';
+import { PART_EXPANSIONS, REPLICA_TIMESTAMP, SPECIFIED_EXPANSIONS } from '../../../dictionary/index.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { isTooLarge, RequestFailure } from '../../http/failure.ts';
-import { isFromPlat, NOTHING_SHOWN, readPlatHeaders, type ShownFacts, shownOf } from '../answer.ts';
+import {
+  type DiscoveryOptions,
+  isFromPlat,
+  NOTHING_SHOWN,
+  readPlatHeaders,
+  type ShownFacts,
+  shownOf,
+} from '../answer.ts';
 import { ACCOUNTS, type Capabilities, type ForeignField, isForeign, type Source } from '../source.ts';
 import { CustomNames, declaredFields, listedFields } from './custom-fields.ts';
 import { nativeSource, readResults } from './native-source.ts';
 
-export interface DiscoverNativeOptions {
-  readonly client: SourceClient;
-  /** Root of the interface, ends with `/v1/`. */
-  readonly root: string;
-  readonly dictionary: Dictionary;
-  readonly resources: readonly string[];
-  readonly windowField: string | undefined;
+interface DiscoverNativeOptions extends DiscoveryOptions {
   /** Whether custom fields are copied as well; they enlarge the payload considerably (specification 4.3, rule 4). */
   readonly customFields: boolean;
 }
 
 export async function discoverNative(options: DiscoverNativeOptions): Promise<Source> {
   const { client, root, dictionary, resources, customFields } = options;
-  // Any listing tells it, and the first may be too large to be read.
+  // Any listing shows it; with its key only, none is too large to be read.
   const probe = `${root}listings?_limit=1&_select=ListingKey`;
   const isPlat = await client.get(probe, (answer) => {
     readResults(answer);

@@ -1,19 +1,14 @@
-/** A native v1 server as a source (specification 4.3, 4.4). It knows nothing of the copy. */
-import type { Dictionary } from '../../../dictionary/index.ts';
 import { jsonOf } from '../../../records/nesting.ts';
 import { isObject } from '../../../shared/json.ts';
-import type { Answer, SourceClient } from '../../http/client.ts';
+import type { Answer } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
-import { factsOf, readJson, serverClock, withoutEmptyLists } from '../answer.ts';
-import { eachAlone } from '../pages.ts';
+import { factsOf, readJson, type SourceOptions, serverClock, withoutEmptyLists } from '../answer.ts';
+import { withRecordsApart } from '../pages.ts';
 import {
   ACCOUNTS,
   type BrokenItem,
-  type Capabilities,
-  type ForeignField,
   givesCustomFields,
   type PageRequest,
-  type Shown,
   type Source,
   type SourceItem,
   type SourceKey,
@@ -25,15 +20,8 @@ import { accountItem, resourceOfAccount } from './account-json.ts';
 import type { CustomNames } from './custom-fields.ts';
 import { listingJson, nativeToReso } from './listing-json.ts';
 
-export interface NativeSourceOptions {
-  readonly client: SourceClient;
-  /** Root of the interface, ends with `/v1/`. */
-  readonly root: string;
-  readonly capabilities: Capabilities;
-  readonly foreignFields: readonly ForeignField[];
-  readonly dictionary: Dictionary;
+interface NativeSourceOptions extends SourceOptions {
   readonly customNames: CustomNames;
-  readonly shown: () => Promise<Shown>;
 }
 
 /** How a listing was asked for: with its collections, without them, or for them alone. */
@@ -194,18 +182,10 @@ export function nativeSource(options: NativeSourceOptions): Source {
     const page = await keysOnly(resource, answer);
     // The download asks for sub-data by itself.
     const [query, asked] = walk.kind === 'window' ? [[expand], 'whole' as const] : [[], 'bare' as const];
-    const keys = page.keys.map(({ key }) => key);
-    const some = await eachAlone(resource, keys, async (key) =>
+    const whole = await withRecordsApart(resource, page, async (key) =>
       pageOf(resource, await listingsOf([key], query), asked),
     );
-    return {
-      ...page,
-      masked: some.masked,
-      open: some.open,
-      items: [...some.items, ...page.items],
-      broken: [...some.broken, ...page.broken],
-      next: nextOf(resource, answer, request),
-    };
+    return { ...whole, next: nextOf(resource, answer, request) };
   }
 
   /** Listings by their keys. A source may give fewer at once than were asked for: it is asked for the others again. */

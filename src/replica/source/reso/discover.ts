@@ -1,31 +1,32 @@
 /** Finds out what a RESO server can do: from its metadata, and by asking it for a few records. */
-import { type Dictionary, NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
+import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
-import { isFromPlat, NOTHING_SHOWN, readJson, readPlatHeaders, type ShownFacts, shownOf } from '../answer.ts';
+import {
+  type DiscoveryOptions,
+  isFromPlat,
+  NOTHING_SHOWN,
+  readJson,
+  readPlatHeaders,
+  type ShownFacts,
+  shownOf,
+} from '../answer.ts';
 import type { Capabilities, Source } from '../source.ts';
 import { givenLink } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
 import { probeRecords } from './probe-records.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
 
-export interface DiscoverOptions {
-  readonly client: SourceClient;
-  /** Root of the service, ends with `/`. */
-  readonly root: string;
-  readonly dictionary: Dictionary;
-  readonly resources: readonly string[];
-  /** Of these, those that the source may lack; any other is an error. */
+interface DiscoverResoOptions extends DiscoveryOptions {
+  /** Of the resources, those that the source may lack; any other is an error. */
   readonly mayLack: readonly string[];
-  /** The field that windows are on; undefined: the source's own timestamp if it has one, else ModificationTimestamp. */
-  readonly windowField: string | undefined;
 }
 
 /** The collections of a listing by the specification's names (4.2), for a source without metadata. */
 const SPECIFIED = NAMES_OF_COLLECTIONS.map(([navigation = '', specified = navigation]) => specified);
 
-export async function discoverReso(options: DiscoverOptions): Promise<Source> {
+export async function discoverReso(options: DiscoverResoOptions): Promise<Source> {
   const { client, root, dictionary, resources } = options;
   const { metadata } = await readMetadata(client, root);
   const lacking = metadata === undefined ? [] : resources.filter((name) => !metadata.entitySets.has(name));
@@ -119,8 +120,8 @@ interface Probe {
 }
 
 /**
- * One row of many tells whether the server links to the rest, that is, what `$top` means to it. A feed of one record
- * tells nothing: by offset every server can be read.
+ * Asks for one row of many, which shows whether the server links to the rest, that is, what `$top` means to it. A feed of
+ * one record shows nothing; every server can be read by offset.
  */
 async function probeCollection(client: SourceClient, address: string, key: string): Promise<Probe> {
   const read = (answer: Answer) => ({ page: readJson(answer), isPlat: isFromPlat(answer) });

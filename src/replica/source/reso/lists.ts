@@ -37,7 +37,7 @@ export function linkOf(page: JsonObject, root: string): string | undefined {
   throw new RequestFailure('rejected', `The source links to ${link}, which is no address`);
 }
 
-/** What a listing may have of one kind, and what a list of pending records may come to, with much to spare. */
+/** More than any listing has of one kind, or than are asked for by their keys at once. */
 const MOST_RECORDS = 10_000;
 const MOST_PAGES = 250;
 

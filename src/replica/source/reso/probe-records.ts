@@ -7,7 +7,7 @@ import type { Capabilities } from '../source.ts';
 import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
 
 /** Without `childrenAt` where no listing gave a list of its media. */
-export type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' | 'childrenAt'>;
+type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' | 'childrenAt'>;
 
 /** Records that are tried: one alone may be gone, or broken, or have nothing. */
 const PROBED = 5;

@@ -2,21 +2,18 @@
  * A RESO Web API server as a source (specification 4.2, 4.4), from one with the fewest features to plat itself. It knows
  * nothing of the copy.
  */
-import type { Dictionary, Resource } from '../../../dictionary/index.ts';
+import type { Resource } from '../../../dictionary/index.ts';
 import { skipTokenOf } from '../../../query/skip-token.ts';
 import { jsonOf } from '../../../records/nesting.ts';
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import { DIGEST_FORM } from '../../../store/digest.ts';
-import type { Answer, SourceClient } from '../../http/client.ts';
+import type { Answer } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
-import { factsOf, readJson, serverClock, withoutEmptyLists } from '../answer.ts';
-import { eachAlone, joinPages, NOTHING, oneByOne } from '../pages.ts';
+import { factsOf, readJson, type SourceOptions, serverClock, withoutEmptyLists } from '../answer.ts';
+import { joinPages, NOTHING, oneByOne, withRecordsApart } from '../pages.ts';
 import type {
   BrokenItem,
-  Capabilities,
-  ForeignField,
   PageRequest,
-  Shown,
   Source,
   SourceDigest,
   SourceItem,
@@ -39,15 +36,8 @@ import {
   withTop,
 } from './urls.ts';
 
-export interface ResoSourceOptions {
-  readonly client: SourceClient;
-  /** Root of the service, ends with `/`. */
-  readonly root: string;
-  readonly capabilities: Capabilities;
-  readonly foreignFields: readonly ForeignField[];
-  readonly dictionary: Dictionary;
+interface ResoSourceOptions extends SourceOptions {
   readonly topMeans: TopMeans;
-  readonly shown: () => Promise<Shown>;
   readonly windowField: (resource: string) => string;
 }
 
@@ -240,13 +230,9 @@ export function resoSource(options: ResoSourceOptions): Source {
     const at = { ...request, position: turned(position, toKeys) };
     const answer = await read(name, query, at);
     const next = turned(nextOf(answer, at), toRecords);
-    const keys = keysOf(name, answer.values);
     const keyless = answer.values.filter((value) => keysOf(name, [value]).length === 0);
-    const others = pageOf(name, keyless, answer.facts);
-    const names = keys.map((each) => each.key);
-    const some = await eachAlone(name, names, (each) => records(name, [each]));
-    const items = [...some.items, ...others.items];
-    return { ...others, items, broken: [...some.broken, ...others.broken], keys, next };
+    const page = { ...pageOf(name, keyless, answer.facts), keys: keysOf(name, answer.values), next };
+    return withRecordsApart(name, page, (each) => records(name, [each]));
   }
 
   /** What a plat gives beside the standard, in the order of keys. */
@@ -269,9 +255,8 @@ export function resoSource(options: ResoSourceOptions): Source {
         const headers = { prefer: 'omit-values=nulls' };
         const { values, facts } = await client.get(url, readList, { headers });
         if (!apart) return pageOf(name, values, facts);
-        const keys = keysOf(name, values);
-        const names = keys.map((each) => each.key);
-        return { ...(await eachAlone(name, names, (each) => records(name, [each]))), ...facts, keys };
+        const page = { ...pageOf(name, [], facts), keys: keysOf(name, values) };
+        return withRecordsApart(name, page, (each) => records(name, [each]));
       },
     };
   }
