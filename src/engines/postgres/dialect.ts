@@ -27,7 +27,7 @@ import { answerSql, pageSql } from './reading/answer-sql.ts';
 export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
   resource.name === 'Property' || systemSource === 'parent';
 
-/** The server takes the type of a value from the statement. A null takes that of its surroundings. */
+/** The statement declares the type of every bound value; a null takes the type of its context. */
 const placeholder: Placeholder = (position, value) => {
   if (value === null) return `$${position}`;
   if (typeof value === 'object') {
@@ -123,7 +123,7 @@ function computed(type: ValueType, value: Sql): Sql {
   }
 }
 
-/** Zero is added so that no number is the negative zero. */
+/** Adding zero turns a negative zero into zero. */
 const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
 
 function castText(to: ValueType, value: Sql): Sql {
@@ -181,13 +181,13 @@ function likePart(part: LikePart): string {
   }
 }
 
-/** A bare constant in an order would be taken for the number of a column, or refused. */
+/** ORDER BY takes a bare constant for the number of a column, or rejects it. */
 function ordered(value: Sql): Sql {
   const isConstant = value.parts.every((part) => typeof part === 'string' && /^[A-Z0-9() ]*$/.test(part));
   return isConstant ? sql`(SELECT ${value})` : value;
 }
 
-/** Few keys hold what is encoded; in those, byte by byte. */
+/** Few keys hold characters that must be encoded; those are encoded byte by byte. */
 function inUrl(text: Sql): Sql {
   const byte = sql`get_byte(convert_to(t.x, 'UTF8'), n)`;
   const plain = sql`strpos('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*''()', chr(b)) > 0`;
@@ -248,8 +248,8 @@ export const postgresDialect: Dialect = {
 };
 
 /**
- * The same in a store whose large tables are laid apart by originating system: of each row that is joined to another,
- * one partition is looked into, instead of all.
+ * The dialect of a store whose large tables are partitioned by originating system: a join to a row looks into that row's
+ * partition only.
  */
 export const partitionedDialect: Dialect = {
   ...postgresDialect,

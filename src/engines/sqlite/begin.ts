@@ -1,11 +1,11 @@
 /**
- * The one place that begins and ends transactions of the embedded engine: `using transaction = begin(…)`. Whatever throws
- * in the scope, and wherever, the transaction has ended when the scope is left. It knows nothing of what is done inside.
+ * The one place that begins and ends transactions of the embedded engine: `using transaction = begin(…)`. The transaction has
+ * ended when the scope is left, whatever the scope throws. It knows nothing of the work inside.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
 export interface Transaction extends Disposable {
-  /** Keeps what was written. Without it everything is undone when the scope is left. */
+  /** Commits. Without it everything is undone when the scope is left. */
   commit(): void;
 }
 
@@ -15,7 +15,7 @@ const owned = new WeakSet<DatabaseSync>();
 /** @param kind `write` takes the write lock of the file, and throws when another connection has it */
 export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transaction {
   if (owned.has(database)) throw new Error('A transaction of this connection has not ended');
-  // One whose end failed, such as on a full disk, has no owner any more; nobody else would ever end it.
+  // A transaction whose end failed, such as on a full disk, has no owner that could still end it.
   if (database.isTransaction) database.exec('ROLLBACK');
   database.exec(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN');
   owned.add(database);
@@ -28,7 +28,7 @@ export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transacti
       try {
         if (database.isTransaction) database.exec('ROLLBACK');
       } catch {
-        // What the scope failed with is what counts; the next transaction ends this one first.
+        // The error of the scope is the one to report; the next transaction ends this one first.
       }
     },
   };

@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   readonly cacheMegabytes: number;
 }
 
-/** Statements that a connection keeps prepared, and about what the engine takes for each character of one. */
+/** How many statements a connection keeps prepared, and about how much memory each character of one takes. */
 const PREPARED = { entries: 400, bytes: 48 * 1024 * 1024 };
 const PREPARED_CHARACTER = 24;
 
@@ -35,7 +35,7 @@ export function connect(options: ConnectionOptions): Connection {
     readOnly: options.readOnly,
     timeout: options.busyTimeout,
     enableForeignKeyConstraints: false,
-    // The engine joins a page in memory.
+    // The engine joins the texts of a page in memory.
     ...(options.readOnly ? { limits: { length: LARGEST_ANSWER * 1_000_000 } } : {}),
   });
   taken.defer(() => database.close());
@@ -77,7 +77,7 @@ export function anyRows(
   }
 }
 
-/** The engine has no truth values. */
+/** The engine has no boolean values. */
 export const bindable = (value: BoundValue): string | number | null =>
   typeof value === 'boolean' ? Number(value) : value;
 

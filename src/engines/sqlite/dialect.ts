@@ -48,8 +48,8 @@ function json(type: ValueType | 'collection', value: Sql): Sql {
 }
 
 /**
- * A value of another type than a writer stores makes the statement fail, as what lies in a damaged row may. Texts sort
- * before bytes, which is the cheapest way to tell them apart from those and from null.
+ * A value of a type that no writer stores, as a damaged row may hold, makes the statement fail. Texts sort before bytes, which
+ * is the cheapest way to distinguish them from bytes and from null.
  */
 function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
   const failing = around(sql`json_quote(CAST(${value} AS BLOB))`);
@@ -74,8 +74,8 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
 }
 
 /**
- * A number as JavaScript writes it, which is its shortest text. A text of at most 15 digits that is the number is that, but
- * for a fraction of zero and an exponent; the function, which leaves the engine, is for the others.
+ * A number as JavaScript writes it, which is its shortest text. A text of at most 15 digits that equals the number is its
+ * shortest, unless it has a fraction of zero or an exponent; plat's function, which leaves the engine, serves the others.
  */
 const realText = (value: Sql): Sql =>
   sql`CASE WHEN abs(${value}) BETWEEN 0.001 AND 1e14 AND length(CAST(${value} AS TEXT)) <= 16 AND CAST(CAST(${value} AS TEXT) AS REAL) = ${value} AND CAST(${value} AS INTEGER) <> ${value} THEN CAST(${value} AS TEXT) ELSE plat_number_text(${value}) END`;
@@ -93,7 +93,7 @@ function computed(type: ValueType, value: Sql): Sql {
 }
 
 const whole = (value: Sql): Sql => sql`CAST(${value} AS INTEGER)`;
-/** Nearly every start is a number that is not negative, which SQLite's own function serves. */
+/** Nearly every start is a constant that is not negative, for which SQLite's own function suffices. */
 function substring(text: Sql, start: Sql, count: Sql | undefined): Sql {
   const [from, more] = start.parts;
   const known = typeof from === 'object' && more === undefined ? from.bound : undefined;
@@ -132,7 +132,7 @@ const casts: Casts = {
   whole,
 };
 
-/** GLOB has the same two wildcards, and brackets that take their meaning away. */
+/** GLOB has the same two wildcards, which brackets escape. */
 function globPart(part: LikePart): string {
   switch (part.kind) {
     case 'any':
@@ -144,7 +144,7 @@ function globPart(part: LikePart): string {
   }
 }
 
-/** The texts of an answer in one value, which the driver gives as bytes. */
+/** The texts of an answer in one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
 const dialect: Dialect = {

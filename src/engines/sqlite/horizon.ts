@@ -7,7 +7,7 @@ import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
 import { readTimes, writeMeta } from './meta.ts';
 
-/** Milliseconds after which another promise is kept, while the one before still stands. */
+/** Milliseconds after which the store keeps another promise, while the last one still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
 
 /** Where the store and its clock stand in time. */
@@ -15,7 +15,7 @@ interface Times extends Pick<Meta, 'newest' | 'settled'> {
   readonly now: number;
 }
 
-/** Tells up to where the store is settled, by a try to get the write lock. */
+/** Finds up to where the store is settled by trying to acquire the write lock. */
 export class HorizonProbe {
   readonly #probe: Connection;
   readonly #read: Connection;
@@ -34,7 +34,7 @@ export class HorizonProbe {
     taken.move(); // `close` closes it
   }
 
-  /** The clock that stamps; never before the last stamp. */
+  /** The clock that stamps, never before the last timestamp. */
   now(): number {
     return this.#times().now;
   }
@@ -44,7 +44,7 @@ export class HorizonProbe {
     if (this.#isLost()) return whileOthersWrite(this.#times());
     try {
       using transaction = begin(database, 'write');
-      // Under the lock, or it might be of an epoch that has ended meanwhile.
+      // Read under the lock, or it might belong to an epoch that has ended meanwhile.
       const { now, settled } = this.#times();
       const kept = this.#promise(now, settled);
       transaction.commit();
@@ -67,9 +67,9 @@ export class HorizonProbe {
   }
 
   /**
-   * Keeps, once in a while, up to where windows were called settled, so that no process stamps before it, not even
-   * on a clock that was set back meanwhile.
-   * @returns what the store keeps
+   * Stores, once in a while, up to where windows have been promised to be settled, so that no process gives a timestamp
+   * before it, not even on a clock that was set back meanwhile.
+   * @returns the promise that the store keeps
    */
   #promise(now: number, kept: number): number {
     if (now < kept + PROMISE_EVERY) return kept;
@@ -79,8 +79,8 @@ export class HorizonProbe {
 }
 
 /**
- * The writer at work stamps with its own clock, but never before what is committed while a promise stands; where none
- * does, as early as the end of the last one (write/commit-timestamps.ts).
+ * The writer at work uses its own clock, but gives no timestamp before the last commit while a promise stands. Where none
+ * stands, its timestamps begin at the earliest at the end of the last one (write/commit-timestamps.ts).
  */
 function whileOthersWrite({ now, newest, settled }: Times): Horizon {
   const standsUntil = settled + PROMISE_STANDS;

@@ -5,17 +5,17 @@ import { begin, type Transaction } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
 
-/** How long a writer waits for the lock, in milliseconds, and between two tries to get it. */
+/** How long a writer waits for the lock, and between two attempts to acquire it, in milliseconds. */
 const PATIENCE = 30_000;
 const PAUSE = 5;
 
-/** How long the engine itself waits: the thread answers requests meanwhile. */
+/** How long the engine itself waits, in milliseconds. It blocks the thread, which has requests to answer. */
 export const LOCK_TIMEOUT = 2;
 
 /**
- * Runs `work` under the write lock of the store, and commits, unless the work returns `Undo`. An error undoes
- * everything. Other writers are waited for without holding up the thread.
- * @param patience for how long, in milliseconds
+ * Runs `work` under the write lock of the store, and commits unless the work returns `Undo`. An error undoes everything.
+ * Waiting for other writers does not block the thread.
+ * @param patience how long to wait for the lock, in milliseconds
  */
 export async function underLock<T>(
   { database }: Connection,
@@ -36,7 +36,7 @@ async function beginInTurn(database: DatabaseSync, patience: number): Promise<Tr
     } catch (error) {
       if (!isBusy(error) || performance.now() > end) throw error;
     }
-    // Other processes take real time, whatever clock stamps.
+    // Other processes take real time, whichever clock stamps.
     await systemClock.sleep(PAUSE);
   }
 }

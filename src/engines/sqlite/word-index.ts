@@ -6,15 +6,15 @@ import { wordsOf } from '../../compile/search.ts';
 import type { RecordTexts } from '../../store/write-session.ts';
 import type { Connection } from './connection.ts';
 
-/** Records with a table of texts are many and long, so their words are indexed (FTS5); others are looked through. */
+/** Records with a table of texts are many and long, so their words are indexed (FTS5); others are scanned. */
 const isIndexed = (layout: ResourceLayout): boolean => !isOneTable(layout);
 
 const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
 
 /**
- * The index keeps no text: words come to it separated, and are not cut any further but at spaces. A trigger takes the
- * words of a deleted record away, since outside of one the deletion would leave the connection with a number of the
- * index's own as its last row, which is beyond those of JavaScript.
+ * The index keeps no text: it receives words separated by spaces and splits them nowhere else. A trigger removes the words
+ * of a deleted record, because a deletion outside of a trigger leaves the connection with an internal number of the index
+ * as its last row id, which JavaScript cannot represent.
  */
 const creation = (layout: ResourceLayout): string =>
   `CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`;
@@ -24,8 +24,8 @@ const trigger = (layout: ResourceLayout): string =>
   BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END`;
 
 /**
- * Makes the index where there is none, with the words of the records that are there already; and the trigger, which goes
- * with a table that is made anew.
+ * Creates the index if there is none, with the words of the stored records; and the trigger, which is dropped with a table
+ * that is made anew.
  */
 export function extendWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
@@ -37,11 +37,11 @@ export function extendWords(database: DatabaseSync, layout: ResourceLayout): voi
   database.exec(trigger(layout));
 }
 
-/** A function takes 127 arguments at the most. */
+/** A function takes at most 127 arguments. */
 const MOST_TEXTS = 100;
 const joined = (texts: readonly string[]): string => `concat_ws(char(10), ${texts.join(', ')})`;
 
-/** Writes the words of all records, as after a copy of their tables. The connection has plat's functions. */
+/** Writes the words of all records, such as after their tables were copied. The connection has plat's functions. */
 export function writeAllWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (isIndexed(layout)) database.exec(wordsFrom(layout));
 }
@@ -63,7 +63,7 @@ function wordsOfRow(layout: ResourceLayout): string {
   return `plat_words(${joined(['r._key', ...chunks])})`;
 }
 
-/** Finds records that the index does not have, and ids in it that no record has; and how both are mended. */
+/** Finds records that the index lacks and ids in it that no record has, and repairs both. */
 export function wordIndex(
   layout: ResourceLayout,
 ): { readonly find: Sql; readonly mend: readonly Sql[] } | undefined {
@@ -113,7 +113,7 @@ export function indexWords(
   for (const { id, texts } of records) insert.run(id, wordsOf(texts.join('\n')).join(' '));
 }
 
-/** A number that two lists of words hardly share, whatever their order of adding up. */
+/** Numbers whose sum two lists of words hardly share, in whatever order they are added. */
 function markOf(term: string, offset: number): number {
   let mark = 0x811c9dc5 ^ offset;
   for (let index = 0; index < term.length; index++)
@@ -121,10 +121,10 @@ function markOf(term: string, offset: number): number {
   return mark >>> 0;
 }
 
-/** Numbers of records that one list has room for, 800 MB. */
+/** The most record ids that one array has room for, 800 MB. */
 const MOST_GIVEN = 100_000_000;
 
-/** Records whose words in the index are not those of their columns, by key; ids of the index that no record has. */
+/** The keys of records whose words in the index are not those of their columns, and ids of the index that no record has. */
 export function findWordFaults({ database }: Connection, layout: ResourceLayout): string[] {
   if (!isIndexed(layout)) return [];
   const index = tableOf(layout);
@@ -134,7 +134,7 @@ export function findWordFaults({ database }: Connection, layout: ResourceLayout)
   const next = database
     .prepare('SELECT next FROM plat_sequence WHERE resource = ?')
     .get(layout.resource.name);
-  // One number for each record: what the index holds, less what it should hold. Numbers that were never given are few.
+  // One number per record: what the index holds, less what it should hold. Few ids were never given.
   const sums = new Float64Array(Math.min(Number(next?.next ?? 0), MOST_GIVEN));
   const others = new Map<number, number>();
   const add = (id: unknown, mark: number): void => {
@@ -167,15 +167,15 @@ export function findWordFaults({ database }: Connection, layout: ResourceLayout)
 }
 
 /**
- * After a deletion from an index of words outside of its trigger: gives the connection another last row than the index's
- * own, whose number is beyond those of JavaScript, so that the next write without a row number of its own would throw.
+ * Gives the connection another last row id after a deletion from an index of words outside of its trigger. JavaScript cannot
+ * represent the index's own, so that the next write without a row id would throw.
  */
 export function forgetLastRow(database: DatabaseSync): void {
   database.exec(`CREATE TEMP TABLE IF NOT EXISTS plat_last_row (id INTEGER PRIMARY KEY);
     INSERT OR REPLACE INTO temp.plat_last_row VALUES (1);`);
 }
 
-/** Makes the index anew. */
+/** Creates the index anew. */
 export function rebuildWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
   const index = tableOf(layout);

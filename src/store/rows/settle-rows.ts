@@ -1,6 +1,6 @@
 /**
- * The numbers of torn rows, whose columns and texts do not lie under one key and one number: what stands in the way of
- * writing them anew goes, and no number is used twice. It knows nothing of engines.
+ * The ids of torn rows, whose columns and texts do not share one key and one id. Texts that are in the way of writing them
+ * again are deleted, and no id is used twice. It knows nothing of engines.
  */
 
 import type { Dialect } from '../../compile/dialect.ts';
@@ -8,19 +8,19 @@ import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 
-/** How torn rows are written anew. */
+/** How torn rows are written again. */
 export interface Settled {
-  /** By key; absent: it is to be given a new one. */
+  /** The id of each row by key; absent: the row gets a new one. */
   readonly ids: ReadonlyMap<string, number>;
-  /** Keys of texts that have to go first. */
+  /** Keys of texts that must be deleted first. */
   readonly gone: readonly string[];
 }
 
 export const NOTHING_TORN: Settled = { ids: new Map(), gone: [] };
 
 /**
- * The texts under keys and numbers of torn rows, and whether they are bare of columns; without a key the number that a
- * new record gets next.
+ * Finds the texts under keys and ids of torn rows, and whether they have no columns; the row without a key has the id that the
+ * next new record gets.
  */
 export function textsInTheWay(
   dialect: Pick<Dialect, 'members'>,
@@ -54,7 +54,7 @@ export function settle(
       continue;
     }
     if (own.has(key)) ofKey.set(key, Number(id));
-    // Of another living record it is the number of that one.
+    // The id belongs to another record.
     else if (Number(bare) === 0) taken.add(Number(id));
     if (own.has(key) || Number(bare) === 1) gone.push(key);
   }

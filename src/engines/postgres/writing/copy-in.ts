@@ -13,7 +13,7 @@ function cellText(value: BoundValue): string {
     : value;
 }
 
-/** What the driver's connection does beyond what its types tell. */
+/** What the driver's connection can do beyond its declared types. */
 interface CopyConnection {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
@@ -24,12 +24,12 @@ interface CopyConnection {
 const takesCopies = (connection: Connection): connection is Connection & CopyConnection =>
   ['query', 'sendCopyFromChunk', 'sendCopyFail', 'endCopyFrom'].every((name) => name in connection);
 
-/** Characters that are sent at once: some more than the socket takes, so that the server never waits for the next. */
+/** Characters to send at once: somewhat more than the socket takes, so that the server never waits for the next. */
 const CHUNK = 256 * 1024;
 
 /**
- * Sends rows to a table by COPY, the fastest way into the server. The rows are asked for piece by piece, so that they
- * can be made while the server stores those before them.
+ * Sends rows to a table with COPY, the fastest way into the server. The rows are pulled in chunks, so that the next ones are
+ * made while the server stores those before them.
  */
 export function copyIn(
   session: ServerSession,
@@ -44,7 +44,7 @@ export function copyIn(
   return promise;
 }
 
-/** A statement whose data follow when the server asks for them; the driver calls its handlers. */
+/** A statement whose data follow when the server requests them. The driver calls its handlers. */
 class Copy implements Submittable {
   readonly #text: string;
   readonly #rows: Iterator<readonly BoundValue[]>;
@@ -69,7 +69,7 @@ class Copy implements Submittable {
     connection.query(this.#text);
   }
 
-  /** Sends the next rows. Those after them have to wait until the socket had its turn. */
+  /** Sends the next rows, and lets the socket write them before those that follow. */
   handleCopyInResponse(connection: CopyConnection): void {
     if (this.#isOver) return;
     try {
@@ -103,8 +103,8 @@ class Copy implements Submittable {
     this.#end(this.#resolve);
   }
 
-  #end(tell: () => void): void {
-    if (!this.#isOver) tell();
+  #end(settle: () => void): void {
+    if (!this.#isOver) settle();
     this.#isOver = true;
   }
 }

@@ -7,13 +7,13 @@ import { type ServerSession, withSession } from '../connection/session.ts';
 import { LOCK_CLASS } from '../making/functions.ts';
 import { LAYOUT_VERSION, mustKnow } from '../making/layout-version.ts';
 
-/** How long a writer waits for the lock, in milliseconds. */
+/** How long a writer waits for the lock on a server, in milliseconds. */
 const PATIENCE = 30_000;
 
 /**
- * What a writer begins with. One writes at a time, in all processes: the lock is held for a fraction of a second, is
- * given back with the transaction, and stops no reader. Under it the layout is looked at, which moves under it, too. Each
- * statement sees what was committed before it, whatever the server's default is: what those before in the queue wrote.
+ * Begins a write transaction. One writer of all processes works at a time: the lock is held for a fraction of a second, is
+ * released with the transaction, and blocks no reader. The layout, which changes only under this lock, is read under it. Each
+ * statement sees what was committed before it, whatever the server's default, so a writer sees what its predecessors wrote.
  */
 const beginText = (
   patience: number,
@@ -22,16 +22,16 @@ const beginText = (
   SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
     max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer FROM plat_meta`;
 
-/** Seconds after which a write that may be lost can be repeated. */
+/** Seconds after which a client can repeat a write whose outcome is unknown. */
 const COME_BACK = 5;
 
-/** Connections that are tried: one that was at rest may have been cut without anybody having heard of it. */
+/** How many connections are tried: an idle one may have been cut without notice. */
 const TRIES = 3;
 
 export interface LockOptions {
-  /** The newest layout that the work can write. */
+  /** The newest layout that the work can write to. */
   readonly known?: number | undefined;
-  /** How long the lock is waited for, in milliseconds; at least 1. */
+  /** How long to wait for the lock, in milliseconds; at least 1. */
   readonly patience?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function underLock<T>(
           await session.run('ROLLBACK');
           return result.result;
         } catch (error) {
-          // Where the connection is lost, the server has rolled back already.
+          // If the connection is lost, the server has already rolled back.
           await session.run('ROLLBACK').catch(() => undefined);
           throw error;
         }
@@ -71,7 +71,7 @@ export async function underLock<T>(
   }
 }
 
-/** @throws PlatError `writeUnknown` when the server is lost before it says that it has committed */
+/** @throws PlatError `writeUnknown` when the connection is lost before the server confirms the commit */
 async function commit(session: ServerSession): Promise<void> {
   try {
     await session.run('COMMIT');
@@ -83,7 +83,7 @@ async function commit(session: ServerSession): Promise<void> {
 }
 
 async function begin(session: ServerSession, known: number, patience: number): Promise<void> {
-  // Several statements in one text have several answers, which the driver's types do not tell.
+  // Several statements in one text have several results, which the driver's types do not declare.
   const answers: unknown = await session.client.query(beginText(patience));
   const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
   mustKnow(stored?.layout, stored?.oldest_writer, known);

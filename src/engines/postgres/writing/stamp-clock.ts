@@ -10,19 +10,18 @@ import type { TimeState } from '../../../store/writer.ts';
 import { mustKnow } from '../making/layout-version.ts';
 
 /**
- * The server's clock, which all processes share, or one that is passed in. What the clock of this machine says counts for
- * nothing.
+ * The server's clock, which all processes share, or one that is passed in. The clock of this machine is not used.
  */
 export interface StampClock extends StoreClock {
-  /** For statements: milliseconds since 1970; null where the server is to look itself. */
+  /** The time to pass to statements in milliseconds since 1970; null where the server reads its own clock. */
   readonly given: () => number | null;
-  /** Notes what the server's clock says now, and what the store holds of time. */
+  /** Records the server's clock as of now, and what the store holds of time. */
   readonly note: (milliseconds: number, epoch: string, held: HeldTime) => void;
 }
 
 export function stampClock(clock: Clock | undefined, trust: ClockTrust): StampClock {
   const elapsed = trust.machine?.elapsed ?? (() => performance.now());
-  /** What the server's clock said, and when; absent until it was asked. */
+  /** The last reading of the server's clock, and when it was taken; absent until there is one. */
   let noted: { readonly clock: number; readonly elapsed: number; readonly held: HeldTime } | undefined;
   const server = (): number => (noted === undefined ? 0 : noted.clock + elapsed() - noted.elapsed);
   const said = clock ?? { now: server, sleep: systemClock.sleep };

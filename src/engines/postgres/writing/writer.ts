@@ -39,7 +39,7 @@ export function writerOn(
       timeState: (session) => readState(session, clock),
       applyTables,
       beforeCommit: keepPromise,
-      // Partitions for new systems are made before, in transactions of their own, since they may take their time.
+      // Partitions for new systems are made in transactions of their own, since that may take long.
       async recover(error) {
         if (!(error instanceof NewSystems)) return false;
         for (const systems of systemsAtOnce(error.systems)) {
