@@ -327,6 +327,7 @@ const PART = /\\([*?])|[*?]|(?:[^\\*?]|\\(?![*?]))+/g;
  * stand for themselves. A text without wildcards is at most one part.
  */
 function readWildcards(text: string): readonly LikePart[] {
+  if (text !== '' && !/[*?\\]/.test(text)) return [{ kind: 'text', text }];
   const parts: LikePart[] = [];
   for (const [found, escaped] of text.matchAll(PART)) {
     const last = parts.at(-1);
