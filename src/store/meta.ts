@@ -100,75 +100,102 @@ export const stateIn = (meta: Meta): StoredState => {
 };
 
 /** @param rows as `metaRows` gives them */
-export function metaOf(rows: Iterable<Row>): Meta {
-  const values = new Map<string, string>();
-  for (const { name, value } of rows) values.set(String(name), String(value));
-  const found = (name: StoredName): string | undefined => values.get(NAMES[name]);
-  const text = (name: StoredName): string => {
-    const value = found(name);
+export const metaOf = (rows: Iterable<Row>): Meta => new MetaRows(rows);
+
+/** A class, since its members are made once: every request reads some of them. */
+class MetaRows implements Meta {
+  readonly #values = new Map<string, string>();
+
+  constructor(rows: Iterable<Row>) {
+    for (const { name, value } of rows) this.#values.set(String(name), String(value));
+  }
+
+  #found(name: StoredName): string | undefined {
+    return this.#values.get(NAMES[name]);
+  }
+
+  #text(name: StoredName): string {
+    const value = this.#found(name);
     if (value === undefined) throw new Damage(`it has no ${NAMES[name]}`);
     return value;
-  };
-  return {
-    get layout() {
-      return Number(text('layout'));
-    },
-    get oldestReader() {
-      return Number(found('oldestReader') ?? 1);
-    },
-    get oldestWriter() {
-      return Number(found('oldestWriter') ?? 1);
-    },
-    get functions() {
-      return found('functions') ?? '';
-    },
-    get generation() {
-      return storedNumber(text('generation'), 'the count of its settings');
-    },
-    get epoch() {
-      const secret = found('secret');
-      return found('epoch') ?? (secret === undefined ? '' : firstEpoch(secret));
-    },
-    get settings() {
-      return readSettings(text('settings'));
-    },
-    get day() {
-      return storedDay(found('day'));
-    },
-    get secret() {
-      return text('secret');
-    },
-    get createdAt() {
-      return storedStamp(text('createdAt'), 'the timestamp of its creation');
-    },
-    get lastStamp() {
-      return storedStamp(found('lastStamp'), 'its last timestamp');
-    },
-    get given() {
-      return found('given');
-    },
-    get changes() {
-      return storedNumber(found('changes') ?? '0', 'the count of its changes');
-    },
-    get settled() {
-      return storedNumber(found('settled') ?? '0', 'the moment up to which it is settled');
-    },
-    get restamping() {
-      return found('restamping') === 'true';
-    },
-    get clockReading() {
-      return parseReading(found('clockReading'));
-    },
-    get countingRules() {
-      return found('countingRules');
-    },
-    get partitions() {
-      return found('partitions') === undefined ? undefined : 'OriginatingSystemID';
-    },
-    get newest() {
-      return Math.max(Date.parse(this.lastStamp), this.settled);
-    },
-  };
+  }
+
+  get layout() {
+    return Number(this.#text('layout'));
+  }
+
+  get oldestReader() {
+    return Number(this.#found('oldestReader') ?? 1);
+  }
+
+  get oldestWriter() {
+    return Number(this.#found('oldestWriter') ?? 1);
+  }
+
+  get functions() {
+    return this.#found('functions') ?? '';
+  }
+
+  get generation() {
+    return storedNumber(this.#text('generation'), 'the count of its settings');
+  }
+
+  get epoch() {
+    const secret = this.#found('secret');
+    return this.#found('epoch') ?? (secret === undefined ? '' : firstEpoch(secret));
+  }
+
+  get settings() {
+    return readSettings(this.#text('settings'));
+  }
+
+  get day() {
+    return storedDay(this.#found('day'));
+  }
+
+  get secret() {
+    return this.#text('secret');
+  }
+
+  get createdAt() {
+    return storedStamp(this.#text('createdAt'), 'the timestamp of its creation');
+  }
+
+  get lastStamp() {
+    return storedStamp(this.#found('lastStamp'), 'its last timestamp');
+  }
+
+  get given() {
+    return this.#found('given');
+  }
+
+  get changes() {
+    return storedNumber(this.#found('changes') ?? '0', 'the count of its changes');
+  }
+
+  get settled() {
+    return storedNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
+  }
+
+  get restamping() {
+    return this.#found('restamping') === 'true';
+  }
+
+  get clockReading() {
+    return parseReading(this.#found('clockReading'));
+  }
+
+  get countingRules() {
+    return this.#found('countingRules');
+  }
+
+  get partitions() {
+    return this.#found('partitions') === undefined ? undefined : 'OriginatingSystemID';
+  }
+
+  get newest() {
+    return Math.max(Date.parse(this.lastStamp), this.settled);
+  }
 }
 
 export const readMeta = async (session: Session, ...names: readonly StoredName[]): Promise<Meta> =>

@@ -27,7 +27,7 @@ const PROFILE = textOf(PROFILE_ROWS);
 export const readMeta = (database: DatabaseSync): Meta => metaOf(database.prepare(ALL).iterate());
 
 export const readTimes = (connection: Connection): Meta =>
-  metaOf(connection.prepare(OF_TIME.text).iterate(...bindings(OF_TIME)));
+  metaOf(connection.prepare(OF_TIME.text).all(...bindings(OF_TIME)));
 
 export function writeMeta(database: DatabaseSync, change: MetaChange): void {
   const put = database.prepare(
