@@ -15,7 +15,7 @@ export const writeSessionOn = (session: ServerSession, isPartitioned = false): S
   dialect: isPartitioned ? partitionedDialect : postgresDialect,
   async replace(table, stored, columns, rows) {
     if (stored.length > 0) {
-      const isStored = postgresDialect.oneOf(sql`_key`, stored);
+      const isStored = session.dialect.oneOf(sql`_key`, stored);
       await session.run(sql`DELETE FROM ${name(table)} WHERE ${isStored}`);
     }
     await copyIn(session, table, columns, rows);
