@@ -146,6 +146,21 @@ it('imports nothing from wing to wing', () => {
   }
 });
 
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+
+it('leads from $filter to SQL in the files that the code map lists', () => {
+  const map = readFileSync(join(ROOT, 'docs/code-map.md'), 'utf8');
+  const [, section = ''] = /^## From `\$filter` to SQL$([\s\S]*?)^## /m.exec(map) ?? [];
+  const steps = [...section.matchAll(/^\d+\. `([\w/.-]+)`/gm)].map(([, path = '']) => path);
+  assert.ok(steps.length > 5 && steps.length <= 12, `${steps.length} files`);
+  const connected = (one: string, other: string): boolean =>
+    imports.some(({ from, to }) => (from === one && to === other) || (from === other && to === one));
+  assert.deepEqual(
+    steps.filter((step) => !steps.some((other) => connected(step, other))),
+    [],
+  );
+});
+
 it('writes to stdout and stderr through one module, which escapes what a terminal would obey', () => {
   const writers = files.filter((file) =>
     /process\.(stdout|stderr|stdin\.fd)|console\.|destination\(|from 'node:(console|tty|readline)/.test(

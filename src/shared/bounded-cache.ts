@@ -1,29 +1,29 @@
 /**
- * Memory that is kept to be quick: every cache of the store and the service is bounded in bytes, and says what it
- * holds, so that `/metrics` shows what grows. It knows nothing of what is kept.
+ * Caches bounded in bytes. Every cache of the store and the service reports its size, so that `/metrics` shows what
+ * grows. This module does not know what is cached.
  */
 
-/** What a cache holds. */
+/** The size of a cache. */
 export interface CacheUse {
   readonly name: string;
   readonly entries: number;
   readonly bytes: number;
 }
 
-/** Something that holds memory, and says how much. */
+/** Something that reports the memory that it uses. */
 export interface Reported {
   readonly use: Omit<CacheUse, 'name'>;
 }
 
 interface Report {
   readonly name: string;
-  /** Whoever forgets a cache need not say so. */
+  /** Weak, so that a cache need not be unregistered. */
   readonly of: WeakRef<Reported>;
 }
 
 const reports = new Set<Report>();
 
-/** Lets `cachesInUse` tell what a cache holds, as long as it lives. @returns ends that earlier */
+/** Includes a cache in `cachesInUse` for as long as it is alive. @returns a function that ends this earlier */
 export function reportCache(name: string, cache: Reported): () => void {
   const report: Report = { name, of: new WeakRef(cache) };
   reports.add(report);
@@ -33,7 +33,7 @@ export function reportCache(name: string, cache: Reported): () => void {
 
 const gone = new FinalizationRegistry<Report>((report) => void reports.delete(report));
 
-/** What the caches of this thread hold; those of one name together. */
+/** The caches of this thread; sizes of caches with the same name are added. */
 export const cachesInUse = (): readonly CacheUse[] =>
   addUses(
     [...reports].flatMap(({ name, of }) => {
@@ -51,10 +51,10 @@ export function addUses(uses: readonly CacheUse[]): readonly CacheUse[] {
   return [...sums.values()];
 }
 
-/** What an entry takes beside its key and its value: two hash tables' places, and the objects around them. */
+/** Estimated bytes of an entry without key and value: slots of two hash tables, and the objects around them. */
 const ENTRY = 150;
 
-/** Bytes of a text in memory: one for each character, or two where one of them needs it. */
+/** The bytes of a text in memory: one per character, or two if any character needs them. */
 export const bytesOfText = (text: string): number => (BEYOND_LATIN.test(text) ? 2 : 1) * text.length;
 
 const BEYOND_LATIN = /[^\0-\xff]/;
@@ -65,7 +65,7 @@ export interface CacheBounds {
   readonly entries?: number;
 }
 
-/** A map from texts within bounds of memory; what was used longest ago goes first. */
+/** A map from texts with a limit in bytes, which evicts the least recently used entry. */
 export class BoundedCache<V> implements Reported {
   readonly #bounds: CacheBounds;
   readonly #entries = new Map<string, { readonly value: V; readonly bytes: number }>();
@@ -89,7 +89,7 @@ export class BoundedCache<V> implements Reported {
     return entry.value;
   }
 
-  /** Keeps a value, unless it alone is larger than the bound. @param bytes what the value takes, without the key */
+  /** Adds a value, unless it alone exceeds the limit. @param bytes size of the value without the key */
   put(key: string, value: V, bytes: number): V {
     this.#drop(key);
     const entry = { value, bytes: bytes + bytesOfText(key) + ENTRY };
@@ -109,7 +109,7 @@ export class BoundedCache<V> implements Reported {
     this.#bytes = 0;
   }
 
-  /** Empties it for good; it is not reported any more. */
+  /** Empties the cache and ends its reports. */
   close(): void {
     this.clear();
     this.#end();
@@ -126,7 +126,7 @@ export class BoundedCache<V> implements Reported {
 const numbers = new WeakMap<object, number>();
 let last = 0;
 
-/** A number that stands for an object as long as it lives, for keys of caches. */
+/** A number that identifies an object during its lifetime, for keys of caches. */
 export function numberOf(object: object): number {
   const known = numbers.get(object);
   if (known !== undefined) return known;

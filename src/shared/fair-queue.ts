@@ -1,27 +1,30 @@
 /**
- * Turns at something of which there are few: threads, connections. It knows only the names of those who wait, so that
- * one who asks for much waits for itself and for nobody else.
+ * Fair queues for scarce resources such as threads and connections. A queue knows only the names of its users, so
+ * that a user with many requests waits for itself and delays nobody else.
  */
 import { platError } from '../errors/index.ts';
 
 export interface QueueBounds {
-  /** Turns at the same time. */
+  /** How many may have a turn at the same time. */
   readonly turns: number;
-  /** Whether turns may be long, so that one name never has all of them, also when nobody else waits. */
+  /** Whether turns may be long, so that one name never gets all of them, even if nobody else waits. */
   readonly long: boolean;
-  /** Long turns that one name has at the most, also when nobody else waits; absent: three of four. */
+  /** The maximum number of long turns of one name, even if nobody else waits; absent: three of four. */
   readonly alone?: number;
-  /** Who may wait; beyond it the name that waits for the most turns is refused its latest. */
+  /**
+   * The maximum number of waiting requests. Beyond it, the latest request of the name with the most waiting ones is
+   * refused.
+   */
   readonly waiting: number;
-  /** Milliseconds to wait for a turn; absent: as long as it takes. */
+  /** The maximum wait in milliseconds; absent: unlimited. */
   readonly patience?: number;
 }
 
-/** A turn that somebody has: `using turn = await queue.enter(name)`. It ends once. */
+/** A turn: `using turn = await queue.enter(name)`. It ends once. */
 export interface Turn extends Disposable {
   end(): void;
-  /** Has something told when it ends: how many milliseconds it has lasted. */
-  onEnd(told: (milliseconds: number) => void): void;
+  /** Registers a callback for the end, which receives the duration in milliseconds. */
+  onEnd(listener: (milliseconds: number) => void): void;
 }
 
 interface Waiting {
@@ -33,24 +36,24 @@ interface Waiting {
 interface Owner {
   readonly waiting: Waiting[];
   running: number;
-  /** Milliseconds that it has used, on the clock on which those who use little stand behind nobody. */
+  /** The milliseconds used so far, relative to the queue's level, so that light users never wait behind heavy ones. */
   used: number;
-  /** When it last had or wanted a turn. */
+  /** When it last had or requested a turn. */
   seen: number;
 }
 
 const isActive = ({ waiting, running, seen }: Owner, recent: number): boolean =>
   running > 0 || waiting.length > 0 || seen > recent;
 
-/** Seconds after which one who was refused may come back. */
+/** The seconds after which a refused client may retry. */
 const COME_BACK = 5;
 
 const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
 
-/** Milliseconds for which one who had a turn is taken to want another. */
+/** The milliseconds for which a name counts as active after its last turn. */
 const RECENT = 1000;
 
-/** A long turn is not taken back. So one in four stays free, and beside others a name has no more than an equal part. */
+/** Long turns cannot be revoked. So one in four stays free, and a name has at most an equal share next to others. */
 function shareOf(bounds: QueueBounds, names: number): number {
   const { turns, long, alone = turns - Math.ceil(turns / 4) } = bounds;
   if (!long) return turns;
@@ -58,8 +61,9 @@ function shareOf(bounds: QueueBounds, names: number): number {
 }
 
 /**
- * Hands out turns: first to names that have the fewest, of these to the one that has used the least time. Within a name
- * it goes by order of arrival. Where turns are long, no name has all, and beside others none has more than its part.
+ * Grants turns: first to the names with the fewest turns, and among those to the one that has used the least time.
+ * Within a name, the order of arrival decides. If turns are long, no name gets all of them, or more than its share
+ * next to others.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds;
@@ -67,10 +71,10 @@ export class FairQueue {
   readonly #owners = new Map<string, Owner>();
   #running = 0;
   #waiting = 0;
-  /** What the last one had used who got a turn: who comes anew has used as much. */
+  /** The time that the last name to get a turn had used. A new name starts there. */
   #level = 0;
 
-  /** @param now milliseconds of a clock that only runs forward */
+  /** @param now a monotonic clock in milliseconds */
   constructor(bounds: QueueBounds, now: () => number = () => performance.now()) {
     this.#bounds = bounds;
     this.#now = now;
@@ -84,7 +88,7 @@ export class FairQueue {
     return this.#waiting;
   }
 
-  /** @throws PlatError `overloaded` when too many wait already, and this name for the most; or it has waited too long */
+  /** @throws PlatError `overloaded` if too many requests wait and this name has the most, or after waiting too long */
   enter(name: string): Promise<Turn> {
     if (this.#waiting >= this.#bounds.waiting && !this.#makeRoom(name)) return Promise.reject(refused());
     const owner = this.#ownerOf(name);
@@ -99,7 +103,7 @@ export class FairQueue {
     });
   }
 
-  /** Refuses all who wait, with the reason. */
+  /** Rejects all waiting requests. */
   close(reason: () => Error): void {
     for (const { waiting } of this.#owners.values()) {
       for (const { reject, timer } of waiting.splice(0)) {
@@ -156,7 +160,7 @@ export class FairQueue {
   #turnOf(name: string, owner: Owner): Turn {
     const began = this.#now();
     let ended = false;
-    let told: ((milliseconds: number) => void) | undefined;
+    let listener: ((milliseconds: number) => void) | undefined;
     const end = (): void => {
       if (ended) return;
       ended = true;
@@ -167,22 +171,25 @@ export class FairQueue {
       this.#running--;
       this.#dispatch();
       this.#forget(name, owner);
-      told?.(lasted);
+      listener?.(lasted);
     };
     const onEnd: Turn['onEnd'] = (next) => {
-      told = next;
+      listener = next;
     };
     return { end, onEnd, [Symbol.dispose]: end };
   }
 
-  /** Who has nothing to do here, and has used no more than whoever comes anew, is like one. */
+  /** Forgets an inactive name that has used no more time than a new one starts with. */
   #forget(name: string, owner: Owner): void {
     const isIdle = this.#running === 0 && this.#waiting === 0;
     if (isActive(owner, this.#now() - RECENT) || (!isIdle && owner.used > this.#level)) return;
     this.#owners.delete(name);
   }
 
-  /** Makes room for another name by refusing the one that waits for the most. @returns whether there is room now */
+  /**
+   * Makes room for another name by refusing the latest request of the name with the most waiting ones.
+   * @returns whether there is room now
+   */
   #makeRoom(name: string): boolean {
     let most: [string, Owner] | undefined;
     for (const each of this.#owners) {

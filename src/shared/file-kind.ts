@@ -1,10 +1,10 @@
 /**
- * What a file is by its first bytes, whatever its name says: packed, in UTF-16, a table, JSON, or something that plat does
- * not read, which is called by its name. It knows nothing of records, nor what anybody wants of the file.
+ * Detects the type of a file by its first bytes, whatever its name: compressed, UTF-16, a table, JSON, or a format
+ * that plat does not read and reports by name. This module knows nothing of records or of how a file is used.
  */
 import { looksLikeTable, MARK } from './table-form.ts';
 
-/** Bytes that tell it. */
+/** The number of bytes that the detection reads. */
 export const BEGINNING = 4096;
 
 const startsWith = (bytes: Buffer, magic: string): boolean =>
@@ -12,7 +12,10 @@ const startsWith = (bytes: Buffer, magic: string): boolean =>
 
 export const isGzip = (bytes: Buffer): boolean => startsWith(bytes, '\x1f\x8b');
 
-/** Formats with a magic of their own that hold no records, or none that plat reads; `FILE` stands for the name. */
+/**
+ * Formats with a signature that plat does not read, or that contain no records. `FILE` is replaced by the name of the
+ * file.
+ */
 const FOREIGN: readonly (readonly [is: (bytes: Buffer) => boolean, what: string, remedy: string])[] = [
   [
     (bytes) => isZip(bytes) && /\[Content_Types\]\.xml|xl\//.test(bytes.toString('latin1')),
@@ -57,7 +60,7 @@ const FOREIGN: readonly (readonly [is: (bytes: Buffer) => boolean, what: string,
 
 const isZip = (bytes: Buffer): boolean => startsWith(bytes, 'PK\x03\x04') || startsWith(bytes, 'PK\x05\x06');
 
-/** The form of UTF-16 that a text is in, by its mark or by the zeros beside its first character. */
+/** The UTF-16 encoding of a text, detected by its byte order mark or by the zeros next to its first character. */
 export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
@@ -68,21 +71,21 @@ export function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   return undefined;
 }
 
-/** What the first bytes of a file show. */
+/** The type of a file. */
 export type FileKind =
-  /** Something that plat does not read, and what to do to import what is in it; `FILE` stands for its name. */
+  /** A format that plat does not read, and how to import its content. `FILE` is replaced by the name of the file. */
   | { readonly kind: 'foreign'; readonly what: string; readonly remedy: string }
   | { readonly kind: 'json' | 'gzip' | 'sqlite' }
   | { readonly kind: 'table'; readonly header: string }
   | { readonly kind: 'unknown' };
 
-/** The text of the first bytes of a file, in UTF-8. */
+/** The first bytes of a file, converted to UTF-8. */
 export function textOfBeginning(bytes: Buffer): Buffer {
   const utf16 = utf16Of(bytes);
   return utf16 === undefined ? bytes : Buffer.from(new TextDecoder(utf16).decode(bytes, { stream: true }));
 }
 
-/** Characters of a header that are shown. */
+/** The number of characters of a header that are reported. */
 const SHOWN = 60;
 
 export function kindOf(bytes: Buffer): FileKind {

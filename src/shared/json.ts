@@ -1,11 +1,11 @@
-/** Values that JSON.parse returned, told apart without a cast. It knows nothing of what they mean. */
+/** Narrows the types of parsed JSON without casts. This module does not know what the values mean. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value of a text; undefined for a text that is not JSON. */
+/** Parses a text; undefined if it is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
