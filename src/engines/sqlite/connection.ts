@@ -81,7 +81,7 @@ export function anyRows(
 export const bindable = (value: BoundValue): string | number | null =>
   typeof value === 'boolean' ? Number(value) : value;
 
-/** The values of a statement as the engine binds them. */
+/** The values of a statement, for `node:sqlite`. A list of texts is bound as JSON. */
 export function bindings({ values }: Statement, slots: Slots = {}): (string | number | null)[] {
   return values.map((value) => {
     if (typeof value !== 'object' || value === null) return bindable(value);

@@ -10,7 +10,6 @@ import { extendWords } from './word-index.ts';
 /** plat's own tables. */
 export const OWN = OWN_TABLES.map((table) => `${creationOf(table)} WITHOUT ROWID;`).join('\n');
 
-/** Inside a transaction: tables and views as the model has them. */
 export function applyTables(database: DatabaseSync, model: StoreModel): void {
   const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
   for (const layout of layouts) extendTables(database, layout);

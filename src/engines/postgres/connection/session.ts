@@ -176,7 +176,7 @@ export async function allow({ run, watch }: ServerSession, milliseconds: number)
 /** No stored text holds this character, which stands for the one that PostgreSQL's texts cannot have. */
 const NO_CHARACTER = '\u{10ffff}';
 
-/** The values of a statement as the engine binds them. */
+/** The values of a statement, for `pg`. */
 export function bindings({ values }: Statement, slots: Slots = {}): (BoundValue | readonly string[])[] {
   return values.map((value) => {
     if (typeof value !== 'object' || value === null) return storable(value);

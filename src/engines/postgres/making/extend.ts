@@ -32,7 +32,6 @@ export async function readCatalog(session: ServerSession): Promise<Catalog> {
 export const storedLayouts = (model: StoreModel): ResourceLayout[] =>
   [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
 
-/** Inside a transaction: tables and views as the model has them. */
 export async function applyTables(session: ServerSession, model: StoreModel): Promise<void> {
   const layouts = storedLayouts(model);
   const catalog = await readCatalog(session);

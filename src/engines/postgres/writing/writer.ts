@@ -13,7 +13,6 @@ import { underLock } from './lock.ts';
 import { readState, type StampClock } from './stamp-clock.ts';
 import { type ServerWriteSession, writeSessionOn } from './write-session.ts';
 
-/** @param isPartitioned whether large tables are partitioned by originating system */
 export function writerOn(
   pool: Pool,
   clock: StampClock,
