@@ -1,6 +1,6 @@
 import { PlatError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
-import { LeaseLost } from '../store/ledger.ts';
+import { LeaseLost } from '../store/checkpoints.ts';
 import { escaped, reportLines, writeJson, writeLines } from './terminal.ts';
 
 /** Exit codes (contract, Command line). */

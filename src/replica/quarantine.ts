@@ -1,7 +1,7 @@
 /** Tries again to store what is in the quarantine, for instance after a field was declared. */
 import { parsedJson } from '../shared/json.ts';
+import type { CheckpointChange, Quarantined } from '../store/checkpoints.ts';
 import { type Clock, systemClock } from '../store/clock.ts';
-import type { LedgerChange, Quarantined } from '../store/ledger.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteReport } from '../store/write/report.ts';
 import { type Acquired, acquireSource, newAcquirer } from './checkpoint/lease.ts';
@@ -46,7 +46,7 @@ export async function retryQuarantined(
   { source, clock = systemClock, ask }: RetryOptions = {},
 ): Promise<Retried> {
   const asked = ask === undefined ? undefined : sourceName(ask);
-  const entries = await store.ledger.quarantined(source ?? asked);
+  const entries = await store.checkpoints.quarantined(source ?? asked);
   const acquired = new Map<string, Acquired>();
   const acquirer = newAcquirer(clock);
   try {
@@ -63,7 +63,7 @@ export async function retryQuarantined(
     for (const entry of entries) {
       const { source: name, resource, key } = entry;
       const commit: Commit = (change) =>
-        store.ledger.commit(name, { ...change, lease: acquired.get(name)?.lease() });
+        store.checkpoints.commit(name, { ...change, lease: acquired.get(name)?.lease() });
       const isSure = own.includes(entry) && !sought.unknown.includes(entry);
       const outcome =
         isSure && sought.gone.includes(entry)
@@ -79,7 +79,7 @@ export async function retryQuarantined(
 }
 
 type Outcome = 'stored' | 'wanted' | 'gone' | { readonly because: string };
-type Commit = (change: LedgerChange) => Promise<WriteReport>;
+type Commit = (change: CheckpointChange) => Promise<WriteReport>;
 
 async function letGo({ resource, key }: Quarantined, commit: Commit): Promise<Outcome> {
   await commit({ release: [{ resource, keys: [key] }] });
@@ -108,7 +108,7 @@ async function retry(
   };
   const result = readAgain(model.resource(name), parsedJson(payload), model);
   if (!result.ok) return because(result.invalid.reasons.join('; '));
-  const capabilities = readNote(await store.ledger.state(source), 'capabilities');
+  const capabilities = readNote(await store.checkpoints.state(source), 'capabilities');
   const apart = (resource: string): readonly string[] =>
     capabilities === undefined ? [] : fetchedApart(capabilities, resource);
   if (!isSure) {

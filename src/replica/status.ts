@@ -63,11 +63,11 @@ const AHEAD_LIMIT = 3_600_000;
 
 /** @param now milliseconds since 1970 */
 export async function sourceStatus(store: Store, source: string, now: number): Promise<SourceStatus> {
-  const state = await store.ledger.state(source);
+  const state = await store.checkpoints.state(source);
   const capabilities = readNote(state, 'capabilities');
   const schedule = readNote(state, 'schedule') ?? {};
   const identity = readNote(state, 'identity');
-  const holder = await store.ledger.leaseHolder(source);
+  const holder = await store.checkpoints.leaseHolder(source);
   const collections: CollectionStatus[] = [];
   const whys = [RECORD, CHILDREN, ...(capabilities?.expansions ?? [])];
   for (const collection of capabilities?.resources ?? []) {
@@ -82,7 +82,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
     ...(schedule.update === undefined ? {} : { lastUpdate: timestampFrom(schedule.update) }),
     ...(schedule.purge === undefined ? {} : { lastPurge: timestampFrom(schedule.purge) }),
     ...(schedule.accounts === undefined ? {} : { lastAccounts: timestampFrom(schedule.accounts) }),
-    quarantined: (await store.ledger.quarantined(source)).length,
+    quarantined: (await store.checkpoints.quarantined(source)).length,
     ignored: readNote(state, 'ignored') ?? [],
     ...(holder === undefined || holder.expires <= now ? {} : { holder: shownName(holder.holder) }),
     troubles: Object.entries(readNote(state, 'troubles') ?? {}).map(([step, trouble]) => ({
@@ -110,8 +110,8 @@ async function collectionStatus(
   let stored = 0;
   let wanted = 0;
   for (const resource of resourcesIn(collection)) {
-    stored += await store.ledger.stored(source, resource);
-    for (const why of whys) wanted += await store.ledger.wantedCount(source, resource, why);
+    stored += await store.checkpoints.stored(source, resource);
+    for (const why of whys) wanted += await store.checkpoints.pendingCount(source, resource, why);
   }
   return {
     collection,

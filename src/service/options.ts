@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { Clock } from '../store/clock.ts';
-import type { ReadCaller } from '../store/read-caller.ts';
+import type { ReadCaller } from '../store/lanes.ts';
 import type { Store } from '../store/store.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { ConnectionLimits } from './access/connections.ts';

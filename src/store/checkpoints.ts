@@ -1,146 +1,130 @@
-/** The checkpoints of a replica's sources, in the tables that the transactions of its records write. */
-import { decode } from '../compile/column-value.ts';
-import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
-import type { ResourceLayout } from '../compile/layout/index.ts';
-import type { StoreModel } from '../compile/model.ts';
-import type { Field } from '../dictionary/index.ts';
-import { storedState } from '../records/damage.ts';
-import { isStamp } from '../records/stamps.ts';
-import type { Ledger, LedgerChange, Quarantined } from './ledger.ts';
-import { takeLease, writeState } from './rows/checkpoint-writer.ts';
-import type { OwnTables, Row } from './session.ts';
+/**
+ * The contract of a replica's checkpoint: what is stored of each source, what is still pending, what could not be stored, and
+ * which process works on it. It knows neither tables nor how a source is read.
+ */
+import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { WriteReport } from './write/report.ts';
 
-/** Marks that are deleted in one transaction. */
-const FORGOTTEN_AT_ONCE = 20_000;
-
-export interface CheckpointParts extends OwnTables {
-  readonly model: () => Promise<StoreModel>;
-  readonly commit: (source: string, change: LedgerChange) => Promise<WriteReport>;
+/** A record that could not be stored, kept as it came. */
+export interface QuarantineEntry {
+  readonly resource: string;
+  readonly key: string;
+  readonly reason: string;
+  /** JSON as the source sent it, or whatever came in its place. */
+  readonly payload: string;
 }
 
-export function checkpointsOn({ reading, locked, model, commit }: CheckpointParts): Ledger {
-  const { dialect, rows } = reading;
-  /** Asks the table of a resource; `nothing` where there is none. */
-  const ask = async <T>(
+export interface Quarantined extends QuarantineEntry {
+  readonly source: string;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly attempts: number;
+}
+
+/** Keys of one resource. */
+export interface Keys {
+  readonly resource: string;
+  readonly keys: readonly string[];
+}
+
+/** Why a record has to be asked for once more: `record`, or the name of a collection of it. */
+export type PendingReason = string;
+
+/** The process that works on a source. Only one does: a process that lost its lease can no longer store anything. */
+export interface Lease {
+  readonly holder: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly until: number;
+}
+
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** What changes in one transaction (the last one, where the records need several). */
+export interface CheckpointChange {
+  /** Must still be held, and is renewed; otherwise nothing is stored. */
+  readonly lease?: Lease;
+  /** Ignores stored hashes: rows whose parts disagree, or that differ from the records, are written again. */
+  readonly anew?: boolean;
+  readonly records?: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
+  readonly remove?: readonly Keys[];
+  /** Entries of the source's state by name; null removes one. */
+  readonly state?: Readonly<Record<string, unknown>>;
+  /** Keys that the source has, as a sweep or an update saw them. */
+  readonly seen?: readonly (Keys & { readonly sweep: number })[];
+  readonly want?: readonly (Keys & { readonly why: PendingReason })[];
+  readonly got?: readonly (Keys & { readonly why: PendingReason })[];
+  readonly quarantine?: readonly QuarantineEntry[];
+  /** Quarantined records that were stored after all, or that the source no longer has. */
+  readonly release?: readonly Keys[];
+}
+
+/** The part of a change beside the records. */
+export type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'anew'>;
+
+/** The checkpoints of a replica's sources. */
+export interface Checkpoints {
+  /** Names of the sources that this store was replicated from. */
+  sources(): Promise<readonly string[]>;
+  state(source: string): Promise<Readonly<Record<string, unknown>>>;
+  /** @throws LeaseLost when another process has taken over */
+  commit(source: string, change: CheckpointChange): Promise<WriteReport>;
+  /** Reads, changes and stores one entry of the state, atomically. */
+  exchange(source: string, name: string, change: (current: unknown) => unknown): Promise<void>;
+
+  /** Of these keys, those that are not stored from this source. */
+  missing(source: string, resource: string, keys: readonly string[]): Promise<readonly string[]>;
+  /** Stamps of stored records, by key, for deciding which collections have to be fetched. */
+  stamps(
     resource: string,
-    nothing: T,
-    asked: (records: Sql, layout: ResourceLayout) => Promise<T>,
-  ): Promise<T> => {
-    const { stores, layout } = await model();
-    if (!stores(resource)) return nothing;
-    return asked(sql`${name(layout(resource).columnsTable)} r`, layout(resource));
-  };
-  const number = async (statement: Sql): Promise<number> => Number((await rows(statement))[0]?.n ?? 0);
-  const keysOf = async (statement: Sql): Promise<string[]> =>
-    (await rows(statement)).map((row) => String(row.key));
-  const isOf = (source: string, resource: string): Sql =>
-    sql`source = ${bind(source)} AND resource = ${bind(resource)}`;
-  const isUnseen = (source: string, resource: string, sweep: number): Sql =>
-    sql`r._source = ${bind(source)} AND NOT EXISTS (SELECT 1 FROM plat_ledger_seen
-      WHERE ${isOf(source, resource)} AND key = r._key AND sweep >= ${bind(sweep)})`;
-  const stateOf = (source: string, each: string): Sql =>
-    sql`SELECT name, value FROM plat_ledger_state WHERE source = ${bind(source)} AND name = ${bind(each)}`;
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>;
+  stored(source: string, resource: string): Promise<number>;
+  /** Keys of stored records of the source without a mark of this sweep or a later one, in order after a key. */
+  unseen(
+    source: string,
+    resource: string,
+    sweep: number,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]>;
+  /** Of these keys, stored or not, those that have a mark of this sweep or a later one. */
+  marked(
+    source: string,
+    resource: string,
+    sweep: number,
+    keys: readonly string[],
+  ): Promise<readonly string[]>;
+  unseenCount(source: string, resource: string, sweep: number): Promise<number>;
+  /** Deletes marks of earlier sweeps, a bounded number. @returns how many */
+  forgetSeen(source: string, resource: string, sweep: number): Promise<number>;
+  /** Keys that wait for a request of their own, in order after a key. */
+  pending(
+    source: string,
+    resource: string,
+    why: PendingReason,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]>;
+  pendingCount(source: string, resource: string, why: PendingReason): Promise<number>;
+  /** Stored keys of the source in order, for comparing both sides. */
+  storedKeys(source: string, resource: string, after: string, limit: number): Promise<readonly string[]>;
 
-  return {
-    commit,
-    sources: () => keysOf(sql`SELECT DISTINCT source AS key FROM plat_ledger_state ORDER BY source`),
-    async state(source) {
-      const found = await rows(sql`SELECT name, value FROM plat_ledger_state WHERE source = ${bind(source)}`);
-      return Object.fromEntries(found.map((row) => [String(row.name), storedState(row)]));
-    },
-    missing: (source, resource, keys) =>
-      ask<readonly string[]>(resource, keys, async (records) => {
-        const found = await keysOf(sql`SELECT r._key AS key FROM ${records}
-          WHERE ${dialect.oneOf(sql`r._key`, keys)} AND r._source = ${bind(source)}`);
-        const stored = new Set(found);
-        return keys.filter((key) => !stored.has(key));
-      }),
-    stamps: (resource, keys) =>
-      ask<ReadonlyMap<string, Readonly<Record<string, string>>>>(
-        resource,
-        new Map(),
-        async (records, layout) => {
-          const fields = layout.fields.filter(isStamp);
-          const columns = [sql`r._key`, ...fields.map((field) => sql`r.${name(field.name)}`)];
-          const found = await rows(
-            sql`SELECT ${join(columns, ', ')} FROM ${records} WHERE ${dialect.oneOf(sql`r._key`, keys)}`,
-          );
-          return new Map(found.map((row) => [String(row._key), stampsOf(fields, row)]));
-        },
-      ),
-    stored: (source, resource) =>
-      ask(resource, 0, (records) =>
-        number(sql`SELECT count(*) AS n FROM ${records} WHERE r._source = ${bind(source)}`),
-      ),
-    unseen: (source, resource, sweep, after, limit) =>
-      ask<readonly string[]>(resource, [], (records) =>
-        keysOf(sql`SELECT r._key AS key FROM ${records}
-          WHERE ${isUnseen(source, resource, sweep)} AND r._key > ${bind(after)} ORDER BY r._key LIMIT ${integer(limit)}`),
-      ),
-    marked: (source, resource, sweep, keys) =>
-      keysOf(sql`SELECT key FROM plat_ledger_seen
-        WHERE ${isOf(source, resource)} AND sweep >= ${bind(sweep)} AND ${dialect.oneOf(sql`key`, keys)}`),
-    unseenCount: (source, resource, sweep) =>
-      ask(resource, 0, (records) =>
-        number(sql`SELECT count(*) AS n FROM ${records} WHERE ${isUnseen(source, resource, sweep)}`),
-      ),
-    forgetSeen: (source, resource, sweep) =>
-      locked(({ run }) =>
-        run(sql`DELETE FROM plat_ledger_seen WHERE ${isOf(source, resource)} AND key IN (SELECT key FROM plat_ledger_seen
-          WHERE ${isOf(source, resource)} AND sweep < ${bind(sweep)} LIMIT ${integer(FORGOTTEN_AT_ONCE)})`),
-      ),
-    wanted: (source, resource, why, after, limit) =>
-      keysOf(sql`SELECT key FROM plat_ledger_wanted
-        WHERE ${isOf(source, resource)} AND why = ${bind(why)} AND key > ${bind(after)} ORDER BY key LIMIT ${integer(limit)}`),
-    wantedCount: (source, resource, why) =>
-      number(sql`SELECT count(*) AS n FROM plat_ledger_wanted
-        WHERE ${isOf(source, resource)} AND why = ${bind(why)}`),
-    storedKeys: (source, resource, after, limit) =>
-      ask<readonly string[]>(resource, [], (records) =>
-        keysOf(sql`SELECT r._key AS key FROM ${records} WHERE r._key > ${bind(after)} AND r._source = ${bind(source)}
-          ORDER BY r._key LIMIT ${integer(limit)}`),
-      ),
-    async quarantined(source) {
-      const ofSource = source === undefined ? sql`TRUE` : sql`source = ${bind(source)}`;
-      const found = await rows(
-        sql`SELECT * FROM plat_quarantine WHERE ${ofSource} ORDER BY source, resource, key`,
-      );
-      return found.map(quarantinedOf);
-    },
-    exchange: (source, each, change) =>
-      locked(async (session) => {
-        const [row] = await session.rows(stateOf(source, each));
-        await writeState(session, source, each, change(row === undefined ? undefined : storedState(row)));
-      }),
-    lease: (source, lease) => locked((session) => takeLease(session, source, lease)),
-    releaseLease: (source, holder) =>
-      locked(async ({ run }) => {
-        await run(sql`DELETE FROM plat_leases WHERE source = ${bind(source)} AND holder = ${bind(holder)}`);
-      }),
-    async leaseHolder(source) {
-      const [row] = await rows(sql`SELECT holder, expires FROM plat_leases WHERE source = ${bind(source)}`);
-      return row === undefined ? undefined : { holder: String(row.holder), expires: Number(row.expires) };
-    },
-  };
+  quarantined(source?: string): Promise<readonly Quarantined[]>;
+
+  /** Takes the lease of a source; every commit renews it. False when somebody else holds it. */
+  lease(source: string, lease: Lease): Promise<boolean>;
+  releaseLease(source: string, holder: string): Promise<void>;
+  leaseHolder(source: string): Promise<{ readonly holder: string; readonly expires: number } | undefined>;
 }
 
-function stampsOf(fields: readonly Field[], row: Row): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const field of fields) {
-    const value = decode(field, row[field.name]);
-    if (typeof value === 'string') texts[field.name] = value;
-  }
-  return texts;
+/** The part of a write transaction that updates the checkpoint. */
+export interface CheckpointWriter {
+  /** As in `Checkpoints`. */
+  sources(): Promise<ReadonlySet<string>>;
+  /** @throws LeaseLost */
+  renewLease(source: string, lease: Lease): Promise<void>;
+  apply(source: string, change: CheckpointEntries, at: string): Promise<void>;
 }
-
-const quarantinedOf = (row: Row): Quarantined => ({
-  source: String(row.source),
-  resource: String(row.resource),
-  key: String(row.key),
-  reason: String(row.reason),
-  payload: String(row.payload),
-  firstAt: String(row.first_at),
-  lastAt: String(row.last_at),
-  attempts: Number(row.attempts),
-});

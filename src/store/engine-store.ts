@@ -7,7 +7,7 @@ import { changeSettings } from '../records/settings.ts';
 import { PromiseQueue } from '../shared/promise-queue.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
-import { checkpointsOn } from './checkpoints.ts';
+import { checkpointsOn } from './checkpoint-tables.ts';
 import { contentOf, contentRows, readContents } from './contents.ts';
 import type { Engine } from './engine.ts';
 import { keyStoreOn } from './key-store.ts';
@@ -83,7 +83,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     secret,
     model,
     keys: watched(keyStoreOn({ reading: reading.small, locked }), explain),
-    ledger: watched(checkpoints, explain),
+    checkpoints: watched(checkpoints, explain),
     ...(shared === undefined ? {} : { shared: watched(shared, explain) }),
     ...(engine.readStores === undefined ? {} : { readStores: engine.readStores }),
     ...(engine.caches === undefined ? {} : { caches: engine.caches }),

@@ -1,12 +1,34 @@
 /**
- * Which lane reads what, decided by what a read may cost before it is made, so that work without a bound never holds up
- * work that has one. It knows neither threads nor connections.
+ * For whom a store reads, and in which lane: what a read may cost decides it before the read begins, so that unbounded work
+ * never delays bounded work. It knows neither keys nor threads nor connections.
  */
 import { isByKey } from '../compile/page-plan.ts';
 import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest, Shape } from '../compile/read.ts';
 import type { Expansion } from '../query/request.ts';
 import type { OrderTerm } from '../query/tree.ts';
-import type { Lane } from './read-caller.ts';
+
+/** Single records, pages, and searches, each in a lane of its own, so that expensive reads never delay cheap ones. */
+export type Lane = 'records' | 'pages' | 'searches';
+
+/** Whoever lets the store read; threads and connections are shared fairly between the names. */
+export interface ReadCaller {
+  readonly name: string;
+  /** Whether what is read is summed up, and none of it is sent. Absent: it is sent. */
+  readonly sumsUp?: boolean;
+  /** Called just before a read begins, also after it waited in a queue. @throws what the read is refused with */
+  begin(lane: Lane): void;
+  /** Reports the memory of an answer, as soon as there is one. */
+  made(bytes: number): void;
+  /** Reports how long a read occupied its thread or its connection, in milliseconds. */
+  spent(lane: Lane, milliseconds: number): void;
+}
+
+/**
+ * Whether a body is sent as it is, and so must be whole. An operator's `verify` and `check` must see what is wrong with a
+ * body; a body that is only summed up differs from a whole one, and is then read again as it is.
+ */
+export const isSent = (caller: ReadCaller | undefined): boolean =>
+  caller !== undefined && caller.sumsUp !== true;
 
 /** The children of one record are few. A page of keys is as long as its limit; all else, `$skip` included, may scan. */
 export function laneOfPage(request: PageRequest): Lane {

@@ -67,7 +67,7 @@ export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise
   return step.value;
 }
 
-/** @param isSent whether what is read leaves the service, so that nothing damaged may be in it (read-caller.ts) */
+/** @param isSent whether what is read leaves the service, so that nothing damaged may be in it (lanes.ts) */
 export function* stepsOf(task: ReadTask, isSent: boolean): Steps<ReadResult> {
   switch (task.kind) {
     case 'page':
@@ -89,6 +89,12 @@ export function* stepsOf(task: ReadTask, isSent: boolean): Steps<ReadResult> {
     }
   }
 }
+
+/**
+ * Megabytes of the largest answer that a store makes. Expansions inside expansions multiply, and no client would read the
+ * result; 1000 listings with all of their parts are 30.
+ */
+export const LARGEST_ANSWER = 256;
 
 const EMPTY = new Uint8Array(0);
 

@@ -13,8 +13,8 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../compile/read.ts';
+import type { Lane } from './lanes.ts';
 import { laneOfCount, laneOfList, laneOfPage, laneOfRecord } from './lanes.ts';
-import type { Lane } from './read-caller.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
 import type { ReadOptions, Store } from './store.ts';
 

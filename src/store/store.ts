@@ -13,11 +13,11 @@ import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
 import type { Checks, FileFault } from './check/checks.ts';
+import type { Checkpoints } from './checkpoints.ts';
 import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
-import type { Ledger } from './ledger.ts';
+import type { ReadCaller } from './lanes.ts';
 import type { OverdueDay } from './new-day.ts';
-import type { ReadCaller } from './read-caller.ts';
 import type { Shared } from './shared.ts';
 import type { Span } from './write/allot-timestamps.ts';
 import type { Ahead, RestampReport } from './write/bring-back.ts';
@@ -109,7 +109,7 @@ export interface Store extends Checks {
   readonly secret: string;
   readonly keys: KeyStore;
   /** The account of a replica. */
-  readonly ledger: Ledger;
+  readonly checkpoints: Checkpoints;
   /** What the processes of the store share; absent where each is by itself. */
   readonly shared?: Shared;
   /** The servers that follow the store's own and are read from, where there are such. */

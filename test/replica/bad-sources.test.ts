@@ -117,7 +117,7 @@ test('wrong types: the record is kept in the quarantine with its reason and payl
     await replica.keys('Property'),
     keysUpTo(12).filter((key) => key !== keyOf(5)),
   );
-  const [entry] = await replica.store.ledger.quarantined('feed');
+  const [entry] = await replica.store.checkpoints.quarantined('feed');
   assert.deepEqual(
     [entry?.key, entry?.reason, entry?.payload],
     [
@@ -126,7 +126,7 @@ test('wrong types: the record is kept in the quarantine with its reason and payl
       JSON.stringify(wrong),
     ],
   );
-  assert.deepEqual((await replica.store.ledger.quarantined('feed')).length, 1);
+  assert.deepEqual((await replica.store.checkpoints.quarantined('feed')).length, 1);
 });
 
 test('a whole number that JSON does not keep is put aside; it would poison every reading of its record', async (t) => {
@@ -170,7 +170,7 @@ test('records without key, and members of a page that are no records, are kept u
       : undefined;
   await replica.replicate();
   assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
-  const entries = await replica.store.ledger.quarantined('feed');
+  const entries = await replica.store.checkpoints.quarantined('feed');
   assert.deepEqual(entries.map(({ payload, reason }) => `${payload} ${reason}`).toSorted(), [
     '"text" The record is not a JSON object',
     '17 The record is not a JSON object',
@@ -587,7 +587,7 @@ test('a source that gives the same key in two systems: the record of another sou
   await replica.replicate({ from: other.root, source: 'other' });
   assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 2000);
   assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), '77']);
-  const [entry] = await replica.store.ledger.quarantined('other');
+  const [entry] = await replica.store.checkpoints.quarantined('other');
   assert.equal(entry?.key, keyOf(2));
   assert.match(entry?.reason ?? '', /feed/);
   clock.advance(DAY);

@@ -77,14 +77,14 @@ test('a feed that the store has under another name is told with that name, and n
     replica.replicate({ source: 'again', from: byName }),
     told(` --force (it was replicated from ${identity})`),
   );
-  assert.deepEqual(await replica.store.ledger.state('again'), {}, 'the name is free');
-  assert.deepEqual(await replica.store.ledger.quarantined(), []);
+  assert.deepEqual(await replica.store.checkpoints.state('again'), {}, 'the name is free');
+  assert.deepEqual(await replica.store.checkpoints.quarantined(), []);
   assert.equal(await replica.replicate({ from: byName, force: true }), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(30));
 
   assert.equal(await replica.replicate({ source: 'again', force: true }), 'done');
   assert.equal(
-    (await replica.store.ledger.quarantined('again')).length,
+    (await replica.store.checkpoints.quarantined('again')).length,
     30,
     'who insists gets what was so before',
   );
@@ -92,5 +92,8 @@ test('a feed that the store has under another name is told with that name, and n
   // Of a feed that has others besides, these are stored under its name.
   const more = await odataServer(t, clock, { Property: listings(31, clock) });
   await replica.replicate({ source: 'more', from: more.root });
-  assert.deepEqual(await replica.store.ledger.storedKeys('more', 'Property', '', 10), keysUpTo(31).slice(-1));
+  assert.deepEqual(
+    await replica.store.checkpoints.storedKeys('more', 'Property', '', 10),
+    keysUpTo(31).slice(-1),
+  );
 });

@@ -47,7 +47,7 @@ for (const parts of ['expanded', 'by themselves'] as const) {
     );
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
     await replica.replicate();
-    const [entry] = await replica.store.ledger.quarantined();
+    const [entry] = await replica.store.checkpoints.quarantined();
     assert.deepEqual([entry?.resource, entry?.key], ['Media', 'odd']);
     assert.deepEqual(JSON.parse(entry?.payload ?? ''), {
       ...odd,

@@ -56,7 +56,7 @@ export function goneContract(engine: Engine, kind: 'reso' | 'native'): void {
     feed.clock.advance(HOUR);
     const replica = await feed.replica(scope, kind, { engine });
     assert.equal(await replica.replicate(), 'done');
-    await replica.store.ledger.commit(SOURCE, { quarantine });
+    await replica.store.checkpoints.commit(SOURCE, { quarantine });
     feed.clock.advance(HOUR);
     return { feed, replica };
   }
@@ -94,7 +94,7 @@ export function goneContract(engine: Engine, kind: 'reso' | 'native'): void {
     assert.deepEqual(await replica.quarantine(), []);
     assert.ok(isEqual(await replica.verify()));
 
-    await replica.store.ledger.commit(SOURCE, { quarantine: [...RECORDS, ...PARTS] });
+    await replica.store.checkpoints.commit(SOURCE, { quarantine: [...RECORDS, ...PARTS] });
     const { clock } = feed;
     assert.deepEqual(await retryQuarantined(replica.store, { clock }), {
       stored: 0,

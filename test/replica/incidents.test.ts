@@ -77,7 +77,7 @@ test('INCIDENT rate windows forgotten at restart: the next run goes on counting'
   const limits = { requestsPerHour: 30 };
   await replica.replicate({ limits });
   const used = server.seen.length;
-  const { use } = await replica.store.ledger.state(budgetName('secret'));
+  const { use } = await replica.store.checkpoints.state(budgetName('secret'));
   assert.deepEqual(
     readUse(use).hour.used.map(([requests]) => requests),
     [used],

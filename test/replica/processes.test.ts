@@ -114,20 +114,21 @@ test('the lease of a dead process is taken over at once, that of a living one ne
   processes.delete(10);
   const held = await acquireSource(store, 'feed', at(20));
   await held.release();
-  assert.equal(await store.ledger.leaseHolder('feed'), undefined);
+  assert.equal(await store.checkpoints.leaseHolder('feed'), undefined);
 });
 
 test('a lease that ends years from now was written by a wrong clock: it is taken when nobody renews it', async (t) => {
   const { store, clock } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const far = clock.now() + 20 * 365 * 86_400_000;
-  await store.ledger.lease('feed', { holder: 'else:1:0badc0de', now: clock.now(), until: far });
+  await store.checkpoints.lease('feed', { holder: 'else:1:0badc0de', now: clock.now(), until: far });
   let isAlive = true;
   const sleeping = {
     now: clock.now,
     sleep: async (milliseconds: number) => {
       clock.advance(milliseconds);
       const now = clock.now();
-      if (isAlive) await store.ledger.lease('feed', { holder: 'else:1:0badc0de', now, until: far + now });
+      if (isAlive)
+        await store.checkpoints.lease('feed', { holder: 'else:1:0badc0de', now, until: far + now });
     },
   };
   await assert.rejects(acquireSource(store, 'feed', newAcquirer(sleeping)), { code: 'failed' });
@@ -135,5 +136,5 @@ test('a lease that ends years from now was written by a wrong clock: it is taken
   const begun = clock.now();
   const held = await acquireSource(store, 'feed', newAcquirer(sleeping));
   assert.equal(clock.now() - begun, LEASE);
-  assert.equal((await store.ledger.leaseHolder('feed'))?.holder, held.lease().holder);
+  assert.equal((await store.checkpoints.leaseHolder('feed'))?.holder, held.lease().holder);
 });

@@ -78,7 +78,7 @@ describe('cursor', () => {
       (await replica.status()).collections.map(({ collection, cursor }) => [collection, cursor]),
       ['Property', 'Member', 'Office'].map((name) => [name, '2026-06-01T12:59:00Z']),
     );
-    const state = Object.keys(await replica.store.ledger.state(SOURCE));
+    const state = Object.keys(await replica.store.checkpoints.state(SOURCE));
     for (const name of ['Property', 'Member', 'Office']) assert.ok(state.includes(`load ${name}`), name);
   });
 
@@ -291,7 +291,7 @@ describe('dead letters', () => {
         [keyOf(3), '3'],
       ],
     );
-    const [entry] = await replica.store.ledger.quarantined(SOURCE);
+    const [entry] = await replica.store.checkpoints.quarantined(SOURCE);
     assert.equal(entry?.attempts, 3, 'as the download, the sweep and the retry found it');
   });
 });
@@ -372,7 +372,7 @@ describe('lock', () => {
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
     const until = clock.now() + 60_000;
     assert.equal(
-      await replica.store.ledger.lease(SOURCE, { holder: 'host:1:ab', now: clock.now(), until }),
+      await replica.store.checkpoints.lease(SOURCE, { holder: 'host:1:ab', now: clock.now(), until }),
       true,
     );
     await assert.rejects(replica.replicate(), {
@@ -398,7 +398,7 @@ describe('lock', () => {
         if (event.kind !== 'page' || ++pages !== 1) return;
         // It was held up for longer than its lease, and another process took over.
         clock.advance(61_000);
-        void replica.store.ledger.lease(SOURCE, {
+        void replica.store.checkpoints.lease(SOURCE, {
           holder: 'host:2:cd',
           now: clock.now(),
           until: clock.now() + 60_000,
@@ -407,7 +407,7 @@ describe('lock', () => {
     });
     await assert.rejects(lost, { name: 'LeaseLost' });
     assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
-    assert.equal((await replica.store.ledger.leaseHolder(SOURCE))?.holder, 'host:2:cd');
+    assert.equal((await replica.store.checkpoints.leaseHolder(SOURCE))?.holder, 'host:2:cd');
   });
 
   test('a run that ends gives its lease back, also when it fails', async (t) => {

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { platError } from '../../src/errors/index.ts';
 import type { ReplicaEvent } from '../../src/replica/events.ts';
 import type { Transport } from '../../src/replica/http/transport.ts';
-import type { Ledger } from '../../src/store/ledger.ts';
+import type { Checkpoints } from '../../src/store/checkpoints.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SECOND, testClock } from '../support/clock.ts';
 import { replaced } from './simulation/replaced.ts';
@@ -21,12 +21,12 @@ const away = {
 };
 
 /** The replica's store, of which calls fail while it is away. */
-function storeAway({ store }: TestReplica, isAway: (call: keyof Ledger) => boolean): Store {
-  const ledger = new Proxy(store.ledger, {
-    get: (target, name: keyof Ledger) =>
+function storeAway({ store }: TestReplica, isAway: (call: keyof Checkpoints) => boolean): Store {
+  const checkpoints = new Proxy(store.checkpoints, {
+    get: (target, name: keyof Checkpoints) =>
       isAway(name) ? () => Promise.reject(platError('storeUnavailable', {})) : target[name],
   });
-  return replaced(store, { ledger });
+  return replaced(store, { checkpoints });
 }
 
 async function world(
@@ -70,13 +70,13 @@ test('a page that was asked for ahead is given up with the run that asked for it
     await Promise.race([once(signal, 'abort'), failed.promise]);
     throw new Error('it never came');
   });
-  const { ledger } = replica.store;
-  const commit: Ledger['commit'] = async (source, change) => {
-    if (!isFirst || change.records === undefined) return await ledger.commit(source, change);
+  const { checkpoints } = replica.store;
+  const commit: Checkpoints['commit'] = async (source, change) => {
+    if (!isFirst || change.records === undefined) return await checkpoints.commit(source, change);
     await asked.promise;
     throw platError('storeUnavailable', {});
   };
-  const store = replaced(replica.store, { ledger: replaced(ledger, { commit }) });
+  const store = replaced(replica.store, { checkpoints: replaced(checkpoints, { commit }) });
   const onEvent = ({ kind }: ReplicaEvent): void => {
     if (kind !== 'failed') return;
     isFirst = false;
@@ -222,7 +222,7 @@ test('a watch whose source another process takes over tells it, waits for the en
   const store = storeAway(replica, (call) => {
     const now = clock.now() + 2 * MINUTE;
     if (call === 'commit' && clock.now() > begun + 15 * SECOND && ++taken === 1)
-      void replica.store.ledger.lease(SOURCE, { holder: 'another:1:ab', now, until: now + MINUTE });
+      void replica.store.checkpoints.lease(SOURCE, { holder: 'another:1:ab', now, until: now + MINUTE });
     return false;
   });
   const watching = replica.replicate({

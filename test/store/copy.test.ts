@@ -91,7 +91,7 @@ async function fill(place: Place): Promise<string> {
   await store.remove('Property', [...(await operations(store, clock).keys('Property')).slice(0, 1)]);
   await store.keys.add(KEY, 'hash');
   await store.keys.recordUse(new Map([['k', { ...NO_USE, requests: 3 }]]));
-  await store.ledger.exchange('feed', 'cursor', () => ({ at: 'é' }));
+  await store.checkpoints.exchange('feed', 'cursor', () => ({ at: 'é' }));
   await store.close();
   return address;
 }
@@ -108,7 +108,7 @@ async function seen(address: string) {
     words: await rows('Property', '$select=ListingKey&$search=kitchen'),
     native: await native(first ?? '', { expansions: ['Photos', 'Rooms', 'CustomFields'] }),
     keys: await store.keys.list(),
-    ledger: await store.ledger.state('feed'),
+    checkpoints: await store.checkpoints.state('feed'),
     secret: store.secret,
     status: { ...(await store.status()), store: '', engine: '', layout: 0, bytes: 0, partitions: undefined },
   };

@@ -38,7 +38,7 @@ export function defineQuarantine(quarantine: Command): void {
       const { store: address, source, json } = command.opts();
       const store = await openStore(address, { create: false });
       try {
-        const entries = await store.ledger.quarantined(source);
+        const entries = await store.checkpoints.quarantined(source);
         const head = ['source', 'resource', 'key', 'since', 'attempts', 'reason'];
         const rows = entries.map((each) => [
           each.source,

@@ -4,8 +4,8 @@ import { DEFAULT_SETTINGS } from '../../records/settings.ts';
 import type { ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
+import type { Quarantined } from '../../store/checkpoints.ts';
 import { systemClock } from '../../store/clock.ts';
-import type { Quarantined } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { duration } from '../duration.ts';
 import { openPatiently } from '../open-patiently.ts';
@@ -164,7 +164,8 @@ export function defineReplicate(command: Command): void {
         },
       };
       const result = await replicate(options);
-      const quarantined = settings.watch === true ? [] : await store.ledger.quarantined(sourceName(given));
+      const quarantined =
+        settings.watch === true ? [] : await store.checkpoints.quarantined(sourceName(given));
       screen.end(result, countsOf(quarantined));
       process.exitCode = exitOf(result, quarantined.length);
     } finally {

@@ -9,7 +9,7 @@ import type { Drawing } from 'plat-demo';
 import { platError } from '../../errors/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import type { ReadCaller } from '../../store/read-caller.ts';
+import type { ReadCaller } from '../../store/lanes.ts';
 import type { RasterReply, RasterRequest } from './worker.ts';
 
 const KEPT = 64 * 1024 * 1024;

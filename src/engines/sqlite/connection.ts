@@ -1,8 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { BoundValue, Statement } from '../../compile/fragment.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { LARGEST_ANSWER } from '../../store/largest-answer.ts';
 import type { Slots } from '../../store/read-task.ts';
+import { LARGEST_ANSWER } from '../../store/read-task.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
 
 /** A value as `node:sqlite` gives it. */

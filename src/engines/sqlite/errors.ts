@@ -3,7 +3,7 @@ import { PlatError, platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord, inTheWay } from '../../records/damage.ts';
 import { BEGINNING, kindOf } from '../../shared/file-kind.ts';
 import { denied } from '../../store/files/store-file.ts';
-import { LARGEST_ANSWER } from '../../store/largest-answer.ts';
+import { LARGEST_ANSWER } from '../../store/read-task.ts';
 import { DEADLINE_MESSAGE, RANGE_MESSAGE } from './functions.ts';
 
 /** SQLite's primary result codes that users can meet. */

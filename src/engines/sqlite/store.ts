@@ -11,7 +11,7 @@ import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
 import type { Engine } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
-import { isSent, type Lane } from '../../store/read-caller.ts';
+import { isSent, type Lane } from '../../store/lanes.ts';
 import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
 import { storeClock } from '../../store/store-clock.ts';

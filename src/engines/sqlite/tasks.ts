@@ -1,6 +1,6 @@
 /** How a connection of the embedded engine answers the steps of a read. */
 
-import type { Lane } from '../../store/read-caller.ts';
+import type { Lane } from '../../store/lanes.ts';
 import type { Given } from '../../store/read-task.ts';
 import { type Ask, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';

@@ -5,7 +5,7 @@
 import type { Dictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
-import type { Lease, LedgerChange, QuarantineEntry } from '../../store/ledger.ts';
+import type { CheckpointChange, Lease, QuarantineEntry } from '../../store/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { pendingReason, type Subject, subjectOf } from '../copy/quarantine-entry.ts';
@@ -14,7 +14,7 @@ import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep
 import { type Notes, readNote, type Schedule, type Witness } from './notes.ts';
 
 /** A change of the copy: records, what is pending or quarantined, and what happened to the states. */
-export interface CopyChange extends Omit<LedgerChange, 'lease' | 'state' | 'anew'> {
+export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | 'anew'> {
   readonly load?: { readonly resource: string; readonly event: LoadEvent };
   readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
   readonly witnesses?: { readonly resource: string; readonly newest: readonly Witness[] };
@@ -63,11 +63,11 @@ export class Checkpoint {
   }
 
   static async open(options: CheckpointOptions): Promise<Checkpoint> {
-    const { ledger } = options.store;
+    const { checkpoints } = options.store;
     const { dictionary } = await options.store.model();
-    const entries = await ledger.quarantined(options.source);
+    const entries = await checkpoints.quarantined(options.source);
     const quarantined = entries.map((entry) => [recordName(entry), describe(dictionary, entry)] as const);
-    return new Checkpoint(options, await ledger.state(options.source), new Map(quarantined));
+    return new Checkpoint(options, await checkpoints.state(options.source), new Map(quarantined));
   }
 
   /** Whether a record could not be stored the last time. */
@@ -129,7 +129,7 @@ export class Checkpoint {
     if (witnesses !== undefined) next[`witnesses ${witnesses.resource}`] = witnesses.newest;
     const { store, source, lease } = this.#options;
     const isDoubted = change.records !== undefined && (this.get('doubted') ?? []).length > 0;
-    const report = await store.ledger.commit(source, {
+    const report = await store.checkpoints.commit(source, {
       ...change,
       ...(isDoubted ? { anew: true } : {}),
       state: next,
@@ -175,7 +175,7 @@ export function dueAt(last: number | undefined, every: number, now: number): num
 
 /** The sources of a replica, without what it keeps of tokens. */
 export async function replicaSources(store: Store): Promise<readonly string[]> {
-  return (await store.ledger.sources()).filter((name) => !name.includes(':'));
+  return (await store.checkpoints.sources()).filter((name) => !name.includes(':'));
 }
 
 /** Beyond the number of any sweep. */
@@ -183,12 +183,12 @@ const ANY_SWEEP = 2_147_483_647;
 
 /** Deletes the marks of sweeps before one, by default of all. */
 export async function forgetMarks(
-  { ledger }: Pick<Store, 'ledger'>,
+  { checkpoints }: Pick<Store, 'checkpoints'>,
   source: string,
   resource: string,
   before = ANY_SWEEP,
 ): Promise<void> {
-  while ((await ledger.forgetSeen(source, resource, before)) > 0);
+  while ((await checkpoints.forgetSeen(source, resource, before)) > 0);
 }
 
 /** Keys per read of a walk over what is stored. */
@@ -201,7 +201,7 @@ export async function* storedKeys(
   { after = '', size = STORED_KEYS }: { readonly after?: string; readonly size?: number } = {},
 ): AsyncGenerator<readonly string[]> {
   for (let from = after; ; ) {
-    const keys = await store.ledger.storedKeys(name, resource, from, size);
+    const keys = await store.checkpoints.storedKeys(name, resource, from, size);
     const last = keys.at(-1);
     if (last === undefined) return;
     yield keys;

@@ -3,8 +3,8 @@
  * back. It knows nothing of what is copied.
  */
 import { platError } from '../../errors/index.ts';
+import { type Lease, LeaseLost } from '../../store/checkpoints.ts';
 import type { Clock } from '../../store/clock.ts';
-import { type Lease, LeaseLost } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { type Processes, realProcesses, shownName } from './processes.ts';
 
@@ -13,7 +13,7 @@ export const LEASE = 60_000;
 /** How far the clocks of hosts that share a store may differ. */
 const CLOCKS_DIFFER = 600_000;
 
-type LeaseHolder = NonNullable<Awaited<ReturnType<Store['ledger']['leaseHolder']>>>;
+type LeaseHolder = NonNullable<Awaited<ReturnType<Store['checkpoints']['leaseHolder']>>>;
 
 /** A source that one process has: nobody else writes its copy until it is released. */
 export interface Acquired {
@@ -41,34 +41,34 @@ export const newAcquirer = (
  * @throws PlatError `failed` when another process is at work on this source
  */
 export async function acquireSource(
-  { ledger }: Pick<Store, 'ledger'>,
+  { checkpoints }: Pick<Store, 'checkpoints'>,
   name: string,
   { name: holder, clock, processes, signal }: Acquirer,
 ): Promise<Acquired> {
   const lease = (): Lease => ({ holder, now: clock.now(), until: clock.now() + LEASE });
-  const take = (): Promise<boolean> => ledger.lease(name, lease());
+  const take = (): Promise<boolean> => checkpoints.lease(name, lease());
   /** A lease that ends later than any can was written by a clock that was wrong; if nobody renews it, it is void. */
   const isForsaken = async ({ holder: other, expires }: LeaseHolder): Promise<boolean> => {
     if (expires - clock.now() <= LEASE + CLOCKS_DIFFER) return false;
     await clock.sleep(LEASE, signal);
-    const now = await ledger.leaseHolder(name);
+    const now = await checkpoints.leaseHolder(name);
     return signal?.aborted !== true && now?.holder === other && now.expires === expires;
   };
   const takeOver = async (): Promise<boolean> => {
-    const other = await ledger.leaseHolder(name);
+    const other = await checkpoints.leaseHolder(name);
     if (other === undefined) return take();
     if (!processes.isDead(other.holder) && !(await isForsaken(other))) return false;
-    await ledger.releaseLease(name, other.holder);
+    await checkpoints.releaseLease(name, other.holder);
     return take();
   };
   if (!(await take()) && !(await takeOver())) {
-    const other = await ledger.leaseHolder(name);
+    const other = await checkpoints.leaseHolder(name);
     const seconds = Math.ceil(((other?.expires ?? 0) - clock.now()) / 1000);
     throw platError('failed', {
       reason: `${shownName(other?.holder ?? 'Another process')} is replicating ${name} into this store; its lease ends in ${seconds} s unless it goes on.`,
     });
   }
-  return { name, lease, release: () => ledger.releaseLease(name, holder) };
+  return { name, lease, release: () => checkpoints.releaseLease(name, holder) };
 }
 
 /**
@@ -76,7 +76,7 @@ export async function acquireSource(
  * @throws LeaseLost as soon as another process has acquired it
  */
 export async function whileAcquired<T extends string>(
-  { ledger }: Pick<Store, 'ledger'>,
+  { checkpoints }: Pick<Store, 'checkpoints'>,
   { name, lease, release }: Acquired,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
@@ -88,7 +88,7 @@ export async function whileAcquired<T extends string>(
       await clock.sleep(LEASE / 3, ended.signal);
       if (ended.signal.aborted) return;
       try {
-        await ledger.commit(name, { lease: lease() });
+        await checkpoints.commit(name, { lease: lease() });
       } catch (error) {
         // If the store is unreachable, whoever needs it next reports it.
         if (error instanceof LeaseLost) return lost.abort(error);

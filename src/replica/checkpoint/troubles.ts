@@ -21,7 +21,7 @@ export function noteTrouble(
   now: number,
 ): Promise<void> {
   const reason = (error instanceof Error ? error.message : String(error)).slice(0, KEPT);
-  return store.ledger.exchange(source, 'troubles', (current): Troubles => {
+  return store.checkpoints.exchange(source, 'troubles', (current): Troubles => {
     const troubles = readNote({ troubles: current }, 'troubles') ?? {};
     const { since = now, attempts = 0 } = troubles[step] ?? {};
     const lasting = !passesByItself(error);
@@ -31,7 +31,7 @@ export function noteTrouble(
 
 /** A step went well; without one everything did. */
 export function clearTrouble(store: Store, source: string, step?: string): Promise<void> {
-  return store.ledger.exchange(source, 'troubles', (current): Troubles => {
+  return store.checkpoints.exchange(source, 'troubles', (current): Troubles => {
     if (step === undefined) return {};
     const { [step]: _, ...others } = readNote({ troubles: current }, 'troubles') ?? {};
     return others;

@@ -2,14 +2,14 @@
  * Notes on a source that a person or a disk has changed to what plat never writes. The source says again what they said,
  * so a refresh deletes them and starts over what they were about.
  */
-import type { Lease } from '../../store/ledger.ts';
+import type { Lease } from '../../store/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
 import { forgetMarks, replicaSources } from './checkpoint.ts';
 import { unreadableNotes } from './notes.ts';
 
 /** Deletes what cannot be read of a source. */
 export async function forgetUnreadable(store: Store, source: string, lease: () => Lease): Promise<void> {
-  const names = [...unreadableNotes(await store.ledger.state(source)).keys()];
+  const names = [...unreadableNotes(await store.checkpoints.state(source)).keys()];
   if (names.length === 0) return;
   for (const name of names) {
     const [word, collection = ''] = name.split(' ');
@@ -17,14 +17,14 @@ export async function forgetUnreadable(store: Store, source: string, lease: () =
     if (word === 'sweep') await forgetMarks(store, source, collection);
   }
   const state = Object.fromEntries(names.map((name) => [name, null]));
-  await store.ledger.commit(source, { lease: lease(), state });
+  await store.checkpoints.commit(source, { lease: lease(), state });
 }
 
 /** What cannot be read of any source, in words. */
 export async function findUnreadable(store: Store): Promise<readonly string[]> {
   const found: string[] = [];
   for (const source of await replicaSources(store)) {
-    const notes = unreadableNotes(await store.ledger.state(source));
+    const notes = unreadableNotes(await store.checkpoints.state(source));
     for (const words of notes.values()) found.push(`${source}: ${words}`);
   }
   return found;

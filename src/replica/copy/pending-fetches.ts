@@ -3,7 +3,7 @@
  * its listing, the files of media. It decides what is pending and why; it asks nobody.
  */
 import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
-import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
+import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
 import { storedKeys } from '../checkpoint/checkpoint.ts';
 import { inHalves } from '../source/pages.ts';
 import { type Capabilities, givesCustomFields, type Source, type SourcePage } from '../source/source.ts';
@@ -40,7 +40,7 @@ export async function movedChildren(
 ): Promise<PendingFetch[]> {
   if (resource !== 'Property' || feed.capabilities.children !== 'per-listing') return [];
   const listings = records.find((group) => group.resource === resource)?.records ?? [];
-  const before = await store.ledger.stamps(
+  const before = await store.checkpoints.stamps(
     resource,
     listings.map(({ key }) => key),
   );

@@ -8,7 +8,7 @@ import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
 import { parseRecord } from '../../records/parse-record.ts';
 import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
-import type { Keys, QuarantineEntry } from '../../store/ledger.ts';
+import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
 import { MASK, type SourceItem, type SourcePage } from '../source/source.ts';
 import type { Copy, CopySettings } from './copy.ts';
 import { nameOfPayload, pendingEntry, RECORD } from './quarantine-entry.ts';

@@ -1,6 +1,6 @@
 /** Stores a page: its records and all that they mean for the checkpoint, in one transaction. */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import type { Keys, LedgerChange } from '../../store/ledger.ts';
+import type { CheckpointChange, Keys } from '../../store/checkpoints.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { type CopyChange, type QuarantinedRecord, recordName } from '../checkpoint/checkpoint.ts';
 import { collectionOf, resourcesIn, type SourcePage } from '../source/source.ts';
@@ -59,7 +59,7 @@ function marksOf(
   { checkpoint, feed }: Copy,
   { keys }: Pick<SourcePage, 'keys'>,
   { remove, quarantine }: Intake,
-): NonNullable<LedgerChange['seen']> {
+): NonNullable<CheckpointChange['seen']> {
   const gone = new Set(
     remove.flatMap(({ resource, keys: every }) => every.map((key) => recordName({ resource, key }))),
   );

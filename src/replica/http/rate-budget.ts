@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { isObject } from '../../shared/json.ts';
-import type { Ledger } from '../../store/ledger.ts';
+import type { Checkpoints } from '../../store/checkpoints.ts';
 import { LONGEST_BLOCK } from './rate-limit-headers.ts';
 
 /**
@@ -37,15 +37,15 @@ export const budgetName = (token: string): string =>
 const USE = 'use';
 
 /** The allowance that all processes on one store share. */
-export function sharedAllowance(ledger: Ledger, token: string, limits: BudgetLimits): Allowance {
+export function sharedAllowance(checkpoints: Checkpoints, token: string, limits: BudgetLimits): Allowance {
   const name = budgetName(token);
   const isCounted = Object.values(limits).some((limit) => limit !== undefined);
   return {
     async take(now) {
       // Without limits only what the source itself said counts, and that is seldom written.
-      if (!isCounted) return waitFor(limits, readUse((await ledger.state(name))[USE]), now);
+      if (!isCounted) return waitFor(limits, readUse((await checkpoints.state(name))[USE]), now);
       let wait = 0;
-      await ledger.exchange(name, USE, (kept) => {
+      await checkpoints.exchange(name, USE, (kept) => {
         const use = readUse(kept);
         wait = waitFor(limits, use, now);
         return wait > 0 ? seenFrom(use, now) : spend(use, now);
@@ -54,7 +54,7 @@ export function sharedAllowance(ledger: Ledger, token: string, limits: BudgetLim
     },
     async note(bytes, blocked, now) {
       if (!isCounted && blocked <= now) return;
-      await ledger.exchange(name, USE, (kept) => receive(readUse(kept), bytes, blocked, now));
+      await checkpoints.exchange(name, USE, (kept) => receive(readUse(kept), bytes, blocked, now));
     },
   };
 }

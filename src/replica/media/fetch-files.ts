@@ -46,7 +46,7 @@ export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void>
     await fetchAllStored(copy, 'Property', [FILES]);
     await checkpoint.commit({ state: { media: FILES } });
   }
-  const total = await store.ledger.wantedCount(name, 'Property', FILES);
+  const total = await store.checkpoints.pendingCount(name, 'Property', FILES);
   if (total === 0) return;
   const step = { kind: 'step', resource: 'Media', step: 'media' } as const;
   report({ ...step, state: 'begun' });
@@ -107,7 +107,7 @@ class Round {
     let isThrough = false;
     while (!signal.aborted) {
       if (!isThrough && this.#hosts.waiting < QUEUED) {
-        const keys = await store.ledger.wanted(name, 'Property', FILES, after, LISTINGS);
+        const keys = await store.checkpoints.pending(name, 'Property', FILES, after, LISTINGS);
         after = keys.at(-1) ?? after;
         isThrough = keys.length === 0;
         await this.#look(keys);

@@ -137,8 +137,8 @@ async function holdsAnything(checkpoint: Checkpoint, options: ReplicateOptions):
   return false;
 }
 
-const hasStored = async ({ ledger }: Store, source: string, resource: string): Promise<boolean> =>
-  (await ledger.storedKeys(source, resource, '', 1)).length > 0;
+const hasStored = async ({ checkpoints }: Store, source: string, resource: string): Promise<boolean> =>
+  (await checkpoints.storedKeys(source, resource, '', 1)).length > 0;
 
 /** A source that is asked for the first time. */
 interface Newcomer {
@@ -158,7 +158,7 @@ export async function assertNewFeed(store: Store, { name, identity, feed }: Newc
   const resource = resources.find((each) => each === 'Property') ?? resources[0];
   if (resource === undefined) return;
   const others: string[] = [];
-  for (const other of await store.ledger.sources()) {
+  for (const other of await store.checkpoints.sources()) {
     if (other !== name && (await hasStored(store, other, resource))) others.push(other);
   }
   if (others.length === 0) return;
@@ -166,8 +166,8 @@ export async function assertNewFeed(store: Store, { name, identity, feed }: Newc
   const keys = page.keys.flatMap((each) => (each.resource === resource ? [each.key] : []));
   if (keys.length === 0) return;
   for (const other of others) {
-    if ((await store.ledger.missing(other, resource, keys)).length > 0) continue;
-    const before = readNote(await store.ledger.state(other), 'identity');
+    if ((await store.checkpoints.missing(other, resource, keys)).length > 0) continue;
+    const before = readNote(await store.checkpoints.state(other), 'identity');
     const force =
       before === undefined || before === identity ? '' : ` --force (it was replicated from ${before})`;
     throw platError('usage', {

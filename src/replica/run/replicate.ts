@@ -3,7 +3,7 @@
  * consists of is in schedule.ts.
  */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
-import { LeaseLost } from '../../store/ledger.ts';
+import { LeaseLost } from '../../store/checkpoints.ts';
 import { type Acquired, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
 import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';
 import { forgetUnreadable } from '../checkpoint/unreadable-notes.ts';

@@ -87,7 +87,7 @@ function clientOf(
     listener: onEvent,
     backoff,
     firstContact,
-    allowance: sharedAllowance(store.ledger, options.token, options.limits ?? {}),
+    allowance: sharedAllowance(store.checkpoints, options.token, options.limits ?? {}),
     largest: LARGEST_ANSWER,
     timeout: TIMEOUT,
     longest: LONGEST,

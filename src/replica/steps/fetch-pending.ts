@@ -1,5 +1,5 @@
 /** Asks for what is pending: records, and collections of listings, in requests of their own. */
-import type { Keys } from '../../store/ledger.ts';
+import type { Keys } from '../../store/checkpoints.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
 import { fetchedApart } from '../copy/pending-fetches.ts';
@@ -49,7 +49,7 @@ class Fetch {
     const { name, store, report } = this.#copy;
     const [resource, why] = [this.#resource, this.#why];
     const step = why === RECORD ? 'fetch' : 'sub-data';
-    const total = await store.ledger.wantedCount(name, resource, why);
+    const total = await store.checkpoints.pendingCount(name, resource, why);
     if (total === 0) return;
     report({ kind: 'step', resource, step, state: 'begun' });
     const failed = new Map<string, RequestFailure>();
@@ -116,7 +116,7 @@ class Fetch {
     const { feed, name, store, report } = this.#copy;
     const size = new PageSize(feed.someAtOnce, report);
     const ask = async (after: string): Promise<{ answers: Answered[]; last: string } | undefined> => {
-      const keys = await store.ledger.wanted(name, this.#resource, this.#why, after, size.now);
+      const keys = await store.checkpoints.pending(name, this.#resource, this.#why, after, size.now);
       const last = keys.at(-1);
       if (last === undefined) return undefined;
       const answers = await this.#askFor(keys);

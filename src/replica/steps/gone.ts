@@ -4,7 +4,7 @@
  */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
-import type { Quarantined } from '../../store/ledger.ts';
+import type { Quarantined } from '../../store/checkpoints.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';

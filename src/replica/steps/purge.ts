@@ -22,8 +22,8 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
     let rows = 0;
     let of = 0;
     for (const resource of resources) {
-      rows += await store.ledger.unseenCount(name, resource, begun.base);
-      of += await store.ledger.stored(name, resource);
+      rows += await store.checkpoints.unseenCount(name, resource, begun.base);
+      of += await store.checkpoints.stored(name, resource);
     }
     if (rows > settings.purgeShare * of) {
       await checkpoint.commit({ sweep: { collection, event: { kind: 'guard', rows, of } } });
@@ -34,7 +34,7 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
   for (const resource of resources) {
     for (let after = ''; ; ) {
       const keys = await checkpoint.alone(async (commit) => {
-        const unseen = await store.ledger.unseen(name, resource, begun.base, after, AT_ONCE);
+        const unseen = await store.checkpoints.unseen(name, resource, begun.base, after, AT_ONCE);
         if (unseen.length > 0) {
           await commit({
             remove: [{ resource, keys: unseen }],
@@ -62,7 +62,7 @@ async function releaseUnseen(copy: Copy, resource: string, base: number): Promis
   for (const some of chunked(entries, AT_ONCE)) {
     const gone = await checkpoint.alone(async (commit) => {
       const names = some.map(markedName).filter((each) => each !== undefined);
-      const marked = new Set(await store.ledger.marked(name, resource, base, names));
+      const marked = new Set(await store.checkpoints.marked(name, resource, base, names));
       const unseen = some.filter((each) => {
         const own = markedName(each);
         // It may have been stored, or have gone, meanwhile.

@@ -116,7 +116,7 @@ async function keep(copy: Copy, page: SweptPage, change: CopyChange): Promise<vo
   for (const [resource, group] of Map.groupBy(page.keys, (each) => each.resource)) {
     const keys = group.map(({ key }) => key);
     seen.push({ resource, keys: keys.map(storableName), sweep: state.sweep });
-    missing.push({ resource, keys: await store.ledger.missing(name, resource, keys), why: RECORD });
+    missing.push({ resource, keys: await store.checkpoints.missing(name, resource, keys), why: RECORD });
   }
   const { want, quarantine } = await storable(copy, missing);
   await checkpoint.commit({ ...change, seen, want, quarantine });

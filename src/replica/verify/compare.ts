@@ -54,7 +54,7 @@ async function compareSome(
     [...children.keys()],
     environment.clock.now(),
   );
-  const elsewhere = new Set(await store.ledger.missing(name, resource.name, keys));
+  const elsewhere = new Set(await store.checkpoints.missing(name, resource.name, keys));
   const model = await store.model();
   const compared: Compared[] = [];
   for (const record of records) {

@@ -1,5 +1,5 @@
 /** What a proof comes to: what was compared of each resource, and what differs. It reads nothing. */
-import type { QuarantineEntry } from '../../store/ledger.ts';
+import type { QuarantineEntry } from '../../store/checkpoints.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 
 /** A record that is not the same on both sides. */

@@ -4,7 +4,7 @@
  */
 import { findNavigation } from '../../dictionary/index.ts';
 import { chunked } from '../../shared/chunked.ts';
-import type { Quarantined } from '../../store/ledger.ts';
+import type { Quarantined } from '../../store/checkpoints.ts';
 import { recordName, storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { pagesFrom } from '../copy/walk.ts';
@@ -60,7 +60,7 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
       throw error;
     }
     tally.differ(...(await damages.found));
-    const entries = await store.ledger.quarantined(name);
+    const entries = await store.checkpoints.quarantined(name);
     tally.addQuarantine(entries, await goneOf(copy, entries, sample === undefined ? tally.met : undefined));
     // What is copied by itself comes before what is part of it.
     return tally
@@ -85,7 +85,7 @@ async function goneOf(
     // The walk would have met what nobody can ask for by a key. Equal ranges are not walked: what they have is stored here.
     const isMet = met?.has(recordName(entry)) === true;
     if (isMet) continue;
-    const missing = await copy.store.ledger.missing(copy.name, entry.resource, [entry.key]);
+    const missing = await copy.store.checkpoints.missing(copy.name, entry.resource, [entry.key]);
     if (missing.length > 0) found.push(entry);
   }
   return found;
@@ -128,7 +128,7 @@ async function verifyCollection(
   for (const [resource, found] of keys) {
     if (sample !== undefined) await compareSample(copy, resource, [...found], sample, tally);
     if (!isByRange) await findExtra(copy, resource, found, tally, { after: '' });
-    tally.count(resource, { atSource: found.size, stored: await store.ledger.stored(name, resource) });
+    tally.count(resource, { atSource: found.size, stored: await store.checkpoints.stored(name, resource) });
   }
 }
 
@@ -153,7 +153,7 @@ async function findExtra(
     const given = await recordsOf(feed, resource, extra);
     const there = new Set(given.keys.flatMap((each) => (each.resource === resource ? [each.key] : [])));
     const gone = extra.filter((key) => !there.has(key));
-    const missing = await store.ledger.missing(name, resource, gone);
+    const missing = await store.checkpoints.missing(name, resource, gone);
     for (const key of gone) {
       if (!missing.includes(key)) tally.differ({ resource, key, kind: 'not-at-source', fields: [] });
     }
@@ -262,7 +262,7 @@ async function compareSample(
   const { feed, name, store } = copy;
   const missing = new Set<string>();
   for (const some of chunked(keys, AT_ONCE)) {
-    for (const key of await store.ledger.missing(name, resource, some)) missing.add(key);
+    for (const key of await store.checkpoints.missing(name, resource, some)) missing.add(key);
   }
   const suspect: Suspect = { fields: undefined, isOfChildren: false, isPending: false };
   await lookAgain(copy, resource, new Map([...missing].map((key) => [key, suspect])), tally);

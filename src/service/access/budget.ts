@@ -5,7 +5,7 @@
 import { type PlatError, platError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import type { ReadCaller } from '../../store/read-caller.ts';
+import type { ReadCaller } from '../../store/lanes.ts';
 
 export interface BudgetLimits {
   /** Requests of one key that are not answered whole. */

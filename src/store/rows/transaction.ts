@@ -6,10 +6,10 @@ import type { StoredRow } from '../../records/rows.ts';
 import { checkSession } from '../check/checks.ts';
 import { rewriteRows } from '../check/rewrite-rows.ts';
 import { findRowFaults } from '../check/row-faults.ts';
+import { checkpointWriter } from '../checkpoint-tables.ts';
 import type { CommitTimestamps } from '../write/commit-timestamps.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import type { WriteSession } from '../write-session.ts';
-import { checkpointWriter } from './checkpoint-writer.ts';
 import { Counters } from './counters.ts';
 import { type RowPutter, rowPutter } from './put-rows.ts';
 import { type Restamper, restamper } from './restamp-rows.ts';
@@ -84,7 +84,7 @@ export function storeTransaction(
     model,
     timestamps,
     source,
-    ledger: checkpointWriter(session),
+    checkpoints: checkpointWriter(session),
     // A resource that was never stored has no tables.
     find: async (resource, keys) => (model.stores(resource) ? table(resource).find(keys) : new Map()),
     all: async (resource) => (model.stores(resource) ? table(resource).all() : []),

@@ -4,7 +4,7 @@ import { platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import type { CacheUse } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import { isSent, type Lane, type ReadCaller } from '../read-caller.ts';
+import { isSent, type Lane, type ReadCaller } from '../lanes.ts';
 import type { ReadResult, ReadTask } from '../read-task.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
@@ -24,7 +24,7 @@ export interface WorkerRequest {
   readonly task: ThreadTask;
   /** How long the statement may take. */
   readonly milliseconds: number;
-  /** As read-caller.ts has it. */
+  /** As lanes.ts has it. */
   readonly isSent: boolean;
 }
 

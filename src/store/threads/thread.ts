@@ -10,7 +10,7 @@ import type { WorkerError, WorkerMessage, WorkerReply, WorkerRequest } from './p
 
 /** How a thread's own connection reads. */
 export interface ThreadReader {
-  /** @param isSent as read-caller.ts has it @param milliseconds that it may take */
+  /** @param isSent as lanes.ts has it @param milliseconds that it may take */
   read(task: ReadTask, isSent: boolean, milliseconds: number): ReadResult;
   /** The checks by a model of at least this generation. */
   checks(generation: number): Checks;

@@ -2,7 +2,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { jsonOf } from '../../records/nesting.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { namingParent } from '../../records/place.ts';
-import type { Keys, LedgerChange, QuarantineEntry } from '../ledger.ts';
+import type { CheckpointChange, Keys, QuarantineEntry } from '../checkpoints.ts';
 import {
   addReports,
   type BatchOptions,
@@ -23,11 +23,11 @@ export async function commitChange(
   writer: BatchWriter,
   current: StoreModel,
   source: string,
-  change: LedgerChange,
+  change: CheckpointChange,
 ): Promise<Written> {
   const { records = [], remove = [], lease, anew = false, ...checkpoint } = change;
   const begin: BatchOptions['begin'] =
-    lease === undefined ? undefined : ({ ledger }) => ledger.renewLease(source, lease);
+    lease === undefined ? undefined : ({ checkpoints }) => checkpoints.renewLease(source, lease);
   const shared = { source, anew, ...(begin === undefined ? {} : { begin }) };
   let model = current;
   let report: WriteReport = emptyTally('');
@@ -41,8 +41,8 @@ export async function commitChange(
   for (const { resource, records: group } of records.slice(0, -1)) {
     const written = await writeInBatches(writer, model, resource, group, {
       ...shared,
-      finish: ({ ledger, timestamps }, { rejected }) =>
-        ledger.apply(source, { quarantine: entriesOf(rejected, group) }, timestamps.moment),
+      finish: ({ checkpoints, timestamps }, { rejected }) =>
+        checkpoints.apply(source, { quarantine: entriesOf(rejected, group) }, timestamps.moment),
     });
     ({ model } = written);
     report = addReports(report, written.report);
@@ -50,10 +50,10 @@ export async function commitChange(
   const { resource, records: group } = records.at(-1) ?? { resource: '', records: [] };
   const written = await writeInBatches(writer, model, resource, group, {
     ...shared,
-    finish: ({ ledger, timestamps }, { rejected }) => {
+    finish: ({ checkpoints, timestamps }, { rejected }) => {
       const quarantine = [...(checkpoint.quarantine ?? []), ...left, ...entriesOf(rejected, group)];
       const release = stored(checkpoint.release ?? [], [...quarantine, ...report.rejected]);
-      return ledger.apply(source, { ...checkpoint, quarantine, release }, timestamps.moment);
+      return checkpoints.apply(source, { ...checkpoint, quarantine, release }, timestamps.moment);
     },
   });
   return { report: addReports(report, written.report), model: written.model };

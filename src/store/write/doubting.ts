@@ -36,7 +36,7 @@ async function doubted(
     resource,
     rows.map(({ key }) => key),
   );
-  const sources = await transaction.ledger.sources();
+  const sources = await transaction.checkpoints.sources();
   const isLost = (row: StoredRow): boolean => row.source === null || !sources.has(row.source);
   return rows.map((row) => {
     if (!faulty.has(row.key) && !isLost(row)) return row;

@@ -2,7 +2,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { ValueInUse } from '../../compile/values-in-use.ts';
 import type { FieldValues } from '../../dictionary/index.ts';
 import type { RowToPut, RowToRestamp, StoredRow, Tombstone } from '../../records/rows.ts';
-import type { LedgerWriter } from '../ledger.ts';
+import type { CheckpointWriter } from '../checkpoints.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 
 /**
@@ -15,7 +15,7 @@ export interface WriteTransaction {
   /** The source that the records of this transaction come from; null for an authority's own. */
   readonly source: string | null;
   /** Writes the replica's checkpoint in the same transaction as the records. */
-  readonly ledger: LedgerWriter;
+  readonly checkpoints: CheckpointWriter;
   find(resource: string, keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>>;
   all(resource: string): Promise<readonly StoredRow[]>;
   children(

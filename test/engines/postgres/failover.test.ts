@@ -118,7 +118,7 @@ test('a standby takes over under a download: 503 meanwhile, then service and rep
     await operations(replica, clock).keys('Media'),
     keys.map((key) => `${key}-1`),
   );
-  assert.deepEqual(await replica.ledger.quarantined('market'), []);
+  assert.deepEqual(await replica.checkpoints.quarantined('market'), []);
   const verified = await verifyReplica(copy);
   assert.ok(isEqual(verified), JSON.stringify(verified));
   // Stamps go on from where the primary was.

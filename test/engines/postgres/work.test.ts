@@ -7,7 +7,7 @@ import { PATIENCE } from '../../../src/engines/postgres/connection/connect.ts';
 import { connectLanes } from '../../../src/engines/postgres/connection/lanes.ts';
 import { readSnapshot } from '../../../src/engines/postgres/reading/reader.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
-import type { Lane, ReadCaller } from '../../../src/store/read-caller.ts';
+import type { Lane, ReadCaller } from '../../../src/store/lanes.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 
 const { address: text, drop } = await emptyDatabase(DEFAULT_SETTINGS);

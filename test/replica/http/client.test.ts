@@ -444,7 +444,7 @@ test('INCIDENT retries hammered a throttled token: after a 429 nobody with this 
   const server = await listen(t, (_, count) =>
     count < 2 ? { status: 429, headers: { 'retry-after': '60' }, body: 'slow down' } : FINE,
   );
-  const allowance = (token: string) => ({ allowance: sharedAllowance(store.ledger, token, {}) });
+  const allowance = (token: string) => ({ allowance: sharedAllowance(store.checkpoints, token, {}) });
   const first = clientOf(t, server.origin, allowance('one'));
   assert.deepEqual(await first.fault('x', 1), ['transient', '429: slow down']);
   const second = clientOf(t, server.origin, allowance('one'));

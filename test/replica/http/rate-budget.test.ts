@@ -230,9 +230,9 @@ test('what was kept is read back, and what is no use is nothing used', () => {
 test('INCIDENT rate windows forgotten at restart: a second process with the token goes on counting', async (t) => {
   const { store, again } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const limits = { requestsPerHour: 3 };
-  const first = sharedAllowance(store.ledger, 'secret', limits);
+  const first = sharedAllowance(store.checkpoints, 'secret', limits);
   assert.deepEqual([await first.take(NOW), await first.take(NOW)], [0, 0]);
-  const second = sharedAllowance((await again()).ledger, 'secret', limits);
+  const second = sharedAllowance((await again()).checkpoints, 'secret', limits);
   assert.equal(await second.take(NOW + 1000), 0);
   assert.equal(await second.take(NOW + 2000), HOUR + MINUTE - 2000);
   assert.equal(await first.take(NOW + 2000), HOUR + MINUTE - 2000, 'both share one budget');
@@ -241,19 +241,19 @@ test('INCIDENT rate windows forgotten at restart: a second process with the toke
 
 test('what one process was told to wait, the other waits, too', async (t) => {
   const { store, again } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
-  const first = sharedAllowance(store.ledger, 'secret', {});
+  const first = sharedAllowance(store.checkpoints, 'secret', {});
   await first.note(10, NOW + 60_000, NOW);
-  const second = sharedAllowance((await again()).ledger, 'secret', {});
+  const second = sharedAllowance((await again()).checkpoints, 'secret', {});
   assert.equal(await second.take(NOW), 60_000);
 });
 
 test('another token has a budget of its own, and no token is kept', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const limits = { requestsPerHour: 1 };
-  await sharedAllowance(store.ledger, 'secret', limits).take(NOW);
-  assert.equal(await sharedAllowance(store.ledger, 'other', limits).take(NOW), 0);
+  await sharedAllowance(store.checkpoints, 'secret', limits).take(NOW);
+  assert.equal(await sharedAllowance(store.checkpoints, 'other', limits).take(NOW), 0);
   assert.deepEqual(
-    [...(await store.ledger.sources())].toSorted(),
+    [...(await store.checkpoints.sources())].toSorted(),
     [budgetName('secret'), budgetName('other')].toSorted(),
   );
   assert.doesNotMatch(budgetName('secret'), /secret/);

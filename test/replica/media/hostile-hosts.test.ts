@@ -107,7 +107,11 @@ test('a stop while files come is a stop, and what came until then counts', async
   });
   assert.equal(result, 'stopped');
   assert.deepEqual(rows(), [{ media_key: 'a', sha256: sha256('picture'), failures: 0, reason: null }]);
-  assert.equal(await replica.store.ledger.wantedCount(SOURCE, 'Property', 'files'), 1, 'listing 2 alone');
+  assert.equal(
+    await replica.store.checkpoints.pendingCount(SOURCE, 'Property', 'files'),
+    1,
+    'listing 2 alone',
+  );
   host.files.set(url('b'), 'another');
   assert.equal(await run(), 'done');
   assert.deepEqual(
@@ -198,7 +202,7 @@ test('a photo that changes while its file comes is not taken for fetched', async
     rows().map(({ sha256: content }) => content),
     [sha256('old'), sha256('b')],
   );
-  assert.equal(await replica.store.ledger.wantedCount(SOURCE, 'Property', 'files'), 1);
+  assert.equal(await replica.store.checkpoints.pendingCount(SOURCE, 'Property', 'files'), 1);
   await run();
   assert.equal(rows()[0]?.sha256, sha256('new'));
 });

@@ -4,7 +4,7 @@ import { readNote } from '../../../src/replica/checkpoint/notes.ts';
 import type { LoadState } from '../../../src/replica/machine/load.ts';
 import type { SweepState } from '../../../src/replica/machine/sweep.ts';
 import { ACCOUNTS, collectionOf } from '../../../src/replica/source/source.ts';
-import type { Ledger, LedgerChange } from '../../../src/store/ledger.ts';
+import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoints.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { WriteReport } from '../../../src/store/write/report.ts';
 import { KEY_FIELDS } from './market.ts';
@@ -55,13 +55,13 @@ export class CommitWitness {
   }
 
   /** @param force whether the process may delete whatever the share */
-  watch(ledger: Ledger, process: string, force: boolean): Ledger {
+  watch(checkpoints: Checkpoints, process: string, force: boolean): Checkpoints {
     return {
-      ...ledger,
+      ...checkpoints,
       commit: async (source, change) => {
         let report: WriteReport;
         try {
-          report = await ledger.commit(source, change);
+          report = await checkpoints.commit(source, change);
         } catch (error) {
           this.#forget(change);
           await this.#lookAgain(source, force);
@@ -84,12 +84,12 @@ export class CommitWitness {
   /** Whoever dies while a commit is on its way does not learn whether it was done. */
   async #lookAgain(source: string, force: boolean): Promise<void> {
     const before = this.#state;
-    this.#state = await this.#options.observer.ledger.state(source);
+    this.#state = await this.#options.observer.checkpoints.state(source);
     await this.#checkStates(source, before, force);
   }
 
   /** A commit that failed may have been done in part. */
-  #forget({ records = [], remove = [] }: LedgerChange): void {
+  #forget({ records = [], remove = [] }: CheckpointChange): void {
     for (const { resource, keys } of remove) for (const key of keys) this.#forgetRecord(resource, key);
     for (const { resource, records: group } of records)
       for (const { key } of group) this.#forgetRecord(resource, key);
@@ -103,7 +103,7 @@ export class CommitWitness {
   }
 
   /** Masks are never stored; what is brought once more moves nothing. */
-  #checkValues({ records = [], remove = [] }: LedgerChange, report: WriteReport): void {
+  #checkValues({ records = [], remove = [] }: CheckpointChange, report: WriteReport): void {
     for (const { resource, keys } of remove) for (const key of keys) this.#forgetRecord(resource, key);
     let news = remove.some(({ keys }) => keys.length > 0);
     for (const { resource, records: group } of records) {
@@ -124,7 +124,7 @@ export class CommitWitness {
   }
 
   /** A collection that was not given takes nothing away. */
-  #checkChildren({ records = [] }: LedgerChange): void {
+  #checkChildren({ records = [] }: CheckpointChange): void {
     const { source, time, accuse } = this.#options;
     const mayDiffer = time.now - source.roleSince < 10 * MINUTE || this.#isBehind;
     for (const { resource, records: group } of records) {
@@ -144,7 +144,7 @@ export class CommitWitness {
   }
 
   /** A key that the source has shown since the sweep began stays; a later one is brought by a window to come. */
-  #checkRemoved({ remove = [] }: LedgerChange): void {
+  #checkRemoved({ remove = [] }: CheckpointChange): void {
     const { source, accuse } = this.#options;
     for (const { resource, keys } of remove) {
       const collection = this.#collection(resource);
@@ -173,9 +173,9 @@ export class CommitWitness {
   }
 
   /** One process at a time is at work. */
-  async #checkLease(source: string, { lease }: LedgerChange): Promise<void> {
+  async #checkLease(source: string, { lease }: CheckpointChange): Promise<void> {
     const { observer, accuse } = this.#options;
-    const holder = await observer.ledger.leaseHolder(source);
+    const holder = await observer.checkpoints.leaseHolder(source);
     if (lease === undefined || holder?.holder !== lease.holder)
       accuse('only the holder of the lease commits', `${lease?.holder} while ${holder?.holder} holds it`);
   }
@@ -226,11 +226,11 @@ export class CommitWitness {
       ({ since, quietly, stamp }) => since !== undefined && !quietly && stamp < cursor,
     );
     if (passed.length === 0) return;
-    const stored = await observer.ledger.stamps(
+    const stored = await observer.checkpoints.stamps(
       resource,
       passed.map((shown) => shown.key),
     );
-    const entries = await observer.ledger.quarantined();
+    const entries = await observer.checkpoints.quarantined();
     const told = new Set(entries.filter((entry) => entry.resource === resource).map((entry) => entry.key));
     for (const shown of passed) {
       if (told.has(shown.key)) continue;
@@ -250,7 +250,7 @@ export class CommitWitness {
     const { observer, plan, accuse } = this.#options;
     let stored = 0;
     for (const resource of collection === ACCOUNTS ? ['Member', 'Office'] : [collection])
-      stored += await observer.ledger.stored(source, resource);
+      stored += await observer.checkpoints.stored(source, resource);
     if (to.deleted > plan.purgeShare * (stored + to.deleted))
       accuse('the guard stops a purge', `${to.deleted} of ${stored + to.deleted} ${collection}`);
   }
@@ -270,7 +270,7 @@ function cursorOf(state: LoadState | undefined): number | undefined {
 }
 
 function summary(
-  { records = [], remove = [], state = {}, quarantine = [] }: LedgerChange,
+  { records = [], remove = [], state = {}, quarantine = [] }: CheckpointChange,
   report: WriteReport,
 ): string {
   const parts = [

@@ -3,8 +3,8 @@ import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../../src/replica/run/replicate.ts';
+import { type Checkpoints, LeaseLost } from '../../../src/store/checkpoints.ts';
 import { TOLERATED } from '../../../src/store/clock-jump.ts';
-import { LeaseLost, type Ledger } from '../../../src/store/ledger.ts';
 import { type Fate, Killed, Mortal, mortalClock, mortalStore } from './mortal.ts';
 import { aheadOf, type Plan } from './plan.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
@@ -13,7 +13,7 @@ import type { Stage } from './stage.ts';
 /** A consumer that is wrong in one way: what stands between it and the source, or it and its store, makes it so. */
 export interface Mutant {
   readonly transport?: (transport: Transport) => Transport;
-  readonly ledger?: (ledger: Ledger) => Ledger;
+  readonly checkpoints?: (checkpoints: Checkpoints) => Checkpoints;
   readonly options?: Partial<ReplicateOptions>;
 }
 
@@ -54,7 +54,7 @@ export async function startConsumer(
   const store = await replica.enter(clock, mortal, { allowClockJump: isTold }).catch(killed);
   // It died while it opened its store.
   if (store === undefined) return { name, mortal, end: new Promise(() => undefined) };
-  const watched = commits.watch(store.ledger, name, options.force === true);
+  const watched = commits.watch(store.checkpoints, name, options.force === true);
   const transport = mortalTransport(network.transport(name), mortal);
   const say = (line: string): void => void log.push(`${new Date(time.now).toISOString()} ${name}: ${line}`);
   const running = replicate({
@@ -69,7 +69,7 @@ export async function startConsumer(
     limits: plan.limits,
     ...options,
     ...mutant?.options,
-    store: mortalStore(store, mutant?.ledger?.(watched) ?? watched, mortal),
+    store: mortalStore(store, mutant?.checkpoints?.(watched) ?? watched, mortal),
     environment: {
       clock: mortalClock(clock, mortal),
       random: () => random.unit(),

@@ -119,29 +119,29 @@ export function mortalClock({ now, sleep }: Clock, mortal: Mortal): Clock {
 }
 
 /** A store as a process sees it: every call is a step. */
-export function mortalStore(store: Store, ledger: Store['ledger'], mortal: Mortal): Store {
+export function mortalStore(store: Store, checkpoints: Store['checkpoints'], mortal: Mortal): Store {
   return replaced(store, {
     model: () => mortal.step(() => store.model()),
     configure: (change) => mortal.step(() => store.configure(change)),
-    ledger: {
-      sources: () => mortal.step(() => ledger.sources()),
-      state: (...given) => mortal.step(() => ledger.state(...given)),
-      commit: (...given) => mortal.step(() => ledger.commit(...given)),
-      exchange: (...given) => mortal.step(() => ledger.exchange(...given)),
-      missing: (...given) => mortal.step(() => ledger.missing(...given)),
-      stamps: (...given) => mortal.step(() => ledger.stamps(...given)),
-      stored: (...given) => mortal.step(() => ledger.stored(...given)),
-      unseen: (...given) => mortal.step(() => ledger.unseen(...given)),
-      marked: (...given) => mortal.step(() => ledger.marked(...given)),
-      unseenCount: (...given) => mortal.step(() => ledger.unseenCount(...given)),
-      forgetSeen: (...given) => mortal.step(() => ledger.forgetSeen(...given)),
-      wanted: (...given) => mortal.step(() => ledger.wanted(...given)),
-      wantedCount: (...given) => mortal.step(() => ledger.wantedCount(...given)),
-      storedKeys: (...given) => mortal.step(() => ledger.storedKeys(...given)),
-      quarantined: (...given) => mortal.step(() => ledger.quarantined(...given)),
-      lease: (...given) => mortal.step(() => ledger.lease(...given)),
-      releaseLease: (...given) => mortal.step(() => ledger.releaseLease(...given)),
-      leaseHolder: (...given) => mortal.step(() => ledger.leaseHolder(...given)),
+    checkpoints: {
+      sources: () => mortal.step(() => checkpoints.sources()),
+      state: (...given) => mortal.step(() => checkpoints.state(...given)),
+      commit: (...given) => mortal.step(() => checkpoints.commit(...given)),
+      exchange: (...given) => mortal.step(() => checkpoints.exchange(...given)),
+      missing: (...given) => mortal.step(() => checkpoints.missing(...given)),
+      stamps: (...given) => mortal.step(() => checkpoints.stamps(...given)),
+      stored: (...given) => mortal.step(() => checkpoints.stored(...given)),
+      unseen: (...given) => mortal.step(() => checkpoints.unseen(...given)),
+      marked: (...given) => mortal.step(() => checkpoints.marked(...given)),
+      unseenCount: (...given) => mortal.step(() => checkpoints.unseenCount(...given)),
+      forgetSeen: (...given) => mortal.step(() => checkpoints.forgetSeen(...given)),
+      pending: (...given) => mortal.step(() => checkpoints.pending(...given)),
+      pendingCount: (...given) => mortal.step(() => checkpoints.pendingCount(...given)),
+      storedKeys: (...given) => mortal.step(() => checkpoints.storedKeys(...given)),
+      quarantined: (...given) => mortal.step(() => checkpoints.quarantined(...given)),
+      lease: (...given) => mortal.step(() => checkpoints.lease(...given)),
+      releaseLease: (...given) => mortal.step(() => checkpoints.releaseLease(...given)),
+      leaseHolder: (...given) => mortal.step(() => checkpoints.leaseHolder(...given)),
     },
   });
 }

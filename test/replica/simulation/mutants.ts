@@ -1,6 +1,6 @@
 import type { ParsedRecord } from '../../../src/records/parsed-record.ts';
 import type { Transport, TransportRequest } from '../../../src/replica/http/transport.ts';
-import type { Ledger, LedgerChange } from '../../../src/store/ledger.ts';
+import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoints.ts';
 import type { Mutant } from './consumer.ts';
 import { COLLECTION_NAMES } from './market.ts';
 import { isLaterPage, walkOf } from './network.ts';
@@ -79,7 +79,10 @@ export const WRONGS: readonly Wrong[] = [
     name: 'a sweep that stopped half way deletes',
     seed: 4,
     make: () => ({
-      ledger: (ledger) => ({ ...ledger, state: async (source) => ended(await ledger.state(source)) }),
+      checkpoints: (checkpoints) => ({
+        ...checkpoints,
+        state: async (source) => ended(await checkpoints.state(source)),
+      }),
     }),
     breaks: /no key that the source shows is deleted|only a whole sweep deletes/,
     plan: { mortality: 1, standstills: 0, processes: 5, listings: 12, pageSize: 2, resources: ['Property'] },
@@ -172,7 +175,7 @@ export const WRONGS: readonly Wrong[] = [
   {
     name: 'a process that was held up takes its lease back',
     seed: 12,
-    make: () => ({ ledger: withLeaseTakenBack }),
+    make: () => ({ checkpoints: withLeaseTakenBack }),
     breaks: /lower bound of the next|cursor is never ahead|what did not change/,
     plan: { mortality: 1, standstills: 1, processes: 5, faults: 0 },
   },
@@ -185,24 +188,27 @@ function wrongFor(by: number): WrongClock {
 }
 
 /** A consumer each of whose commits is another one, or several. */
-function changed(change: (given: LedgerChange) => readonly LedgerChange[]): Mutant {
+function changed(change: (given: CheckpointChange) => readonly CheckpointChange[]): Mutant {
   return {
-    ledger: (ledger) => ({
-      ...ledger,
+    checkpoints: (checkpoints) => ({
+      ...checkpoints,
       async commit(source, given) {
         const [first, ...more] = change(given);
-        let report = await ledger.commit(source, first ?? given);
-        for (const each of more) report = await ledger.commit(source, each);
+        let report = await checkpoints.commit(source, first ?? given);
+        for (const each of more) report = await checkpoints.commit(source, each);
         return report;
       },
     }),
   };
 }
 
-const accountOf = ({ state = {} }: LedgerChange): LedgerChange => ({ state });
-const withoutState = ({ state: _, ...change }: LedgerChange): LedgerChange => change;
+const accountOf = ({ state = {} }: CheckpointChange): CheckpointChange => ({ state });
+const withoutState = ({ state: _, ...change }: CheckpointChange): CheckpointChange => change;
 
-function withRecords(change: LedgerChange, each: (record: ParsedRecord) => ParsedRecord): LedgerChange {
+function withRecords(
+  change: CheckpointChange,
+  each: (record: ParsedRecord) => ParsedRecord,
+): CheckpointChange {
   const records = (change.records ?? []).map(({ resource, records: group }) => ({
     resource,
     records: resource === 'Property' ? group.map(each) : group,
@@ -284,7 +290,7 @@ function withoutEpoch(transport: Transport): Transport {
   };
 }
 
-function withoutWitnesses({ state = {}, ...change }: LedgerChange): LedgerChange {
+function withoutWitnesses({ state = {}, ...change }: CheckpointChange): CheckpointChange {
   const kept = Object.entries(state).filter(([name]) => !name.startsWith('witnesses '));
   return { ...change, state: Object.fromEntries(kept) };
 }
@@ -303,12 +309,12 @@ async function followed(transport: Transport, wish: TransportRequest): ReturnTyp
   return location === undefined ? response : transport({ ...wish, url: location });
 }
 
-function withLeaseTakenBack(ledger: Ledger): Ledger {
+function withLeaseTakenBack(checkpoints: Checkpoints): Checkpoints {
   return {
-    ...ledger,
+    ...checkpoints,
     async commit(source, change) {
-      if (change.lease !== undefined) await ledger.lease(source, change.lease);
-      return ledger.commit(source, change);
+      if (change.lease !== undefined) await checkpoints.lease(source, change.lease);
+      return checkpoints.commit(source, change);
     },
   };
 }

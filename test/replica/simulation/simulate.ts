@@ -86,7 +86,7 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   const sides = { source: market(), replica: observer, role, plan, now: time.now };
   const found = await differences(sides);
   if (found.length > 0) accuse('the replica equals what the key may see', found.join('\n'));
-  const quarantined = await observer.ledger.quarantined();
+  const quarantined = await observer.checkpoints.quarantined();
   if (quarantined.length > 0) accuse('nothing is left in the quarantine', JSON.stringify(quarantined));
 }
 

@@ -65,9 +65,9 @@ type Wrap = <T>(call: Promise<T>, name: string) => Promise<T>;
 
 /** A store whose calls are all counted. */
 export function watchedStore(store: Store, wrap: Wrap): Store {
-  const { ledger, keys, shared } = store;
+  const { checkpoints, keys, shared } = store;
   return replaced(watched(store, wrap), {
-    ledger: watched(ledger, wrap),
+    checkpoints: watched(checkpoints, wrap),
     keys: watched(keys, wrap),
     ...(shared === undefined ? {} : { shared: watched(shared, wrap) }),
   });

@@ -90,7 +90,11 @@ export async function makeReplica(scope: Scope, options: ReplicaOptions): Promis
     },
     status: () => sourceStatus(store, SOURCE, clock.now()),
     quarantine: async () =>
-      (await store.ledger.quarantined(SOURCE)).map(({ resource, key, reason }) => [resource, key, reason]),
+      (await store.checkpoints.quarantined(SOURCE)).map(({ resource, key, reason }) => [
+        resource,
+        key,
+        reason,
+      ]),
   };
 }
 

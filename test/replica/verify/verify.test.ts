@@ -44,7 +44,7 @@ const whole = (key: string, fields: Json = {}): Json =>
 /** Stores what the source never sent, as if it had. */
 async function plant(replica: WatchedReplica, resource: string, ...records: readonly Json[]): Promise<void> {
   const list = await Promise.all(records.map((each) => replica.parse(resource, each)));
-  await replica.store.ledger.commit(SOURCE, { records: [{ resource, records: list }] });
+  await replica.store.checkpoints.commit(SOURCE, { records: [{ resource, records: list }] });
 }
 
 /** A record as the copy has it. */
@@ -128,7 +128,7 @@ for (const kind of KINDS) {
     const parts = { ...stored, LongDescription: 'Another' };
     const only = async (key: string, collections: Json): Promise<void> => {
       const record = await replica.parse('Property', { ListingKey: key, ...collections });
-      await replica.store.ledger.commit(SOURCE, {
+      await replica.store.checkpoints.commit(SOURCE, {
         records: [{ resource: 'Property', records: [{ ...record, onlyChildren: true }] }],
       });
     };
@@ -148,7 +148,7 @@ for (const kind of KINDS) {
   test(`${kind}: a record in the quarantine is named so`, async (t) => {
     const { replica } = await copied(t, kind);
     await replica.store.remove('Property', [keyOf(3)]);
-    await replica.store.ledger.commit(SOURCE, {
+    await replica.store.checkpoints.commit(SOURCE, {
       quarantine: [{ resource: 'Property', key: keyOf(3), reason: 'ListPrice is odd', payload: '{}' }],
     });
     assert.deepEqual(await found(replica), [['Property', keyOf(3), 'quarantined', 'ListPrice is odd']]);
@@ -309,9 +309,9 @@ test('a copy whose download is not at its end is not equal, though all that is m
 
 test('accounts whose first sweep is not at its end are not equal', async (t) => {
   const { replica } = await copied(t, 'native');
-  const { sweep } = Object(await replica.store.ledger.state(SOURCE))['sweep accounts'];
+  const { sweep } = Object(await replica.store.checkpoints.state(SOURCE))['sweep accounts'];
   const walking = { kind: 'walking', sweep, base: sweep, begun: '', keys: 0, digest: '', round: 1 };
-  await replica.store.ledger.commit(SOURCE, { state: { 'sweep accounts': walking } });
+  await replica.store.checkpoints.commit(SOURCE, { state: { 'sweep accounts': walking } });
   assert.deepEqual(
     (await replica.verify()).slice(0, 3).map(({ resource, incomplete }) => [resource, incomplete]),
     [

@@ -111,18 +111,18 @@ const WORKS: Readonly<Record<string, Work>> = {
     await store.keys.find('nothing');
     await store.keys.revoke('nothing', '2026-01-01T00:00:00Z');
   },
-  ledger: async ({ store }, again) => {
+  checkpoints: async ({ store }, again) => {
     const now = Date.UTC(2026, 0, 1) + again;
-    assert.equal(await store.ledger.lease('s', { holder: 'h', now, until: now + 1000 }), true);
-    await store.ledger.exchange('s', 'x', () => again);
-    await store.ledger.commit('s', {
+    assert.equal(await store.checkpoints.lease('s', { holder: 'h', now, until: now + 1000 }), true);
+    await store.checkpoints.exchange('s', 'x', () => again);
+    await store.checkpoints.commit('s', {
       state: { y: again },
       seen: [{ resource: 'Property', keys: ['1'], sweep: 1 }],
     });
-    await store.ledger.state('s');
-    await store.ledger.unseen('s', 'Property', 1, '', 10);
-    await store.ledger.forgetSeen('s', 'Property', 2);
-    await store.ledger.releaseLease('s', 'h');
+    await store.checkpoints.state('s');
+    await store.checkpoints.unseen('s', 'Property', 1, '', 10);
+    await store.checkpoints.forgetSeen('s', 'Property', 2);
+    await store.checkpoints.releaseLease('s', 'h');
   },
 };
 

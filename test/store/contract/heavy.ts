@@ -126,11 +126,11 @@ export function heavyContract(engine: Engine): void {
     const records = await Promise.all(given.map((record) => world.parse('Property', record)));
     pace.look = 1000;
     const change = { records: [{ resource: 'Property', records }], state: { cursor: 'B' } };
-    const { inserted, rejected } = await world.store.ledger.commit('feed', change);
+    const { inserted, rejected } = await world.store.checkpoints.commit('feed', change);
     pace.look = 0;
     assert.deepEqual([inserted, rejected.length], [1, 1]);
-    assert.deepEqual(await world.store.ledger.state('feed'), { cursor: 'B' });
-    const [entry, ...more] = await world.store.ledger.quarantined('feed');
+    assert.deepEqual(await world.store.checkpoints.state('feed'), { cursor: 'B' });
+    const [entry, ...more] = await world.store.checkpoints.quarantined('feed');
     assert.deepEqual([entry?.resource, entry?.key, more], ['Property', 'B', []]);
     assert.equal(JSON.parse(String(entry?.payload)).Media.length, 300);
     assert.deepEqual(await world.keys('Property'), ['A']);

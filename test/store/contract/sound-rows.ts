@@ -184,7 +184,7 @@ async function stored(engine: Engine, scope: Scope, owner: Owner, records: reado
   const write = async (resource: string, ...given: readonly Json[]): Promise<void> => {
     if (owner === 'authority') return void (await world.write(resource, ...given));
     const parsed = await Promise.all(given.map((each) => world.parse(resource, each)));
-    await world.store.ledger.commit('origin', {
+    await world.store.checkpoints.commit('origin', {
       records: [{ resource, records: parsed }],
       state: { known: true },
     });

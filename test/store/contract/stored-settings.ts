@@ -81,12 +81,12 @@ const DAMAGES: Readonly<
   },
   'a note on a source that is no JSON': {
     statement: "UPDATE plat_ledger_state SET value = '{'",
-    read: async ({ store }) => readNote(await store.ledger.state('feed'), 'load Property'),
+    read: async ({ store }) => readNote(await store.checkpoints.state('feed'), 'load Property'),
     says: /what it keeps of a source as "load Property" is no JSON/,
   },
   'a note on a source in another shape': {
     statement: `UPDATE plat_ledger_state SET value = '{"kind":"current","cursor":5}'`,
-    read: async ({ store }) => readNote(await store.ledger.state('feed'), 'load Property'),
+    read: async ({ store }) => readNote(await store.checkpoints.state('feed'), 'load Property'),
     says: /what it keeps of a source as "load Property" is not what plat writes there/,
   },
 };
@@ -98,7 +98,7 @@ export function storedSettingsContract(engine: Engine): void {
       const key = { id: 'k1', name: 'k', kind: 'api', role: 'idx', systems: ['A'] } as const;
       const dates = { createdAt: '2026-01-01T00:00:00Z', expiresAt: null, revokedAt: null };
       await world.store.keys.add({ ...key, ...dates }, 'hash');
-      await world.store.ledger.commit('feed', {
+      await world.store.checkpoints.commit('feed', {
         state: { 'load Property': { kind: 'current', cursor: '2026-01-01T00:00:00Z' } },
       });
       await world.damage(statement);

@@ -1,7 +1,7 @@
 import { PlatError, platError } from '../../../errors/index.ts';
 import { Damage, DamagedRecord, inTheWay } from '../../../records/damage.ts';
-import { LARGEST_ANSWER } from '../../../store/largest-answer.ts';
-import { LeaseLost } from '../../../store/ledger.ts';
+import { LeaseLost } from '../../../store/checkpoints.ts';
+import { LARGEST_ANSWER } from '../../../store/read-task.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../making/layout-version.ts';
 
 /** Seconds after which a server that is starting, stopping or full may be asked again. */

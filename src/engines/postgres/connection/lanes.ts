@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { FairQueue } from '../../../shared/fair-queue.ts';
-import type { Lane } from '../../../store/read-caller.ts';
+import type { Lane } from '../../../store/lanes.ts';
 import type { PostgresAddress } from './address.ts';
 import { connectPool, type Patience } from './connect.ts';
 

@@ -1,5 +1,5 @@
 import { integer, type Sql, sql } from '../../../compile/fragment.ts';
-import { LARGEST_ANSWER } from '../../../store/largest-answer.ts';
+import { LARGEST_ANSWER } from '../../../store/read-task.ts';
 
 /** Bytes with the comma after each text, up to and including a row; ends the statement when they are too many. */
 const SIZE = sql`CASE WHEN sum(octet_length(q.x) + 1) OVER u > ${integer(LARGEST_ANSWER * 1_000_000 + 1)} THEN plat_too_large(sum(octet_length(q.x) + 1) OVER u) ELSE sum(octet_length(q.x) + 1) OVER u END`;

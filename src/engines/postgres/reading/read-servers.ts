@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { PlatError, platError } from '../../../errors/index.ts';
-import type { Lane } from '../../../store/read-caller.ts';
+import type { Lane } from '../../../store/lanes.ts';
 import type { ReadStoreState } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { PATIENCE, type Patience, waitingFor } from '../connection/connect.ts';

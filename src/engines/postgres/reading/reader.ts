@@ -1,4 +1,4 @@
-import type { Lane, ReadCaller } from '../../../store/read-caller.ts';
+import type { Lane, ReadCaller } from '../../../store/lanes.ts';
 import type { Lanes } from '../connection/lanes.ts';
 import { borrow, type ServerSession } from '../connection/session.ts';
 import { SILENT } from '../connection/silence.ts';

@@ -156,6 +156,6 @@ test('a feed that is empty when a watch begins is asked again what it can do onc
   };
   assert.equal(await replica.replicate({ watch: true, signal: stop.signal, onEvent }), 'stopped');
   assert.deepEqual(await replica.keys('Media'), PHOTOS);
-  const { capabilities } = Object(await replica.store.ledger.state(SOURCE));
+  const { capabilities } = Object(await replica.store.checkpoints.state(SOURCE));
   assert.equal(capabilities.isProbed, true);
 });
