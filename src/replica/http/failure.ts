@@ -124,15 +124,15 @@ export function failureOf(
   text: string,
   now: number,
 ): RequestFailure {
-  const { code, message } = explanation(text);
-  const told = `${status}${code === undefined ? '' : ` (code ${code})`}: ${message}`;
+  const { code, message: given } = explanation(text);
+  const message = `${status}${code === undefined ? '' : ` (code ${code})`}: ${given}`;
   const wait = retryAfter(headers, now);
   const facts = { status, code, retryAfter: wait === undefined ? undefined : Math.min(wait, LONGEST_BLOCK) };
   if (status === 401 || status === 403 || REFUSALS.has(code))
-    return new RequestFailure('refused', told, facts);
+    return new RequestFailure('refused', message, facts);
   // With 501 a server says that it will never do this.
   const isTransient = status === 429 || status === 408 || (status >= 500 && status !== 501);
-  return new RequestFailure(isTransient ? 'transient' : 'rejected', told, facts);
+  return new RequestFailure(isTransient ? 'transient' : 'rejected', message, facts);
 }
 
 /** Code and message in either envelope, or the beginning of whatever came. */

@@ -178,8 +178,8 @@ function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
     SOURCE_TIMESTAMP,
     ...settings.alsoWindow,
   ].some((name) => {
-    const stamp = values[name];
-    const moment = typeof stamp === 'string' ? Date.parse(stamp) : Number.NaN;
+    const timestamp = values[name];
+    const moment = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
     return moment >= Date.parse(cursor) && moment <= environment.clock.now() + PENDING_LIMIT;
   });
 }
