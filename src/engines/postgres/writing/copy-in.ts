@@ -1,4 +1,4 @@
-import type { Connection, Submittable } from 'pg';
+import type { Connection } from 'pg';
 import type { BoundValue } from '../../../compile/fragment.ts';
 import type { ServerSession } from '../connection/session.ts';
 
@@ -39,72 +39,45 @@ export function copyIn(
 ): Promise<void> {
   const names = columns.map((name) => `"${name}"`).join(', ');
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const text = `COPY "${table}" (${names}) FROM STDIN`;
-  session.client.query(new Copy(text, rows[Symbol.iterator](), resolve, reject));
-  return promise;
-}
-
-/** A statement whose data follow when the server requests them. The driver calls its handlers. */
-class Copy implements Submittable {
-  readonly #text: string;
-  readonly #rows: Iterator<readonly BoundValue[]>;
-  readonly #resolve: () => void;
-  readonly #reject: (error: unknown) => void;
-  #isOver = false;
-
-  constructor(
-    text: string,
-    rows: Iterator<readonly BoundValue[]>,
-    resolve: () => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#text = text;
-    this.#rows = rows;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  submit(connection: Connection): void {
-    if (!takesCopies(connection)) throw new Error('The driver does not copy');
-    connection.query(this.#text);
-  }
-
-  /** Sends the next rows, and lets the socket write them before those that follow. */
-  handleCopyInResponse(connection: CopyConnection): void {
-    if (this.#isOver) return;
-    try {
-      const { text, isLast } = this.#next();
-      if (text !== '') connection.sendCopyFromChunk(Buffer.from(text));
-      if (isLast) connection.endCopyFrom();
-      else setImmediate(() => this.handleCopyInResponse(connection));
-    } catch (error) {
-      this.#end(() => this.#reject(error));
-      connection.sendCopyFail('the rows could not be made');
-    }
-  }
-
-  #next(): { readonly text: string; readonly isLast: boolean } {
+  const iterator = rows[Symbol.iterator]();
+  let isOver = false;
+  const end = (settle: () => void): void => {
+    if (!isOver) settle();
+    isOver = true;
+  };
+  const nextChunk = (): { readonly text: string; readonly isLast: boolean } => {
     let text = '';
     while (text.length < CHUNK) {
-      const { done, value } = this.#rows.next();
+      const { done, value } = iterator.next();
       if (done === true) return { text, isLast: true };
       text += `${value.map(cellText).join('\t')}\n`;
     }
     return { text, isLast: false };
-  }
-
-  handleError(error: Error): void {
-    this.#end(() => this.#reject(error));
-  }
-
-  handleCommandComplete(): void {}
-
-  handleReadyForQuery(): void {
-    this.#end(this.#resolve);
-  }
-
-  #end(settle: () => void): void {
-    if (!this.#isOver) settle();
-    this.#isOver = true;
-  }
+  };
+  /** Sends the next rows, and lets the socket write them before those that follow. */
+  const send = (connection: CopyConnection): void => {
+    if (isOver) return;
+    try {
+      const { text, isLast } = nextChunk();
+      if (text !== '') connection.sendCopyFromChunk(Buffer.from(text));
+      if (isLast) connection.endCopyFrom();
+      else setImmediate(() => send(connection));
+    } catch (error) {
+      end(() => reject(error));
+      connection.sendCopyFail('the rows could not be made');
+    }
+  };
+  /** A statement whose data follow when the server requests them. The driver calls its handlers. */
+  const copy = {
+    submit(connection: Connection): void {
+      if (!takesCopies(connection)) throw new Error('The driver does not copy');
+      connection.query(`COPY "${table}" (${names}) FROM STDIN`);
+    },
+    handleCopyInResponse: send,
+    handleError: (error: Error) => end(() => reject(error)),
+    handleCommandComplete: () => undefined,
+    handleReadyForQuery: () => end(resolve),
+  };
+  session.client.query(copy);
+  return promise;
 }
