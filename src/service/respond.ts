@@ -1,10 +1,14 @@
+/**
+ * The answer to a request: finds the interface, checks the key, hands over to the interface, and turns whatever is thrown on
+ * the way into an error in its envelope. It must not know how requests arrive or how replies are written.
+ */
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import type { StoreModel } from '../compile/model.ts';
 import { PlatError, platError } from '../errors/index.ts';
 import type { Store } from '../store/store.ts';
 import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
-import type { MainThread } from './access/budget.ts';
+import type { RequestQueue } from './access/budget.ts';
 import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limits.ts';
 import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
@@ -21,48 +25,44 @@ import {
 import { greeting } from './front/greeting.ts';
 import { type FileContext, servedFile } from './front/media.ts';
 import { describedBy, documentReply, type Front, frontOf } from './front/paths.ts';
-import { notAllowed, type Wanted, wantedBy } from './http/methods.ts';
+import { meaningOf, methodNotAllowed, type RequestMeaning } from './http/methods.ts';
 import { negotiateVersion, ODATA_VERSION } from './http/negotiation.ts';
 import { LONGEST_URL, withPostedQuery, withUnpackedQuery } from './http/posted-query.ts';
 import { native } from './native/routes.ts';
 import type { ServiceOptions } from './options.ts';
 import { isNativePath, type LoggedDamages, nativeError, resoError } from './reply/errors.ts';
-import type { ToldMoment } from './reply/promised-date.ts';
+import type { PromisedDate } from './reply/promised-date.ts';
 import { enumerationsOf } from './reso/enumerations.ts';
 import { reso } from './reso/router.ts';
 
 const MEDIA = '/media/';
 
-/** Another one where the store went back in time: what a consumer keeps of its timestamps means nothing any more. */
+/** Changes where the store went back in time: the timestamps that a consumer keeps mean nothing any more. */
 const EPOCH_HEADER = 'x-plat-epoch';
 
 /** Who asks where no key is needed, or none is known yet. */
 const NOBODY: Caller = { kind: 'unknown', why: platError('tokenMissing', {}) };
 
-const NOTHING: RequestUse = { rows: 0, bytes: 0 };
-
 /** Everything that answering needs. */
 export interface Responder {
   readonly options: ServiceOptions;
   readonly context: ServiceContext;
-  readonly told: ToldMoment;
+  readonly date: PromisedDate;
   readonly files: FileContext;
   readonly admin: AdminContext;
   readonly limiter: RequestLimiter;
-  readonly mainThread: Pick<MainThread, 'enter'>;
+  readonly queue: Pick<RequestQueue, 'enter'>;
   readonly usage: UsageRecorder;
   readonly views: Views;
   readonly log: Logger;
-  /** What was logged of a damaged store: every reader meets the same damage, and one line tells it. */
+  /** Every reader meets the same damage of a store; it is logged once. */
   readonly damages: LoggedDamages;
 }
 
 /** The interface that a request is for, and its path there. */
 type Route =
-  | { readonly kind: 'reso' | 'native'; readonly path: string }
-  | { readonly kind: 'media'; readonly path: string }
-  | { readonly kind: 'front'; readonly path: string; readonly front: Front }
-  | { readonly kind: 'admin' | 'none'; readonly path: string };
+  | { readonly kind: 'reso' | 'native' | 'media' | 'admin' | 'none'; readonly path: string }
+  | { readonly kind: 'front'; readonly path: string; readonly front: Front };
 
 function routeOf({ surface, path, headers }: Exchange): Route {
   const plain = path.replaceAll(/\/{2,}/g, '/');
@@ -79,11 +79,11 @@ function routeOf({ surface, path, headers }: Exchange): Route {
   return { kind: 'none', path };
 }
 
-/** A path that leads nowhere is of the interface that it looks like. */
+/** A path that leads nowhere belongs to the interface that it looks like. */
 const isNative = ({ path }: Exchange, { kind }: Route): boolean =>
   kind === 'native' || (kind === 'none' && isNativePath(path));
 
-/** Whether the answer is one of the RESO interface, as an error of no other interface is, too. */
+/** Whether the answer is one of the RESO interface, which also answers for paths of no interface. */
 const isOdata = (exchange: Exchange, route: Route): boolean =>
   route.kind === 'reso' || (route.kind === 'none' && !isNative(exchange, route));
 
@@ -91,23 +91,24 @@ const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
   isOdata(exchange, route) ? { ...ODATA_VERSION } : {};
 
 /**
- * Answers a request: always with a reply, in the envelope of the interface that was asked.
- * @param isOfSurface whether it came to a host that a surface has; else there is nothing at any path
+ * Answers a request, always in the envelope of the interface that was asked.
+ * @param isOfSurface whether it came to a host that a surface has; otherwise there is nothing at any path
  */
 export async function respond(responder: Responder, exchange: Exchange, isOfSurface = true): Promise<Reply> {
+  const { context, usage, options } = responder;
   const route: Route = isOfSurface ? routeOf(exchange) : { kind: 'none', path: exchange.path };
   const extra = versionOf(exchange, route);
   let caller = NOBODY;
-  let use: RequestUse = NOTHING;
-  let model = (): Promise<StoreModel> => responder.context.store.model();
+  let use: RequestUse = { rows: 0, bytes: 0 };
+  let model = (): Promise<StoreModel> => context.store.model();
   try {
-    // The key comes first: what it asks counts, and is told where the key stands, whatever becomes of the request.
+    // The key comes first: whatever becomes of the request, it counts, and its answer says where the key stands.
     if (!isOpen(exchange, route)) {
       if (exchange.headers.authorization !== undefined) {
         exchange.timings.start('auth');
-        model = modelSoon(responder.context.store);
+        model = modelSoon(context.store);
       }
-      caller = await recognize(responder.context.store, exchange.headers.authorization);
+      caller = await recognize(context.store, exchange.headers.authorization);
       await count(responder, exchange, caller, extra);
     }
     const reply = await answer(responder, exchange, { route, extra, caller, model });
@@ -116,12 +117,11 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
   } catch (error) {
     return explain(responder, exchange, extra, error);
   } finally {
-    if (caller.kind === 'known')
-      await responder.usage.note(caller.key.id, use, responder.options.clock.now());
+    if (caller.kind === 'known') await usage.note(caller.key.id, use, options.clock.now());
   }
 }
 
-/** Whether nobody needs a key: files carry a signature in their address, and probes have none. */
+/** Whether no key is needed: files carry a signature in their address, and probes have no key. */
 function isOpen({ headers }: Exchange, route: Route): boolean {
   switch (route.kind) {
     case 'media':
@@ -146,7 +146,7 @@ function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
  * @throws PlatError `rateLimited`, or as of `RequestAccount`
  */
 async function count(
-  { options, limiter, mainThread }: Responder,
+  { options, limiter, queue }: Responder,
   { account }: Exchange,
   caller: Caller,
   extra: Record<string, string>,
@@ -157,7 +157,7 @@ async function count(
   Object.assign(extra, rateLimitHeaders(allowance));
   if (allowance.exceeded) throw rateLimited(allowance);
   account.belongsTo(`key ${id}`);
-  await mainThread.enter(account.name);
+  await queue.enter(account.name);
 }
 
 /** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
@@ -175,22 +175,23 @@ function preflight(extra: Readonly<Record<string, string>>, allow: string): Repl
 /** What is known of a request before it is read. */
 interface Begun {
   readonly route: Route;
+  /** Headers that the answer gets, whatever it is. */
   readonly extra: Record<string, string>;
   readonly caller: Caller;
   readonly model: () => Promise<StoreModel>;
 }
 
-/** Milliseconds for which what the store said of itself is good for a request that came before. */
+/** Milliseconds for which a model that was read before the key is still used. */
 const FRESH = 50;
 
 /**
- * The model of a store, asked for at once, while the key is looked up: on a server each is a way there and back. A
- * request that has waited meanwhile asks anew.
+ * Reads the model of a store while the key is looked up, since on a server each is a round trip. A request that has waited
+ * longer reads it again.
  */
 function modelSoon(store: Store): () => Promise<StoreModel> {
   const began = performance.now();
   const asked = store.model();
-  asked.catch(() => undefined); // whoever waits for it is told
+  asked.catch(() => undefined); // whoever awaits it gets the error
   return () => (performance.now() - began < FRESH ? asked : store.model());
 }
 
@@ -198,17 +199,15 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   const { route, extra } = begun;
   const { context } = responder;
   const { method, headers, path, query } = exchange;
-  const wanted = wantedBy(exchange, route.kind === 'reso' || route.kind === 'native');
-  if (wanted.kind === 'options') return preflight(extra, wanted.allow);
-  if (wanted.kind === 'refused') {
-    extra.allow = wanted.allow;
-    throw notAllowed(method, wanted.takes);
+  const meaning = meaningOf(exchange, route.kind === 'reso' || route.kind === 'native');
+  if (meaning.kind === 'options') return preflight(extra, meaning.allow);
+  if (meaning.kind === 'refused') {
+    extra.allow = meaning.allow;
+    throw methodNotAllowed(method, meaning.takes);
   }
   if (path.length + query.length + 1 > LONGEST_URL) throw platError('uriTooLong', { limit: LONGEST_URL });
   refuseTokenInQuery(query);
-  if (route.kind === 'reso') {
-    extra['odata-version'] = negotiateVersion(headers);
-  }
+  if (route.kind === 'reso') extra['odata-version'] = negotiateVersion(headers);
   const now = await context.store.now();
   switch (route.kind) {
     case 'none':
@@ -226,14 +225,14 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       const session = await sessionOf(responder, exchange, begun, now);
       const damaged = responder.options.damaged?.();
       const read = { ...context.read, caller: exchange.account, damaged };
-      const asked = await withWholeQuery(exchange, wanted);
+      const asked = await withWholeQuery(exchange, meaning);
       const serve = route.kind === 'reso' ? reso : native;
       return serve({ ...context, read }, asked, session, routeOf(asked).path);
     }
   }
 }
 
-/** What a surface shows of itself. A store is asked only for what a key may see. */
+/** What a surface shows of itself. The store is read only for what a key may see. */
 async function front(responder: Responder, exchange: Exchange, begun: Begun, asked: Front): Promise<Reply> {
   switch (asked.kind) {
     case 'greeting':
@@ -241,12 +240,12 @@ async function front(responder: Responder, exchange: Exchange, begun: Begun, ask
     case 'document':
       return documentReply(exchange, asked.name);
     case 'description': {
-      const { surface, base } = exchange;
-      const { clock, store } = responder.context;
-      const isGeneral = begun.caller.kind === 'unknown' && exchange.headers.authorization === undefined;
+      const { surface, base, headers, account } = exchange;
+      const { clock, store, read } = responder.context;
+      const isGeneral = begun.caller.kind === 'unknown' && headers.authorization === undefined;
       const session = isGeneral ? undefined : await sessionOf(responder, exchange, begun, clock.now());
       const model = session?.model ?? (await store.model());
-      const context = { ...responder.context, read: { ...responder.context.read, caller: exchange.account } };
+      const context = { ...responder.context, read: { ...read, caller: account } };
       const members =
         session === undefined ? undefined : await enumerationsOf({ context, exchange, session });
       const text = description(surface, base, model, session?.view, members);
@@ -258,7 +257,7 @@ async function front(responder: Responder, exchange: Exchange, begun: Begun, ask
 /** The exchange as if all its options had come in its address. */
 async function withWholeQuery(
   exchange: Exchange,
-  { kind, path }: Extract<Wanted, { readonly path: string }>,
+  { kind, path }: Extract<RequestMeaning, { readonly path: string }>,
 ): Promise<Exchange> {
   const posted = kind === 'posted' ? await withPostedQuery({ ...exchange, path, method: 'GET' }) : exchange;
   const whole = withUnpackedQuery(posted);
@@ -269,46 +268,46 @@ async function withWholeQuery(
 async function sessionOf(
   { context, views }: Responder,
   { surface, arrival }: Exchange,
-  { extra, caller, model: ask }: Begun,
+  { extra, caller, model: read }: Begun,
   begun: number,
 ): Promise<Session> {
   const host = context.addressOf('replication', arrival);
   authenticate(caller, surface, begun, host);
-  const model = await ask();
-  // A server tells its clock with the model. Until then a process knows it about, by what it heard last: behind the
-  // moment at which another process has just revoked the key.
+  const model = await read();
+  // A server gives its clock with the model. Until then a process only estimates it from the last reading, which may lie
+  // before the moment at which another process revoked the key.
   const now = await context.store.now();
   const key = authenticate(caller, surface, now, host);
   extra[EPOCH_HEADER] = model.epoch;
   return { key, model, view: views.of(key, model), now };
 }
 
-/** Seconds after which a store that cannot be used may be asked again. */
+/** Seconds after which a client may try again where the store cannot be used. */
 const STORE_PATIENCE = 30;
 
-/** Where a store lies, and what is the matter with it, is for its operator: the log has it. */
+/** Where a store lies and what is wrong with it concerns its operator alone, who finds it in the log. */
 function withoutPlace(error: PlatError): PlatError {
   if (!error.code.startsWith('store') || error.code === 'storeUnavailable') return error;
   return platError('storeUnavailable', {}, { cause: error, retryAfter: error.retryAfter ?? STORE_PATIENCE });
 }
 
-/** Tells an error. What is not meant for users is logged and not told. */
+/** The reply to an error. What is not meant for users is logged instead. */
 function explain(
   { log, damages }: Responder,
   exchange: Exchange,
   extra: Record<string, string>,
   error: unknown,
 ): Reply {
-  const told =
+  const shown =
     error instanceof PlatError
       ? withoutPlace(error)
       : platError('internal', { requestId: exchange.id }, { cause: error });
-  // What this service does not have (501) is no fault of it, and a cause is logged with its stack, a refusal without.
-  if (told.status >= 500 && told.code !== 'notImplemented' && !damages.wasLogged(error)) {
-    const facts = { requestId: exchange.id, ...(told.cause === undefined ? {} : { err: told.cause }) };
-    log[told.code === 'internal' ? 'error' : 'warn'](facts, told.message);
+  // What this service does not have (501) is no fault of it. A cause is logged with its stack, a refusal without.
+  if (shown.status >= 500 && shown.code !== 'notImplemented' && !damages.wasLogged(error)) {
+    const facts = { requestId: exchange.id, ...(shown.cause === undefined ? {} : { err: shown.cause }) };
+    log[shown.code === 'internal' ? 'error' : 'warn'](facts, shown.message);
   }
-  return refusal(exchange, told, extra);
+  return refusal(exchange, shown, extra);
 }
 
 /** An error in the envelope of the interface that was asked. */

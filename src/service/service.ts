@@ -1,8 +1,9 @@
+/** Starts and ends the service: its listeners, and what all of them share. It must not know how a request is answered. */
 import { createSecureContext } from 'node:tls';
 import { platError } from '../errors/index.ts';
 import { addUses, cachesInUse } from '../shared/bounded-cache.ts';
 import type { Store } from '../store/store.ts';
-import { Budgets, MainThread } from './access/budget.ts';
+import { Budgets, RequestQueue } from './access/budget.ts';
 import { Connections } from './access/connections.ts';
 import { RateLimiter, SharedLimiter } from './access/rate-limits.ts';
 import { UsageRecorder } from './access/usage.ts';
@@ -16,7 +17,7 @@ import type { ServiceOptions } from './options.ts';
 import { FilterIndexCache } from './paging/filter-index.ts';
 import { LoggedDamages } from './reply/errors.ts';
 import { Pace } from './reply/pace.ts';
-import { ToldMoment } from './reply/promised-date.ts';
+import { PromisedDate } from './reply/promised-date.ts';
 import type { Responder } from './respond.ts';
 import { PUBLIC_SURFACES, type SurfaceName } from './surface.ts';
 
@@ -27,8 +28,8 @@ export interface ListenOptions {
   readonly ports: Readonly<Record<SurfaceName, number>>;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /**
-   * Host names by which the listener of `api` tells surfaces apart, itself among them; a public surface that is not
-   * named keeps its own listener. Absent: each has its own.
+   * Host names that distinguish the surfaces behind the listener of `api`, which must be among them; a public surface that
+   * is not named keeps its own listener. Absent: each has its own.
    */
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** How long open requests may take to end when the service closes, in milliseconds. */
@@ -43,12 +44,12 @@ export interface Service {
   close(): Promise<void>;
 }
 
+// All in milliseconds. How often connections that have become idle are closed while the service ends:
 const CLOSING_PATIENCE = 8000;
-/** How often connections that have become idle are looked for meanwhile. */
 const CLOSING_INTERVAL = 50;
-/** How often it is logged that there are too many connections, in milliseconds. */
+/** How often the log may say that there are too many connections. */
 const LOG_EVERY = 60_000;
-/** How often what has expired is forgotten, in milliseconds. */
+/** How often expired lists are dropped. */
 const SWEEP_EVERY = 60_000;
 
 /** Starts the service: every surface on its own listener, or the public ones on one. */
@@ -57,75 +58,66 @@ export async function startService(
   listen: ListenOptions,
   readiness: readonly ReadinessCheck[] = [],
 ): Promise<Service> {
-  const { store, clock, log } = options;
+  const { store, clock, log, filterIndex } = options;
+  const { tls } = listen;
   const plans = planListeners(listen);
-  if (listen.tls !== undefined) checkTls(listen.tls);
+  if (tls !== undefined) checkTls(tls);
   const metrics = makeMetrics();
-  const minutes = options.filterIndex.minutes;
   const indexes = new FilterIndexCache(
-    { milliseconds: minutes * 60_000, bytes: options.filterIndex.megabytes * 1024 * 1024 },
+    { milliseconds: filterIndex.minutes * 60_000, bytes: filterIndex.megabytes * 1024 * 1024 },
     clock,
     store.shared,
   );
   const limiter = store.shared === undefined ? new RateLimiter() : new SharedLimiter(store.shared);
-  const { budget, pace: limits } = options;
-  const mainThread = new MainThread();
-  metrics.gauge(
-    'plat_requests_waiting',
-    'Requests that wait for a turn of their key',
-    () => mainThread.waiting,
-  );
-  const budgets = new Budgets(budget, {
+  const queue = new RequestQueue();
+  const budgets = new Budgets(options.budget, {
     now: () => performance.now(),
     refused: metrics.counter('plat_budget_refusals_total', 'Requests of keys beyond their budget', 'why'),
   });
-  const pace = new Pace(limits, () => performance.now());
+  const pace = new Pace(options.pace, () => performance.now());
   const cut = metrics.counter('plat_clients_cut_total', 'Clients that took answers too slowly', 'surface');
   const connections = connectionsOf(options, metrics);
-  // Nothing that is public keeps the operator from looking.
+  // Nothing that happens on the public surfaces keeps the operator from looking.
   const ofOperators = new Connections(options.connections, () => undefined);
-  metrics.gauge('plat_answer_bytes_waiting', 'Answers that clients have not taken yet', () => budgets.bytes);
-  metrics.gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
-  metrics.gauge('plat_requests_running', 'Requests that are not answered yet', () => budgets.requests);
-  addCacheGauges(metrics, store);
-  const overdue = (): number => Number(store.overdue?.() !== undefined);
-  metrics.gauge('plat_visibility_overdue', 'Whether the stored visibility is of a day before', overdue);
   const isReady = async (): Promise<number> =>
     Number(Object.keys(await problemsOf({ store, readiness })).length === 0);
-  metrics.gauge('plat_ready', 'Whether /ready says that the service is ready', isReady);
-  metrics.gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
+  const { gauge } = metrics;
+  gauge('plat_requests_waiting', 'Requests that wait for a turn of their key', () => queue.waiting);
+  gauge('plat_requests_running', 'Requests that are not answered yet', () => budgets.requests);
+  gauge('plat_answer_bytes_waiting', 'Answers that clients have not taken yet', () => budgets.bytes);
+  gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
+  gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
+  gauge('plat_visibility_overdue', 'Whether the stored visibility is of a day before', () =>
+    Number(store.overdue?.() !== undefined),
+  );
+  gauge('plat_ready', 'Whether /ready says that the service is ready', isReady);
+  addCacheGauges(metrics, store);
   addReadStoreGauges(metrics, store);
-  const places = new Map<SurfaceName, Listener>();
+  const listening = new Map<SurfaceName, Listener>();
   const addressOf = (surface: SurfaceName, arrival?: string): string => {
-    const place = places.get(surface);
-    return options.publicUrls[surface] ?? (place === undefined ? '' : reachedAddress(place, arrival));
+    const listener = listening.get(surface);
+    return options.publicUrls[surface] ?? (listener === undefined ? '' : reachedAddress(listener, arrival));
   };
-  const context: ServiceContext = {
-    store,
-    clock,
-    indexes,
-    read: { milliseconds: options.querySeconds * 1000 },
-    fileHours: options.fileHours,
-    addressOf,
-  };
+  const read = { milliseconds: options.querySeconds * 1000 };
+  const context: ServiceContext = { store, clock, indexes, read, fileHours: options.fileHours, addressOf };
   const usage = new UsageRecorder(store.keys, log, store.shared);
   const responder: Responder = {
     options,
     context,
-    told: new ToldMoment(store, clock),
+    date: new PromisedDate(store, clock),
     files: { store, files: options.files },
     admin: { store, metrics, usage, readiness },
     limiter,
-    mainThread,
+    queue,
     usage,
     views: new Views(options.lookups),
     damages: new LoggedDamages(),
     log,
   };
-  const listeners = plans.map((plan) => {
-    const { tls } = listen;
-    const secure = tls !== undefined;
-    const server = makeListener({
+  const secure = tls !== undefined;
+  const listeners = plans.map((plan) => ({
+    ...plan,
+    server: makeListener({
       responder,
       metrics,
       budgets,
@@ -133,28 +125,27 @@ export async function startService(
       cut,
       dispatch: plan.dispatch,
       connections: plan.surfaces.includes('admin') ? ofOperators : connections,
-      where: (surface) => places.get(surface) ?? { host: plan.host, port: plan.port, secure },
+      where: (surface) => listening.get(surface) ?? { host: plan.host, port: plan.port, secure },
       ...(tls === undefined ? {} : { tls }),
-    });
-    return { ...plan, server, secure };
-  });
-  let told: string | undefined;
-  const tellOverdue = (): void => {
+    }),
+  }));
+  let logged: string | undefined;
+  const logOverdue = (): void => {
     const late = store.overdue?.();
-    if (late !== undefined && late.day !== told) {
+    if (late !== undefined && late.day !== logged) {
       log.warn({ err: late.error, day: late.day }, 'the stored visibility could not be brought to the day');
     }
-    told = late?.day;
+    logged = late?.day;
   };
   const sweeping = setInterval(() => {
-    tellOverdue();
+    logOverdue();
     indexes.sweep().catch((error: unknown) => log.warn({ err: error }, 'expired lists could not be swept'));
   }, SWEEP_EVERY).unref();
-  const patience = listen.closingPatience ?? CLOSING_PATIENCE;
   const close = async (): Promise<void> => {
     const idle = setInterval(() => {
       for (const each of [connections, ofOperators]) each.closeIdle();
     }, CLOSING_INTERVAL);
+    const patience = listen.closingPatience ?? CLOSING_PATIENCE;
     await Promise.all(listeners.map(({ server }) => server.close(patience)));
     clearInterval(idle);
     clearInterval(sweeping);
@@ -163,10 +154,10 @@ export async function startService(
     await Promise.all([usage.close(), limiter.close()]);
   };
   try {
-    for (const { server, surfaces, port, host, secure } of listeners) {
+    for (const { server, surfaces, port, host } of listeners) {
       const actual = await server.listen(host, port);
       for (const surface of surfaces) {
-        places.set(surface, { host, port: actual, secure, name: listen.hosts?.[surface] });
+        listening.set(surface, { host, port: actual, secure, name: listen.hosts?.[surface] });
       }
     }
   } catch (error) {
@@ -182,7 +173,7 @@ export async function startService(
   return { addresses, metrics, close };
 }
 
-/** The connections of the public surfaces. That some were closed is logged, but not once for each of a crowd. */
+/** The connections of the public surfaces. The log says that some were closed, but not once for each of a crowd. */
 function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Metrics): Connections {
   const closed = metrics.counter(
     'plat_connections_closed_total',
@@ -195,10 +186,8 @@ function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Me
     const now = performance.now();
     if (now - logged < LOG_EVERY) return;
     logged = now;
-    log.warn(
-      { bound, connections: connections.size },
-      'there are too many connections: idle ones are closed',
-    );
+    const facts = { bound, connections: connections.size };
+    log.warn(facts, 'there are too many connections: idle ones are closed');
   });
   metrics.gauges('plat_connections', 'Open connections of the public surfaces', 'of', () => [
     ['strangers', connections.strangers],
@@ -207,7 +196,7 @@ function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Me
   return connections;
 }
 
-/** What is kept to be quick, by the thread of this service and by those that read the store. */
+/** The caches of this thread and of the threads that read the store. */
 function addCacheGauges(metrics: Metrics, store: Store): void {
   const uses = () => addUses([...cachesInUse(), ...(store.caches?.() ?? [])]);
   const read = (what: 'bytes' | 'entries') => () => uses().map((use) => [use.name, use[what]] as const);

@@ -1,16 +1,12 @@
+/** The surfaces of the service: who may use each, where its interfaces lie, and how it pages (contract, Surfaces). */
 import type { KeyKind } from '../access/index.ts';
 
-/** The addresses of the service, told apart by listener or by host (contract, Surfaces). */
-export const SURFACES = ['api', 'replication', 'floorplans', 'admin'] as const;
 /** Those that are for clients, and may share an address. */
-export const PUBLIC_SURFACES = [
-  'api',
-  'replication',
-  'floorplans',
-] as const satisfies readonly (typeof SURFACES)[number][];
+export const PUBLIC_SURFACES = ['api', 'replication', 'floorplans'] as const;
+/** Each has its own listener, or its own host name on a shared one. */
+export const SURFACES = [...PUBLIC_SURFACES, 'admin'] as const;
 export type SurfaceName = (typeof SURFACES)[number];
 
-/** What a surface is: who may use it, where its interfaces lie, and how it pages. */
 export interface Surface {
   readonly name: SurfaceName;
   readonly keyKind: KeyKind;
@@ -32,24 +28,21 @@ export interface Paging {
 
 const LARGEST_PAGE = 1000;
 
+const REGULAR: Paging = {
+  top: 'total',
+  defaultSize: 200,
+  largestSize: LARGEST_PAGE,
+  nativeLimit: { most: 25, others: 25, default: 10 },
+};
+
+const INTERFACES = { resoRoot: '/Reso/OData/', nativeRoot: '/v1/' } as const;
+
 export const SURFACE: Readonly<Record<SurfaceName, Surface>> = {
-  api: {
-    name: 'api',
-    keyKind: 'api',
-    resoRoot: '/Reso/OData/',
-    nativeRoot: '/v1/',
-    paging: {
-      top: 'total',
-      defaultSize: 200,
-      largestSize: LARGEST_PAGE,
-      nativeLimit: { most: 25, others: 25, default: 10 },
-    },
-  },
+  api: { name: 'api', keyKind: 'api', ...INTERFACES, paging: REGULAR },
   replication: {
     name: 'replication',
     keyKind: 'replication',
-    resoRoot: '/Reso/OData/',
-    nativeRoot: '/v1/',
+    ...INTERFACES,
     paging: {
       top: 'page',
       defaultSize: LARGEST_PAGE,
@@ -57,25 +50,6 @@ export const SURFACE: Readonly<Record<SurfaceName, Surface>> = {
       nativeLimit: { most: LARGEST_PAGE, others: 200, default: 10 },
     },
   },
-  floorplans: {
-    name: 'floorplans',
-    keyKind: 'floorplans',
-    resoRoot: '/Reso/',
-    paging: {
-      top: 'total',
-      defaultSize: 200,
-      largestSize: LARGEST_PAGE,
-      nativeLimit: { most: 25, others: 25, default: 10 },
-    },
-  },
-  admin: {
-    name: 'admin',
-    keyKind: 'admin',
-    paging: {
-      top: 'total',
-      defaultSize: 200,
-      largestSize: LARGEST_PAGE,
-      nativeLimit: { most: 25, others: 25, default: 10 },
-    },
-  },
+  floorplans: { name: 'floorplans', keyKind: 'floorplans', resoRoot: '/Reso/', paging: REGULAR },
+  admin: { name: 'admin', keyKind: 'admin', paging: REGULAR },
 };

@@ -1,7 +1,7 @@
 /** I2: a client begins its next window at the `Date` of an answer, so no later timestamp falls before it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ToldMoment } from '../../src/service/reply/promised-date.ts';
+import { PromisedDate } from '../../src/service/reply/promised-date.ts';
 import { listing } from '../support/builders.ts';
 import { SECOND } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
@@ -80,7 +80,7 @@ test('no moment is told beyond a promise that stands; one that lags by seconds k
       state.slept += milliseconds;
     },
   };
-  const moment = new ToldMoment(store, clock);
+  const moment = new PromisedDate(store, clock);
   const tell = async (): Promise<readonly [told: number, asked: number, slept: number]> => {
     const { asked, slept } = state;
     const told = await moment.now();
@@ -148,6 +148,6 @@ test('the first answers of a store that never made a promise wait for one', asyn
     state.slept += milliseconds;
     state.now += milliseconds;
   };
-  const moment = new ToldMoment({ now: async () => state.now, horizon }, { sleep });
+  const moment = new PromisedDate({ now: async () => state.now, horizon }, { sleep });
   assert.equal(await moment.now(), 1_000_000_000 + 10 * SECOND);
 });

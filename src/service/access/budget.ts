@@ -1,6 +1,7 @@
 /**
  * What a key uses beside its number of requests: requests under way, memory of answers that it has not taken, time of
- * searches. It is charged before the work; the key that exceeds its share is refused, and no other.
+ * searches, turns at the thread that reads requests. It is charged before the work; the key that exceeds its share is
+ * refused, and no other.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
@@ -12,9 +13,9 @@ export interface BudgetLimits {
   readonly requests: number;
   /** Megabytes of answers that one key has not taken. */
   readonly megabytes: number;
-  /** The same of all keys: beyond it those are refused that hold more than an equal part of it. */
+  /** The same of all keys: beyond it, keys are refused that hold more than an equal part of it. */
   readonly totalMegabytes: number;
-  /** Time that the searches of one key may take, within a window; both in seconds. */
+  /** Time that the searches of one key may take within a window, both in seconds. */
   readonly searchSeconds: number;
   readonly windowSeconds: number;
 }
@@ -22,23 +23,23 @@ export interface BudgetLimits {
 /** Why a key was refused. */
 export type Refusal = 'requests' | 'bytes' | 'share' | 'searches';
 
-export interface BudgetWatch {
+interface BudgetWatch {
   /** Milliseconds of a clock that only runs forward. */
   readonly now: () => number;
   readonly refused: (why: Refusal) => void;
 }
 
-/** What one request holds, until it is closed. */
+/** What one request uses, until it is closed. */
 export interface RequestAccount extends ReadCaller {
-  /** Whose it is; undefined before that is known. */
+  /** The key that asks; undefined before it is known. */
   readonly key: string | undefined;
-  /** From now on it is this one's. @throws PlatError when that one may not ask any more */
+  /** Charges the request to a key from now on. @throws PlatError when that key may not ask any more */
   belongsTo(name: string): void;
-  /** Nothing is refused, but counted: the operator must be able to look. */
+  /** Counts the request but refuses nothing: the operator must be able to look. */
   exempt(): void;
-  /** Sets what is held in memory for the client. */
+  /** Sets what is in memory for the client. */
   holds(bytes: number): void;
-  /** Whether the owner holds more than it may. */
+  /** Whether the key holds more than it may. */
   isOver(): boolean;
   close(): void;
 }
@@ -51,14 +52,13 @@ interface Spending {
   ends: number;
 }
 
-/** What the spending of a key takes. */
+/** Bytes that the spending of a key takes. */
 const SPENDING = 250;
-
 const MEGABYTE = 1024 * 1024;
 /** Seconds after which a client may ask again that has not taken what it asked for. */
 const COME_BACK = 5;
 
-/** The budgets of all who ask. */
+/** The budgets of all keys, and of addresses whose key is not known yet. */
 export class Budgets implements Reported {
   readonly #limits: BudgetLimits;
   readonly #watch: BudgetWatch;
@@ -94,9 +94,9 @@ export class Budgets implements Reported {
   }
 
   /**
-   * Opens the account of a request, before it is known whose it is.
+   * Opens the account of a request whose key is not known yet.
    * @param address of the client
-   * @param isGone whether the client is not there any more: nothing is begun for it then
+   * @param isGone whether the client has left: nothing is begun for it then
    */
   open(address: string, isGone: () => boolean = () => false): RequestAccount {
     let name = `address ${address}`;
@@ -116,7 +116,7 @@ export class Budgets implements Reported {
     const check = (): void => {
       if (!isExempt) this.#check(owner);
     };
-    const account: RequestAccount = {
+    return {
       get key() {
         return key;
       },
@@ -140,7 +140,7 @@ export class Budgets implements Reported {
         isExempt = true;
       },
       begin: (lane) => {
-        // Its answer would be read by nobody, but a search of it would keep others waiting.
+        // Nobody would read the answer, but a search would keep others waiting.
         if (isGone()) throw platError('clientGone', {});
         check();
         if (lane === 'searches' && !isExempt) this.#checkSearches(owner);
@@ -160,7 +160,6 @@ export class Budgets implements Reported {
         this.#forget(name, owner);
       },
     };
-    return account;
   }
 
   #of(name: string): Spending {
@@ -227,24 +226,22 @@ export class Budgets implements Reported {
   }
 }
 
-/**
- * Turns at the thread that reads, binds and plans requests. It knows no requests, only the names of those who ask: a crowd
- * of one name waits for itself, and between two requests whatever else has arrived has its turn.
- */
-
-/** Budgets bound how many requests of a name are under way; this bounds what memory all of them take here. */
+/** Budgets bound how many requests of a name are under way; this bounds the memory that all of them take in the queue. */
 const LONGEST_QUEUE = 10_000;
 
-export class MainThread {
+/**
+ * The queue for the thread that reads, binds and plans requests. A crowd of one name waits for itself, and between two
+ * requests the thread handles whatever else has arrived.
+ */
+export class RequestQueue {
   readonly #queue = new FairQueue({ turns: 1, long: false, waiting: LONGEST_QUEUE });
 
-  /** How many wait for their turn. */
   get waiting(): number {
     return this.#queue.waiting;
   }
 
   /**
-   * Resolves when it is this name's turn, which lasts until the thread has done what it does without waiting.
+   * Resolves when it is this name's turn, which lasts until the thread next waits.
    * @throws PlatError `overloaded` when too many wait already, and this name for the most
    */
   async enter(name: string): Promise<void> {

@@ -1,8 +1,10 @@
 /**
- * How many connections a service has, and whose. A connection is a stranger's until a key has asked on it. Where there
- * are too many, a stranger's is closed that asks nothing, so that strangers never shut keys out, nor one key the others.
- * It must not know what a connection is.
+ * How many connections a service has, and whose. A connection belongs to a stranger until a key has asked on it. When there
+ * are too many, an idle one of a stranger is closed, so that strangers never shut keys out, nor one key the others. This
+ * module must not know what a connection is.
  */
+import { networkOf } from '../../shared/ip-address.ts';
+
 export interface ConnectionLimits {
   /** Connections of all public surfaces. */
   readonly total: number;
@@ -10,22 +12,21 @@ export interface ConnectionLimits {
   readonly perAddress: number;
   /** For a request to arrive whole, from its first byte or the beginning of the connection. */
   readonly requestSeconds: number;
-  /** For which a connection may be silent between two requests. */
+  /** For which a connection may be idle between two requests. */
   readonly idleSeconds: number;
 }
 
-/** Which bound was met. */
+/** The bound that was reached. */
 export type Bound = 'total' | 'address';
 
-/** One connection, until it ends. */
 export interface Connection {
-  /** A request came. @returns ends it, and says whose it was: a key's, if it had a known one */
+  /** A request came. @returns ends it, with the key that it had, if it had a known one */
   begin(): (key: string | undefined) => void;
   ended(): void;
 }
 
 interface Entry {
-  /** `key …`, or the name of a stranger's network. */
+  /** `key …`, or the network of a stranger. */
   owner: string;
   isStranger: boolean;
   requests: number;
@@ -33,26 +34,15 @@ interface Entry {
   readonly close: () => void;
 }
 
-/** Networks of strangers: an address of IPv4, or the half of one of IPv6 that a network has to itself. */
-export function networkOf(address: string): string {
-  const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (!mapped.includes(':')) return mapped;
-  const [left = '', right] = mapped.replace(/%.*/, '').split('::');
-  const groups = (text: string | undefined): string[] => (text ? text.split(':') : []);
-  const known = [...groups(left), ...groups(right)].length;
-  const middle = right === undefined ? [] : Array<string>(Math.max(0, 8 - known)).fill('0');
-  return [...groups(left), ...middle, ...groups(right)].slice(0, 4).join(':');
-}
-
 export class Connections {
   readonly #limits: Pick<ConnectionLimits, 'total' | 'perAddress'>;
   readonly #closed: (why: Bound) => void;
-  /** By owner; of each, the one first that has asked nothing for the longest time. */
+  /** By owner; of each, the one that has been idle longest comes first. */
   readonly #strangers = new Map<string, Set<Entry>>();
   readonly #keys = new Map<string, Set<Entry>>();
   #size = 0;
 
-  /** @param closed told of each connection that was closed, or not taken */
+  /** @param closed called for each connection that was closed, or not taken */
   constructor(limits: Pick<ConnectionLimits, 'total' | 'perAddress'>, closed: (why: Bound) => void) {
     this.#limits = limits;
     this.#closed = closed;
@@ -68,9 +58,9 @@ export class Connections {
   }
 
   /**
-   * Takes a connection in, and closes another where there are too many.
-   * @param close ends it, now
-   * @returns undefined when it cannot be taken, since all others are at work
+   * Takes a connection, and closes another where there are too many.
+   * @param close ends it at once
+   * @returns undefined when it cannot be taken, because all others have requests under way
    */
   open(address: string, close: () => void): Connection | undefined {
     const owner = networkOf(address);
@@ -103,7 +93,7 @@ export class Connections {
     };
   }
 
-  /** Closes all that have no request under way, as a service does that ends. */
+  /** Closes all idle connections, as a service does that ends. */
   closeIdle(): void {
     for (const owners of [this.#strangers, this.#keys]) {
       for (const entries of owners.values()) while (this.#closeIdle(entries));
@@ -134,7 +124,7 @@ export class Connections {
     entry.isOpen = false;
   }
 
-  /** Closes the connection of an owner that has asked nothing for the longest time. @returns whether there was one */
+  /** Closes the connection of an owner that has been idle longest. @returns whether there was one */
   #closeIdle(entries: Set<Entry> | undefined): boolean {
     for (const entry of entries ?? []) {
       if (entry.requests > 0) continue;

@@ -1,10 +1,14 @@
+/**
+ * The limit on requests of each key in a window of time: counted in this process, or lent by a store that several processes
+ * serve. This module must not know what is asked.
+ */
 import { type PlatError, platError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import type { Loan, Shared } from '../../store/shared.ts';
 import type { RateLimit } from '../options.ts';
 
 /** Where a key stands in its window. */
-export interface Allowance {
+interface Allowance {
   readonly limit: RateLimit;
   readonly remaining: number;
   readonly exceeded: boolean;
@@ -12,27 +16,29 @@ export interface Allowance {
   readonly reset: number;
 }
 
-/** Counts what keys ask. */
 export interface RequestLimiter {
   /**
    * Counts one request.
    * @param now milliseconds of a clock that only runs forward
+   * @throws PlatError `storeUnavailable`
    */
   take(key: string, limit: RateLimit, now: number): Allowance | Promise<Allowance>;
   close(): Promise<void>;
 }
 
-interface Window {
+const secondsTo = (end: number, now: number): number => Math.max(1, Math.ceil((end - now) / 1000));
+
+interface RateWindow {
   readonly ends: number;
   used: number;
 }
 
-/** What a window of a key takes. */
+/** Bytes that the window of a key takes. */
 const WINDOW = 200;
 
 /** Counts the requests that one process gets, of each key, in windows that begin with its first request. */
 export class RateLimiter implements RequestLimiter, Reported {
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new Map<string, RateWindow>();
 
   constructor() {
     reportCache('windows of keys', this);
@@ -47,19 +53,14 @@ export class RateLimiter implements RequestLimiter, Reported {
     if (window === undefined || window.ends <= now) {
       window = { ends: now + limit.seconds * 1000, used: 0 };
       this.#windows.set(key, window);
-      this.#forget(now);
+      for (const [each, { ends }] of this.#windows) if (ends <= now) this.#windows.delete(each);
     }
     window.used++;
-    const reset = Math.max(1, Math.ceil((window.ends - now) / 1000));
     const remaining = Math.max(0, limit.requests - window.used);
-    return { limit, remaining, exceeded: window.used > limit.requests, reset };
+    return { limit, remaining, exceeded: window.used > limit.requests, reset: secondsTo(window.ends, now) };
   }
 
   async close(): Promise<void> {}
-
-  #forget(now: number): void {
-    for (const [key, { ends }] of this.#windows) if (ends <= now) this.#windows.delete(key);
-  }
 }
 
 /** The refusal of a request beyond the allowance, with the seconds to wait. */
@@ -76,29 +77,29 @@ export function rateLimitHeaders({ limit, remaining, reset }: Allowance): Record
   };
 }
 
-/** How long a loan is kept that is not used, in milliseconds: so long others may be refused for its sake. */
+/** Milliseconds for which an unused loan is kept: for so long, others may be refused on its account. */
 const KEPT = 2000;
-/** How long a key that has used up its window is refused before the store is asked again, in milliseconds. */
+/** Milliseconds for which a key that has used up its window is refused before the store is asked again. */
 const REFUSED = 500;
 
-/** What a loan of a key takes. */
+/** Bytes that the loan of a key takes. */
 const LOAN = 300;
 
-interface Held extends Omit<Loan, 'milliseconds' | 'requests'> {
+interface Borrowed extends Omit<Loan, 'milliseconds' | 'requests'> {
   requests: number;
   readonly lentAt: number;
   readonly ends: number;
 }
 
 /**
- * Holds one limit in all processes of a store. The store lends each process parts of what a key may still ask, large
- * ones far from the limit and single requests near to it; so most requests ask nobody, and what all processes let
- * through together never exceeds the limit.
+ * Enforces one limit in all processes of a store. The store lends each process parts of what a key may still ask, large
+ * ones far from the limit and single requests near it; so most requests ask nobody, and what all processes let through
+ * together never exceeds the limit.
  */
 export class SharedLimiter implements RequestLimiter, Reported {
   readonly #shared: Shared;
   readonly #timer: NodeJS.Timeout;
-  readonly #held = new Map<string, Held>();
+  readonly #borrowed = new Map<string, Borrowed>();
   readonly #borrowing = new Map<string, Promise<void>>();
 
   constructor(shared: Shared) {
@@ -108,21 +109,21 @@ export class SharedLimiter implements RequestLimiter, Reported {
   }
 
   get use(): Reported['use'] {
-    return { entries: this.#held.size, bytes: this.#held.size * LOAN };
+    return { entries: this.#borrowed.size, bytes: this.#borrowed.size * LOAN };
   }
 
-  /** @throws PlatError `storeUnavailable` */
   async take(key: string, limit: RateLimit, now: number): Promise<Allowance> {
     for (;;) {
-      const held = this.#held.get(key);
-      if (held !== undefined && now < held.ends) {
-        const age = now - held.lentAt;
-        if (held.requests > 0 && age < KEPT) {
-          held.requests--;
-          return allowance(limit, held, false, now);
+      const own = this.#borrowed.get(key);
+      if (own !== undefined && now < own.ends) {
+        const age = now - own.lentAt;
+        const isUsedUp = own.requests === 0 && own.remaining === 0;
+        const isLeft = own.requests > 0 && age < KEPT;
+        if (isLeft) own.requests--;
+        if (isLeft || (isUsedUp && age < REFUSED)) {
+          const remaining = own.remaining + own.requests;
+          return { limit, remaining, exceeded: !isLeft, reset: secondsTo(own.ends, now) };
         }
-        const isUsedUp = held.requests === 0 && held.remaining === 0;
-        if (isUsedUp && age < REFUSED) return allowance(limit, held, true, now);
       }
       await this.#borrow(key, limit, now);
     }
@@ -143,26 +144,21 @@ export class SharedLimiter implements RequestLimiter, Reported {
   }
 
   async #borrowNow(key: string, limit: RateLimit, now: number): Promise<void> {
-    const { window = 0, requests: left = 0 } = this.#held.get(key) ?? {};
-    this.#held.delete(key);
+    const { window = 0, requests: left = 0 } = this.#borrowed.get(key) ?? {};
+    this.#borrowed.delete(key);
     const loan = await this.#shared.lendRequests({ key, limit, left: { window, requests: left } });
     const { milliseconds, ...rest } = loan;
-    this.#held.set(key, { ...rest, lentAt: now, ends: now + milliseconds });
+    this.#borrowed.set(key, { ...rest, lentAt: now, ends: now + milliseconds });
   }
 
   /** Gives back what was lent before a moment. Where that fails, it counts as used until the window ends. */
   async #giveBack(before: number): Promise<void> {
     const returned = [];
-    for (const [key, { window, requests, lentAt }] of this.#held) {
+    for (const [key, { window, requests, lentAt }] of this.#borrowed) {
       if (lentAt > before) continue;
-      this.#held.delete(key);
+      this.#borrowed.delete(key);
       if (requests > 0) returned.push({ key, window, requests });
     }
     if (returned.length > 0) await this.#shared.returnRequests(returned).catch(() => undefined);
   }
-}
-
-function allowance(limit: RateLimit, held: Held, exceeded: boolean, now: number): Allowance {
-  const reset = Math.max(1, Math.ceil((held.ends - now) / 1000));
-  return { limit, remaining: held.remaining + held.requests, exceeded, reset };
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import { json, type Reply } from '../exchange.ts';
-import { ALLOWED, notAllowed, wantedBy } from '../http/methods.ts';
+import { ALLOWED, meaningOf, methodNotAllowed } from '../http/methods.ts';
 import {
   breakOff,
   type HttpRequest,
@@ -72,7 +72,7 @@ export async function serveProbes(
         else socket.destroy();
       },
       connect: (request, socket) =>
-        refuse({ told: notAllowed(String(request.method)), path: '' }, socket, common()),
+        refuse({ error: methodNotAllowed(String(request.method)), path: '' }, socket, common()),
     },
   );
   const actual = await server.listen(host, port);
@@ -107,9 +107,9 @@ async function replyTo(
   path: string,
   headers: Readonly<Record<string, string | undefined>>,
 ): Promise<Reply> {
-  const wanted = wantedBy({ method, path, headers }, false);
+  const wanted = meaningOf({ method, path, headers }, false);
   if (wanted.kind === 'options') return { status: 204, headers: { allow: wanted.allow }, body: [] };
-  if (wanted.kind === 'refused') return resoError(notAllowed(method, wanted.takes), { allow: ALLOWED });
+  if (wanted.kind === 'refused') return resoError(methodNotAllowed(method, wanted.takes), { allow: ALLOWED });
   const [, probe] = Object.entries(PROBES).find(([each]) => each === path.replace(/\/+$/, '')) ?? [];
   if (probe === undefined) return resoError(platError('pathNotFound', { path }), {});
   return probe(probed);

@@ -3,6 +3,7 @@
  * by the address that the connection came in on. It must not know what the links lead to.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { plainAddress } from '../../shared/ip-address.ts';
 
 /** Where a listener is. */
 export interface Listener {
@@ -23,13 +24,6 @@ const written = (secure: boolean, host: string, port: number): string =>
 export function listenerAddress({ host, port, secure, name }: Listener): string {
   return written(secure, name ?? (isAnyHost(host) ? 'localhost' : host), port);
 }
-
-/**
- * An address of IPv4 that came as one of IPv6 is given as what it is. The zone of a link-local address means something
- * to its own machine alone.
- */
-const plainAddress = (address: string): string =>
-  address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '').replace(/%.*$/, '');
 
 /**
  * The address of a listener for a client that reached this machine, on whatever port.

@@ -1,3 +1,7 @@
+/**
+ * From what a server took to an `Exchange`, and from the `Reply` to what the server writes: requests of a connection in their
+ * order, bounds on connections, and what is released when a request ends. It must not know how a request is answered.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -13,7 +17,7 @@ import { type Responder, refusal, respond } from '../respond.ts';
 import { SURFACE, type SurfaceName } from '../surface.ts';
 import { baseAddress, forwardedHost, type Listener } from './base-address.ts';
 import { bodyReader } from './body.ts';
-import { notAllowed } from './methods.ts';
+import { methodNotAllowed } from './methods.ts';
 import {
   breakOff,
   type Carrier,
@@ -27,53 +31,54 @@ import {
 } from './server.ts';
 import { isOfHttp, refuse, type Unread, whatIsWrong } from './unreadable.ts';
 
-/** What a listener answers for: one surface, or several that are told apart by host. */
+/** What a listener answers for: one surface, or several that have hosts of their own. */
 export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly responder: Responder;
   readonly metrics: Metrics;
   readonly budgets: Budgets;
   readonly connections: Connections;
   readonly pace: Pace;
-  /** Notes that a client was cut which took its answer too slowly. */
+  /** Counts a client that was cut because it took its answer too slowly. */
   readonly cut: (surface: SurfaceName) => void;
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** The place of a surface, known once the listener listens. */
+  /** Where a surface listens, known once it does. */
   readonly where: (surface: SurfaceName) => Listener;
 }
 
-/** Requests that a connection sends before the first of them is answered. */
+/** Requests that a connection may send before the first of them is answered. */
 const MOST_AHEAD = 250;
 
 /** A server that hands every request to the responder and writes what it answers. */
 export function makeListener(options: ListenerOptions): HttpServer {
-  const { tls, connections } = options;
-  const { log, options: settings } = options.responder;
+  const { tls, connections, responder } = options;
+  const { log, options: settings } = responder;
   const { requestSeconds, idleSeconds } = settings.connections;
-  const inTurn = makeTurns();
-  const at = connectionsOf(connections);
+  const order = requestOrder();
+  const known = knownConnections(connections);
   const answer = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     const carrier = carrierOf(request, response);
-    if (inTurn.waiting(carrier.connection) >= MOST_AHEAD) {
+    if (order.waiting(carrier.connection) >= MOST_AHEAD) {
       // Nothing but the end of the connection keeps a client from sending more.
       if (!carrier.isGone()) log.warn({ requests: MOST_AHEAD }, 'a client that sends too far ahead is cut');
       carrier.cut();
       return;
     }
-    const ended = at.of(carrier.socket)?.begin();
+    const ended = known.of(carrier.socket)?.begin();
     let key: string | undefined;
-    await inTurn.enter(carrier, async () => {
+    await order.enter(carrier, async () => {
       if (!carrier.isGone()) key = await handle(options, request, response, carrier);
     });
     endRequest(request, response);
     ended?.(key);
   };
   const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
-    const common = await commonOf(options.responder, randomUUID());
-    const carrier = { connection: socket, isMultiplexed: false };
-    await inTurn.enter(carrier, () => Promise.resolve(refuse(unread, socket, common)));
+    const common = await commonOf(responder, randomUUID());
+    await order.enter({ connection: socket, isMultiplexed: false }, async () =>
+      refuse(unread, socket, common),
+    );
   };
   return makeServer(
     {
@@ -88,29 +93,29 @@ export function makeListener(options: ListenerOptions): HttpServer {
           breakOff(response);
         });
       },
-      connection: at.open,
+      connection: known.open,
       fault: (error, socket) => {
-        // On a connection that was lost, or has no TLS yet, nobody can be told anything.
+        // A connection that was lost, or that has no TLS yet, takes no answer.
         if (isOfHttp(error)) void refuseNext(whatIsWrong(error), socket);
         else socket.destroy();
       },
       connect: (request, socket) =>
-        void refuseNext({ told: notAllowed(String(request.method)), path: '' }, socket),
+        void refuseNext({ error: methodNotAllowed(String(request.method)), path: '' }, socket),
     },
   );
 }
 
 /**
- * The requests of each connection. Those of HTTP/1.1 are answered one after the other, so that no answer comes before its
- * turn, and one page at a time is held for a connection, however many requests it sends at once.
+ * The order of the requests of each connection. Those of HTTP/1.1 are answered one after the other, so that answers keep
+ * their order and a connection holds one page at a time, however many requests it sends at once.
  */
-function makeTurns() {
-  /** The end of the latest of each connection: it ends after all before it. */
+function requestOrder() {
+  /** The latest request of each connection: it ends after all before it. */
   const latest = new WeakMap<object, Promise<void>>();
   const counts = new WeakMap<object, number>();
   const waiting = (connection: object): number => counts.get(connection) ?? 0;
   return {
-    /** How many of a connection have not ended. */
+    /** How many requests of a connection have not ended. */
     waiting,
     async enter(
       { connection, isMultiplexed }: Pick<Carrier, 'connection' | 'isMultiplexed'>,
@@ -119,7 +124,7 @@ function makeTurns() {
       const ahead = waiting(connection);
       counts.set(connection, ahead + 1);
       const before = isMultiplexed ? Promise.resolve() : (latest.get(connection) ?? Promise.resolve());
-      // What else has arrived comes between two of one connection.
+      // Between two requests of one connection, whatever else has arrived is handled.
       const done = ahead === 0 ? work() : before.then(() => setImmediate()).then(work);
       latest.set(
         connection,
@@ -134,8 +139,8 @@ function makeTurns() {
   };
 }
 
-/** The connections of a listener, by their ends: over TLS, requests come on another socket than the one that was taken. */
-function connectionsOf(connections: Connections) {
+/** The connections of a listener by their two ends: over TLS, requests come on another socket than the one that was taken. */
+function knownConnections(connections: Connections) {
   const open = new Map<string, Connection>();
   const endsOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>
     `${remoteAddress} ${remotePort} ${localPort}`;
@@ -160,13 +165,19 @@ function connectionsOf(connections: Connections) {
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
-/** A client's own id of a request, if it is a harmless one. */
-function requestId(given: string | undefined): string {
-  return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+/** A request with what carries it. */
+interface Arrived {
+  readonly account: RequestAccount;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly carrier: Carrier;
+  readonly headers: Exchange['headers'];
+  /** The client's own id of the request, if it is a harmless one. */
+  readonly id: string;
 }
 
 /**
- * Answers a request. Whatever fails, and wherever: what the request has taken is given back, and its client hears it.
+ * Answers a request. Whatever fails, what the request has taken is released, and the client notices.
  * @returns the key that asked, if it had a known one
  */
 async function handle(
@@ -176,13 +187,14 @@ async function handle(
   carrier: Carrier,
 ): Promise<string | undefined> {
   const headers = headersOf(request);
-  const id = requestId(headers['x-request-id']);
+  const given = headers['x-request-id'];
+  const id = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
   const account = options.budgets.open(carrier.socket?.remoteAddress ?? '', () => carrier.isGone());
   try {
     await answerRequest(options, { account, request, response, carrier, headers, id });
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
-    // A part of an answer is not to be taken for the whole.
+    // No client may take a part of an answer for the whole.
     breakOff(response);
   } finally {
     account.close();
@@ -190,77 +202,58 @@ async function handle(
   return account.key;
 }
 
-/** A request with what carries it. */
-interface Begun {
-  readonly account: RequestAccount;
-  readonly request: HttpRequest;
-  readonly response: HttpResponse;
-  readonly carrier: Carrier;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly id: string;
-}
-
 async function answerRequest(
   { responder, metrics, dispatch, where, pace, cut }: ListenerOptions,
-  { account, request, response, carrier, headers, id }: Begun,
+  { account, request, response, carrier, headers, id }: Arrived,
 ): Promise<void> {
   const started = performance.now();
   const { log, options } = responder;
   const forwarded = options.trustProxy ? forwardedHost(headers) : undefined;
   const dispatched = (forwarded === undefined ? undefined : dispatch(forwarded)) ?? dispatch(headers.host);
-  const name = dispatched ?? 'api';
+  const surface = dispatched ?? 'api';
   const arrival = carrier.socket?.localAddress;
-  const base = baseAddress(where(name), options.publicUrls[name], options.trustProxy, { arrival, headers });
+  const came = { arrival, headers };
   using own = new DisposableStack();
   // The operator must be able to look when all else is refused.
-  if (name === 'admin') account.exempt();
-  const exchange = makeExchange(request, {
+  if (surface === 'admin') account.exempt();
+  const url = originForm(request.url ?? '/');
+  const mark = url.indexOf('?');
+  const timings = makeTimings();
+  const exchange: Exchange = {
     id,
     headers,
-    surface: name,
-    base,
+    method: request.method ?? 'GET',
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: mark < 0 ? '' : url.slice(mark + 1),
+    surface: SURFACE[surface],
+    base: baseAddress(where(surface), options.publicUrls[surface], options.trustProxy, came),
     arrival,
     account,
+    timings,
+    taken: own.use(new DisposableStack()),
     body: bodyReader(request, options.connections.requestSeconds * 1000),
-  });
-  own.use(exchange.taken);
+  };
+  const { method, path } = exchange;
   const endClient = (): void => {
-    cut(name);
-    const facts = { requestId: id, surface: name, caller: account.name };
+    cut(surface);
+    const facts = { requestId: id, surface, caller: account.name };
     log.warn(facts, 'a client that takes its answer too slowly is cut');
     breakOff(response);
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
-  const common = { ...(await commonOf(responder, id, name)), serverTiming: exchange.timings.header() };
+  const common = { ...(await commonOf(responder, id, surface)), serverTiming: timings.header() };
   const sender = pace.watch(endClient);
   own.defer(sender.end);
   const bytes = await send(response, reply, common, {
-    method: exchange.method,
-    acceptEncoding: exchange.headers['accept-encoding'],
+    method,
+    acceptEncoding: headers['accept-encoding'],
     taking: { holds: account.holds, isOver: account.isOver, sender, cut: endClient },
     spent: () => exchange.taken.dispose(),
   });
   const seconds = (performance.now() - started) / 1000;
-  metrics.observe({
-    surface: name,
-    status: reply.status,
-    rows: reply.rows ?? 0,
-    bytes,
-    seconds,
-    timings: exchange.timings,
-  });
-  log.debug(
-    {
-      requestId: id,
-      surface: name,
-      method: exchange.method,
-      path: exchange.path,
-      status: reply.status,
-      bytes,
-      seconds,
-    },
-    'request',
-  );
+  const { status, rows = 0 } = reply;
+  metrics.observe({ surface, status, rows, bytes, seconds, timings });
+  log.debug({ requestId: id, surface, method, path, status, bytes, seconds }, 'request');
 }
 
 async function replyTo(
@@ -269,57 +262,38 @@ async function replyTo(
   isOfSurface: boolean,
   { httpVersion, rawHeaders, headers }: HttpRequest,
 ): Promise<Reply> {
-  if (exchange.headers.host === undefined && httpVersion !== '1.0') {
-    return refusal(exchange, platError('requestMalformed', { reason: 'it has no Host header' }));
-  }
-  if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) {
-    return refusal(exchange, platError('requestMalformed', { reason: 'it has two Host headers' }));
-  }
+  const { host } = exchange.headers;
   const authority = headers[':authority'];
-  if (authority !== undefined && exchange.headers.host !== authority) {
-    return refusal(
-      exchange,
-      platError('requestMalformed', { reason: 'its Host header is not its authority' }),
-    );
-  }
-  return respond(responder, exchange, isOfSurface);
+  const reason =
+    host === undefined && httpVersion !== '1.0'
+      ? 'it has no Host header'
+      : rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
+        ? 'it has two Host headers'
+        : authority !== undefined && host !== authority
+          ? 'its Host header is not its authority'
+          : undefined;
+  return reason === undefined
+    ? respond(responder, exchange, isOfSurface)
+    : refusal(exchange, platError('requestMalformed', { reason }));
 }
 
 /**
- * What every response has, by the clock of the store, or this machine's while the store cannot be read. Operators get no
- * records and take no moment for the end of a window: probes and metrics wait for no promise of the store.
+ * What every response has, by the clock of the store, or by this machine's while the store cannot be read. Operators get no
+ * records and begin no window at the `Date` of an answer: probes and metrics wait for no promise of the store.
  */
 async function commonOf(
-  { told, options, context }: Responder,
+  { date, options, context }: Responder,
   requestId: string,
   surface?: SurfaceName,
 ): Promise<Common> {
   try {
-    return { requestId, now: await (surface === 'admin' ? context.store.now() : told.now()) };
+    return { requestId, now: await (surface === 'admin' ? context.store.now() : date.now()) };
   } catch {
     return { requestId, now: options.clock.now() };
   }
 }
 
-interface Given extends Pick<Exchange, 'id' | 'base' | 'arrival' | 'account' | 'body' | 'headers'> {
-  readonly surface: SurfaceName;
-}
-
-function makeExchange(request: HttpRequest, { surface, ...given }: Given): Exchange {
-  const url = originForm(request.url ?? '/');
-  const mark = url.indexOf('?');
-  return {
-    ...given,
-    method: request.method ?? 'GET',
-    path: mark < 0 ? url : url.slice(0, mark),
-    query: mark < 0 ? '' : url.slice(mark + 1),
-    surface: SURFACE[surface],
-    timings: makeTimings(),
-    taken: new DisposableStack(),
-  };
-}
-
-/** A client may send the whole address (RFC 9112, 3.2.2). */
+/** The path and query; a client may send the whole address (RFC 9112, 3.2.2). */
 function originForm(url: string): string {
   const origin = /^https?:\/\/[^/?]*/i.exec(url)?.[0];
   return origin === undefined ? url : url.slice(origin.length);

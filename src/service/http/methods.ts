@@ -1,6 +1,4 @@
-/**
- * What a request's method means here: a question, in its address or in its body. It must not know what is asked.
- */
+/** What a request's method means: a query in its address or in its body. It must not know what is asked. */
 import { platError } from '../../errors/index.ts';
 
 /** The methods that a path takes, as `Allow` names them. */
@@ -13,11 +11,11 @@ const TAKES = 'GET and HEAD';
 /** The end of a path whose options come in the body (OData 4.01 URL conventions, 4.17). */
 const QUERY_PATH = /\/+(?:\$|%24)query\/*$/;
 
-/** What a request wants, and the path without what says so. */
-export type Wanted =
+/** What a request asks for, and its path without the part that says so. */
+export type RequestMeaning =
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'read'; readonly path: string }
-  /** Options that are in the body belong to it. */
+  /** The options are in the body. */
   | { readonly kind: 'posted'; readonly path: string }
   | { readonly kind: 'refused'; readonly allow: string; readonly takes: string };
 
@@ -27,8 +25,8 @@ interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** @param isCollection whether the path is one of an interface, whose questions may be long */
-export function wantedBy({ method, path, headers }: Asked, isCollection: boolean): Wanted {
+/** @param isCollection whether the path is one of an interface, whose queries may be long */
+export function meaningOf({ method, path, headers }: Asked, isCollection: boolean): RequestMeaning {
   const asksInBody = isCollection && QUERY_PATH.test(path);
   if (method === 'OPTIONS') {
     const allow = asksInBody ? ALLOWED_QUERY : isCollection ? ALLOWED_WITH_BODY : ALLOWED;
@@ -44,5 +42,5 @@ export function wantedBy({ method, path, headers }: Asked, isCollection: boolean
   return { kind: 'refused', allow: ALLOWED, takes: TAKES };
 }
 
-/** The error of a method that nothing here takes. */
-export const notAllowed = (method: string, takes = TAKES) => platError('methodNotAllowed', { method, takes });
+export const methodNotAllowed = (method: string, takes = TAKES) =>
+  platError('methodNotAllowed', { method, takes });

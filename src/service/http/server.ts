@@ -14,7 +14,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex, Writable } from 'node:stream';
-import { type Queue, queueOf } from '../reply/pace.ts';
+import { type Queued, queueOf } from '../reply/pace.ts';
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
@@ -220,7 +220,7 @@ export const bodyOf = (response: HttpResponse): Writable =>
   response instanceof Http2ServerResponse ? response.stream : response;
 
 /** How much of what was written waits; undefined where it cannot be seen. */
-export const waitingIn = (response: HttpResponse): Queue | undefined =>
+export const waitingIn = (response: HttpResponse): Queued | undefined =>
   response instanceof ServerResponse ? queueOf(response.socket) : undefined;
 
 /** Breaks an answer off, so that its client does not take a part for the whole. */

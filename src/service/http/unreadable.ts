@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
 import { isNativePath, nativeError, resoError } from '../reply/errors.ts';
 import { type Common, commonHeaders } from '../reply/send.ts';
-import { ALLOWED, notAllowed } from './methods.ts';
+import { ALLOWED, methodNotAllowed } from './methods.ts';
 import { ODATA_VERSION } from './negotiation.ts';
 
 /** What Node says of a connection whose request it could not read. */
@@ -18,20 +18,20 @@ const OTHER_METHOD = /^([A-Z][A-Z-]{0,40}) (\S+) HTTP\/1\.[01]\r?\n/;
 
 /** Why a request could not be read, and its path as far as it is known. */
 export interface Unread {
-  readonly told: PlatError;
+  readonly error: PlatError;
   readonly path: string;
 }
 
 /** Answers a request that did not become one, as any other is answered, and ends the connection (RFC 9112). */
-export function refuse({ told, path }: Unread, socket: Duplex, common: Common): void {
+export function refuse({ error, path }: Unread, socket: Duplex, common: Common): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const extra: Record<string, string> = told.code === 'methodNotAllowed' ? { allow: ALLOWED } : {};
+  const extra: Record<string, string> = error.code === 'methodNotAllowed' ? { allow: ALLOWED } : {};
   const { headers, body } = isNativePath(path)
-    ? nativeError(told, extra)
-    : resoError(told, { ...ODATA_VERSION, ...extra });
+    ? nativeError(error, extra)
+    : resoError(error, { ...ODATA_VERSION, ...extra });
   const text = body.join('');
   const all = {
     ...commonHeaders(common),
@@ -40,7 +40,7 @@ export function refuse({ told, path }: Unread, socket: Duplex, common: Common): 
     connection: 'close',
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${told.status} ${STATUS_CODES[told.status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
 }
 
 /** Whether it is the request that is wrong, not the connection that it came on. */
@@ -50,15 +50,15 @@ export const isOfHttp = ({ code = '' }: ClientError): boolean => /^(?:HPE|ERR_HT
 export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return { told: platError('headersTooLarge', {}), path: '' };
+      return { error: platError('headersTooLarge', {}), path: '' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { told: platError('requestTimedOut', {}), path: '' };
+      return { error: platError('requestTimedOut', {}), path: '' };
     case 'HPE_INVALID_METHOD': {
       const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
       const [, method, path = ''] = OTHER_METHOD.exec(text) ?? [];
       if (method === undefined || METHODS.includes(method)) break;
-      return { told: notAllowed(method), path };
+      return { error: methodNotAllowed(method), path };
     }
   }
-  return { told: platError('requestMalformed', { reason: 'it is not HTTP/1.1' }), path: '' };
+  return { error: platError('requestMalformed', { reason: 'it is not HTTP/1.1' }), path: '' };
 }

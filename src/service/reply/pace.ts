@@ -1,20 +1,23 @@
 /**
- * Clients that take their answers too slowly, or not at all, are cut: what waits for them would fill the memory, and hold
- * a connection of the store. It sees bytes and moments only, no requests.
+ * Cuts clients that take their answers too slowly, or not at all: what waits for them would fill the memory and hold a
+ * connection of the store. This module sees bytes and times only, no requests.
  */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 export interface PaceLimits {
-  /** A client that takes less than so many bytes a second, over so many seconds, is cut. */
+  /** A client that takes fewer bytes a second than this, over so many seconds, is cut. */
   readonly bytesPerSecond: number;
   readonly seconds: number;
 }
 
+/** How many bytes that were written to a socket the system has not taken; undefined once the socket is closed. */
+export type Queued = () => number | undefined;
+
 /** One answer on its way. */
 export interface Sender {
   /** Bytes wait for the client from now on. @param left how many; absent: `took` is called as they are taken */
-  waits(left?: Queue): void;
+  waits(left?: Queued): void;
   /** The client took bytes. @param waits whether more wait */
   took(bytes: number, waits: boolean): void;
   end(): void;
@@ -22,15 +25,15 @@ export interface Sender {
 
 interface Sending {
   taken: number;
-  /** What waits for the client, and how much of it did when it was last looked at. */
-  left: Queue | undefined;
+  /** What waits for the client, and how much of it did at the last look. */
+  left: Queued | undefined;
   waited: number;
   /** When the client began to let bytes wait, or was last found quick enough; undefined while none wait. */
   since: number | undefined;
   readonly cut: () => void;
 }
 
-/** Looks in each window. */
+/** How often each window is looked at. */
 const LOOKS = 4;
 
 export class Pace {
@@ -46,7 +49,7 @@ export class Pace {
     this.#timer = setInterval(() => this.look(), (limits.seconds * 1000) / LOOKS).unref();
   }
 
-  /** @param cut ends the connection; called once at the most */
+  /** @param cut ends the connection; called at most once */
   watch(cut: () => void): Sender {
     const sending: Sending = { taken: 0, left: undefined, waited: 0, since: undefined, cut };
     this.#sending.add(sending);
@@ -57,17 +60,14 @@ export class Pace {
         sending.since ??= this.#now();
       },
       took: (bytes, waits) => {
-        sending.taken += bytes;
-        if (!waits) {
-          sending.since = undefined;
-          sending.taken = 0;
-        }
+        sending.taken = waits ? sending.taken + bytes : 0;
+        if (!waits) sending.since = undefined;
       },
       end: () => void this.#sending.delete(sending),
     };
   }
 
-  /** Cuts who is too slow. */
+  /** Cuts the clients that are too slow. */
   look(): void {
     const now = this.#now();
     const { bytesPerSecond, seconds } = this.#limits;
@@ -76,8 +76,7 @@ export class Pace {
       const waits = sending.left?.() ?? 0;
       sending.taken += sending.waited - waits;
       sending.waited = waits;
-      const least = (bytesPerSecond * (now - sending.since)) / 1000;
-      if (sending.taken < least) {
+      if (sending.taken < (bytesPerSecond * (now - sending.since)) / 1000) {
         this.#sending.delete(sending);
         sending.cut();
       } else {
@@ -93,23 +92,17 @@ export class Pace {
 }
 
 /**
- * How much of what was written to a socket the system has not taken. Node counts it for its own timeouts and shows it at
- * the handle of a socket alone, so where it is not found a body is written slice by slice, which costs more. It must not
- * know what is written.
+ * The queue of a socket. Node counts it for its own timeouts and shows it only at the handle of a socket; where it is not
+ * found, a body is written slice by slice, which costs more.
+ * @returns undefined where it cannot be seen: over TLS, what waits is not what was written
  */
-
-/** Bytes that wait; undefined once the socket is closed. */
-export type Queue = () => number | undefined;
-
-/** The queue of a socket; undefined where it cannot be seen: over TLS, what waits is not what was written. */
-export function queueOf(socket: Socket | null): Queue | undefined {
+export function queueOf(socket: Socket | null): Queued | undefined {
   if (socket === null || socket instanceof TLSSocket) return undefined;
-  const queue: Queue = () => sizeOf(Reflect.get(socket, '_handle'));
+  const queue: Queued = () => {
+    const handle: unknown = Reflect.get(socket, '_handle');
+    if (typeof handle !== 'object' || handle === null) return undefined;
+    const size: unknown = Reflect.get(handle, 'writeQueueSize');
+    return typeof size === 'number' ? size : undefined;
+  };
   return queue() === undefined ? undefined : queue;
-}
-
-function sizeOf(handle: unknown): number | undefined {
-  if (typeof handle !== 'object' || handle === null) return undefined;
-  const size: unknown = Reflect.get(handle, 'writeQueueSize');
-  return typeof size === 'number' ? size : undefined;
 }

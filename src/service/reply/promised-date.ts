@@ -1,29 +1,28 @@
 /**
- * The moment that answers tell in their `Date`. Clients begin their next window there, less a settle time of seconds, so
- * it is a promise as the end of a window is (I2): no later timestamp falls before it, also when the clock is set back. So
- * no moment is told but while a promise stands that the store keeps; where somebody else writes, and it cannot keep one,
- * the moment that is told lags behind the clock until it can.
+ * The `Date` of every answer. Clients begin their next window there, less a settle time of seconds, so it is a promise as the
+ * end of a window is (I2): no later timestamp falls before it, even when the clock is set back. The date is therefore never
+ * ahead of what the store has promised; while another process writes and the store cannot promise more, the date lags behind
+ * the clock.
  */
 import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 
-/** Milliseconds before the end of a promise at which another one is asked for, while answers go on. */
+// All in milliseconds. How long before the end of a promise the next one is requested, while answers go on.
 const RENEWED_BEFORE = 500;
-
-/** Milliseconds by which the moment may lag without an answer waiting for a promise. */
+/** How far the date may lag without an answer waiting for a promise. */
 const LAG = 5000;
-/** How long an answer waits otherwise, and in a store that never kept one; and how often it looks. In milliseconds. */
+/** How long an answer waits otherwise, and in a store that has never made one; and how often it looks. */
 const PATIENCE = 2000;
 const FIRST_PATIENCE = 30_000;
 const INTERVAL = 5;
 
-export class ToldMoment {
+export class PromisedDate {
   readonly #store: Pick<Store, 'now' | 'horizon'>;
   readonly #clock: Pick<Clock, 'sleep'>;
   #standsUntil = Number.NEGATIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
-  #asking: Promise<boolean> | undefined;
+  #renewing: Promise<boolean> | undefined;
 
   constructor(store: Pick<Store, 'now' | 'horizon'>, clock: Pick<Clock, 'sleep'>) {
     this.#store = store;
@@ -34,15 +33,15 @@ export class ToldMoment {
   async now(): Promise<number> {
     for (let waited = 0; ; waited += INTERVAL) {
       const now = await this.#store.now();
-      // In a new epoch it may have gone back.
+      // In a new epoch the clock may have gone back.
       if (now < this.#last) this.#standsUntil = Number.NEGATIVE_INFINITY;
       this.#last = now;
       if (now <= this.#standsUntil) {
-        if (now > this.#standsUntil - RENEWED_BEFORE) void this.#ask();
+        if (now > this.#standsUntil - RENEWED_BEFORE) void this.#renew();
         return now;
       }
-      // Whoever needs the store for more than a moment tells what is the matter with it.
-      if (!(await this.#ask())) return now;
+      // Whoever reads from the store reports what is wrong with it.
+      if (!(await this.#renew())) return now;
       const lag = now - this.#standsUntil;
       if (lag <= 0) return now;
       if (lag <= LAG) return this.#standsUntil;
@@ -53,8 +52,8 @@ export class ToldMoment {
   }
 
   /** @returns whether the store answered */
-  #ask(): Promise<boolean> {
-    this.#asking ??= this.#store
+  #renew(): Promise<boolean> {
+    this.#renewing ??= this.#store
       .horizon()
       .then(
         ({ standsUntil }) => {
@@ -64,8 +63,8 @@ export class ToldMoment {
         () => false,
       )
       .finally(() => {
-        this.#asking = undefined;
+        this.#renewing = undefined;
       });
-    return this.#asking;
+    return this.#renewing;
   }
 }

@@ -9,7 +9,7 @@ import { makeMetrics, makeTimings } from '../../../src/service/metrics.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
 import { FilterIndexCache } from '../../../src/service/paging/filter-index.ts';
 import { LoggedDamages } from '../../../src/service/reply/errors.ts';
-import { ToldMoment } from '../../../src/service/reply/promised-date.ts';
+import { PromisedDate } from '../../../src/service/reply/promised-date.ts';
 import { commonHeaders } from '../../../src/service/reply/send.ts';
 import { type Responder, respond } from '../../../src/service/respond.ts';
 import { SURFACE } from '../../../src/service/surface.ts';
@@ -62,11 +62,11 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
   const responder: Responder = {
     options,
     context,
-    told: new ToldMoment(store, clock),
+    date: new PromisedDate(store, clock),
     files: { store, files: [] },
     admin: { store, metrics: makeMetrics(), usage, readiness: [] },
     limiter: new RateLimiter(),
-    mainThread: { enter: () => Promise.resolve() }, // turns end by real time
+    queue: { enter: () => Promise.resolve() }, // turns end by real time
     usage,
     views: new Views(),
     damages: new LoggedDamages(),
@@ -97,7 +97,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     }
     const body = Buffer.concat(pieces);
     exchange.account.close();
-    const common = commonHeaders({ requestId: exchange.id, now: await responder.told.now() });
+    const common = commonHeaders({ requestId: exchange.id, now: await responder.date.now() });
     return {
       status: reply.status,
       headers: { ...common, 'content-length': String(body.length), ...reply.headers },

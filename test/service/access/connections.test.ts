@@ -1,7 +1,8 @@
 /** Which connection is closed where there are too many. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Bound, Connections, networkOf } from '../../../src/service/access/connections.ts';
+import { type Bound, Connections } from '../../../src/service/access/connections.ts';
+import { networkOf } from '../../../src/shared/ip-address.ts';
 
 function connectionsOf(total: number, perAddress: number) {
   const bounds: Bound[] = [];

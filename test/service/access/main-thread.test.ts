@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { MainThread } from '../../../src/service/access/budget.ts';
+import { RequestQueue } from '../../../src/service/access/budget.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 
 test('between two turns whatever else has arrived has its own, and who asks once stands behind one other', async () => {
-  const thread = new MainThread();
+  const thread = new RequestQueue();
   const order: string[] = [];
   const enter = (name: string) => thread.enter(name).then(() => void order.push(name));
   const crowd = Array.from({ length: 5 }, () => enter('crowd'));
