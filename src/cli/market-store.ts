@@ -1,3 +1,4 @@
+/** Adapts a store to the interface of the demo market. */
 import type { MarketRecord, MarketStore } from 'plat-demo';
 import type { StoreModel } from '../compile/model.ts';
 import type { FieldValues } from '../dictionary/index.ts';
@@ -5,7 +6,7 @@ import { parseRecord } from '../records/parse-record.ts';
 import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { Store } from '../store/store.ts';
 
-/** A record of a market as a store takes it. @throws when the market made a wrong one */
+/** Parses a record of a market. @throws if the market created an invalid one */
 export function parseMarketRecord(model: StoreModel, { resource, record }: MarketRecord): ParsedRecord {
   const result = parseRecord(model.resource(resource), record, model);
   if (!result.ok)
@@ -13,7 +14,7 @@ export function parseMarketRecord(model: StoreModel, { resource, record }: Marke
   return result.record;
 }
 
-/** A store as a market that goes on changing reads and writes it. */
+/** The store of a live market. */
 export function marketStore(store: Store): MarketStore {
   return {
     async *all(resource) {

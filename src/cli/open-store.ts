@@ -1,34 +1,38 @@
-import { openStore as openAnyStore, storeAddress, withoutPassword } from '../open-store.ts';
+/**
+ * Opens the store of a command: applies the configuration, and reports what the operator should know. `src/open-store.ts`
+ * chooses the engine; this module knows nothing of engines.
+ */
+import { openStore, storeAddress, withoutPassword } from '../open-store.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../records/settings.ts';
 import { openMode } from '../store/files/private-file.ts';
 import type { PartitionField, Store } from '../store/store.ts';
 import { aheadText } from '../store/write/bring-back.ts';
 import type { ConfigFile } from './config.ts';
-import { mustHaveFolder } from './paths.ts';
+import { mustHaveFolder } from './options.ts';
 import { reportLines } from './terminal.ts';
 
-/** Seconds that a reading waits for a read store that is behind. */
+/** Seconds that a read waits for a lagging standby. */
 const READ_LAG = 0.25;
 
-export interface OpenOptions {
-  /** Whether a store is made where there is none. */
+interface OpenOptions {
+  /** Whether a missing store is created. */
   readonly create: boolean;
-  /** What a new store begins with; an authority if it is not said. */
+  /** The settings of a new store; by default those of an authority. */
   readonly base?: StoreSettings;
-  /** Whether reads run on threads of their own, as a service wants it. */
+  /** Whether reads run on separate threads, as in a service. */
   readonly threads?: boolean;
-  /** Whether rows are checked on threads of their own. */
+  /** Whether rows are checked on separate threads. */
   readonly checks?: boolean;
   readonly config?: ConfigFile;
-  /** By what a new store is laid apart; as the configuration says, if it is not said. */
+  /** The partition key of a new store; by default the one in the configuration. */
   readonly partitions?: PartitionField | undefined;
   readonly cacheMegabytes?: number;
-  /** The clock is right, however far it was set ahead. */
+  /** Accept the clock, however far it was set ahead. */
   readonly allowClockJump?: boolean | undefined;
 }
 
-/** Settings of a store as the configuration changes them. */
-export function configured(settings: StoreSettings, config: ConfigFile): StoreSettings {
+/** Applies the configuration to the settings of a store. */
+function configured(settings: StoreSettings, config: ConfigFile): StoreSettings {
   const { dictionary, roles, withheld, timeZone, onwardTimestamps } = config;
   const names = new Set(roles?.map((role) => role.name));
   const builtIn = DEFAULT_SETTINGS.access;
@@ -48,8 +52,22 @@ export function configured(settings: StoreSettings, config: ConfigFile): StoreSe
   };
 }
 
-/** Opens a store, and brings it in line with the configuration if that says anything of it. */
-export async function openStore(text: string, options: OpenOptions): Promise<Store> {
+/** Opens a store for some work, and closes it afterwards. */
+export async function withStore<Result>(
+  text: string,
+  options: OpenOptions,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openConfigured(text, options);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Opens a store and applies the configuration to it. The caller closes it. */
+export async function openConfigured(text: string, options: OpenOptions): Promise<Store> {
   const {
     create,
     base = DEFAULT_SETTINGS,
@@ -63,7 +81,7 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
   const address = storeAddress(text);
   const { readStores } = config;
   if (create && address.engine === 'sqlite') mustHaveFolder(address.path);
-  const store = await openAnyStore(text, {
+  const store = await openStore(text, {
     ...(create ? { create: configured(base, config), onCreate: (kept) => reportNew(text, kept) } : {}),
     threads,
     checks,
@@ -76,23 +94,23 @@ export async function openStore(text: string, options: OpenOptions): Promise<Sto
   });
   await using opened = new AsyncDisposableStack();
   opened.defer(() => store.close());
-  // Said once, it is kept for all processes, also where this one has nothing to write.
+  // Saves the confirmation for all processes, even if this one writes nothing.
   if (allowClockJump === true) await store.horizon();
   await store.configure((settings) => configured(settings, config));
   if (address.engine === 'sqlite') reportOpenMode(address.path);
   const ahead = await store.ahead();
   if (ahead !== undefined) reportLines(`${store.name}: ${aheadText(ahead)}`);
-  opened.move(); // whoever has the store closes it
+  opened.move(); // the caller closes the store
   return store;
 }
 
-/** A mistyped path, or a folder that is not mounted, makes an empty store: it is said before anything else. */
+/** Reported before anything else, since a mistyped path, or a folder that is not mounted, creates an empty store. */
 function reportNew(text: string, kept: readonly string[]): void {
   const log = kept.length === 0 ? '' : `; the log of a file that was deleted is kept as ${kept.join(', ')}`;
   reportLines(`${withoutPassword(text)} is a new store: there was none here${log}`);
 }
 
-/** What an operator opened to others stays so: programs of others may query a replica (docs/sql-views.md). */
+/** The mode is only reported: an operator may have widened it so that others can query a replica (docs/sql-views.md). */
 function reportOpenMode(path: string): void {
   const mode = openMode(path);
   if (mode !== undefined) {

@@ -1,43 +1,61 @@
+/**
+ * The options of commands: how they are defined, where their values come from (command line, environment, configuration),
+ * and the kinds of values that they take. This module knows nothing of what commands do.
+ */
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { platError } from '../errors/index.ts';
 import { type ConfigFile, readConfig } from './config.ts';
 
-/** `apiPort` → `PLAT_API_PORT`. */
-export const environmentName = (attribute: string): string =>
+/** The environment variable of an option: `apiPort` → `PLAT_API_PORT`. */
+const environmentName = (attribute: string): string =>
   `PLAT_${attribute.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()}`;
 
-/** An option that an environment variable and a key of the configuration can stand in for. */
+/** An option that can also be set by an environment variable and by a key of the configuration. */
 export function option(flags: string, description: string): Option {
   const made = new Option(flags, description);
   return made.env(environmentName(made.attributeName()));
 }
 
-const needed = new WeakSet<Option>();
+const requiredOptions = new WeakSet<Option>();
 
-/** An option that a command cannot do without, wherever it comes from. */
+/** An option that a command requires, from any of these sources. */
 export function required(flags: string, description: string): Option {
   const made = option(flags, description);
-  needed.add(made);
+  requiredOptions.add(made);
   return made;
 }
 
-export const isRequired = (made: Option): boolean => made.mandatory || needed.has(made);
+export const isRequired = (made: Option): boolean => made.mandatory || requiredOptions.has(made);
 
 export const STORE_OPTION = (): Option =>
   required('--store <store>', 'where records live: a path, sqlite:PATH or postgres://…');
 
 export const JSON_OPTION = (): Option => option('--json', 'machine-readable results on stdout');
 
-/** For commands that make a store where there is none. */
+/** For commands that create a missing store. */
 export const NO_CREATE_OPTION = (): Option =>
   new Option('--no-create', 'fail where there is no store, rather than make one').env('PLAT_NO_CREATE');
 
-/** For commands that take timestamps. */
+/** For commands that assign timestamps. */
 export const CLOCK_OPTION = (): Option =>
   option('--allow-clock-jump', 'the clock is right, though it was set since the store was last written to');
 
 export const CONFIG_OPTION = (): Option =>
   option('--config <file>', 'configuration to use in place of plat.config.json');
+
+/** Adds options in the given order. */
+export function addOptions(command: Command, ...options: readonly Option[]): Command {
+  for (const each of options) command.addOption(each);
+  return command;
+}
+
+/** Collects the values of an option that can be repeated. */
+export const collect = (value: string, list: unknown): string[] => [
+  ...(Array.isArray(list) ? list : []),
+  value,
+];
 
 export function wholeNumber(least: number, most: number) {
   return (text: string): number => {
@@ -47,9 +65,55 @@ export function wholeNumber(least: number, most: number) {
   };
 }
 
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Parses `24h`, `15m` or `7d`. @returns milliseconds */
+export function duration(text: string): number {
+  const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  if (amount === undefined) {
+    throw platError('usage', { reason: `${text} is no duration; write 90s, 15m, 24h or 7d.` });
+  }
+  return Number(amount) * (UNITS[unit] ?? 0);
+}
+
+/** @throws PlatError `usage` if there is no file to read */
+export function mustBeFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw platError('usage', { reason: `There is no file ${path}.` });
+  if (found.isDirectory()) throw platError('usage', { reason: `${path} is a folder, not a file.` });
+}
+
+/** @throws PlatError `usage` if the folder for a new file does not exist */
+export function mustHaveFolder(path: string): void {
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw platError('usage', { reason: `There is no folder ${folder} to write ${path} to.` });
+}
+
+const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
+const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off', '']);
+
 /**
- * Reads the configuration and lets it stand in for options that neither the line nor the environment gave.
- * @throws PlatError `usage` when an option is still missing that the command needs
+ * Reads the flags of a command from the environment: a variable with a negative value leaves its flag unset.
+ * @throws PlatError `usage` for any other value
+ */
+export function readFlags(command: Command, environment: Readonly<Record<string, string | undefined>>): void {
+  for (const each of command.options) {
+    const { envVar } = each;
+    const text = envVar === undefined ? undefined : environment[envVar];
+    // Commander sets a flag for any value of its variable.
+    if (text === undefined || each.required || each.optional) continue;
+    const word = text.trim().toLowerCase();
+    if (NO.has(word)) delete each.envVar;
+    else if (!YES.has(word))
+      throw platError('usage', { reason: `${envVar} is ${JSON.stringify(text)}, but takes true or false.` });
+  }
+}
+
+/**
+ * Reads the configuration, and applies it to options that neither the command line nor the environment sets.
+ * @param isMade whether the command creates a missing configuration file
+ * @throws PlatError `usage` if a required option is still missing
  */
 export async function applyConfig(command: Command, isMade = false): Promise<ConfigFile> {
   const file: unknown = command.getOptionValue('config');
@@ -61,7 +125,7 @@ export async function applyConfig(command: Command, isMade = false): Promise<Con
     if (given !== undefined && (source === undefined || source === 'default')) {
       command.setOptionValueWithSource(name, given, 'config');
     }
-    if (needed.has(each) && command.getOptionValue(name) === undefined) {
+    if (requiredOptions.has(each) && command.getOptionValue(name) === undefined) {
       const places = `${each.envVar} in the environment and "${name}" in plat.config.json do as well`;
       throw platError('usage', { reason: `${each.flags} is missing; ${places}.` });
     }

@@ -1,19 +1,20 @@
+/** The command line: every command by name, loaded only when it is called. It knows nothing of what commands do. */
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
-import { readFlags } from './flags.ts';
 import { describe } from './help.ts';
+import { readFlags } from './options.ts';
 import { EXIT, fail } from './output.ts';
 import { reportText, writeText } from './terminal.ts';
-import { version } from './version.ts';
 
-/** A command as `plat --help` lists it. What it takes and does is loaded when it is called. */
+/** A command as `plat --help` lists it. */
 interface Listed {
   readonly name: string;
   readonly does: string;
-  /** Its arguments, with what each is. */
+  /** Its arguments with their descriptions. */
   readonly takes?: readonly (readonly [argument: string, what: string])[];
-  /** Whether it has commands of its own in place of options. */
+  /** Whether it has subcommands instead of options. */
   readonly isGroup?: true;
-  /** Loads what gives the command its options, or its own commands, and what it does; some do it with all commands. */
+  /** Loads the function that defines options, subcommands and action; `every` returns all commands, for completion. */
   readonly load: () => Promise<(command: Command, every: () => Promise<readonly Command[]>) => void>;
 }
 
@@ -111,7 +112,7 @@ const COMMANDS: readonly Listed[] = [
   },
 ];
 
-/** Lists a command with its options also where they are not loaded. */
+/** The term of a command in the list of commands, with `[options]` even if these are not loaded. */
 function termOf(command: Command): string {
   const term = new Help().subcommandTerm(command);
   const listed = COMMANDS.find(({ name }) => name === command.name());
@@ -119,7 +120,7 @@ function termOf(command: Command): string {
   return hasOptions && command.options.length === 0 ? term.replace(/^\S+/, '$& [options]') : term;
 }
 
-/** The program with all its commands as they are listed. */
+/** The program with its commands, not loaded yet. */
 function makeProgram(): Command {
   const program = new Command('plat')
     .description('A real-estate listing data service, and the consumer that replicates such a feed.')
@@ -136,7 +137,7 @@ function makeProgram(): Command {
   return program;
 }
 
-/** Gives a command its options, or its own commands, and what it does. */
+/** Loads the options, subcommands and action of a command. */
 async function load(command: Command): Promise<void> {
   const listed = COMMANDS.find(({ name }) => name === command.name());
   const define = await listed?.load();
@@ -144,7 +145,7 @@ async function load(command: Command): Promise<void> {
   describe(command);
 }
 
-/** The program with everything that its commands take. */
+/** The program with all commands loaded. */
 export async function loadProgram(): Promise<Command> {
   const program = makeProgram();
   for (const command of program.commands) await load(command);
@@ -155,7 +156,7 @@ export async function loadProgram(): Promise<Command> {
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
     const program = makeProgram();
-    // No option of the program itself takes a value, so the first word is the command; `plat help COMMAND` shows it.
+    // No option of the program itself takes a value, so the first word is the command, except in `plat help COMMAND`.
     const [first, second] = argv.slice(2).filter((word) => !word.startsWith('-'));
     const name = first === 'help' ? second : first;
     const called = program.commands.find((command) => command.name() === name);
@@ -169,6 +170,13 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;
     return fail(error);
   }
+}
+
+/** The version of this package. */
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const { version: found }: { version: string } = JSON.parse(text);
+  return found;
 }
 
 export function* everyCommand(command: Command): Generator<Command> {

@@ -8,20 +8,27 @@ import {
   reportOver,
 } from './terminal.ts';
 
-/** What a long command tells of its progress. */
+/** Receives the progress of a long command. */
 export interface Progress {
   /**
-   * @param done of `total`, in whatever the command counts by; the text is said beside
-   * @param counted what the text counts, where `done` is something else, such as bytes of a file
+   * @param done progress towards `total`, in any unit
+   * @param text shown beside the progress
+   * @param counted the number in the text, if `done` has another unit, such as bytes of a file
    */
   update(done: number, text: string, counted?: number): void;
-  /** Says something that stays. */
+  /** Reports a line that stays on the screen. */
   tell(line: string): void;
 }
 
 /** Milliseconds between two lines of progress where nobody watches a screen, and between two looks of the one there. */
 const EVERY = 2000;
 const EVERY_ON_SCREEN = 100;
+
+/** Reports the number of rows of a resource or table. */
+export const rowProgress =
+  ({ update }: Progress) =>
+  (resource: string, rows: number): void =>
+    update(rows, `${rows} rows, ${resource}`);
 
 interface Pace {
   readonly rate: number;

@@ -1,8 +1,8 @@
+/** The options of commands that query a source, and their values. */
 import type { Command } from 'commander';
 import { DEFAULT_RESOURCES } from '../replica/run/options.ts';
-import { option, required, wholeNumber } from './options.ts';
+import { addOptions, option, required, wholeNumber } from './options.ts';
 
-/** What a command was told of the source that it asks. */
 export interface SourceSettings {
   readonly from: string;
   readonly interface: 'reso' | 'native';
@@ -16,26 +16,30 @@ export interface SourceSettings {
 }
 
 export function addSourceOptions(command: Command): Command {
-  return command
-    .addOption(required('--from <url>', 'root of the service: …/Reso/OData or …/v1'))
-    .addOption(required('--interface <interface>', 'which one the root is of').choices(['reso', 'native']))
-    .addOption(required('--token <token>', 'API key of the source'))
-    .addOption(option('--source <name>', 'name of the source in the store; its host if it has none'))
-    .addOption(
-      option('--resources <names>', 'what is copied, with commas').default(DEFAULT_RESOURCES.join(',')),
-    )
-    .addOption(option('--custom-fields', 'ask the native interface for custom fields, too'))
-    .addOption(option('--page-size <rows>', 'largest page').argParser(wholeNumber(1, 100_000)).default(1000))
-    .addOption(option('--window-field <field>', 'timestamp that windows are on'))
-    .addOption(option('--also-window <fields>', 'further ones, where not every change moves the first'));
+  return addOptions(
+    command,
+    required('--from <url>', 'root of the service: …/Reso/OData or …/v1'),
+    required('--interface <interface>', 'which one the root is of').choices(['reso', 'native']),
+    required('--token <token>', 'API key of the source'),
+    option('--source <name>', 'name of the source in the store; its host if it has none'),
+    option('--resources <names>', 'what is copied, with commas').default(DEFAULT_RESOURCES.join(',')),
+    option('--custom-fields', 'ask the native interface for custom fields, too'),
+    option('--page-size <rows>', 'largest page').argParser(wholeNumber(1, 100_000)).default(1000),
+    option('--window-field <field>', 'timestamp that windows are on'),
+    option('--also-window <fields>', 'further ones, where not every change moves the first'),
+  );
 }
+
+/** Whether an option was set explicitly, rather than by its default. */
+export const isNamed = (command: Command, name: string): boolean =>
+  command.getOptionValueSource(name) !== 'default';
 
 const listOf = (given: string | readonly string[]): string[] =>
   (typeof given === 'string' ? given.split(',') : [...given])
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-/** The same as the consumer takes it. */
+/** The options in the form that the replicator takes. */
 export function sourceOptions(settings: SourceSettings) {
   const { from, token, source, customFields, pageSize, windowField, alsoWindow } = settings;
   return {

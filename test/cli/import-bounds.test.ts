@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type RawRecord, RECORD_LIMITS, readRecords } from '../../src/cli/import/record-reader.ts';
+import type { RawRecord } from '../../src/cli/import/record-json.ts';
+import { RECORD_LIMITS, readRecords } from '../../src/cli/import/record-reader.ts';
 import { linesOf, place } from './run.ts';
 
 const LIMITS = { record: 100, skipped: 2000 };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { readJson } from '../../src/cli/import/read-json.ts';
+import { recordJson } from '../../src/cli/import/record-json.ts';
 import { readRecords } from '../../src/cli/import/record-reader.ts';
 import { place } from './run.ts';
 
@@ -22,7 +22,7 @@ async function read(text: string, size = 1 << 20): Promise<Read> {
   const records: unknown[] = [];
   const faults: (readonly [number, string, string])[] = [];
   for await (const raw of readRecords(chunks())) {
-    const json = raw.fault === undefined ? readJson(raw) : ({ ok: false, reason: raw.fault } as const);
+    const json = raw.fault === undefined ? recordJson(raw) : ({ ok: false, reason: raw.fault } as const);
     if (json.ok) records.push(json.value);
     else faults.push([raw.line, json.reason, raw.text]);
   }

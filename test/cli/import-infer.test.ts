@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import { declarable, declareAll } from '../../src/cli/import/declare-extra.ts';
-import { MOST_FIELDS, Study } from '../../src/cli/import/study.ts';
+import { MOST_NAMES, Study } from '../../src/cli/import/study.ts';
 import { standardDictionary } from '../../src/dictionary/index.ts';
 import { openStore } from '../../src/open-store.ts';
 import { parseRecord } from '../../src/records/parse-record.ts';
@@ -399,11 +399,11 @@ test('a study says whether there may be more fields than it looked at', () => {
   const study = new Study(dictionary);
   const property = dictionary.resources.get('Property');
   assert.ok(property !== undefined);
-  const names = Array.from({ length: MOST_FIELDS + 1 }, (_, index) => [`F${index}`, index] as const);
-  study.see(property, Object.fromEntries(names.slice(0, MOST_FIELDS - 1)), false);
+  const names = Array.from({ length: MOST_NAMES + 1 }, (_, index) => [`F${index}`, index] as const);
+  study.see(property, Object.fromEntries(names.slice(0, MOST_NAMES - 1)), false);
   assert.equal(study.isFull, false);
   study.see(property, Object.fromEntries(names), false);
-  assert.deepEqual([study.isFull, study.drafts().length], [true, MOST_FIELDS]);
+  assert.deepEqual([study.isFull, study.drafts().length], [true, MOST_NAMES]);
 });
 
 test('--infer makes the configuration that --config names; where it cannot be written nothing is declared or stored', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { importFile } from '../../src/cli/import/import-file.ts';
+import { importFile } from '../../src/cli/import/importer.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { temporaryFile } from '../support/temporary.ts';
 import { makeWorld } from '../support/world.ts';

@@ -9,7 +9,7 @@ import { drawFile } from '../../packages/demo/src/files.ts';
 import { makeMarket } from '../../packages/demo/src/market.ts';
 import { photoShape } from '../../packages/demo/src/photo-shape.ts';
 import { childrenOf, numberOf, textOf } from '../../packages/demo/src/records.ts';
-import { Rasterizer } from '../../src/cli/photos/rasterizer.ts';
+import { Rasterizer } from '../../src/cli/photos/market-files.ts';
 import { platError } from '../../src/errors/index.ts';
 import type { ReadCaller } from '../../src/store/lanes.ts';
 import { ownFacts } from './plans.ts';

@@ -18,8 +18,8 @@ import { systemClock } from '../../store/clock.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import { liveReport } from '../live-report.ts';
 import { marketStore, parseMarketRecord } from '../market-store.ts';
-import { openStore } from '../open-store.ts';
-import { applyConfig, CLOCK_OPTION, option, wholeNumber } from '../options.ts';
+import { withStore } from '../open-store.ts';
+import { addOptions, applyConfig, CLOCK_OPTION, option, wholeNumber } from '../options.ts';
 import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { writeLines } from '../terminal.ts';
@@ -30,7 +30,7 @@ const SEED = 1;
 const DEMO_KEY = 'demo';
 const DAY = 86_400_000;
 
-/** Keys that a demonstration makes, one of each kind, new at each start. */
+/** The tokens of the demo keys, one of each kind, created at each start. */
 interface DemoTokens {
   readonly api: string;
   readonly replication: string;
@@ -47,19 +47,14 @@ interface DemoSettings extends ServeSettings {
 }
 
 export function defineDemo(demo: Command): void {
-  demo
-    .addOption(option('--store <store>', 'where the market lives').default('./plat-demo.db'))
-    .addOption(
-      option('--listings <n>', 'size of a new market').argParser(wholeNumber(1, 10_000_000)).default(2000),
-    );
-  demo
-    .addOption(option('--live', 'the market goes on changing until the command ends'))
-    .addOption(
-      option('--changes-per-minute <n>', 'how fast, with --live')
-        .argParser(wholeNumber(1, 10_000))
-        .default(3),
-    );
-  demo.addOption(CLOCK_OPTION());
+  addOptions(
+    demo,
+    option('--store <store>', 'where the market lives').default('./plat-demo.db'),
+    option('--listings <n>', 'size of a new market').argParser(wholeNumber(1, 10_000_000)).default(2000),
+    option('--live', 'the market goes on changing until the command ends'),
+    option('--changes-per-minute <n>', 'how fast, with --live').argParser(wholeNumber(1, 10_000)).default(3),
+    CLOCK_OPTION(),
+  );
   addServeOptions(demo).action(async (_options, self: Command) => {
     const config = await applyConfig(self);
     const settings: DemoSettings = self.opts();
@@ -70,27 +65,28 @@ export function defineDemo(demo: Command): void {
     const { allowClockJump } = settings;
     await fillStore(settings, config.partitions, shutdown.signal);
     if (shutdown.signal.aborted) return;
-    const store = await openStore(settings.store, { create: false, threads: true, config, allowClockJump });
-    try {
-      const market = settings.live === true ? await liveMarketOf(store) : undefined;
-      const tokens = await renewKeys(store);
-      const service = await serveStore(store, { ...settings, logLevel: settings.logLevel }, config);
-      writeLines(await welcome(store, service, tokens, surfaceLines(service, settings, config)));
-      if (market !== undefined) await keepChanging(market, settings.changesPerMinute, shutdown.signal);
-      await shutdown.asked;
-      await service.close();
-    } finally {
-      await store.close();
-    }
+    await withStore(
+      settings.store,
+      { create: false, threads: true, config, allowClockJump },
+      async (store) => {
+        const market = settings.live === true ? await liveMarketOf(store) : undefined;
+        const tokens = await renewKeys(store);
+        const service = await serveStore(store, settings, config);
+        writeLines(await welcome(store, service, tokens, surfaceLines(service, settings, config)));
+        if (market !== undefined) await keepChanging(market, settings.changesPerMinute, shutdown.signal);
+        await shutdown.asked;
+        await service.close();
+      },
+    );
   });
 }
 
-/** The market of a store, with the moment that its dates lead up to. */
+/** The market of a store, with the moment at which its dates end. */
 function optionsOf({ seed, listings, date }: NonNullable<StoreSettings['market']>): MarketOptions {
   return { seed, listings, ...(date === undefined ? {} : { now: new Date(date) }) };
 }
 
-/** The market of a store, to be changed. @throws PlatError `usage` where the store holds somebody's own records */
+/** The market of a store, ready to be changed. @throws PlatError `usage` if the store has no demo market */
 async function liveMarketOf(store: Store): Promise<LiveMarket> {
   const { settings } = await store.model();
   if (settings.market === undefined || settings.owner !== 'authority') {
@@ -102,24 +98,23 @@ async function liveMarketOf(store: Store): Promise<LiveMarket> {
   return new LiveMarket(makeMarket(optionsOf(settings.market)), marketStore(store), random);
 }
 
-/** Changes a market until the command is told to end. */
+/** Changes a market until the command is stopped. */
 async function keepChanging(market: LiveMarket, perMinute: number, signal: AbortSignal): Promise<void> {
   const { end, ...report } = liveReport(market, perMinute);
   await runLive({ market, clock: systemClock, perMinute, signal, ...report });
   end();
 }
 
-/** Makes the market if the store holds no listing; a market that was broken off is completed. */
+/** Creates the market if the store has no listings, and completes an unfinished one. */
 async function fillStore(
   { store: address, listings, allowClockJump }: { store: string; listings: number; allowClockJump?: boolean },
   partitions: PartitionField | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const store = await openStore(address, { create: true, partitions, allowClockJump });
-  try {
+  await withStore(address, { create: true, partitions, allowClockJump }, async (store) => {
     const { settings } = await store.model();
     const counts = await listingCount(store);
-    if (settings.market === undefined && counts > 0) return; // records of somebody's own
+    if (settings.market === undefined && counts > 0) return; // the user's own records
     const market = settings.market ?? { seed: SEED, listings, date: lastNoon(await store.now()) };
     if (counts >= market.listings) return;
     await store.configure((current) => ({
@@ -131,12 +126,10 @@ async function fillStore(
     await withProgress('Making the market', sizeOf(options), (progress) =>
       storeMarket(store, options, progress, signal),
     );
-  } finally {
-    await store.close();
-  }
+  });
 }
 
-/** The moment that a new market leads up to, the noon of two days ago: markets that are made on one day are the same. */
+/** The moment at which a new market ends: noon two days ago, so markets created on one day are identical. */
 const lastNoon = (now: number): string => new Date(now - (now % DAY) - (3 * DAY) / 2).toISOString();
 
 function sizeOf(options: MarketOptions): number {
@@ -163,11 +156,11 @@ async function storeMarket(
     await store.write(resource, parsed, { over });
     done += records.length;
     progress.update(done, `${done} records`);
-    await setImmediate(); // lets signals in
+    await setImmediate(); // lets signals be processed
   }
 }
 
-/** Makes one key of each kind; those of an earlier start stop working. */
+/** Creates one key of each kind and revokes those of an earlier start. */
 async function renewKeys(store: Store): Promise<DemoTokens> {
   const now = timestampFrom(Date.now());
   for (const key of await store.keys.list()) {
@@ -175,14 +168,8 @@ async function renewKeys(store: Store): Promise<DemoTokens> {
   }
   const systems = await systemsOf(store);
   const make = async (kind: keyof DemoTokens, role: string): Promise<string> => {
-    const wanted = {
-      name: DEMO_KEY,
-      kind,
-      role,
-      systems: kind === 'floorplans' ? systems : [],
-      expiresAt: null,
-    };
-    return (await createKey(store, wanted)).token;
+    const of = kind === 'floorplans' ? systems : [];
+    return (await createKey(store, { name: DEMO_KEY, kind, role, systems: of, expiresAt: null })).token;
   };
   return {
     api: await make('api', 'idx'),
@@ -192,7 +179,7 @@ async function renewKeys(store: Store): Promise<DemoTokens> {
   };
 }
 
-/** The originating systems of the market, or of the first listing of somebody's own store. */
+/** The originating systems of the market, or of the first listing of the user's own records. */
 async function systemsOf(store: Store): Promise<string[]> {
   const { settings } = await store.model();
   if (settings.market !== undefined) {

@@ -3,7 +3,7 @@ import { environmentOf } from '../../replica/environment.ts';
 import { floorPlans } from '../../replica/floorplans/client.ts';
 import { ImageFolder } from '../../replica/floorplans/images.ts';
 import { rootOf } from '../../replica/run/options.ts';
-import { applyConfig, CONFIG_OPTION, option, required } from '../options.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, option, required } from '../options.ts';
 import { EXIT } from '../output.ts';
 import { replicaScreen } from '../replica-screen.ts';
 import { onShutdown } from '../shutdown.ts';
@@ -19,45 +19,46 @@ interface FloorplansSettings {
 }
 
 export function defineFloorplans(floorplans: Command): void {
-  floorplans
-    .addOption(CONFIG_OPTION())
-    .addOption(required('--from <url>', 'root of the floor plan service, …/Reso'))
-    .addOption(required('--token <token>', 'floor plan access token'))
-    .addOption(required('--system <OUID>', 'originating system'))
-    .addOption(option('--listing <key>', 'only this listing'))
-    .addOption(option('--out <dir>', 'folder for the images'))
-    .addOption(option('--media-private-hosts', 'fetch images of private networks, too'))
-    .action(async (_options, command: Command) => {
-      await applyConfig(command);
-      const settings: FloorplansSettings = command.opts();
-      const { token, system, listing, out, mediaPrivateHosts = false } = settings;
-      const { signal } = onShutdown();
-      const root = rootOf(settings.from);
-      const { environment, close } = environmentOf(undefined);
-      const listener = replicaScreen(root.host).show;
-      const egress = mediaPrivateHosts ? 'any' : 'public';
-      const images =
-        out === undefined ? undefined : new ImageFolder({ environment, signal, folder: out, root, egress });
-      const counts = { none: 0, stored: 0, failed: 0 };
-      let records = 0;
-      try {
-        for await (const record of floorPlans(
-          { root, token, environment, listener, signal },
-          system,
-          listing,
-        )) {
-          writeJson(record);
-          records++;
-          const outcome = (await images?.download(record)) ?? { kind: 'none' };
-          counts[outcome.kind]++;
-          if (outcome.kind === 'failed') reportLines(`${record.MediaKey}: ${outcome.reason}`);
-        }
-      } finally {
-        await close();
+  addOptions(
+    floorplans,
+    CONFIG_OPTION(),
+    required('--from <url>', 'root of the floor plan service, …/Reso'),
+    required('--token <token>', 'floor plan access token'),
+    required('--system <OUID>', 'originating system'),
+    option('--listing <key>', 'only this listing'),
+    option('--out <dir>', 'folder for the images'),
+    option('--media-private-hosts', 'fetch images of private networks, too'),
+  ).action(async (_options, command: Command) => {
+    await applyConfig(command);
+    const settings: FloorplansSettings = command.opts();
+    const { token, system, listing, out, mediaPrivateHosts = false } = settings;
+    const { signal } = onShutdown();
+    const root = rootOf(settings.from);
+    const { environment, close } = environmentOf(undefined);
+    const listener = replicaScreen(root.host).show;
+    const egress = mediaPrivateHosts ? 'any' : 'public';
+    const images =
+      out === undefined ? undefined : new ImageFolder({ environment, signal, folder: out, root, egress });
+    const counts = { none: 0, stored: 0, failed: 0 };
+    let records = 0;
+    try {
+      for await (const record of floorPlans(
+        { root, token, environment, listener, signal },
+        system,
+        listing,
+      )) {
+        writeJson(record);
+        records++;
+        const outcome = (await images?.download(record)) ?? { kind: 'none' };
+        counts[outcome.kind]++;
+        if (outcome.kind === 'failed') reportLines(`${record.MediaKey}: ${outcome.reason}`);
       }
-      const failed = counts.failed > 0 ? `, ${counts.failed} could not be fetched` : '';
-      const fetched = out === undefined ? '' : `, ${counts.stored} images in ${out}${failed}`;
-      reportLines(`${records} floor plan records${fetched}`);
-      if (counts.failed > 0) process.exitCode = EXIT.failed;
-    });
+    } finally {
+      await close();
+    }
+    const failed = counts.failed > 0 ? `, ${counts.failed} could not be fetched` : '';
+    const fetched = out === undefined ? '' : `, ${counts.stored} images in ${out}${failed}`;
+    reportLines(`${records} floor plan records${fetched}`);
+    if (counts.failed > 0) process.exitCode = EXIT.failed;
+  });
 }

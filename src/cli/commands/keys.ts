@@ -11,9 +11,18 @@ import {
 import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
-import { duration } from '../duration.ts';
-import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, JSON_OPTION, option, required, STORE_OPTION } from '../options.ts';
+import { withStore } from '../open-store.ts';
+import {
+  addOptions,
+  applyConfig,
+  CONFIG_OPTION,
+  collect,
+  duration,
+  JSON_OPTION,
+  option,
+  required,
+  STORE_OPTION,
+} from '../options.ts';
 import { print, table } from '../output.ts';
 import { writeLines } from '../terminal.ts';
 
@@ -25,24 +34,24 @@ interface NewKey {
   readonly expiresAt: string | null;
 }
 
-/** Makes a key. @returns its record and the token, which is not kept anywhere */
-export async function createKey(store: Store, wanted: NewKey): Promise<{ key: KeyRecord; token: string }> {
+/** Creates a key. @returns its record and the token, which is not stored */
+export async function createKey(store: Store, asked: NewKey): Promise<{ key: KeyRecord; token: string }> {
   const { rules } = await store.model();
-  if (!rules.roles.has(wanted.role)) {
+  if (!rules.roles.has(asked.role)) {
     const known = [...rules.roles.keys()].join(', ');
-    throw platError('usage', { reason: `There is no role ${wanted.role}; there are ${known}.` });
+    throw platError('usage', { reason: `There is no role ${asked.role}; there are ${known}.` });
   }
-  if (wanted.kind === 'floorplans' && wanted.systems.length === 0) {
+  if (asked.kind === 'floorplans' && asked.systems.length === 0) {
     throw platError('usage', { reason: 'A floorplans key needs at least one --system.' });
   }
   const token = makeToken();
   const createdAt = timestampFrom(Date.now());
-  const key = { id: makeKeyId(), ...wanted, createdAt, revokedAt: null };
+  const key = { id: makeKeyId(), ...asked, createdAt, revokedAt: null };
   await store.keys.add(key, hashToken(token));
   return { key, token };
 }
 
-/** A date, or a timestamp, from which on a key is refused. @param now milliseconds since 1970 */
+/** The timestamp from which on a key is rejected. @param now milliseconds since 1970 */
 function expiry(text: string | undefined, now: number): string | null {
   if (text === undefined) return null;
   const timestamp = canonicalTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
@@ -57,104 +66,86 @@ function expiry(text: string | undefined, now: number): string | null {
   return timestamp;
 }
 
-const collect = (value: string, list: readonly string[]): string[] => [...list, value];
-
 export function defineKeys(key: Command): void {
-  key
-    .command('create')
-    .description('make a key and print its token, once')
-    .addOption(STORE_OPTION())
-    .addOption(CONFIG_OPTION())
-    .addOption(required('--name <name>', 'who the key is for'))
-    .addOption(option('--kind <kind>', 'what it may use').choices(KEY_KINDS).default('replication'))
-    .addOption(option('--role <role>', 'what it may see').default('idx'))
-    .addOption(
-      option('--system <OUID>', 'only this originating system; may be repeated')
-        .argParser(collect)
-        .default([]),
-    )
-    .addOption(option('--expires <date>', 'when it ends'))
-    .addOption(JSON_OPTION())
-    .action(async (_options, command: Command) => {
-      const config = await applyConfig(command);
-      const { store: address, name, kind, role, system, expires, json } = command.opts();
-      const store = await openStore(address, { create: true, config });
-      try {
-        const wanted = { name, kind, role, systems: system, expiresAt: expiry(expires, Date.now()) };
-        const made = await createKey(store, wanted);
-        print({ ...made.key, token: made.token }, made.token, json);
-      } finally {
-        await store.close();
-      }
+  addOptions(
+    key.command('create').description('make a key and print its token, once'),
+    STORE_OPTION(),
+    CONFIG_OPTION(),
+    required('--name <name>', 'who the key is for'),
+    option('--kind <kind>', 'what it may use').choices(KEY_KINDS).default('replication'),
+    option('--role <role>', 'what it may see').default('idx'),
+    option('--system <OUID>', 'only this originating system; may be repeated').argParser(collect).default([]),
+    option('--expires <date>', 'when it ends'),
+    JSON_OPTION(),
+  ).action(async (_options, command: Command) => {
+    const config = await applyConfig(command);
+    const { store: address, name, kind, role, system: systems, expires, json } = command.opts();
+    await withStore(address, { create: true, config }, async (store) => {
+      const expiresAt = expiry(expires, Date.now());
+      const made = await createKey(store, { name, kind, role, systems, expiresAt });
+      print({ ...made.key, token: made.token }, made.token, json);
     });
-  key
-    .command('list')
-    .description('keys, and what each was used for')
-    .addOption(STORE_OPTION())
-    .addOption(CONFIG_OPTION())
-    .addOption(JSON_OPTION())
-    .action(async (_options, command: Command) => {
-      await applyConfig(command);
-      const { store: address, json } = command.opts();
-      const store = await openStore(address, { create: false });
-      try {
-        const keys = await store.keys.list();
-        print(keys, keyTable(keys, await store.now()), json);
-      } finally {
-        await store.close();
-      }
+  });
+  addOptions(
+    key.command('list').description('keys, and what each was used for'),
+    STORE_OPTION(),
+    CONFIG_OPTION(),
+    JSON_OPTION(),
+  ).action(async (_options, command: Command) => {
+    await applyConfig(command);
+    const { store: address, json } = command.opts();
+    await withStore(address, { create: false }, async (store) => {
+      const keys = await store.keys.list();
+      print(keys, keyTable(keys, await store.now()), json);
     });
-  key
-    .command('revoke')
-    .description('stop a key from working, in every running process')
-    .argument('<id>', 'as "key list" shows it')
-    .addOption(STORE_OPTION())
-    .addOption(CONFIG_OPTION())
-    .action(async (id: string, _options, command: Command) => {
-      await applyConfig(command);
-      const store = await openStore(command.opts().store, { create: false });
-      try {
-        // By the clock that the services judge it by.
-        const { now } = await store.horizon();
-        if (!(await store.keys.revoke(id, timestampFrom(now)))) throw unknownKey(id);
-        writeLines(`${id} is revoked`);
-      } finally {
-        await store.close();
-      }
+  });
+  addOptions(
+    key
+      .command('revoke')
+      .description('stop a key from working, in every running process')
+      .argument('<id>', 'as "key list" shows it'),
+    STORE_OPTION(),
+    CONFIG_OPTION(),
+  ).action(async (id: string, _options, command: Command) => {
+    await applyConfig(command);
+    await withStore(command.opts().store, { create: false }, async (store) => {
+      // The clock by which services validate keys.
+      const { now } = await store.horizon();
+      if (!(await store.keys.revoke(id, timestampFrom(now)))) throw unknownKey(id);
+      writeLines(`${id} is revoked`);
     });
-  key
-    .command('rotate')
-    .description('make a successor with the same rights; the old key works on for a while')
-    .argument('<id>', 'as "key list" shows it')
-    .addOption(STORE_OPTION())
-    .addOption(CONFIG_OPTION())
-    .addOption(option('--overlap <duration>', 'how long the old key goes on').default('24h'))
-    .addOption(JSON_OPTION())
-    .action(async (id: string, _options, command: Command) => {
-      await applyConfig(command);
-      const { store: address, overlap, json } = command.opts();
-      const goesOn = duration(overlap);
-      const store = await openStore(address, { create: false });
-      try {
-        const old = (await store.keys.list()).find((each) => each.id === id);
-        if (old === undefined) throw unknownKey(id);
-        const { name, kind, role, systems, expiresAt, revokedAt } = old;
-        const end = [expiresAt, revokedAt].find((at) => at !== null && Date.parse(at) <= Date.now());
-        if (revokedAt !== null || end !== undefined) {
-          throw platError('failed', { reason: `The key ${id} ends or ended at ${end ?? revokedAt}.` });
-        }
-        const made = await createKey(store, { name, kind, role, systems, expiresAt });
-        await store.keys.revoke(id, timestampFrom(Date.now() + goesOn));
-        print({ ...made.key, token: made.token, replaces: id }, made.token, json);
-      } finally {
-        await store.close();
+  });
+  addOptions(
+    key
+      .command('rotate')
+      .description('make a successor with the same rights; the old key works on for a while')
+      .argument('<id>', 'as "key list" shows it'),
+    STORE_OPTION(),
+    CONFIG_OPTION(),
+    option('--overlap <duration>', 'how long the old key goes on').default('24h'),
+    JSON_OPTION(),
+  ).action(async (id: string, _options, command: Command) => {
+    await applyConfig(command);
+    const { store: address, overlap, json } = command.opts();
+    const overlapping = duration(overlap);
+    await withStore(address, { create: false }, async (store) => {
+      const old = (await store.keys.list()).find((each) => each.id === id);
+      if (old === undefined) throw unknownKey(id);
+      const { name, kind, role, systems, expiresAt, revokedAt } = old;
+      const end = [expiresAt, revokedAt].find((at) => at !== null && Date.parse(at) <= Date.now());
+      if (revokedAt !== null || end !== undefined) {
+        throw platError('failed', { reason: `The key ${id} ends or ended at ${end ?? revokedAt}.` });
       }
+      const made = await createKey(store, { name, kind, role, systems, expiresAt });
+      await store.keys.revoke(id, timestampFrom(Date.now() + overlapping));
+      print({ ...made.key, token: made.token, replaces: id }, made.token, json);
     });
+  });
 }
 
 const unknownKey = (id: string) => platError('failed', { reason: `There is no key ${id}.` });
 
-/** Whether a key works, and until or since when. */
+/** Whether a key is valid, and until or since when. */
 function stateOf(key: KeyRecord, now: number): string {
   const validity = keyValidity(key, now);
   if (!validity.valid) return `${validity.why} ${validity.why === 'revoked' ? key.revokedAt : key.expiresAt}`;
@@ -164,17 +155,8 @@ function stateOf(key: KeyRecord, now: number): string {
 
 function keyTable(keys: Awaited<ReturnType<Store['keys']['list']>>, now: number): string[] {
   const head = [
-    'id',
-    'name',
-    'kind',
-    'role',
-    'systems',
-    'state',
-    'requests',
-    'rows',
-    'bytes',
-    'last window',
-    'last sweep',
+    ...['id', 'name', 'kind', 'role', 'systems', 'state'],
+    ...['requests', 'rows', 'bytes', 'last window', 'last sweep'],
   ];
   const rows = keys.map((key) => [
     key.id,

@@ -1,29 +1,30 @@
 import type { Command } from 'commander';
 import type { RestampReport } from '../../store/write/bring-back.ts';
-import { openStore } from '../open-store.ts';
-import { applyConfig, CLOCK_OPTION, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
+import { withStore } from '../open-store.ts';
+import {
+  addOptions,
+  applyConfig,
+  CLOCK_OPTION,
+  CONFIG_OPTION,
+  JSON_OPTION,
+  STORE_OPTION,
+} from '../options.ts';
 import { print } from '../output.ts';
 import { withProgress } from '../progress.ts';
 
 export function defineRestamp(restamp: Command): void {
-  restamp
-    .addOption(STORE_OPTION())
-    .addOption(CONFIG_OPTION())
-    .addOption(CLOCK_OPTION())
-    .addOption(JSON_OPTION())
-    .action(async (_options, command: Command) => {
+  addOptions(restamp, STORE_OPTION(), CONFIG_OPTION(), CLOCK_OPTION(), JSON_OPTION()).action(
+    async (_options, command: Command) => {
       await applyConfig(command);
       const { store: address, allowClockJump, json } = command.opts();
-      const store = await openStore(address, { create: false, allowClockJump });
-      try {
+      await withStore(address, { create: false, allowClockJump }, async (store) => {
         const report = await withProgress(`Bringing timestamps of ${store.name} back`, undefined, () =>
           store.restamp(),
         );
         print(report, text(report), json);
-      } finally {
-        await store.close();
-      }
-    });
+      });
+    },
+  );
 }
 
 function text({ records, tombstones, notAfter, epoch }: RestampReport): string {

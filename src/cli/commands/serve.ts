@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { Command } from 'commander';
+import { type Logger, pino } from 'pino';
 import { platError } from '../../errors/index.ts';
+import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
+import { sourceStatus } from '../../replica/status.ts';
+import type { ReadinessCheck } from '../../service/admin/router.ts';
 import { isAnyHost } from '../../service/http/base-address.ts';
 import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../service/service.ts';
@@ -11,44 +15,34 @@ import { systemClock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigFile } from '../config.ts';
 import { linkLines } from '../link-lines.ts';
-import { makeLog } from '../log.ts';
-import { marketFiles } from '../market-files.ts';
-import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
-import { Rasterizer } from '../photos/rasterizer.ts';
-import { replicaFreshness } from '../replica-freshness.ts';
+import { withStore } from '../open-store.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import { marketFiles, Rasterizer } from '../photos/market-files.ts';
 import { onShutdown } from '../shutdown.ts';
-import { writeLines } from '../terminal.ts';
+import { logStream, writeLines } from '../terminal.ts';
 
 /** Adds the options of every command that serves. */
 export function addServeOptions(command: Command): Command {
   const port = wholeNumber(0, 65_535);
-  return command
-    .addOption(CONFIG_OPTION())
-    .addOption(option('--host <host>', 'address to listen on').default('127.0.0.1'))
-    .addOption(option('--api-port <port>', 'of the regular interfaces').argParser(port).default(8080))
-    .addOption(
-      option('--replication-port <port>', 'of the replication interfaces').argParser(port).default(8081),
-    )
-    .addOption(
-      option('--floorplans-port <port>', 'of the floor plan interface').argParser(port).default(8082),
-    )
-    .addOption(option('--admin-port <port>', 'of probes, metrics and accounts').argParser(port).default(8083))
-    .addOption(option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'))
-    .addOption(option('--tls-cert <file>', 'certificate chain, PEM'))
-    .addOption(option('--tls-key <file>', 'private key, PEM'))
-    .addOption(
-      option('--public-url <urls>', 'how clients reach the surfaces: api=URL,replication=URL,floorplans=URL'),
-    )
-    .addOption(option('--trust-proxy', 'believe Host, X-Forwarded-* and Forwarded of a proxy in front'))
-    .addOption(
-      option('--log-level <level>', 'from which weight on lines are logged')
-        .choices(['debug', 'info', 'warn', 'error', 'silent'])
-        .default('info'),
-    );
+  return addOptions(
+    command,
+    CONFIG_OPTION(),
+    option('--host <host>', 'address to listen on').default('127.0.0.1'),
+    option('--api-port <port>', 'of the regular interfaces').argParser(port).default(8080),
+    option('--replication-port <port>', 'of the replication interfaces').argParser(port).default(8081),
+    option('--floorplans-port <port>', 'of the floor plan interface').argParser(port).default(8082),
+    option('--admin-port <port>', 'of probes, metrics and accounts').argParser(port).default(8083),
+    option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'),
+    option('--tls-cert <file>', 'certificate chain, PEM'),
+    option('--tls-key <file>', 'private key, PEM'),
+    option('--public-url <urls>', 'how clients reach the surfaces: api=URL,replication=URL,floorplans=URL'),
+    option('--trust-proxy', 'believe Host, X-Forwarded-* and Forwarded of a proxy in front'),
+    option('--log-level <level>', 'from which weight on lines are logged')
+      .choices(['debug', 'info', 'warn', 'error', 'silent'])
+      .default('info'),
+  );
 }
 
-/** What a serving command was told. */
 export interface ServeSettings {
   readonly host: string;
   readonly adminHost: string;
@@ -63,7 +57,7 @@ export interface ServeSettings {
   readonly logLevel: string;
 }
 
-/** Starts the service of a store and prints a line for each surface. */
+/** Starts the service of a store. */
 export async function serveStore(
   store: Store,
   settings: ServeSettings,
@@ -109,7 +103,29 @@ export async function serveStore(
   };
 }
 
-/** The lines that say where the surfaces are. */
+/** Logs JSON lines to stderr. Tokens are redacted. */
+function makeLog(level: string): Logger {
+  const redact = { paths: ['*.authorization', 'authorization', '*.token', 'token'], censor: '[hidden]' };
+  return pino(
+    { level, redact, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    logStream(pino.destination),
+  );
+}
+
+/** A replica that is served is ready as long as every one of its sources is fresh. */
+const replicaFreshness = (store: Store): ReadinessCheck => ({
+  name: 'replica',
+  async check() {
+    const stale: string[] = [];
+    for (const source of await replicaSources(store)) {
+      const status = await sourceStatus(store, source, Date.now());
+      if (status.stale !== undefined) stale.push(`${source}: ${status.stale}`);
+    }
+    return stale.length === 0 ? undefined : stale.join('; ');
+  },
+});
+
+/** The lines with the addresses of the surfaces. */
 export function surfaceLines(service: Service, settings: ServeSettings, config: ConfigFile): string[] {
   const { addresses } = service;
   const roots: Readonly<Record<SurfaceName, string>> = {
@@ -118,21 +134,21 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
     floorplans: `${addresses.floorplans}/Reso/`,
     admin: `${addresses.admin}/`,
   };
-  // A browser has no token to send to a root; at the origin it gets the page that greets people.
+  // A browser cannot send a token; the origin serves a page for people.
   const page = `In a browser: ${addresses.api}/`;
   const lines = [...SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`), page];
   const links = linkLinesOf(service, settings, config);
   return links.length === 0 ? lines : [...lines, '', ...links];
 }
 
-/** The lines on what links in answers will look like, where nobody says so. */
+/** Explains what links in responses begin with, if this is not configured. */
 function linkLinesOf({ addresses }: Service, settings: ServeSettings, { hosts }: ConfigFile): string[] {
   const { host, trustProxy = false, publicUrl, tlsCert } = settings;
-  const told = { ...publicUrls(publicUrl), ...hosts };
-  const untold = PUBLIC_SURFACES.find((name) => told[name] === undefined);
-  if (untold === undefined || trustProxy) return [];
+  const configured = { ...publicUrls(publicUrl), ...hosts };
+  const other = PUBLIC_SURFACES.find((name) => configured[name] === undefined);
+  if (other === undefined || trustProxy) return [];
   return linkLines({
-    address: addresses[untold],
+    address: addresses[other],
     anyHost: isAnyHost(host),
     certificate: tlsCert === undefined ? undefined : readPem(tlsCert),
     interfaces: networkInterfaces(),
@@ -192,14 +208,11 @@ export function defineServe(serve: Command): void {
     const config = await applyConfig(command);
     const settings: ServeSettings & { store: string } = command.opts();
     const shutdown = onShutdown(true);
-    const store = await openStore(settings.store, { create: false, threads: true, config });
-    try {
+    await withStore(settings.store, { create: false, threads: true, config }, async (store) => {
       const service = await serveStore(store, settings, config);
       writeLines(surfaceLines(service, settings, config));
       await shutdown.asked;
       await service.close();
-    } finally {
-      await store.close();
-    }
+    });
   });
 }

@@ -3,25 +3,21 @@ import { keyValidity } from '../../access/index.ts';
 import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
 import { type SourceStatus, sourceStatus } from '../../replica/status.ts';
 import type { StoreStatus } from '../../store/store.ts';
-import { openStore } from '../open-store.ts';
-import { applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
+import { withStore } from '../open-store.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
 
-export function defineStatus(status: Command): void {
-  status
-    .addOption(STORE_OPTION())
-    .addOption(CONFIG_OPTION())
-    .addOption(JSON_OPTION())
-    .action(async (_options, command: Command) => {
+export function defineStatus(defined: Command): void {
+  addOptions(defined, STORE_OPTION(), CONFIG_OPTION(), JSON_OPTION()).action(
+    async (_options, command: Command) => {
       await applyConfig(command);
       const { store: address, json } = command.opts();
-      const store = await openStore(address, { create: false });
-      try {
+      await withStore(address, { create: false }, async (store) => {
         const status = await store.status();
         const keys = await store.keys.list();
-        const replica: SourceStatus[] = [];
+        const sources: SourceStatus[] = [];
         for (const source of await replicaSources(store)) {
-          replica.push(await sourceStatus(store, source, Date.now()));
+          sources.push(await sourceStatus(store, source, Date.now()));
         }
         const now = await store.now();
         const valid = keys.filter((key) => keyValidity(key, now).valid).length;
@@ -30,13 +26,12 @@ export function defineStatus(status: Command): void {
           ...status,
           ...(ahead === undefined ? {} : { ahead }),
           keys: { valid, all: keys.length },
-          sources: replica,
+          sources,
         };
-        print(all, [...text(status, valid), ...replica.flatMap((each) => ['', ...sourceText(each)])], json);
-      } finally {
-        await store.close();
-      }
-    });
+        print(all, [...text(status, valid), ...sources.flatMap((each) => ['', ...sourceText(each)])], json);
+      });
+    },
+  );
 }
 
 function text(status: StoreStatus, keys: number): string[] {

@@ -1,19 +1,19 @@
 /**
- * Bytes that come in pieces and are taken from the front: what was not taken yet lies in one buffer, so that whoever
- * reads them sees no borders between the pieces. It knows nothing of what the bytes mean.
+ * A buffer for bytes that arrive in chunks and are consumed from the front. The remaining bytes are always contiguous, so a
+ * reader sees no chunk boundaries. It knows nothing of their meaning.
  */
 export class ByteWindow {
   bytes: Buffer = Buffer.alloc(0);
-  /** What was not taken begins here. */
+  /** Start of the remaining bytes. */
   begin = 0;
-  /** Nothing lies behind. */
+  /** End of the remaining bytes. */
   end = 0;
 
   get size(): number {
     return this.end - this.begin;
   }
 
-  /** Takes a piece in. An empty window holds the piece itself; any other copies it, in time that grows with the bytes. */
+  /** Appends a chunk, by reference if the window is empty, else by copying in amortized linear time. */
   append(piece: Buffer): void {
     if (this.size === 0) {
       this.bytes = piece;
@@ -29,7 +29,7 @@ export class ByteWindow {
     this.end += piece.length;
   }
 
-  /** Whether the buffer is this window's own, and may be written to. */
+  /** Whether the window owns the buffer and may write to it. */
   #isOwn = false;
 
   #move(to: Buffer): void {

@@ -1,29 +1,121 @@
 /**
- * Declares the fields of files that the dictionary does not have: looks at all of their values first, drafts
- * declarations, and gives them to the store, and to the configuration if that is wanted.
+ * Declares the fields of files that the dictionary does not define: reads all of their values, drafts declarations, and adds
+ * them to the store and, with --infer, to the configuration.
  */
 import { type Declarations, type Dictionary, declare, standardDictionary } from '../../dictionary/index.ts';
-import { PlatError } from '../../errors/index.ts';
+import { PlatError, platError } from '../../errors/index.ts';
 import { MOST_FIELDS } from '../../replica/copy/schema-drift.ts';
 import type { Store } from '../../store/store.ts';
 import { mustBeWritable, writeDictionary } from '../config.ts';
-import type { Progress } from '../progress.ts';
-import { mapped, NO_MAP } from './field-map.ts';
+import { table } from '../output.ts';
+import { type Progress, withProgress } from '../progress.ts';
+import { reportLines } from '../terminal.ts';
+import { mapped, NO_MAP } from './field-names.ts';
+import { fileSize, type InputFile } from './input-files.ts';
 import { placedRecords, type ReadOptions } from './placed-records.ts';
-import { readJson } from './read-json.ts';
-import { type Draft, type Study, withDrafts } from './study.ts';
-import { type InputFile, openText } from './text-source.ts';
+import { recordJson } from './record-json.ts';
+import { type Draft, MOST_NAMES, Study, withDrafts } from './study.ts';
+import { openText } from './text-source.ts';
 
-/** What came of it. */
-export interface Declared {
-  /** The drafts that are declared now. */
+interface Declared {
+  /** The drafts that are declared. */
   readonly drafts: readonly (Draft & { readonly kind: 'field' })[];
   /** Fields that cannot be declared. */
   readonly refused: readonly (Draft & { readonly kind: 'none' })[];
 }
 
-/** Looks at the records of a file; what is wrong in it is told when it is imported. */
-export async function studyFile(
+/**
+ * Declares the fields of files that the dictionary does not define, and reports them.
+ * @param configuration the configuration file to which the declarations are added; undefined: none
+ * @returns the names of the fields
+ */
+export async function declareExtra(
+  store: Store,
+  files: readonly InputFile[],
+  options: ReadOptions,
+  configuration: string | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { dictionary } = await store.model();
+  const study = new Study(dictionary);
+  for (const file of files) {
+    await withProgress(`Examining ${file.name}`, fileSize(file.path), (progress) =>
+      studyFile(study, dictionary, file, { ...options, takesUnknown: true }, progress, signal),
+    );
+  }
+  if (signal.aborted) return [];
+  const plan = await declarable(store, study.drafts());
+  const { drafts, refused } = plan;
+  if (!options.takesUnknown) {
+    mustHaveNames(refused);
+    for (const file of files) await mustHaveColumns(file, plan.dictionary, options, signal);
+  }
+  if (signal.aborted) return [];
+  await declareAll(store, plan, configuration);
+  const where = configuration ?? store.name;
+  if (drafts.length > 0) {
+    reportLines([
+      `${where}: ${drafts.length} ${drafts.length === 1 ? 'field is' : 'fields are'} declared now that the dictionary does not have:`,
+      ...table(drafts.map(rowOf)).map((row) => `  ${row}`),
+    ]);
+  }
+  const alike = Map.groupBy(refused, ({ resource: of, reason }) => `${of}: ${reason}`);
+  for (const each of alike.values()) {
+    const shown = each.length > MOST_REFUSED ? each.slice(0, 1) : each;
+    const more = each.length > shown.length ? ` and ${each.length - 1} more are` : ' is';
+    for (const { resource: of, name, reason } of shown)
+      reportLines(`${of}.${name}${more} not declared: ${reason}`);
+  }
+  if (study.isFull)
+    reportLines(
+      `${MOST_NAMES} names were looked at that are no fields; what others there are is not declared`,
+    );
+  return drafts.map(({ field }) => `${field.resource}.${field.name}`);
+}
+
+/** Every record has the names, so nothing is declared or stored as long as one of them cannot be declared. */
+function mustHaveNames(refused: Declared['refused']): void {
+  const unnamed = refused.filter(({ fault }) => fault === 'name');
+  if (unnamed.length === 0) return;
+  const shown = unnamed.slice(0, MOST_REFUSED);
+  for (const { resource, name, reason } of shown) reportLines(`${resource}.${name}: ${reason}`);
+  const more = unnamed.length > shown.length ? `, and ${unnamed.length - shown.length} more` : '';
+  const names = shown.map(({ resource, name }) => `${resource}.${name}`).join(', ');
+  throw platError('usage', {
+    reason: `${names}${more} cannot be declared, so nothing is declared or stored: --map names the field that each is, --extra-fields ignore leaves them out.`,
+  });
+}
+
+/** @throws PlatError `usage` for a table with columns that are not fields even after everything is declared */
+async function mustHaveColumns(
+  file: InputFile,
+  dictionary: Dictionary,
+  options: ReadOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (file.form === 'json') return;
+  const source = await openText(file, signal);
+  const records = placedRecords(file, source, dictionary, { ...options, hasLearned: true }, signal);
+  for await (const _ of records) return; // the header is valid
+}
+
+/** The maximum number of fields that are reported separately for the same reason. */
+const MOST_REFUSED = 20;
+/** The maximum number of values of a lookup in the report. */
+const SHOWN = 6;
+
+function rowOf({ field, values }: Declared['drafts'][number]): string[] {
+  const shown = values?.slice(0, SHOWN).join(', ');
+  const more = (values?.length ?? 0) > SHOWN ? ` and ${(values?.length ?? 0) - SHOWN} more` : '';
+  return [
+    `${field.resource}.${field.name}`,
+    field.label === field.name ? field.type : `${field.type}, ${JSON.stringify(field.label)} in the files`,
+    shown === undefined ? '' : `lookup: ${shown}${more}`,
+  ];
+}
+
+/** Examines the records of a file. The import reports what is wrong with them. */
+async function studyFile(
   study: Study,
   dictionary: Dictionary,
   file: InputFile,
@@ -35,7 +127,7 @@ export async function studyFile(
   let read = 0;
   for await (const { resource, raw } of placedRecords(file, source, dictionary, options, signal)) {
     if (raw === undefined || raw.fault !== undefined) continue;
-    const json = readJson(raw);
+    const json = recordJson(raw);
     if (json.ok) {
       const isRow = raw.isRow === true;
       const record = mapped(json.value, isRow ? NO_MAP : options.map, resource, dictionary);
@@ -45,9 +137,9 @@ export async function studyFile(
   }
 }
 
-/** What may be declared of drafts, before any of it is. */
-export interface Declarable extends Declared {
-  /** Everything that would be declared then. */
+/** What can be declared of drafts. */
+interface Declarable extends Declared {
+  /** All declarations of the store, including the drafts. */
   readonly declarations: Declarations;
   readonly dictionary: Dictionary;
 }
@@ -82,9 +174,8 @@ export async function declarable(store: Store, drafts: readonly Draft[]): Promis
 }
 
 /**
- * Declares, in the configuration first: a command gives a store what its configuration declares, so whatever ends this
- * one in between, the next finishes it. What stood in the store alone would be missing in the configuration for good.
- * @param configuration where the declarations are written to as well, beside what stands there; undefined: nowhere
+ * Declares in the configuration first: every command applies its configuration to the store, so if this one is interrupted,
+ * the next one completes it. In the opposite order, the declarations would never reach the configuration.
  */
 export async function declareAll(
   store: Pick<Store, 'configure'>,
@@ -101,7 +192,7 @@ export async function declareAll(
 
 const nameOf = ({ field: { resource, label } }: Draft & { kind: 'field' }) => ({ resource, name: label });
 
-/** Tries all at once; where one is at fault each by itself. */
+/** Tries all drafts together and, if one of them is invalid, each separately. */
 function possible(
   known: Declarations,
   drafts: readonly Draft[],

@@ -1,3 +1,7 @@
+/**
+ * Stores the records of a file in batches and reports the result. While one batch is stored, the next is read. This module
+ * knows nothing of terminals and of the options of commands.
+ */
 import { basename } from 'node:path';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
@@ -5,15 +9,22 @@ import type { Leniency } from '../../records/lenient.ts';
 import { parseRecord, type Reading } from '../../records/parse-record.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
-import { type Inexact, inexactReason } from './exact-numbers.ts';
-import { type FieldMap, mapped, NO_MAP } from './field-map.ts';
-import { fieldTitles } from './field-titles.ts';
+import type { Progress } from '../progress.ts';
+import { type FieldMap, fieldTitles, mapped, NO_MAP } from './field-names.ts';
+import type { InputFile } from './input-files.ts';
 import { KeySet } from './key-set.ts';
-import { readJson } from './read-json.ts';
-import type { RawRecord } from './record-reader.ts';
-import type { RejectedFile } from './rejected-file.ts';
+import { placedRecords, type ReadOptions } from './placed-records.ts';
+import { type Inexact, inexactReason, type RawRecord, recordJson } from './record-json.ts';
+import { type RejectedFile, rejectedFile } from './rejected-file.ts';
+import { openText } from './text-source.ts';
 
-/** What came of one file. */
+export interface ImportOptions extends ReadOptions {
+  readonly reading: Reading;
+  /** Text that is appended to the reason if a record has a field that the dictionary does not define. */
+  readonly remedy: string;
+}
+
+/** The result of importing the records of one resource from a file. */
 export interface FileReport {
   readonly file: string;
   readonly resource: string;
@@ -24,36 +35,36 @@ export interface FileReport {
   orphans: number;
   duplicates: number;
   rejected: number;
-  /** Where the rejected records are; undefined when there are none. */
+  /** The file with the rejected records; undefined if there are none. */
   rejectedFile: string | undefined;
-  /** What of them could not be written there; undefined when all could. */
+  /** The rejected records that could not be written there; undefined if all could. */
   unwritten: Unwritten | undefined;
-  /** Values that were left out on purpose, by reason and field. */
+  /** Numbers of ignored values, by reason and field. */
   readonly ignored: Record<string, Record<string, number>>;
-  /** Values that were taken in another form than the dictionary's, by kind, then by resource and field. */
+  /** Numbers of converted values, by kind, then by resource and field. */
   readonly warnings: Record<string, Record<string, number>>;
-  /** The first reasons for which records were rejected, with their lines. */
+  /** The first rejections, with their lines. */
   readonly reasons: { line: number; reason: string }[];
 }
 
-/** Records that were rejected and are in no file but the one that they came from. */
+/** Rejected records that are missing from the rejected file. */
 export interface Unwritten {
-  /** Of the rejected file. */
+  /** The path of the rejected file. */
   readonly path: string;
   readonly fault: string;
   count: number;
-  /** How many of their reasons were told at once. */
-  told: number;
-  /** The lines that they stand in, from and to, in the order in which they were rejected. */
+  /** How many of their reasons have been reported already. */
+  reported: number;
+  /** Ranges of their lines, in the order of rejection. */
   readonly lines: [from: number, to: number][];
 }
 
 const TEXT_AS_NUMBER: Leniency = 'textAsNumber';
 const BATCH = 1000;
-/** Reasons that are told at the end; all others are in the rejected file, or told at once. */
-const TOLD = 20;
+/** Reasons that are reported at the end; all others are in the rejected file, or are reported at once. */
+const MOST_REASONS = 20;
 
-/** Records that are stored together, and what was rejected while they were gathered. */
+/** Records that are stored together, and the records that were rejected while they were read. */
 interface Batch {
   readonly records: Map<string, { readonly raw: RawRecord; readonly record: ParsedRecord }>;
   readonly rejected: { readonly raw: RawRecord; readonly reason: string }[];
@@ -61,28 +72,28 @@ interface Batch {
 
 const emptyBatch = (): Batch => ({ records: new Map(), rejected: [] });
 
-/** Names that are counted one by one; a file may have made-up ones without end. */
+/** Names that are counted separately; a file can contain any number of them. */
 const COUNTED = 1000;
-/** The name under which all others are counted. */
+/** The name under which all other names are counted. */
 const OTHERS = '*';
 
 function count(counts: Record<string, Record<string, number>>, why: string, name: string): void {
   const names = counts[why] ?? {};
   counts[why] = names;
   const known = Object.hasOwn(names, name) || Object.keys(names).length < COUNTED ? name : OTHERS;
-  // A file may have any name, also one that every object inherits, and `__proto__`, which an assignment does not make.
+  // A file can contain inherited names, and `__proto__`, which an assignment does not create.
   if (!Object.hasOwn(names, known)) {
     Object.defineProperty(names, known, { value: 0, configurable: true, enumerable: true, writable: true });
   }
   names[known] = (names[known] ?? 0) + 1;
 }
 
-/** Whether a text that no double holds was read as a number after all, such as 1e-400 as 0. */
+/** Whether a number beyond the precision of a double was converted to a number nevertheless, such as 1e-400 to 0. */
 const readsAsNumber = ({ lenient }: ParsedRecord, inexact: readonly Inexact[]): boolean =>
   lenient.some(({ name, why }) => why === 'numberAsText' && inexact.some(({ key }) => key === name));
 
-/** Gathers records into batches and keeps the account of the file. While one batch is stored, the next is gathered. */
-export class Importer {
+/** The import of the records of one resource from a file. */
+class Importer {
   readonly report: FileReport;
   readonly #store: Store;
   readonly #resource: Resource;
@@ -91,27 +102,27 @@ export class Importer {
   readonly #map: FieldMap;
   readonly #remedy: string;
   readonly #rejects: RejectedFile;
-  readonly #tell: (line: number, reason: string) => void;
+  readonly #report: (line: number, reason: string) => void;
   readonly #seen = new KeySet();
   #batch = emptyBatch();
-  /** What the records of this batch are read by. */
+  /** The model by which the records of this batch are validated. */
   #model: StoreModel | undefined;
   #storing: Promise<void> = Promise.resolve();
 
-  /** @param tell of a rejected record whose reason would be nowhere else */
+  /** @param reportRejection reports a rejection that no file records */
   constructor(
     store: Store,
     file: string,
     resource: Resource,
-    options: { readonly reading: Reading; readonly map: FieldMap; readonly remedy: string },
+    options: ImportOptions,
     rejects: RejectedFile,
-    tell: (line: number, reason: string) => void,
+    reportRejection: (line: number, reason: string) => void,
   ) {
     this.#reading = options.reading;
     this.#textReading = { ...options.reading, isText: true };
     this.#map = options.map;
     this.#remedy = options.remedy;
-    this.#tell = tell;
+    this.#report = reportRejection;
     this.#store = store;
     this.#resource = resource;
     this.#rejects = rejects;
@@ -133,23 +144,23 @@ export class Importer {
     };
   }
 
-  /** Takes a record in, and stores those before it where there are enough. */
+  /** Adds a record, and stores a batch if it is full. */
   async take(raw: RawRecord): Promise<void> {
     const record = await this.#parse(raw);
     if (record !== undefined) await this.#gather(raw, record);
     if (Math.max(this.#batch.records.size, this.#batch.rejected.length) >= BATCH) await this.#send();
   }
 
-  /** Stores what was gathered. */
+  /** Stores the last batch. */
   async finish(): Promise<void> {
     await this.#send();
     await this.#stored();
   }
 
   async #gather(raw: RawRecord, record: ParsedRecord): Promise<void> {
-    if (!this.#seen.add(record.key)) this.report.duplicates++; // the last one wins
+    if (!this.#seen.add(record.key)) this.report.duplicates++; // the last record wins
     const earlier = this.#batch.records.get(record.key)?.record.children.keys() ?? [];
-    // Children that the later record does not speak of are those of the earlier one.
+    // Children that only the earlier record has must be stored with it.
     if ([...earlier].some((kind) => !record.children.has(kind))) await this.#send();
     this.#batch.records.delete(record.key);
     this.#batch.records.set(record.key, { raw, record });
@@ -161,7 +172,7 @@ export class Importer {
     };
     if (raw.fault !== undefined) return refuse(raw.fault);
     this.#model ??= await this.#store.model();
-    const read = readJson(raw);
+    const read = recordJson(raw);
     if (!read.ok) return refuse(read.reason);
     const { dictionary, settings } = this.#model;
     const { inexact } = read;
@@ -185,7 +196,7 @@ export class Importer {
     return result.record;
   }
 
-  /** Numbers that a text holds, since no number does. */
+  /** Counts numbers that were stored in text fields because a double cannot represent them. */
   #countTexts({ resource, values, children }: ParsedRecord, inexact: readonly Inexact[]): void {
     for (const { key, source } of inexact) {
       const name = fieldTitles(resource).get(key) ?? this.#map.get(key) ?? key;
@@ -194,7 +205,7 @@ export class Importer {
     for (const list of children.values()) for (const each of list) this.#countTexts(each, inexact);
   }
 
-  /** Begins to store the batch as soon as the one before is stored, so that all is told in the order of the file. */
+  /** Starts to store the batch once the previous one is stored, so that everything is reported in the order of the file. */
   async #send(): Promise<void> {
     const batch = this.#batch;
     this.#batch = emptyBatch();
@@ -203,7 +214,7 @@ export class Importer {
     for (const { raw, reason } of batch.rejected) this.#reject(raw, reason);
     if (batch.records.size === 0) return;
     this.#storing = this.#write(batch);
-    this.#storing.catch(() => undefined); // whoever waits for it is told
+    this.#storing.catch(() => undefined); // #stored() throws it
   }
 
   async #stored(): Promise<void> {
@@ -234,16 +245,16 @@ export class Importer {
     const fault = this.#rejects.add(report.resource, basename(report.file), line, reason, text);
     if (fault === undefined) report.rejectedFile = this.#rejects.path;
     const unwritten = fault === undefined ? undefined : this.#unwritten(fault, line);
-    if (report.reasons.length < TOLD) report.reasons.push({ line, reason });
+    if (report.reasons.length < MOST_REASONS) report.reasons.push({ line, reason });
     else if (unwritten !== undefined) {
-      unwritten.told++;
-      this.#tell(line, reason);
+      unwritten.reported++;
+      this.#report(line, reason);
     }
   }
 
   #unwritten(fault: string, line: number): Unwritten {
     const { report } = this;
-    report.unwritten ??= { path: this.#rejects.path, fault, count: 0, told: 0, lines: [] };
+    report.unwritten ??= { path: this.#rejects.path, fault, count: 0, reported: 0, lines: [] };
     const { lines } = report.unwritten;
     const last = lines.at(-1);
     if (last !== undefined && last[1] + 1 === line) last[1] = line;
@@ -251,4 +262,48 @@ export class Importer {
     report.unwritten.count++;
     return report.unwritten;
   }
+}
+
+/**
+ * Stores the records of a file. Records that cannot be stored are written to `FILE.rejected.ndjson`.
+ * @returns a report for each resource of which the file contains documents
+ */
+export async function importFile(
+  store: Store,
+  file: InputFile,
+  options: ImportOptions,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<FileReport[]> {
+  const source = await openText(file, signal);
+  const { name } = file;
+  using rejects = rejectedFile(`${name}.rejected.ndjson`);
+  const report = (line: number, reason: string): void =>
+    progress.tell(`${name}${line === 0 ? '' : `:${line}`}: ${reason}`);
+  const { dictionary } = await store.model();
+  const importers = new Map<string, Importer>();
+  const importerOf = (resource: Resource): Importer => {
+    const known = importers.get(resource.name);
+    if (known !== undefined) return known;
+    const made = new Importer(store, name, resource, options, rejects, report);
+    importers.set(resource.name, made);
+    return made;
+  };
+  const show = (records: number): void => progress.update(source.read(), `${records} records`, records);
+  let read = 0;
+  for await (const { resource, raw } of placedRecords(file, source, dictionary, options, signal)) {
+    const importer = importerOf(resource);
+    if (raw === undefined) continue;
+    await importer.take(raw);
+    show(++read);
+  }
+  if (source.beginning.length === 0 && !signal.aborted)
+    report(0, 'The file is empty; there is no record in it');
+  for (const each of importers.values()) await each.finish();
+  show(read);
+  const reports = [...importers.values()].map((importer) => importer.report);
+  if (rejects.stale !== undefined && reports.every(({ rejected }) => rejected === 0)) {
+    report(0, `${rejects.path} of an earlier import cannot be removed: ${rejects.stale}`);
+  }
+  return reports;
 }

@@ -1,9 +1,9 @@
 /**
- * Finds where a JSON value ends, byte by byte, in text that may be broken. It checks no more of the grammar than what
- * tells a record that lacks its end from one that goes on in the next line; whether the value is JSON the parser says.
+ * Finds the end of a JSON value in text that may be broken. It checks only as much of the grammar as it needs to distinguish
+ * a record without an end from one that continues in the next line; the parser validates the value.
  */
 
-/** What a byte outside of a text is. */
+/** Kinds of bytes outside of strings. */
 const ORDINARY = 0;
 const BLANK = 1;
 const NEWLINE = 2;
@@ -31,30 +31,30 @@ for (const [character, kind] of [
 ] as const)
   KINDS[character.charCodeAt(0)] = kind;
 
-/** What a byte in a text is: one that ends it or needs a look, or any other. */
+/** Bytes in strings: PLAIN, or 0 for those that end the string or need attention. */
 const PLAIN = 1;
 const IN_TEXT = new Uint8Array(256).fill(PLAIN);
 for (const character of '"\\\n') IN_TEXT[character.charCodeAt(0)] = 0;
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** Levels whose kind is known; what is deeper is counted alone. No record is so deep (record/nesting.ts). */
+/** Levels whose kind is tracked; deeper ones are only counted. No valid record is so deep (records/nesting.ts). */
 const KNOWN_LEVELS = 1024;
-/** A record that was nested deeper and goes on in another line is taken for a broken one. */
+/** A record that is nested more deeply and continues in another line is treated as broken. */
 const MOST_LEVELS = 64;
-/** Characters of a number beyond which a double may not hold it. */
+/** Numbers with more characters may exceed the precision of a double. */
 const SHORT_NUMBER = 15;
 
-/** What `JsonScanner.scan` says where no end was found. */
+/** Results of `JsonScanner.scan` if it has found no end. */
 export const MORE = -1;
 export const BROKEN = -2;
 
 export class JsonScanner {
-  /** Members of all objects that were passed. */
+  /** Number of members of all objects so far. */
   members = 0;
-  /** Whether some number may be beyond what a double holds. */
+  /** Whether a number may exceed the precision of a double. */
   hasLongNumbers = false;
-  /** Whether it is nested deeper than any record. */
+  /** Whether it is nested more deeply than any record. */
   isDeep = false;
   /** Whether the value cannot be JSON. */
   isBroken = false;
@@ -65,7 +65,7 @@ export class JsonScanner {
   #run = 0;
   readonly #levels = new Uint8Array(KNOWN_LEVELS);
 
-  /** @param inside whether an object was opened already, and a member of it passed */
+  /** @param inside whether the scan begins inside an object, after a member */
   begin(inside = false): void {
     this.members = 0;
     this.hasLongNumbers = false;
@@ -80,9 +80,9 @@ export class JsonScanner {
   }
 
   /**
-   * Reads on from a byte of the value to its end.
-   * @param recovers whether a value that is broken is read on to where it most likely ends; else it ends the scan
-   * @returns the position behind the value; MORE when it goes on behind these bytes; BROKEN
+   * Scans from a byte of the value to its end.
+   * @param recovers whether to continue a broken value to its probable end instead of returning BROKEN
+   * @returns the position after the value; MORE if it continues after these bytes; BROKEN
    */
   scan(bytes: Uint8Array, from: number, to: number, recovers: boolean): number {
     let at = from;
@@ -109,7 +109,7 @@ export class JsonScanner {
         case QUOTE: {
           last = ORDINARY;
           at++;
-          // Most of what a record holds stands in texts.
+          // Most bytes of a record are in strings, so this loop is inlined.
           while (at < to && IN_TEXT[bytes[at] ?? 0] === PLAIN) at++;
           if (at < to && bytes[at] === 0x22) break;
           at = this.#passText(bytes, at, to);
@@ -149,8 +149,8 @@ export class JsonScanner {
   }
 
   /**
-   * Passes over the rest of a text. A line end in it ends it: JSON allows none there.
-   * @returns the position behind what was passed
+   * Skips the rest of a string. A line break ends it, since JSON permits none there.
+   * @returns the position after it
    */
   #passText(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
@@ -177,11 +177,11 @@ export class JsonScanner {
     return to;
   }
 
-  /** Passes over a number, or a word. @returns the position behind it */
+  /** Skips a number or a word. @returns the position after it */
   #passScalar(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
     let byte = bytes[at] ?? 0;
-    // What was begun in bytes before goes on.
+    // It may have begun in an earlier chunk.
     let run = from > 0 && KINDS[bytes[from - 1] ?? 0] === ORDINARY ? this.#run : 0;
     while (KINDS[byte] === ORDINARY) {
       run++;
@@ -195,14 +195,14 @@ export class JsonScanner {
     return at;
   }
 
-  /** @returns whether the value goes on: what is opened where nothing can be begins another one */
+  /** @returns whether the value continues; a bracket where none is permitted begins another value */
   #open(kind: number, last: number): boolean {
     const depth = this.#depth;
     if (depth > 0 && depth <= KNOWN_LEVELS) {
       const isInList = this.#levels[depth - 1] === OPEN_LIST;
       if (last !== COLON && last !== OPEN_LIST && !(last === COMMA && isInList)) {
         this.isBroken = true;
-        // An object that lacks its end.
+        // The object has no end.
         if (!isInList) this.#depth--;
         if (this.#depth === 0) return false;
       }
@@ -213,7 +213,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** @returns whether something of the value was closed */
+  /** @returns whether the bracket closed a part of the value */
   #close(opened: number): boolean {
     while (this.#depth > 0 && this.#depth <= KNOWN_LEVELS && this.#levels[this.#depth - 1] !== opened) {
       this.isBroken = true;

@@ -1,10 +1,10 @@
 /**
- * The keys that were seen, each as 64 bits of it: 16 bytes of memory for each at the most, since a file may hold many
- * millions. Two keys of which one passes for the other are as likely as one in a thousand millions among a million.
+ * A set of keys that stores a 64-bit hash of each, in at most 16 bytes, since a file may contain many millions. Among a
+ * million keys, the probability that two have the same hash is about 1 in 37 million.
  */
 export class KeySet {
   #size = 0;
-  /** Two numbers a place; a place of zeros is empty. */
+  /** Two numbers for each slot; a slot of zeros is empty. */
   #places = new Uint32Array(2 << 10);
 
   /** @returns whether the key is new */
@@ -38,7 +38,7 @@ export class KeySet {
   }
 }
 
-/** Two sums of a text's characters that are mixed in different ways, as cyrb53 does; never both zero. */
+/** Two differently mixed hashes of a text, as in cyrb53; never both zero. */
 function bitsOf(key: string): [high: number, low: number] {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

@@ -1,34 +1,35 @@
-/** The records of a file with the resource of each, whatever the form of the file. It knows nothing of stores. */
+/** The records of a file with their resources, whatever the format of the file. This module knows nothing of stores. */
 import { setImmediate } from 'node:timers/promises';
 import type { Dictionary, Resource } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
-import type { FieldMap } from './field-map.ts';
-import { type Context, type RawRecord, readRecords } from './record-reader.ts';
+import type { FieldMap } from './field-names.ts';
+import type { InputFile } from './input-files.ts';
+import type { RawRecord } from './record-json.ts';
+import { type Context, readRecords } from './record-reader.ts';
 import { columnsOf } from './table-columns.ts';
-import type { InputFile, TextSource } from './text-source.ts';
+import type { TextSource } from './text-source.ts';
 
-/** Milliseconds of reading after which signals are let in, and the answers of a server. */
+/** Milliseconds of reading after which signals and responses of the database are processed. */
 const TURN = 2;
 
 export interface Placed {
   readonly resource: Resource;
-  /** Absent: there are documents of the resource, perhaps without a record. */
+  /** Absent if the file has documents of the resource, perhaps without records. */
   readonly raw?: RawRecord;
 }
 
-/** How files are read. */
 export interface ReadOptions {
-  /** The resource of all records; undefined: what the file says, else Property. */
+  /** The resource of all records; undefined: the one that the file names, else Property. */
   readonly resource: string | undefined;
   readonly map: FieldMap;
-  /** Whether columns may have names that are no field's. */
+  /** Whether a table may have columns that are not fields. */
   readonly takesUnknown: boolean;
-  /** Whether fields were declared for all names for which that can be done. */
+  /** Whether all fields that can be declared have been declared. */
   readonly hasLearned?: boolean;
 }
 
 /**
- * @throws PlatError `usage` when the file says something else than was asked, or what does not exist
+ * @throws PlatError `usage` if the file names another resource than the command, or one that does not exist
  */
 export async function* placedRecords(
   { form, name }: InputFile,
@@ -50,17 +51,17 @@ export async function* placedRecords(
   const records = form === 'json' ? readRecords(source.chunks, onContext) : await rows(form);
   let turn = performance.now() + TURN;
   try {
-    let told: Resource | undefined;
+    let yielded: Resource | undefined;
     for await (const raw of records) {
       if (signal.aborted) break;
       resource ??= resourceOf(dictionary, asked, undefined);
-      told = resource;
+      yielded = resource;
       yield { resource, raw };
       if (performance.now() < turn) continue;
       await setImmediate();
       turn = performance.now() + TURN;
     }
-    if (resource !== told && resource !== undefined) yield { resource };
+    if (resource !== yielded && resource !== undefined) yield { resource };
   } catch (error) {
     if (error instanceof PlatError) throw error;
     if (!signal.aborted)
@@ -80,26 +81,26 @@ function resourceOf(
   asked: string | undefined,
   context: Context | undefined,
 ): Resource {
-  const told = context === undefined ? undefined : named(dictionary, context.name);
-  if (asked !== undefined && told !== undefined && told.name !== asked) {
+  const ofFile = context === undefined ? undefined : named(dictionary, context.name);
+  if (asked !== undefined && ofFile !== undefined && ofFile.name !== asked) {
     throw platError('usage', {
       reason: `The file says that its records are of ${context?.name}, not ${asked}.`,
     });
   }
-  if (told !== undefined) return told;
-  // An entity set of another service may have any name; a resource of RESO may not.
+  if (ofFile !== undefined) return ofFile;
+  // An entity set of another service can have any name; a RESO resource cannot.
   if (context?.form === 'reso') throw platError('usage', { reason: `There is no resource ${context.name}.` });
-  const wanted = asked ?? 'Property';
-  const found = named(dictionary, wanted);
-  if (found === undefined) throw platError('usage', { reason: `There is no resource ${wanted}.` });
+  const name = asked ?? 'Property';
+  const found = named(dictionary, name);
+  if (found === undefined) throw platError('usage', { reason: `There is no resource ${name}.` });
   return found;
 }
 
 function named(dictionary: Dictionary, name: string): Resource | undefined {
-  const wanted = name.toLowerCase();
+  const lower = name.toLowerCase();
   for (const resource of dictionary.resources.values()) {
     const names = [resource.name, ...resource.otherNames];
-    if (names.some((each) => each.toLowerCase() === wanted)) return resource;
+    if (names.some((each) => each.toLowerCase() === lower)) return resource;
   }
   return undefined;
 }

@@ -1,68 +1,48 @@
 /**
- * Finds the records in bytes that come in pieces. A file holds any number of documents behind each other: records,
- * lists of records, and the pages of OData and RESO Common Format, which have their records in the member `value`; lists
- * and pages may stand in lists. Records are cut out by their brackets, so that neither a file nor a list has to fit into
- * memory, and one that is broken does not take the rest with it. It knows nothing of what a record may hold.
+ * Finds the records in a stream of bytes. A file contains any number of documents: records, lists of records, and pages of
+ * OData and RESO Common Format, which have their records in the member `value`. Lists can contain lists and pages. Records
+ * are found by their brackets, so neither a file nor a list has to fit into memory, and a broken record does not affect the
+ * rest. This module knows nothing of fields.
  */
 import { isUtf8 } from 'node:buffer';
 import { ByteWindow } from './byte-window.ts';
 import { BROKEN, JsonScanner, MORE } from './json-scanner.ts';
-import { repeatedMember } from './repeated-members.ts';
-
-/** A record's text as it stands in the file, or something else that does, and the line that it begins on, from 1. */
-export interface RawRecord {
-  readonly line: number;
-  readonly text: string;
-  /** Why it cannot be read; the text is then as much of it as is known, or made of its bytes. */
-  readonly fault?: string;
-  /** What was counted in the text, where its end was found. */
-  readonly counted?: Counted;
-  /** Whether it is a row of a table: its values are texts, under the names of fields. */
-  readonly isRow?: true;
-}
-
-export interface Counted {
-  /** Members of the record and of all objects in it. */
-  readonly members: number;
-  readonly hasLongNumbers: boolean;
-  /** Whether it is nested deeper than any record. */
-  readonly isDeep: boolean;
-}
+import { type RawRecord, repeatedMember } from './record-json.ts';
 
 export interface Context {
-  /** What says so: in RESO's form the name is that of a resource, in OData's that of an entity set. */
+  /** The annotation: in `reso` the name is that of a resource, in `odata` that of an entity set. */
   readonly form: 'reso' | 'odata';
   readonly name: string;
 }
 
-/** Bounds of one record, in bytes; a test has smaller ones. */
+/** Limits of one record, in bytes; tests use smaller ones. */
 export interface RecordLimits {
   /** The largest record that is read. */
   readonly record: number;
-  /** How far is read over a larger one, to what stands behind it; beyond that the file is given up. */
+  /** How many bytes of a larger record are skipped to reach the next one; beyond that, reading the file ends. */
   readonly skipped: number;
 }
 
 export const RECORD_LIMITS: RecordLimits = { record: 64 << 20, skipped: 1 << 30 };
 
-/** Bytes of a record that is too large which are kept, to tell which it is. */
+/** Bytes of an oversized record that are kept to identify it. */
 const KEPT = 1000;
-/** Enough of the beginning of an object to tell a page from a record. */
+/** Bytes that suffice to distinguish a page from a record. */
 const BEGINNING = 4096;
-/** Lists in lists. */
+/** Nesting of lists. */
 const MOST_LISTS = 64;
 
 const SCALAR = /(?:"(?:[^"\\]|\\.)*"|[-+.\deE]+|true|false|null)/.source;
-/** The members of a page that stand before its records, or of a record that says what it is. */
+/** Annotations at the beginning of a page or a record. */
 const ANNOTATIONS = new RegExp(`^\\{\\s*(?:"(?:[^"@]*@[^"]*|odata\\.[^"]*)"\\s*:\\s*${SCALAR}\\s*,\\s*)*`);
 const RECORDS = /^"value"\s*:\s*\[/;
-/** What shows that an object is no page: a field, or an annotation that is more than a text or a number. */
+/** Matches an object that is not a page: it begins with a field, or with an annotation that is an object or a list. */
 const NO_RECORDS = /^(?:"(?!value"|odata\.|[^"]*@)[^"]*"\s*:|"value"\s*:\s*[^\s[]|"[^"]*"\s*:\s*[[{]|[^\s"])/;
 const RESO_CONTEXT = /"@reso\.context"\s*:\s*"urn:reso:metadata:[^":]*:resource:([A-Za-z]+)"/;
 const ODATA_CONTEXT =
   /"(?:@odata\.context|@context|odata\.metadata)"\s*:\s*"[^"]*#([A-Za-z]+)(?:\([^"/]*\))?(?:\/(?:\$entity|@Element|\$delta))?"/;
 
-/** What stands in a file of rejected records. */
+/** The annotation in a file of rejected records. */
 const REJECTED_RESOURCE = /"@plat\.resource"\s*:\s*"(\w+)"/;
 
 const LINE_END = 0x0a;
@@ -77,34 +57,33 @@ const TEXT = 0x22;
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === LINE_END || byte === 0x0d || byte === 0x09;
 
-/** A line that closes what was opened in another. */
+/** A line that only closes brackets of earlier lines. */
 const CLOSING = /^[\]}]+,?\s*$/;
 
-/** The mark that some programs begin a file with: also amid files that were put together. */
+/** The byte order mark. In concatenated files it can occur anywhere. */
 const MARK = Buffer.from('\uFEFF');
 
-/** A list that is being read. */
+/** A list or page that is being read. */
 interface List {
-  /** The text of a page up to its records; undefined: the list stands by itself. */
+  /** The text of a page up to its records; undefined for a plain list. */
   readonly head?: string;
   last: 'nothing' | 'record' | 'comma';
 }
 
-/** What is being cut out of the file. */
+/** What is being read from the file. */
 type Part =
   | { readonly kind: 'record'; readonly indentation: number }
-  /** The rest of a page behind its records. */
+  /** The rest of a page after its records. */
   | { readonly kind: 'tail'; readonly page: List }
-  /** A value that is no record, up to a comma, the end of its list or line. */
+  /** A value that is not a record, up to a comma or the end of its list or line. */
   | { readonly kind: 'scalar' }
-  /** What is no document, up to the end of its line. */
+  /** Text that is not a document, up to the end of its line. */
   | { readonly kind: 'rubbish' }
-  /** A record that is broken, up to the line where the next document most likely begins. */
+  /** A broken record, up to the line where the next document probably begins. */
   | { readonly kind: 'broken'; readonly indentation: number };
 
 /**
- * @param chunks bytes as they come
- * @param onContext called when a document says of what it is, before its records are given
+ * @param onContext called when a document names its resource, before its records are yielded
  */
 export async function* readRecords(
   chunks: AsyncIterable<Buffer>,
@@ -124,7 +103,7 @@ const megabytes = (bytes: number): string => `${bytes / (1 << 20)} MB`;
 const NO_UTF8 = 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1';
 
 class Documents {
-  /** Whether a record, or blanks, do not end within what is read over. */
+  /** Whether a record, or whitespace, exceeds the limit for skipping. */
   hasGivenUp = false;
   readonly #onContext: (context: Context) => void;
   readonly #limits: RecordLimits;
@@ -132,13 +111,13 @@ class Documents {
   readonly #scanner = new JsonScanner();
   readonly #lists: List[] = [];
   #line = 1;
-  /** Where the line begins, counted as the window is; before it when it began in bytes that are gone. */
+  /** Position of the line in the window; negative if it began in bytes that have been discarded. */
   #lineBegin = 0;
   #isIndented = true;
   #part: Part | undefined;
-  /** How far the part was read. */
+  /** Position up to which the part has been read. */
   #at = 0;
-  /** Bytes of the part that were dropped, since it is too large to be held. */
+  /** Bytes of an oversized part that have been discarded. */
   #dropped = 0;
   #droppedLines = 0;
   #kept = '';
@@ -191,7 +170,7 @@ class Documents {
       : `A record does not end within ${most}; the file is not read beyond it`;
   }
 
-  /** @returns whether something else stands there, of which enough is known */
+  /** @returns whether there is something else, of which enough bytes are known */
   #skipBlanks(): boolean {
     const window = this.#window;
     const { bytes } = window;
@@ -215,7 +194,7 @@ class Documents {
     return true;
   }
 
-  /** Begins with what stands at the front of the window. @returns undefined when more of it has to be seen */
+  /** Starts to read what is at the front of the window. @returns undefined if more bytes are needed */
   #begin(): Iterable<RawRecord> | undefined {
     const byte = this.#window.bytes[this.#window.begin];
     const list = this.#lists.at(-1);
@@ -240,7 +219,7 @@ class Documents {
     }
   }
 
-  /** A character that belongs to no document. */
+  /** Skips a character that belongs to no document. */
   #stray(): Iterable<RawRecord> {
     const { bytes, begin } = this.#window;
     const character = String.fromCharCode(bytes[begin] ?? 0);
@@ -253,7 +232,7 @@ class Documents {
     return [{ line: this.#line, text: character, fault }];
   }
 
-  /** A record, or a page of records. */
+  /** Starts to read a record or a page of records. */
   #beginObject(): Iterable<RawRecord> | undefined {
     const head = this.#headOf();
     if (head === undefined) return undefined;
@@ -265,7 +244,7 @@ class Documents {
     return this.#openList(Buffer.byteLength(page, 'latin1'), list, lines);
   }
 
-  /** The annotations that an object begins with, and the text of a page up to its records. */
+  /** The context that the annotations of an object name, and the text of a page up to its records. */
   #headOf(): { readonly context?: Context | undefined; readonly page?: string } | undefined {
     const { bytes, begin, end } = this.#window;
     let at = begin + 1;
@@ -287,7 +266,7 @@ class Documents {
     return { kind, indentation: this.#isIndented ? begin - this.#lineBegin : 0 };
   }
 
-  /** @param length of the bytes up to its records */
+  /** @param length number of bytes up to the records */
   #openList(length: number, list: List, lines = 0): Iterable<RawRecord> {
     this.#lists.push(list);
     this.#window.begin += length;
@@ -296,7 +275,7 @@ class Documents {
     return this.#missingComma(list);
   }
 
-  /** Notes a value in the list around it. @returns what is wrong with that */
+  /** Records a value in the enclosing list. @returns the faults that this reveals */
   #missingComma(except?: List): RawRecord[] {
     const list = this.#lists.findLast((each) => each !== except);
     if (list === undefined) return [];
@@ -332,12 +311,12 @@ class Documents {
     this.#isIndented = false;
   }
 
-  /** @returns undefined when the part goes on behind the window */
+  /** @returns undefined if the part continues after the window */
   #readPart(part: Part): Iterable<RawRecord> | undefined {
     const window = this.#window;
     const end = this.#endOf(part);
     if (end === BROKEN && part.kind === 'record') {
-      // Read anew from its beginning: what follows it may be records.
+      // Read again from its beginning, since records may follow in the same bytes.
       this.#part = { kind: 'broken', indentation: part.indentation };
       this.#at = window.begin;
       return [];
@@ -382,7 +361,7 @@ class Documents {
     }
   }
 
-  /** The line end before the next line that stands no further to the right and does not close what is broken. */
+  /** The end of the line before the next line that is indented no further and does not close the broken record. */
   #nextDocument(indentation: number): number {
     const { bytes, end } = this.#window;
     for (let at = lineEnd(bytes, this.#at, end); at >= 0; at = lineEnd(bytes, at + 1, end)) {
@@ -402,7 +381,7 @@ class Documents {
     return MORE;
   }
 
-  /** A part beyond what is held is read to its end, and only its beginning is kept. */
+  /** Discards the bytes of an oversized part except for its beginning; it is read to its end nevertheless. */
   #drop(): void {
     const window = this.#window;
     if (window.size + this.#dropped > this.#limits.skipped) {
@@ -418,7 +397,7 @@ class Documents {
     this.#at = window.end;
   }
 
-  /** What was read of a part, which is taken from the window. */
+  /** Takes the part from the window. */
   #take(end: number): { readonly text: string; readonly line: number; readonly fault?: string } {
     const window = this.#window;
     const { bytes, begin } = window;
@@ -456,7 +435,7 @@ class Documents {
     return [record];
   }
 
-  /** What is wrong with a page around its records. */
+  /** The faults of a page outside of its records. */
   #pageFaults(page: List, line: number, tail: string, fault: string | undefined): RawRecord[] {
     if (fault !== undefined) return [{ line, text: tail, fault }];
     const around = `${page.head ?? ''}]${tail}`;
@@ -485,7 +464,7 @@ function lineEnd(bytes: Buffer, from: number, to: number): number {
   return at < to ? at : MORE;
 }
 
-/** Whether a page may begin so, or a record that says what it is: most begin with the name of a field. */
+/** Whether these bytes can begin an annotation or a page; most objects begin with the name of a field. */
 const mayBeHead = (first: number | undefined, second: number | undefined): boolean =>
   first === TEXT && (second === 0x40 || second === 0x76 || second === 0x6f);
 

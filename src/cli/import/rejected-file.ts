@@ -2,19 +2,18 @@ import { appendFileSync, closeSync, fstatSync, ftruncateSync, rmSync } from 'nod
 import { openPrivateFile } from '../../store/files/private-file.ts';
 
 /**
- * Where records go that could not be stored. Each line is the record as it came, with annotations that say of what
- * resource it is, and why it is here, so that the file can be put right and imported again. Where it cannot be written,
- * that is told and hurts nothing else.
+ * The file of records that could not be stored. Each line is the original record with annotations of its resource and the
+ * reason, so that the file can be corrected and imported again. If it cannot be written, `add` returns the reason.
  */
 export interface RejectedFile extends Disposable {
   readonly path: string;
-  /** Why what an earlier run rejected is still there. */
+  /** Why the file of an earlier run could not be removed. */
   readonly stale: string | undefined;
-  /** @returns why the record does not stand in the file; what does not fit once is the end of it */
+  /** @returns why the record is not in the file; after one failure, nothing more is written */
   add(resource: string, file: string, line: number, reason: string, text: string): string | undefined;
 }
 
-/** @param append writes to an open file, all or not */
+/** @param append writes to an open file */
 export function rejectedFile(
   path: string,
   append: (descriptor: number, text: string) => void = appendFileSync,
@@ -28,7 +27,7 @@ export function rejectedFile(
       fault = error instanceof Error ? error.message : String(error);
     }
   };
-  attempt(() => rmSync(path, { force: true })); // what an earlier run rejected
+  attempt(() => rmSync(path, { force: true })); // of an earlier run
   return {
     path,
     stale: fault,
@@ -40,7 +39,7 @@ export function rejectedFile(
         try {
           append(descriptor, `${annotated(text, resource, JSON.stringify({ file, line, reason }))}\n`);
         } catch (error) {
-          ftruncateSync(descriptor, size); // a full disk may have taken the beginning of it
+          ftruncateSync(descriptor, size); // a full disk may have accepted a part of the line
           throw error;
         }
       });
@@ -52,13 +51,13 @@ export function rejectedFile(
   };
 }
 
-/** What an earlier import put before the members of a record. */
+/** The annotations of an earlier import. */
 const TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/.source;
 const EARLIER = new RegExp(
   `^\\{(?:"@plat\\.resource":${TEXT},)?"@plat\\.rejected":\\{"file":${TEXT},"line":\\d+,"reason":${TEXT}\\},?`,
 );
 
-/** The record with every digit that it came with, which reading and writing it would not keep. */
+/** The annotated record. Its text is edited rather than parsed, since parsing would not preserve every digit. */
 function annotated(text: string, resource: string, why: string): string {
   const annotations = `"@plat.resource":${JSON.stringify(resource)},"@plat.rejected":${why}`;
   if (!isObject(text)) return `{${annotations},"text":${JSON.stringify(text)}}`;

@@ -1,33 +1,32 @@
 /**
- * Reads the rows of CSV and TSV as records, under the names that a header row gives them: each becomes the JSON of a
- * record whose values are texts. A row may have line ends in quotes; one that is broken takes no other with it. It knows
- * nothing of what a record may hold.
+ * Reads the rows of CSV and TSV as records: each row becomes the JSON of a record whose values are texts, with the names
+ * from the header row. A row can contain line breaks in quotes, and a broken row does not affect others. This module knows
+ * nothing of fields.
  */
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 import { platError } from '../../errors/index.ts';
 import { delimiterOf, MARK, separatorLine } from '../../shared/table-form.ts';
 import { ByteWindow } from './byte-window.ts';
-import type { RawRecord } from './record-reader.ts';
+import type { RawRecord } from './record-json.ts';
 
-/** A column of the file. */
 export interface Column {
-  /** What stands in the header; nothing: no value may stand below it. */
+  /** The name in the header. A column without a name must be empty. */
   readonly title: string;
-  /** The member that its values become; undefined: they are left out. */
+  /** The member of the record; undefined drops the column. */
   readonly name: string | undefined;
-  /** Whether a value that is a list in JSON is one. */
+  /** Whether a value can be a nested collection in JSON. */
   readonly isNested: boolean;
 }
 
 export interface RowOptions {
-  /** How messages name the file. */
+  /** The name of the file in messages. */
   readonly file: string;
-  /** The first bytes of it, which tell what stands between its cells. */
+  /** The first bytes of the file, which reveal the delimiter. */
   readonly beginning: Buffer;
-  /** TSV has tabs; CSV what its header has. */
+  /** TSV uses tabs; CSV uses the delimiter of its header. */
   readonly form: 'csv' | 'tsv';
-  /** What the columns of a header become. @throws PlatError `usage` for a header that cannot be */
+  /** Maps the header to columns. @throws PlatError `usage` for an invalid header */
   readonly columns: (header: readonly string[]) => readonly Column[];
 }
 
@@ -43,10 +42,10 @@ interface Row {
   readonly fault?: string;
 }
 
-/** The largest row, in bytes, and how many of them are read at once. */
+/** The largest row in bytes, and the number of rows that are parsed together. */
 const LARGEST = 64 << 20;
 const AT_ONCE = 500;
-/** How far a quote is followed that does not end; a field of the dictionary has 4,000 characters. */
+/** How far an unterminated quote is followed; the longest field of the dictionary has 4,000 characters. */
 const LONGEST_QUOTE = 1 << 20;
 
 const NO_UTF8 =
@@ -56,12 +55,12 @@ export async function* readRows(
   chunks: AsyncIterable<Buffer>,
   options: RowOptions,
 ): AsyncIterable<RawRecord> {
-  const told = separatorLine(options.beginning);
-  const delimiter = told ?? (options.form === 'tsv' ? '\t' : delimiterOf(options.beginning));
+  const separator = separatorLine(options.beginning);
+  const delimiter = separator ?? (options.form === 'tsv' ? '\t' : delimiterOf(options.beginning));
   let columns: readonly Column[] | undefined;
-  let isFirst = told !== undefined;
+  let isFirst = separator !== undefined;
   for await (const rows of gathered(inRows(linesOf(chunks), delimiter))) {
-    // Excel says so in a line of its own.
+    // Excel writes the separator in a line of its own.
     const held = isFirst ? rows.slice(1) : rows;
     isFirst = false;
     for (const { row, cells, fault } of split(held, delimiter)) {
@@ -93,7 +92,7 @@ function recordOf(row: Row, cells: readonly string[], columns: readonly Column[]
   return { line: row.line, text: `{${members.join(',')}}`, isRow: true };
 }
 
-/** The JSON of a cell: one that is empty has no value. */
+/** The JSON of a cell; an empty cell is null. */
 function jsonOfCell(cell: string, isNested: boolean): string {
   if (cell === '') return 'null';
   if (!isNested || !cell.trimStart().startsWith('[')) return JSON.stringify(cell);
@@ -111,7 +110,7 @@ interface Cells {
   readonly fault: string;
 }
 
-/** The cells of rows, all at once where none is broken. */
+/** The cells of rows, parsed together if none is broken, else one by one. */
 function split(rows: readonly Row[], delimiter: string): Cells[] {
   const sound = rows.filter(({ fault }) => fault === undefined);
   const all = parsed(sound.map(({ text }) => text).join('\n'), delimiter);
@@ -134,7 +133,7 @@ function split(rows: readonly Row[], delimiter: string): Cells[] {
   });
 }
 
-/** @returns why it cannot be read */
+/** @returns the rows of a text, or why it cannot be parsed */
 function parsed(text: string, delimiter: string): readonly (readonly string[])[] | string {
   if (text === '') return [];
   try {
@@ -155,7 +154,7 @@ async function* gathered(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[]
   let held: Row[] = [];
   for await (const row of rows) {
     held.push(row);
-    // The header comes first, so that a wrong one is told before all else is read.
+    // The header comes first, so that an invalid one is reported before anything else is read.
     if (held.length < AT_ONCE && held[0]?.line !== 1) continue;
     yield held;
     held = [];
@@ -164,8 +163,8 @@ async function* gathered(rows: AsyncIterable<Row>): AsyncIterable<readonly Row[]
 }
 
 /**
- * Puts lines together to rows: a quote that a line leaves open goes on in the next. Where that makes no row, the first of
- * them is broken, and the others are read as if it were not there.
+ * Joins lines to rows: an open quote continues in the next line. If the result is not a valid row, the first line is broken,
+ * and the others are read without it.
  */
 async function* inRows(lines: AsyncIterable<Line>, delimiter: string): AsyncIterable<Row> {
   const source = lines[Symbol.asyncIterator]();

@@ -1,6 +1,6 @@
 /**
- * Drafts declarations for fields that the dictionary does not have, from all the values that stand in files. It knows
- * nothing of files, stores and configurations.
+ * Drafts declarations for fields that the dictionary does not define, from all their values in the imported files. This
+ * module knows nothing of files, stores and configurations.
  */
 import {
   API_NAME,
@@ -13,33 +13,33 @@ import {
   type Resource,
 } from '../../dictionary/index.ts';
 import { decimalsOf } from '../../records/value.ts';
-import { nameOfTitle } from './field-titles.ts';
+import { nameOfTitle } from './field-names.ts';
 
-/** A field as it is drafted, or why none can be. */
+/** A drafted field, or the reason why none can be drafted. */
 export type Draft =
   | {
       readonly kind: 'field';
       readonly field: CustomFieldDeclaration;
-      /** What stands in the field, where it looks like a lookup. */
+      /** The values of the field if it looks like a lookup. */
       readonly values?: readonly string[];
     }
   | {
       readonly kind: 'none';
       readonly resource: string;
       readonly name: string;
-      /** Whether its name is at fault, which every record has, or values, of which some may be sound. */
+      /** `name`: every record is affected. `values`: some records may be valid. */
       readonly fault: 'name' | 'values';
       readonly reason: string;
     };
 
-/** What was seen of a field that the dictionary does not have. */
+/** What is known of an undeclared field. */
 interface Seen {
   readonly resource: string;
   readonly name: string;
   booleans: number;
   integers: number;
   decimals: number;
-  /** Digits before and behind the point. */
+  /** Digits before and after the decimal point. */
   whole: number;
   scale: number;
   texts: number;
@@ -47,33 +47,33 @@ interface Seen {
   timestamps: number;
   lists: number;
   objects: number;
-  /** How often each text stands there, alone or in a list; undefined: there are too many for a lookup. */
+  /** Number of occurrences of each text, alone or in a list; undefined if there are too many for a lookup. */
   values: Map<string, number> | undefined;
 }
 
 /** The group of fields that an import declares. */
 const GROUP = 'Local';
-/** Fields of one run; a table has no room for as many. */
-export const MOST_FIELDS = 2000;
-/** The values of a lookup, of a list, and how long each may be. */
+/** The maximum number of fields in one run, more than a table can have. */
+export const MOST_NAMES = 2000;
+/** The maximum number of values of a lookup, and of a multi-valued lookup, and the maximum length of a value. */
 const MOST_VALUES = 50;
 const MOST_LISTED = 200;
 const LONGEST_VALUE = 80;
-/** A text is a lookup when each of its values stands there so often on the average, and there are so many texts. */
+/** A text field is a lookup if its values occur this often on average, and there are this many texts. */
 const REPEATED = 3;
 const ENOUGH = 10;
-/** Digits and decimals that a number of a field may have, at least. */
+/** The minimum number of digits and decimals of a number field. */
 const DIGITS = 12;
 const SCALE = 2;
-/** Decimals of a field at the most: what has more is no amount, and is kept as a text. */
+/** The maximum number of decimals of a number field; a number with more is not an amount and is kept as a text. */
 const MOST_DECIMALS = 38;
 
-/** A number in a table, without a sign or zeros that it would lose; of more digits than a double surely keeps it is a text. */
+/** A number in a table, without a plus sign or leading zeros, which it would lose; with too many digits it is a text. */
 const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/;
 const KEPT = 15;
 const BOOLEAN = /^(?:true|false|yes|no|y|n)$/i;
 
-/** Looks at records and keeps what it needs of their unknown fields. */
+/** Examines records and summarizes their undeclared fields. */
 export class Study {
   readonly #dictionary: Dictionary;
   readonly #seen = new Map<string, Seen>();
@@ -82,7 +82,7 @@ export class Study {
     this.#dictionary = dictionary;
   }
 
-  /** @param isText whether every value is a text, as in CSV, and may stand for something else */
+  /** @param isText whether all values are texts, as in CSV, and can represent other types */
   see(resource: Resource, record: unknown, isText: boolean): void {
     if (!isObject(record)) return;
     for (const name of Object.keys(record)) {
@@ -103,7 +103,7 @@ export class Study {
   #seenOf(resource: string, name: string): Seen | undefined {
     const path = `${resource}.${name}`;
     const known = this.#seen.get(path);
-    if (known !== undefined || this.#seen.size >= MOST_FIELDS) return known;
+    if (known !== undefined || this.#seen.size >= MOST_NAMES) return known;
     const made: Seen = {
       resource,
       name,
@@ -123,12 +123,12 @@ export class Study {
     return made;
   }
 
-  /** Whether there may be more fields, which were not looked at. */
+  /** Whether further fields may exist that were not examined. */
   get isFull(): boolean {
-    return this.#seen.size >= MOST_FIELDS;
+    return this.#seen.size >= MOST_NAMES;
   }
 
-  /** In the order in which the fields were first seen. */
+  /** In the order of first occurrence. */
   drafts(): Draft[] {
     const seen = [...this.#seen.values()].map((each) => ({ ...each, api: apiName(each.name) }));
     const alike = Map.groupBy(seen, ({ resource, api }) => `${resource}.${api?.toLowerCase()}`);
@@ -176,7 +176,7 @@ function note(seen: Seen, value: unknown, isText: boolean): void {
   }
 }
 
-/** @returns whether a field of numbers can hold it, digit by digit */
+/** @returns whether a number field preserves all its digits */
 function noteNumber(seen: Seen, number: number): boolean {
   const isWhole = Number.isInteger(number);
   const scale = decimalsOf(number);
@@ -188,13 +188,13 @@ function noteNumber(seen: Seen, number: number): boolean {
   return true;
 }
 
-/** @returns whether the text stands for something else */
+/** @returns whether the text represents another type */
 function noteText(seen: Seen, text: string): boolean {
   if (text === '') return true;
   const isNumber = isKept(text) && noteNumber(seen, Number(text));
   if (!isNumber && !BOOLEAN.test(text)) return false;
   if (!isNumber) seen.booleans++;
-  // Should other texts show that the field is one.
+  // Needed if other values show that the field is a text.
   noteValue(seen, text);
   return true;
 }
@@ -220,8 +220,8 @@ function noteValue(seen: Seen, text: string): void {
 }
 
 /**
- * @param name that it is drafted under; undefined: none can be made of its own
- * @param taken what has this name already
+ * @param name the drafted name; undefined if none can be derived
+ * @param taken the existing field or navigation of this name
  */
 function draftOf(seen: Seen, name: string | undefined, taken: string | undefined): Draft {
   const { resource, name: label } = seen;
@@ -272,7 +272,7 @@ function decimalType({ whole, scale }: Seen): string {
   return `decimal(${Math.max(whole, DIGITS) + behind},${behind})`;
 }
 
-/** Declarations with drafts put in: fields that are there stay as they are, values are added to those that are there. */
+/** Adds drafts to declarations. Existing fields are unchanged, and values are added to existing lookups. */
 export function withDrafts(
   known: {
     readonly customFields?: readonly CustomFieldDeclaration[];
@@ -298,7 +298,7 @@ export function withDrafts(
   return { customFields, lookups: [...lookups].map(([lookup, values]) => ({ lookup, values })) };
 }
 
-/** A name for the lookup of a field: its own, or with the resource's before it where there is one of that name. */
+/** A free name for the lookup of a field: the name of the field, or else with the resource as a prefix. */
 function freeName(
   { resource, name }: CustomFieldDeclaration,
   { lookups }: Dictionary,

@@ -1,17 +1,16 @@
-/** What the columns of a table become: fields under their own names or mapped ones. */
+/** Maps the columns of a table to fields. */
 import { findNavigation, nearestName, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import type { FieldMap } from './field-map.ts';
-import { fieldTitles } from './field-titles.ts';
+import { type FieldMap, fieldTitles } from './field-names.ts';
 import type { Column } from './row-reader.ts';
 
-/** Columns that are named in a message. */
+/** Maximum number of columns in a message. */
 const SHOWN = 10;
 
 /**
- * @param takesUnknown whether columns may have names that are no field's
- * @param hasLearned whether fields were declared for all columns for which that can be done
- * @throws PlatError `usage` for a header with which no row could be stored, with what would help
+ * @param takesUnknown whether columns that are not fields are permitted
+ * @param hasLearned whether all fields that can be declared have been declared
+ * @throws PlatError `usage` for a header with which no row could be stored, with a remedy
  */
 export function columnsOf(
   file: string,
@@ -59,10 +58,12 @@ export function columnsOf(
     const nearest = nearestName(name, resource.fields.keys());
     const example = `--map ${JSON.stringify(`${title}=${nearest ?? 'Field'}`)}`;
     const what = `${shown.join(', ')}${more} ${unknown.length === 1 ? 'is no field' : 'are no fields'} of ${resource.name}`;
-    const [told, infer] = hasLearned
+    const [problem, infer] = hasLearned
       ? [`${what} and cannot be declared`, '']
       : [what, ' --infer declares new fields,'];
-    wrong(`${told}: ${example} says which field a column is,${infer} --extra-fields ignore leaves them out.`);
+    wrong(
+      `${problem}: ${example} says which field a column is,${infer} --extra-fields ignore leaves them out.`,
+    );
   }
   return columns;
 }

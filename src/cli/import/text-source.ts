@@ -1,42 +1,33 @@
-import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+/**
+ * Opens a file as UTF-8 text: gzip is decompressed and UTF-16 decoded. A damaged gzip stream is read up to the damage. This
+ * module knows nothing of records.
+ */
+import { createReadStream, statSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { constants, createGunzip, gunzipSync } from 'node:zlib';
-import { platError } from '../../errors/index.ts';
+import { createGunzip } from 'node:zlib';
 import { BEGINNING, isGzip, utf16Of } from '../../shared/file-kind.ts';
-import { mustBeFile } from '../paths.ts';
-import { type FileForm, mustHoldText } from './file-form.ts';
+import { type InputFile, mustHoldText } from './input-files.ts';
 
-/** A file (or stdin), and how much of it was read. */
 export interface TextSource {
-  /** Its text in UTF-8, unless it is in something else that cannot be told: the records say so. */
+  /** The text in UTF-8. Text in another encoding that cannot be detected is reported record by record. */
   readonly chunks: AsyncIterable<Buffer>;
-  /** The first bytes of it, unpacked and in UTF-8; none: it is empty. */
+  /** The first bytes, decompressed and in UTF-8; none if the file is empty. */
   readonly beginning: Buffer;
-  /** Bytes that were read, as they lie on the disk. */
+  /** The number of bytes read so far, before decompression. */
   readonly read: () => number;
 }
 
-/** A file to be read. */
-export interface InputFile {
-  /** Where it is; `-` is stdin. */
-  readonly path: string;
-  /** How messages name it. */
-  readonly name: string;
-  readonly form: FileForm;
-}
-
-/** Bytes of a packed file that are unpacked at once; a thousand times as many may come of them. */
+/** Compressed bytes that are decompressed at once; they can expand a thousandfold. */
 const PACKED = 1 << 16;
 /** Bytes of a file that are read at once. */
 const PLAIN = 1 << 20;
-/** Bytes of what comes of them that are given before a signal, or a timer, has its turn. */
+/** Decompressed bytes that are yielded before signals and timers are processed. */
 const UNPACKED = 1 << 20;
 
 /**
- * Opens a file that is plain or packed by gzip, as its bytes say, in UTF-8 or UTF-16.
- * @param signal ends the reading, also of a terminal or a pipe that gives nothing: the next read throws
+ * Opens a plain or gzipped file, as its bytes indicate, in UTF-8 or UTF-16.
+ * @param signal aborts reading, also from a silent terminal or pipe: the next read throws
  * @throws PlatError `usage` for a file of another kind
  */
 export async function openText(
@@ -50,7 +41,7 @@ export async function openText(
   });
   addAbortSignal(signal, raw);
   const bytes = await peeked(raw);
-  // A name that says so is believed where the bytes are no text either, so that it is told what is wrong with them.
+  // A file named .gz that contains neither gzip nor text is decompressed, in order to report what is wrong with it.
   const isPacked = isGzip(bytes.beginning) || (file.endsWith('.gz') && !isJson(bytes.beginning));
   const text = isPacked && bytes.beginning.length > 0 ? await peeked(unpacked(bytes.all, file)) : bytes;
   const beginning = mustHoldText(name, form, text.beginning);
@@ -59,41 +50,10 @@ export async function openText(
   return { chunks, beginning, read: () => read };
 }
 
-/**
- * Looks at a file before anything is stored; what is no plain file, such as a pipe, is looked at when it is read.
- * @throws PlatError `usage` for a file of a kind that plat does not read
- */
-export function mustBeReadable(file: string, form: FileForm): void {
-  if (file === '-') return;
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-    const example = join(file, '*.json');
-    const reason = `${file} is a folder, not a file: name the files in it, such as ${example}.`;
-    throw platError('usage', { reason });
-  }
-  mustBeFile(file);
-  if (statSync(file).isFile()) mustHoldText(file, form, beginningOf(file));
-}
-
-/** The first bytes of a file, unpacked if it is packed; none where it cannot be read, which is told when it is. */
-function beginningOf(file: string): Buffer {
-  const bytes = Buffer.alloc(PACKED);
-  try {
-    const descriptor = openSync(file, 'r');
-    try {
-      const held = bytes.subarray(0, readSync(descriptor, bytes));
-      return isGzip(held) ? gunzipSync(held, { finishFlush: constants.Z_SYNC_FLUSH }) : held;
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    return Buffer.alloc(0);
-  }
-}
-
 const isJson = (bytes: Buffer): boolean =>
   /^(?:\xef\xbb\xbf)?\s*[[{]/.test(bytes.toString('latin1', 0, BEGINNING));
 
-/** The first bytes of a stream, and all of them. */
+/** The first bytes of a stream, and the whole stream. */
 async function peeked(
   raw: AsyncIterable<Buffer>,
 ): Promise<{ readonly beginning: Buffer; readonly all: AsyncIterable<Buffer> }> {
@@ -127,8 +87,8 @@ async function* decoded(raw: AsyncIterable<Buffer>, encoding: string): AsyncIter
 }
 
 /**
- * What a packed file holds, up to where it cannot be read on; only then is that told. What a decoder has unpacked of the
- * bytes at which it fails is lost with it, so these are given once more to another one, each alone.
+ * Decompresses a file up to the first damage, and throws only then. A decoder that fails discards what it has decompressed
+ * of the current chunk, so that chunk is given to another decoder again, byte by byte.
  */
 async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterable<Buffer> {
   const unpacker = new Unpacker();
@@ -138,7 +98,7 @@ async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterabl
     const failed = await unpacker.put(chunk);
     const pieces = unpacker.take();
     for (const piece of pieces) given += piece.length;
-    yield* told(pieces);
+    yield* inTurns(pieces);
     if (failed !== undefined) {
       yield* unpackedAgain(file, read, read + chunk.length, given);
       throw failed;
@@ -146,16 +106,16 @@ async function* unpacked(raw: AsyncIterable<Buffer>, file: string): AsyncIterabl
     read += chunk.length;
   }
   const failed = await unpacker.end();
-  yield* told(unpacker.take());
+  yield* inTurns(unpacker.take());
   if (failed !== undefined) throw failed;
 }
 
 /**
- * What can be unpacked of a part of a file, byte by byte.
- * @param given bytes of what was unpacked that are known already
+ * Decompresses a part of a file byte by byte.
+ * @param given number of decompressed bytes that have been yielded already
  */
 async function* unpackedAgain(file: string, from: number, to: number, given: number): AsyncIterable<Buffer> {
-  if (file === '-' || !statSync(file).isFile()) return; // what was read of a pipe is gone
+  if (file === '-' || !statSync(file).isFile()) return; // a pipe cannot be read again
   const unpacker = new Unpacker();
   let skipped = 0;
   const rest = (): Buffer[] =>
@@ -166,7 +126,7 @@ async function* unpackedAgain(file: string, from: number, to: number, given: num
     });
   if (from > 0) {
     for await (const chunk of createReadStream(file, { highWaterMark: PACKED, end: from - 1 })) {
-      if ((await unpacker.put(chunk)) !== undefined) return; // it is another file by now
+      if ((await unpacker.put(chunk)) !== undefined) return; // the file has been replaced
       rest();
     }
   }
@@ -175,7 +135,7 @@ async function* unpackedAgain(file: string, from: number, to: number, given: num
     const bytes: Buffer = chunk;
     for (let at = 0; at < bytes.length; at++) {
       const failed = await unpacker.put(bytes.subarray(at, at + 1));
-      yield* told(rest());
+      yield* inTurns(rest());
       if (failed !== undefined) return;
     }
   }
@@ -187,8 +147,8 @@ async function* inPieces(raw: AsyncIterable<Buffer>, size: number): AsyncIterabl
   }
 }
 
-/** Pieces with turns for others between them. */
-async function* told(pieces: readonly Buffer[]): AsyncIterable<Buffer> {
+/** Yields pieces, and lets signals and timers be processed in between. */
+async function* inTurns(pieces: readonly Buffer[]): AsyncIterable<Buffer> {
   let size = 0;
   for (const piece of pieces) {
     yield piece;
@@ -199,7 +159,7 @@ async function* told(pieces: readonly Buffer[]): AsyncIterable<Buffer> {
   }
 }
 
-/** A decoder that fails drops what nobody has taken of it yet, so all is taken before more is put in. */
+/** A gzip decoder. One that fails discards its pending output, so all output is taken before more input is given. */
 class Unpacker {
   readonly #unzip = createGunzip();
   readonly #fault = new Promise<Error>((resolve) => void this.#unzip.once('error', resolve));
@@ -210,7 +170,7 @@ class Unpacker {
     this.#unzip.on('data', (piece: Buffer) => void this.#pieces.push(piece));
   }
 
-  /** @returns why these bytes cannot be unpacked */
+  /** @returns why these bytes cannot be decompressed */
   put(chunk: Buffer): Promise<Error | undefined> {
     const written = new Promise<Error | undefined>((resolve) => {
       this.#unzip.write(chunk, (error) => resolve(error ?? undefined));
@@ -218,7 +178,7 @@ class Unpacker {
     return Promise.race([this.#fault, written]);
   }
 
-  /** @returns why what was put in is not whole */
+  /** @returns why the input is incomplete */
   end(): Promise<Error | undefined> {
     this.#unzip.end();
     return Promise.race([this.#fault, this.#ended.then(() => undefined)]);

@@ -1,4 +1,4 @@
-/** The thread of a rasterizer: one picture after the other. */
+/** The thread that draws the photos of a demo market. */
 import { parentPort } from 'node:worker_threads';
 import { type Drawing, rasterize } from 'plat-demo/rasterize';
 

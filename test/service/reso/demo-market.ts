@@ -1,8 +1,8 @@
 /** The demonstration's market in a store, with its own fields, and its files. */
 
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket, marketRecords } from 'plat-demo';
-import { marketFiles } from '../../../src/cli/market-files.ts';
-import { Rasterizer } from '../../../src/cli/photos/rasterizer.ts';
+import { marketFiles } from '../../../src/cli/photos/market-files.ts';
+import { Rasterizer } from '../../../src/cli/photos/market-files.ts';
 import type { TestServiceOptions } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
 

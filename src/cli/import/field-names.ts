@@ -1,15 +1,17 @@
-/** What the members of records and the columns of tables are to be called: `--map`, as a file or as pairs. */
+/**
+ * The fields that names in files refer to: `--map` names them explicitly, and a name that no field can have, such as
+ * `Lot Size`, refers to the custom field with that label.
+ */
 import { readFileSync, statSync } from 'node:fs';
-import { type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
+import { API_NAME, type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { fieldTitles, hasTitles, mayHaveTitles } from './field-titles.ts';
 
-/** From the name in a file to that of a field; undefined: it is left out. */
+/** Maps a name in a file to a field; undefined drops the value. */
 export type FieldMap = ReadonlyMap<string, string | undefined>;
 
 /**
- * @param given by the line or the environment: `source=Field`, or the name of a file that has such lines or a JSON object;
- *   by the configuration also an object
+ * @param given from the command line or the environment: `source=Field`, or the name of a file with such lines or a JSON
+ *   object; from the configuration also an object
  * @throws PlatError `usage`
  */
 export function readFieldMap(given: unknown): FieldMap {
@@ -61,7 +63,7 @@ function ofObject(value: unknown, place: string): FieldMap {
 }
 
 function pairOf(text: string, place: string): [string, string | undefined] {
-  // A name in a file may have such a character; that of a field has none.
+  // A name in a file may contain an equals sign; the name of a field cannot.
   const at = text.lastIndexOf('=');
   const source = text.slice(0, at).trim();
   if (at < 0 || source === '') {
@@ -71,10 +73,10 @@ function pairOf(text: string, place: string): [string, string | undefined] {
   return [source, field === '' ? undefined : field];
 }
 
-/** The map of records that are within others: it names members of the records themselves. */
+/** The map of nested records. `--map` applies only to the top-level members of records. */
 export const NO_MAP: FieldMap = new Map();
 
-/** A record, and those within it, under the names of their fields. @returns why there is none */
+/** A record and its nested records with the names of fields as members. @returns why this is not possible */
 export function mapped(
   value: unknown,
   map: FieldMap,
@@ -99,7 +101,7 @@ export function mapped(
   return { value: Object.fromEntries(entries) };
 }
 
-/** Whether a record has the names of its fields already, as nearly all have, and those within it, too. */
+/** Whether a record and its nested records already use the names of fields, as nearly all do. */
 function isUnderNames(
   record: object,
   map: FieldMap,
@@ -136,4 +138,69 @@ function mappedWithin(
     list.push(read.value);
   }
   return { value: list };
+}
+
+/** Maps a label that is not a valid field name to the only field of the resource with this label. */
+type FieldTitles = ReadonlyMap<string, string>;
+
+const ofResource = new WeakMap<Resource, FieldTitles>();
+
+export function fieldTitles(resource: Resource): FieldTitles {
+  const known = ofResource.get(resource);
+  if (known !== undefined) return known;
+  const fields = [...resource.fields.values()].flatMap(({ name, custom }) =>
+    custom === undefined || API_NAME.test(custom.label) ? [] : [{ name, label: custom.label }],
+  );
+  const made = new Map<string, string>();
+  for (const [label, alike] of Map.groupBy(fields, ({ label }) => label)) {
+    const [field, another] = alike;
+    // If fields of two groups share a label, it refers to neither.
+    if (field !== undefined && another === undefined) made.set(label, field.name);
+  }
+  ofResource.set(resource, made);
+  return made;
+}
+
+const ofDictionary = new WeakMap<Dictionary, boolean>();
+
+/** Whether any field has a label that is not a valid field name. */
+function hasTitles(dictionary: Dictionary): boolean {
+  const known = ofDictionary.get(dictionary);
+  if (known !== undefined) return known;
+  const has = [...dictionary.resources.values()].some((resource) => fieldTitles(resource).size > 0);
+  ofDictionary.set(dictionary, has);
+  return has;
+}
+
+/** The field name that is drafted for a title: its words without invalid characters; undefined if nothing remains. */
+export function nameOfTitle(title: string): string | undefined {
+  if (title in Object.prototype) return undefined;
+  const words = title
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .split(/[^A-Za-z0-9_]+/)
+    .filter((word) => word !== '');
+  const name = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
+  if (!/[A-Za-z0-9]/.test(name)) return undefined;
+  return (/^[A-Za-z]/.test(name) ? name : `Local${name}`).slice(0, LONGEST_NAME);
+}
+
+const LONGEST_NAME = 128;
+
+const within = new WeakMap<Resource, boolean>();
+
+/** Whether a field of a resource, or of the resources nested in its records, has a title. */
+function mayHaveTitles(resource: Resource, dictionary: Dictionary): boolean {
+  const known = within.get(resource);
+  if (known !== undefined) return known;
+  const reached = new Set([resource]);
+  for (const each of reached) {
+    for (const { target, collection } of each.navigations.values()) {
+      const next = collection ? dictionary.resources.get(target) : undefined;
+      if (next !== undefined) reached.add(next);
+    }
+  }
+  const has = [...reached].some((each) => fieldTitles(each).size > 0);
+  within.set(resource, has);
+  return has;
 }

@@ -1,21 +1,23 @@
 /**
- * Where the photos of a market are made when they are asked for: on one thread beside the service, one at a time, so that
- * no more than one processor is ever busy with them. Who asks waits for their own pictures, not for those of others, and
- * the time counts as that of searches: who has used it up is refused. What was made is kept within a bound.
+ * The photos and floor plans of a demo market, drawn on request. A single thread draws them one at a time, so drawing uses at
+ * most one processor. Clients take turns, the time counts as search time, and a client that has used up its time is rejected.
+ * Results are cached within a limit.
  */
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import type { Drawing } from 'plat-demo';
+import { type Drawing, drawFile, RENDITIONS } from 'plat-demo';
 import { platError } from '../../errors/index.ts';
+import type { FileSource } from '../../service/options.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import type { ReadCaller } from '../../store/lanes.ts';
+import type { Store } from '../../store/store.ts';
 import type { RasterReply, RasterRequest } from './worker.ts';
 
 const KEPT = 64 * 1024 * 1024;
-/** Pictures that may wait; beyond it the one who waits for the most is told to come again. */
+/** The maximum number of queued drawings; beyond it, the client with the most is rejected. */
 const WAITING = 200;
-/** Milliseconds without a picture to make after which the thread gives its memory back. */
+/** Milliseconds without work after which the thread is ended to free its memory. */
 const IDLE = 60_000;
 
 interface Job {
@@ -31,14 +33,14 @@ export class Rasterizer {
   #nextId = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  /** @param caller who asks; absent: the operator of the store */
+  /** @param caller the client; absent: the operator of the store */
   async rasterize(drawing: Drawing, caller?: ReadCaller): Promise<Uint8Array<ArrayBuffer>> {
     const { svg, format, width } = drawing;
     const name = `${format} ${width} ${hash('sha256', svg, 'base64url')}`;
     const kept = this.#kept.get(name);
     if (kept !== undefined) return kept;
     using turn = await this.#queue.enter(caller?.name ?? '');
-    // Another asked for the same, and had the turn before.
+    // Another client may have requested the same drawing in the meantime.
     const made = this.#kept.get(name);
     if (made !== undefined) return made;
     turn.onEnd((milliseconds) => caller?.spent('searches', milliseconds));
@@ -68,7 +70,7 @@ export class Rasterizer {
   }
 
   #start(): Worker {
-    // The endings differ between the sources, which Node runs as they are, and the published build.
+    // The extension differs between the sources, which Node runs directly, and the published build.
     const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./worker.${ending}`, import.meta.url));
     worker.on('message', (reply: RasterReply) => {
@@ -93,7 +95,7 @@ export class Rasterizer {
     void worker?.terminate();
   }
 
-  /** The thread is gone, and with it what it was making. */
+  /** Rejects all jobs, because the thread has ended. */
   #end(error: Error): void {
     this.#worker = undefined;
     const jobs = [...this.#jobs.values()];
@@ -103,3 +105,30 @@ export class Rasterizer {
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** The files of a market. */
+export function marketFiles(store: Store, rasterizer: Rasterizer): FileSource {
+  return {
+    open: async (path, { width, caller }) => {
+      const { settings } = await store.model();
+      if (settings.market === undefined) return undefined;
+      const file = await drawFile(path, {
+        listing: async (key) => (await store.contents('Property', { key }))[0],
+        rooms: (key) => store.contents('PropertyRooms', { parent: key, parentResource: 'Property' }),
+      });
+      if (file === undefined || file.kind === 'whole') return file;
+      const { svg, format } = file;
+      const drawing = { svg, format, width: renditionOf(file.width, width) };
+      return {
+        type: `image/${format}`,
+        version: `${format} ${drawing.width} ${svg}`,
+        body: () => rasterizer.rasterize(drawing, caller),
+      };
+    },
+  };
+}
+
+/** The narrowest rendition that is wide enough, or the photo itself. */
+function renditionOf(own: number, shown = own): number {
+  return RENDITIONS.find((width) => width >= shown && width < own) ?? own;
+}

@@ -1,0 +1,152 @@
+/**
+ * The files that an import reads: their format, and whether plat can read them at all. Input that can be read only once,
+ * such as stdin, is first copied to a temporary file if it is needed twice. This module knows nothing of records.
+ */
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { constants, gunzipSync } from 'node:zlib';
+import { platError } from '../../errors/index.ts';
+import { isGzip, kindOf, textOfBeginning } from '../../shared/file-kind.ts';
+import { mustBeFile } from '../options.ts';
+
+export const FILE_FORMS = ['json', 'csv', 'tsv'] as const;
+export type FileForm = (typeof FILE_FORMS)[number];
+
+export interface InputFile {
+  /** `-` is stdin. */
+  readonly path: string;
+  /** The name in messages. */
+  readonly name: string;
+  readonly form: FileForm;
+}
+
+export interface InputFiles extends Disposable {
+  readonly files: readonly InputFile[];
+}
+
+/** Bytes that are read to determine the kind of a file. */
+const BEGINNING = 1 << 16;
+
+const inputFile = (path: string, asked: FileForm | undefined): InputFile => ({
+  path,
+  name: path === '-' ? 'stdin' : path,
+  form: formOf(path, asked),
+});
+
+/** @param asked the format given on the command line; undefined: the name of the file decides */
+function formOf(name: string, asked: FileForm | undefined): FileForm {
+  if (asked !== undefined) return asked;
+  const ending = /\.(csv|tsv|tab)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
+  if (ending === undefined) return 'json';
+  return ending === 'csv' ? 'csv' : 'tsv';
+}
+
+/** The size of a file in bytes, if it is known. */
+export const fileSize = (path: string): number | undefined =>
+  path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
+
+/**
+ * Checks a file before anything is stored. Input that is not a regular file, such as a pipe, is checked when it is read.
+ * @throws PlatError `usage` for a file that plat does not read
+ */
+export function mustBeReadable(file: string, asked: FileForm | undefined): void {
+  if (file === '-') return;
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    const example = join(file, '*.json');
+    const reason = `${file} is a folder, not a file: name the files in it, such as ${example}.`;
+    throw platError('usage', { reason });
+  }
+  mustBeFile(file);
+  if (statSync(file).isFile()) mustHoldText(file, formOf(file, asked), beginningOf(file));
+}
+
+/** The first bytes of a file, decompressed. Empty if it cannot be read; reading it later reports the error. */
+function beginningOf(file: string): Buffer {
+  const bytes = Buffer.alloc(BEGINNING);
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      const read = bytes.subarray(0, readSync(descriptor, bytes));
+      return isGzip(read) ? gunzipSync(read, { finishFlush: constants.Z_SYNC_FLUSH }) : read;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/**
+ * @returns the first bytes in UTF-8
+ * @throws PlatError `usage` for a file that plat does not read, or that has another format than the given one
+ */
+export function mustHoldText(name: string, form: FileForm, bytes: Buffer): Buffer {
+  const found = kindOf(bytes);
+  if (found.kind === 'foreign') {
+    throw platError('usage', { reason: `${name} is ${found.what}; ${found.remedy.replace('FILE', name)}.` });
+  }
+  if (found.kind === 'sqlite') {
+    throw platError('usage', {
+      reason: `${name} is an SQLite database; if it is a store, "plat export" or "plat copy" with --store ${name} takes its records out.`,
+    });
+  }
+  if (form !== 'json' && found.kind === 'json') {
+    throw platError('usage', { reason: `${name} holds JSON, not a table; --format json reads it.` });
+  }
+  if (form === 'json' && found.kind === 'table') {
+    throw platError('usage', {
+      reason: `${name} looks like a table (${found.header}…), not like JSON; --format csv or --format tsv reads it, and files that end in .csv or .tsv are read so.`,
+    });
+  }
+  return textOfBeginning(bytes);
+}
+
+export const readOnce = (paths: readonly string[], asked: FileForm | undefined): InputFiles => ({
+  files: paths.map((path) => inputFile(path, asked)),
+  [Symbol.dispose]: () => undefined,
+});
+
+/** Regular files as they are, and private copies of everything else. The copies exist until they are disposed of. */
+export async function rereadable(
+  paths: readonly string[],
+  asked: FileForm | undefined,
+  signal: AbortSignal,
+): Promise<InputFiles> {
+  let folder: string | undefined;
+  using owned = new DisposableStack();
+  const files: InputFile[] = [];
+  for (const [index, path] of paths.entries()) {
+    const file = inputFile(path, asked);
+    if (path !== '-' && statSync(path).isFile()) {
+      files.push(file);
+      continue;
+    }
+    if (folder === undefined) {
+      const made = mkdtempSync(join(tmpdir(), 'plat-import-'));
+      owned.defer(() => rmSync(made, { recursive: true, force: true }));
+      folder = made;
+    }
+    const copy = join(folder, String(index));
+    const from = path === '-' ? process.stdin : createReadStream(path);
+    try {
+      await pipeline(from, createWriteStream(copy, { mode: 0o600 }), { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      break;
+    }
+    files.push({ ...file, path: copy });
+  }
+  const kept = owned.move();
+  return { files, [Symbol.dispose]: () => kept.dispose() };
+}

@@ -1,0 +1,149 @@
+/**
+ * Parses the JSON of a record without losing anything that a plain parser would drop silently: duplicate members, and
+ * digits that a double cannot represent. This module knows nothing of fields.
+ */
+import { isTooDeep } from '../../records/nesting.ts';
+
+/** The text of a record in a file, or of anything else that is there, and the line where it begins, from 1. */
+export interface RawRecord {
+  readonly line: number;
+  readonly text: string;
+  /** Why it cannot be read. The text is then as much as is known, or the bytes as Latin-1. */
+  readonly fault?: string;
+  /** What the scanner counted in the text, if it found the end. */
+  readonly counted?: Counted;
+  /** Whether it is a row of a table, whose values are all texts, under the names of fields. */
+  readonly isRow?: true;
+}
+
+interface Counted {
+  /** Members of the record and of all objects in it. */
+  readonly members: number;
+  readonly hasLongNumbers: boolean;
+  /** Whether it is nested more deeply than any record. */
+  readonly isDeep: boolean;
+}
+
+/** A number that would change if it were parsed. */
+export interface Inexact {
+  readonly key: string;
+  /** The number as it is written in the text. */
+  readonly source: string;
+}
+
+export type RecordJson =
+  | {
+      readonly ok: true;
+      readonly value: unknown;
+      /** Numbers that a double cannot represent; the value contains them as texts. */
+      readonly inexact: readonly Inexact[];
+    }
+  | { readonly ok: false; readonly reason: string };
+
+/** Numbers of so many digits may not survive parsing. */
+const LONG_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3,})/;
+/** Significant digits that a double always preserves. */
+const EXACT_DIGITS = 15;
+
+export function recordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'>): RecordJson {
+  let value: unknown;
+  let inexact: readonly Inexact[] = [];
+  try {
+    if (counted?.hasLongNumbers === false) value = JSON.parse(text);
+    else ({ value, inexact } = parseExactly(text));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ok: false, reason: `The line is no JSON: ${why}` };
+  }
+  // Validation rejects deep nesting; traversing it here could exhaust the stack.
+  if (counted === undefined || counted.isDeep) return { ok: true, value, inexact };
+  if (countMembers(value) === counted.members) return { ok: true, value, inexact };
+  return { ok: false, reason: `The record has the member ${repeatedMember(text) ?? ''} twice` };
+}
+
+/** Why a record with such a number in a number field is rejected. */
+export const inexactReason = ({ key, source }: Inexact): string =>
+  `${key} is ${source}, which is beyond the precision of a number`;
+
+/**
+ * Parses JSON and finds numbers beyond the digits or the range of a double. The value contains each of them as the text
+ * that it is written as, which is valid in a text field.
+ * @throws SyntaxError for invalid JSON
+ */
+function parseExactly(text: string): { readonly value: unknown; readonly inexact: readonly Inexact[] } {
+  if (!LONG_NUMBER.test(text)) return { value: JSON.parse(text), inexact: [] };
+  const inexact: Inexact[] = [];
+  const plain: unknown = JSON.parse(text);
+  // Validation rejects deep nesting; the reviver below could exhaust the stack.
+  if (isTooDeep(plain)) return { value: plain, inexact };
+  const value: unknown = JSON.parse(text, (key: string, parsed: unknown, context?: { source?: string }) => {
+    const source = context?.source;
+    if (typeof parsed === 'number' && source !== undefined && isChanged(parsed, source)) {
+      inexact.push({ key, source });
+      return source;
+    }
+    return parsed;
+  });
+  return { value, inexact };
+}
+
+function isChanged(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return true;
+  const digits = significant(source);
+  if (value === 0) return digits !== '';
+  return (
+    digits.length > EXACT_DIGITS &&
+    digits !== significant(value.toPrecision(17)) &&
+    digits !== significant(String(value))
+  );
+}
+
+/** The digits of a number without sign, decimal point, exponent, and leading and trailing zeros. */
+const significant = (text: string): string =>
+  text
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '')
+    .replace(/0+$/, '');
+
+/** The number of members of all objects in a value. */
+function countMembers(value: unknown): number {
+  if (Array.isArray(value)) {
+    let count = 0;
+    for (const each of value) if (typeof each === 'object') count += countMembers(each);
+    return count;
+  }
+  if (!isObject(value)) return 0;
+  const names = Object.keys(value);
+  let count = names.length;
+  for (const name of names) {
+    const each = value[name];
+    if (typeof each === 'object') count += countMembers(each);
+  }
+  return count;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+
+/** The first duplicate member of an object. @param text valid JSON */
+export function repeatedMember(text: string): string | undefined {
+  const objects: (Set<string> | undefined)[] = [];
+  let last = '';
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (token === '{') objects.push(new Set());
+    else if (token === '[') objects.push(undefined);
+    else if (token === '}' || token === ']') objects.pop();
+    else if (token === ':') {
+      const name: unknown = JSON.parse(last);
+      const members = objects.at(-1);
+      if (typeof name !== 'string' || members === undefined) continue;
+      if (members.has(name)) return name;
+      members.add(name);
+    }
+    last = token;
+  }
+  return undefined;
+}
