@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket } from 'plat-demo';
-import { marketFiles } from '../../../src/cli/photos/market-files.ts';
-import { Rasterizer } from '../../../src/cli/photos/market-files.ts';
+import { marketFiles, Rasterizer } from '../../../src/cli/photos/market-files.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startTestService } from '../../support/service.ts';
 import { nativeAsker } from './asker.ts';

@@ -1,8 +1,7 @@
 /** The demonstration's market in a store, with its own fields, and its files. */
 
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket, marketRecords } from 'plat-demo';
-import { marketFiles } from '../../../src/cli/photos/market-files.ts';
-import { Rasterizer } from '../../../src/cli/photos/market-files.ts';
+import { marketFiles, Rasterizer } from '../../../src/cli/photos/market-files.ts';
 import type { TestServiceOptions } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
 
