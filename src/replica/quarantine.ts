@@ -18,7 +18,7 @@ export interface Retried {
   readonly stored: number;
   /** They are asked for at the next run. */
   readonly wanted: number;
-  /** They left the quarantine, since the source does not have them any more. */
+  /** Entries that were removed because the source has no such records any more. */
   readonly gone: number;
   readonly still: readonly {
     readonly source: string;

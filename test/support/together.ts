@@ -67,6 +67,7 @@ export const TOGETHER = {
     'store/clock-jump.test.ts',
     'store/clock.test.ts',
     'shared/fair-queue.test.ts',
+    'shared/promise-queue.test.ts',
     'store/new-day.test.ts',
     'store/rows',
     'store/views.test.ts',

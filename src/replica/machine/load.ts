@@ -160,7 +160,7 @@ const LOAD: LoadTable = {
   },
 };
 
-/** @throws ImpossibleEvent for a fault of the consumer's own */
+/** The state of a copy after an event. @throws ImpossibleEvent */
 export function advance(state: LoadState, event: LoadEvent): LoadState {
   return advanceFrom(state.kind, event.kind, state, event);
 }

@@ -61,7 +61,7 @@ interface SweepOutcome {
   readonly begun: string;
   readonly keys: number;
   readonly deleted: number;
-  /** What the source gave does not show what is gone, so nothing was deleted. */
+  /** Whether nothing was deleted because the walks did not show what is gone. */
   readonly unsure: boolean;
 }
 
@@ -197,7 +197,7 @@ const SWEEP: SweepTable = {
   guarded: { ...never, begin: ({ sweep }, { at }) => begun(sweep + 1, at) },
 };
 
-/** @throws ImpossibleEvent for a fault of the consumer's own */
+/** The state of a sweep after an event. @throws ImpossibleEvent */
 export function advanceSweep(state: SweepState, event: SweepEvent): SweepState {
   return advanceSweepFrom(state.kind, event.kind, state, event);
 }

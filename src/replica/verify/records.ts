@@ -170,8 +170,8 @@ const PENDING_LIMIT = 3_600_000;
 /** Whether the source changed a record after what the copy is complete up to, so that the next update brings it. */
 function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
   const { environment, feed, settings } = copy;
-  const cursor = completeUpTo(copy, collectionOf(feed.capabilities, resource.name));
-  if (cursor === undefined) return true;
+  const { upTo } = completeness(copy, collectionOf(feed.capabilities, resource.name));
+  if (upTo === undefined) return true;
   return [
     feed.windowField(resource.name),
     'ModificationTimestamp',
@@ -180,29 +180,21 @@ function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
   ].some((name) => {
     const timestamp = values[name];
     const moment = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
-    return moment >= Date.parse(cursor) && moment <= environment.clock.now() + PENDING_LIMIT;
+    return moment >= Date.parse(upTo) && moment <= environment.clock.now() + PENDING_LIMIT;
   });
 }
 
-/** The moment of the source's clock up to which the copy of a collection is complete; undefined while it is not. */
-export function completeUpTo(
-  { checkpoint }: Pick<Copy, 'checkpoint'>,
-  collection: string,
-): string | undefined {
+/** The moment of the source's clock up to which a copy is complete; without one it cannot equal its source. */
+type Completeness = { readonly upTo: string } | { readonly upTo?: undefined; readonly why: string };
+
+export function completeness({ checkpoint }: Copy, collection: string): Completeness {
   if (collection === ACCOUNTS) {
     const sweep = checkpoint.sweep(ACCOUNTS);
-    return sweep.kind === 'idle' ? sweep.last?.begun : undefined;
+    if (sweep.kind !== 'idle') return { why: `its sweep is not at its end (${sweep.kind})` };
+    return sweep.last === undefined ? { why: 'it was never swept' } : { upTo: sweep.last.begun };
   }
   const load = checkpoint.load(collection);
-  return load.kind === 'current' || load.kind === 'updating' ? load.cursor : undefined;
-}
-
-/** Why a copy that has no such moment cannot equal its source. */
-export function whyIncomplete({ checkpoint }: Pick<Copy, 'checkpoint'>, collection: string): string {
-  if (collection === ACCOUNTS) {
-    const { kind } = checkpoint.sweep(ACCOUNTS);
-    return kind === 'idle' ? 'it was never swept' : `its sweep is not at its end (${kind})`;
-  }
-  const { kind } = checkpoint.load(collection);
-  return kind === 'new' ? 'nothing was ever copied' : `its download is not at its end (${kind})`;
+  if (load.kind === 'current' || load.kind === 'updating') return { upTo: load.cursor };
+  const isNew = load.kind === 'new';
+  return { why: isNew ? 'nothing was ever copied' : `its download is not at its end (${load.kind})` };
 }

@@ -21,14 +21,7 @@ import {
 import { seekGone } from '../steps/gone.ts';
 import { findAllDamage, withParts } from './damage.ts';
 import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
-import {
-  compareItems,
-  comparePage,
-  completeUpTo,
-  lookAgain,
-  type Suspect,
-  whyIncomplete,
-} from './records.ts';
+import { compareItems, comparePage, completeness, lookAgain, type Suspect } from './records.ts';
 import { Tally, type Verified } from './results.ts';
 
 export interface VerifyOptions {
@@ -104,11 +97,10 @@ async function verifyCollection(
   const { feed, name, sizeOf, store } = copy;
   const keys = new Map(resourcesIn(collection).map((resource) => [resource, new Set<string>()]));
   // Before the walk: what a run completes meanwhile was pending when it was compared.
-  const incomplete =
-    completeUpTo(copy, collection) === undefined ? whyIncomplete(copy, collection) : undefined;
+  const complete = completeness(copy, collection);
   for (const resource of keys.keys()) {
     tally.count(resource, {});
-    if (incomplete !== undefined) tally.isIncomplete(resource, incomplete);
+    if ('why' in complete) tally.isIncomplete(resource, complete.why);
   }
   const isByRange =
     sample === undefined && (await verifyRanges(copy, collection, keys.get(collection), tally, onProgress));

@@ -1,0 +1,54 @@
+/** Work that runs one after the other, and work whose end is awaited whole. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chunked } from '../../src/shared/chunked.ts';
+import { PromiseQueue, settleAll } from '../../src/shared/promise-queue.ts';
+
+test('queued work runs in the order of the calls, and a failure holds nothing up', async () => {
+  const queue = new PromiseQueue();
+  const log: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const results = [
+    queue.run(async () => {
+      log.push('a begins');
+      await first.promise;
+      log.push('a ends');
+      return 1;
+    }),
+    queue.run(async () => {
+      log.push('b fails');
+      throw new Error('b');
+    }),
+    queue.run(async () => log.push('c')),
+  ];
+  const idle = queue.idle().then(() => log.push('idle'));
+  first.resolve();
+  const settled = await Promise.allSettled(results);
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  await idle;
+  assert.deepEqual(log, ['a begins', 'a ends', 'b fails', 'c', 'idle']);
+});
+
+test('the first failure is thrown after all have ended', async () => {
+  const slow = Promise.withResolvers<void>();
+  let hasEnded = false;
+  const settled = settleAll([
+    Promise.reject(new Error('first')),
+    slow.promise.then(() => {
+      hasEnded = true;
+      throw new Error('second');
+    }),
+  ]);
+  slow.resolve();
+  await assert.rejects(settled, /^Error: first$/);
+  assert.equal(hasEnded, true);
+  await settleAll([Promise.resolve(1)]);
+});
+
+test('pieces of a list have the size, and the last the rest', () => {
+  assert.deepEqual([...chunked([1, 2, 3, 4, 5], 2)], [[1, 2], [3, 4], [5]]);
+  assert.deepEqual([...chunked([], 2)], []);
+});
