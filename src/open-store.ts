@@ -1,4 +1,4 @@
-/** Where an engine is chosen by the address of a store. Of the engines only the one that is used is loaded. */
+/** Chooses the engine by the address of a store, and loads only that one. */
 import { availableParallelism } from 'node:os';
 import type { ReadStoreOptions } from './engines/postgres/open.ts';
 import { platError } from './errors/index.ts';
@@ -20,7 +20,7 @@ export function storeAddress(text: string): StoreAddress {
   const other = ADDRESSES.find(([form]) => form.test(text));
   if (other !== undefined)
     throw platError('usage', { reason: `${withoutPassword(text)} is no store: ${other[1]}.` });
-  // With two slashes and no host the path begins at the third.
+  // With two slashes and no host, the path begins at the third slash.
   const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
   if (path === '') throw platError('usage', { reason: 'The store has no path.' });
   return { engine: 'sqlite', path };
@@ -29,7 +29,7 @@ export function storeAddress(text: string): StoreAddress {
 const ENGINES =
   'plat keeps records in SQLite (a path, or sqlite:PATH) or in PostgreSQL (postgres://USER@HOST/DATABASE)';
 
-/** What looks like an address, and no path: a file of such a name would be made without a word. */
+/** Texts that look like an address rather than a path, for which a file would otherwise be created silently. */
 const ADDRESSES: readonly (readonly [form: RegExp, remedy: string])[] = [
   [/^postgres(ql)?:/i, 'that of a server is written postgres://USER@HOST/DATABASE'],
   [/^sqlite3?:\/\/[^/]/i, 'that of a file is written sqlite:PATH, or as the path alone'],
@@ -43,31 +43,31 @@ const ADDRESSES: readonly (readonly [form: RegExp, remedy: string])[] = [
   [/^(?!sqlite:)[a-z][a-z0-9+.-]+:\/\//i, ENGINES],
 ];
 
-/** An address as it may be told. */
+/** An address for messages. */
 export const withoutPassword = (text: string): string =>
   text.replace(/^([\w+.:-]*:\/\/[^/@:]*):[^/@]*@/, '$1@');
 
 export interface OpenStoreOptions extends ClockTrust {
-  /** What a store is made as where there is none; absent: there must be one. */
+  /** How to create a store that does not exist; absent: it must exist. */
   readonly create?: Owner | StoreSettings;
-  /** Called when there was none, and one was made; with the names under which the log of an earlier file is kept. */
+  /** Called after a store was created, with the names under which the log of an earlier file was kept. */
   readonly onCreate?: ((kept: readonly string[]) => void) | undefined;
-  /** By what the large tables of a store on a server are laid apart; one that is there must be so. */
+  /** The partition key of the large tables. An existing store must have been created with the same one. */
   readonly partitions?: PartitionField;
-  /** Whether reads run on threads of their own, as a service wants it. */
+  /** Whether reads run on threads, as in a service. */
   readonly threads?: boolean;
-  /** Whether an embedded store checks its rows on threads of their own, as the proof of a whole copy wants it. */
+  /** Whether an embedded store checks its rows on threads, as `verify` of a whole copy does. */
   readonly checks?: boolean;
-  /** Copies of the store on other servers, to be read from in its place. */
+  /** Standbys of the store's server to read from. */
   readonly readStores?: ReadStoreOptions;
-  /** Of each connection of an embedded store. */
+  /** For each connection of an embedded store. */
   readonly cacheMegabytes?: number;
-  /** The clock that stamps; absent: the server's own, or this machine's. */
+  /** The clock that sets timestamps; absent: the server's own, or this machine's. */
   readonly clock?: Clock;
 }
 
 /**
- * Opens a store, whichever engine its address names.
+ * Opens a store with the engine that its address names.
  * @throws PlatError `storeMissing`, `storeNotOurs`, `storeTooNew`, `storeBusy`, `usage`
  */
 export async function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
@@ -113,7 +113,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
         path: found.path,
         ...settings,
         pageReaders: readers,
-        // A search may be long; of two threads for them one caller has one (fair-queue.ts).
+        // A search may take long, so one caller gets at most one of the two threads (fair-queue.ts).
         searchReaders: threads ? Math.max(2, readers) : 0,
         checkers: checks ? availableParallelism() : 0,
         ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
@@ -129,8 +129,8 @@ function mustBeWhole(partitions: PartitionField | undefined): void {
 
 /**
  * The tables of a store as they are, for a copy to another engine.
- * @param create whether a file or a schema is made where there is none
- * @param partitions by what large tables are laid apart where they are made
+ * @param create whether to create a file or schema that does not exist
+ * @param partitions the partition key of large tables that are created
  */
 export async function openTables(
   address: string,
@@ -149,7 +149,7 @@ export async function openTables(
 
 export type { Restored };
 
-/** Brings an embedded store back from a backup. */
+/** Restores an embedded store from a backup. */
 export async function restoreStore(what: Restore): Promise<Restored> {
   const { restore } = await import('./store/files/restore.ts');
   const { sqliteFiles } = await import('./engines/sqlite/restoring.ts');

@@ -1,4 +1,7 @@
-/** The checkpoints of a replica's sources, in the tables that the transactions of its records write. */
+/**
+ * Reads and writes the checkpoint of a replica's sources. Its tables are written in the same transactions as the
+ * records.
+ */
 import { decode } from '../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
 import type { ResourceLayout } from '../compile/layout/index.ts';
@@ -18,7 +21,7 @@ import {
 import type { OwnTables, Row, Session } from './session.ts';
 import type { WriteReport } from './write/report.ts';
 
-/** Marks that are deleted in one transaction. */
+/** Marks that one transaction deletes. */
 const FORGOTTEN_AT_ONCE = 20_000;
 
 export interface CheckpointParts extends OwnTables {
@@ -28,7 +31,7 @@ export interface CheckpointParts extends OwnTables {
 
 export function checkpointsOn({ reading, locked, model, commit }: CheckpointParts): Checkpoints {
   const { dialect, rows } = reading;
-  /** Asks the table of a resource; `nothing` where there is none. */
+  /** Queries the table of a resource; returns `nothing` where there is none. */
   const ask = async <T>(
     resource: string,
     nothing: T,
@@ -154,7 +157,7 @@ const quarantinedOf = (row: Row): Quarantined => ({
 const isOf = (source: string, resource: string): Sql =>
   sql`source = ${bind(source)} AND resource = ${bind(resource)}`;
 
-/** Sets an entry of the state of a source. */
+/** Sets an entry in the state of a source. */
 async function writeState({ run }: Session, source: string, name: string, value: unknown): Promise<void> {
   await run(sql`INSERT INTO plat_ledger_state (source, name, value)
     VALUES (${bind(source)}, ${bind(name)}, ${bind(JSON.stringify(value))})
@@ -170,7 +173,7 @@ async function takeLease({ run }: Session, source: string, { holder, now, until 
   return taken > 0;
 }
 
-/** Renews a lease that no other process has taken meanwhile, not even one that has given it back since. */
+/** Renews a lease, unless another process has taken it meanwhile, even one that has released it since. */
 async function keepLease({ run }: Session, source: string, { holder, until }: Lease): Promise<boolean> {
   const kept = await run(sql`UPDATE plat_leases SET expires = ${bind(until)}
     WHERE source = ${bind(source)} AND holder = ${bind(holder)}`);
@@ -179,7 +182,7 @@ async function keepLease({ run }: Session, source: string, { holder, until }: Le
 
 export function checkpointWriter(session: Session): CheckpointWriter {
   const { dialect, run } = session;
-  /** Runs a statement over keys, each once, as a table `k(value)` or a condition on the column `key`. */
+  /** Runs a statement over distinct keys, as a table `k(value)` or a condition on the column `key`. */
   const forKeys = async (
     keys: readonly string[],
     statement: (table: Sql, isKey: Sql) => Sql,
@@ -248,5 +251,5 @@ export function checkpointWriter(session: Session): CheckpointWriter {
   };
 }
 
-/** A server's texts cannot hold the character 0. A payload is JSON, which writes it otherwise. */
+/** PostgreSQL's texts cannot contain U+0000. A payload is JSON, where the escape means the same. */
 const withoutNul = (text: string): string => text.replaceAll('\0', '\\u0000');

@@ -1,19 +1,19 @@
 /**
- * Notices that a clock was set: how much time has passed on it is compared with how much has passed since the machine was
- * started, which nobody sets. A store keeps one such pair of its writers, so that a process that begins under a wrong
- * clock notices, too. A store that nobody wrote to for a year, or that was moved to another machine, shows no jump: the
- * machine was running for that year, or was started anew. A clock that is behind is no measure for a later one.
+ * Detects that a clock was set: compares the time that passed on it with the time since the machine booted, which
+ * nobody can set. A store keeps one such pair from its writers, so that a process that starts under a wrong clock
+ * detects the jump, too. A store without writes for a year, or on another machine, shows no jump: the machine was
+ * running for that year, or has booted since. A clock that is behind is no reference for a later one.
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** What a machine tells of the time, beside its clock. */
+/** What a machine knows of the time besides its clock. */
 export interface Machine {
-  /** Which start of which machine this is; absent where the system does not tell. */
+  /** Identifies this boot of this machine; absent where the system does not expose it. */
   readonly boot: string | undefined;
-  /** Milliseconds since then, those included in which it slept. */
+  /** Milliseconds since the boot, including time asleep. */
   readonly uptime: () => number;
-  /** Milliseconds that this process has been running, without those in which the machine slept; asked at little cost. */
+  /** Milliseconds that this process has been running, excluding time asleep; cheap. */
   readonly elapsed: () => number;
 }
 
@@ -31,24 +31,24 @@ function bootId(): string | undefined {
   }
 }
 
-/** What the clock said, by the highest that it went since the machine was started, as a store keeps it. */
+/** A reading of the clock as a store keeps it: the highest since the machine booted. */
 export interface ClockReading {
   readonly boot: string;
   /** Milliseconds since 1970. */
   readonly clock: number;
   readonly uptime: number;
-  /** When the machine was started, by the clock that was believed before another one was said to be right. */
+  /** The time of the boot by the clock that was trusted before another time was confirmed. */
   readonly before?: number;
 }
 
-/** What a store holds of time. */
+/** What a store knows of time. */
 export interface HeldTime {
   readonly reading: ClockReading | undefined;
-  /** The youngest moment that was given to a record, or promised to a reader; milliseconds since 1970. */
+  /** The newest moment that was given to a record or promised to a reader; milliseconds since 1970. */
   readonly newest: number;
 }
 
-/** What a store keeps of its clock; undefined where there is nothing that can be read. */
+/** Parses a stored reading; undefined for one that cannot be read. */
 export function parseReading(text: string | undefined): ClockReading | undefined {
   if (text === undefined) return undefined;
   try {
@@ -65,24 +65,24 @@ export function parseReading(text: string | undefined): ClockReading | undefined
 }
 
 /**
- * Milliseconds that a clock may gain at once. Machines that are paused as a whole, such as a virtual one whose host
- * sleeps through the night, gain the time that they missed.
+ * Milliseconds that a clock may gain at once. A machine that is paused as a whole, such as a virtual one on a host that
+ * sleeps at night, gains the time that it missed.
  */
 export const TOLERATED = 12 * 3_600_000;
 
-/** Milliseconds between two readings that are kept. */
+/** Milliseconds between two stored readings. */
 const KEPT_EVERY = 60_000;
 
-/** Milliseconds by which a clock that is right may lie before the youngest timestamp. */
+/** Milliseconds by which a correct clock may lie before the newest timestamp. */
 const BEHIND = 60_000;
 
-/** No clock that is right says a moment before plat was written. */
+/** No correct clock shows a time before plat was written. */
 const BEFORE_PLAT = Date.parse('2026-01-01T00:00:00Z');
 
-/** Whether a clock is known to be behind: what it says is no measure for one that is set ahead. */
+/** Whether a clock is known to be behind, so that it is no reference for one that is set ahead. */
 const isBehind = (clock: number, newest: number): boolean => clock < newest - BEHIND || clock < BEFORE_PLAT;
 
-/** When the machine was started, by the clock of a reading. */
+/** The time of the boot by the clock of a reading. */
 const startOf = ({ clock, uptime }: Pick<ClockReading, 'clock' | 'uptime'>): number => clock - uptime;
 
 interface Look {
@@ -90,34 +90,34 @@ interface Look {
   readonly elapsed: number;
 }
 
-/** Whether a clock has moved as the process has: then nobody has set it, and the machine has not slept. */
+/** Whether a clock has advanced as much as the process has: then nobody has set it, and the machine has not slept. */
 const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - elapsed) < 1000;
 
 /** Watches one clock. */
 export class JumpGuard {
   readonly #machine: Machine;
   readonly #held: () => HeldTime;
-  /** The last look at the clock, unless it was found to be set ahead. */
+  /** The last check of the clock, unless it found a jump. */
   #look: Look | undefined;
-  /** When the machine was started, by the latest that the clock said so without having jumped. */
+  /** The time of the boot: the latest one by a clock that had not jumped. */
   #start: number | undefined;
   #kept = Number.NEGATIVE_INFINITY;
-  /** What was said of the clock that the store does not hold yet. */
+  /** A statement about the clock that is not stored yet. */
   #said: 'right' | 'restamped' | undefined;
   /** Whether this process was told that its clock is right. */
   #isTold = false;
   #epoch: string | undefined;
 
-  /** @param held what the store holds now */
+  /** @param held returns what the store knows now */
   constructor(machine: Machine, held: () => HeldTime) {
     this.#machine = machine;
     this.#held = held;
   }
 
   /**
-   * Milliseconds by which the clock was set ahead, beyond what the store holds anyway; 0 if it was not, or if that is
-   * known to be right.
-   * @param clock what it says now
+   * Milliseconds by which the clock was set ahead, beyond what the store has anyway; 0 if it was not, or if the clock
+   * is known to be right.
+   * @param clock the current time
    */
   jump(clock: number): number {
     const elapsed = this.#machine.elapsed();
@@ -136,7 +136,7 @@ export class JumpGuard {
     return 0;
   }
 
-  /** Milliseconds by which the clock lies before what it said since the machine was started; 0 if it does not. */
+  /** Milliseconds by which the clock is behind what it showed since the machine booted; 0 if it is not. */
   setBack(clock: number): number {
     const uptime = this.#machine.uptime();
     const held = this.#held();
@@ -145,14 +145,14 @@ export class JumpGuard {
     const behind = start + uptime - clock;
     if (behind <= TOLERATED) return 0;
     const { before } = this.#ofThisStart(held, uptime) ?? {};
-    // It is what it was before one that was ahead was said to be right.
+    // The clock is back where it was before a time ahead of it was confirmed.
     const isAsBefore = before !== undefined && Math.abs(before + uptime - clock) <= TOLERATED;
     return isAsBefore ? 0 : behind;
   }
 
   /**
-   * Notes that the clock is right, however far it was set.
-   * @param why `restamped`: what the store holds of another clock counts no more
+   * Confirms the clock, however far it was set.
+   * @param why `restamped`: what the store has of another clock no longer counts
    */
   allow(clock: number, why: 'right' | 'restamped' = 'right'): void {
     const { elapsed, uptime } = this.#machine;
@@ -163,12 +163,12 @@ export class JumpGuard {
     this.#isTold = true;
   }
 
-  /** Notes what a clock says that knows nothing of this one: where both agree, this one is right. */
+  /** Reports the time of an independent clock: if both agree, this one is right. */
   confirm(clock: number, other: number): void {
     if (this.jump(clock) > 0 && Math.abs(other - clock) <= TOLERATED) this.allow(clock);
   }
 
-  /** Notes the epoch of the store: in another one, what was seen of the clock in the one before counts no more. */
+  /** Sets the epoch of the store: in another epoch, what was seen of the clock in the one before no longer counts. */
   inEpoch(epoch: string): void {
     if (this.#epoch !== undefined && this.#epoch !== epoch && !this.#isTold) {
       this.#look = undefined;
@@ -177,7 +177,7 @@ export class JumpGuard {
     this.#epoch = epoch;
   }
 
-  /** What the store is to keep now; undefined when it has been kept lately, or says nothing. */
+  /** The reading to store now; undefined when one was stored recently, or when it would mean nothing. */
   toKeep(clock: number): string | undefined {
     const { boot } = this.#machine;
     const uptime = this.#machine.uptime();
@@ -200,14 +200,14 @@ export class JumpGuard {
     return JSON.stringify(kept);
   }
 
-  /** When the machine was started, by the latest that any clock said so that was right as far as is known. */
+  /** The time of the boot: the latest one by any clock that was right as far as is known. */
   #knownStart(held: HeldTime, uptime: number): number | undefined {
     const reading = this.#ofThisStart(held, uptime);
     const starts = [this.#start, reading && startOf(reading)].filter((start) => start !== undefined);
     return starts.length === 0 ? undefined : Math.max(...starts);
   }
 
-  /** A reading of this start of this machine. */
+  /** The stored reading if it is of this boot of this machine. */
   #ofThisStart({ reading }: HeldTime, uptime: number): ClockReading | undefined {
     return reading !== undefined && reading.boot === this.#machine.boot && reading.uptime <= uptime
       ? reading
@@ -219,7 +219,7 @@ export class JumpGuard {
 export interface ClockTrust {
   /** Absent: nothing is known of the machine, and any clock is right. */
   readonly machine?: Machine | undefined;
-  /** The clock is right, however far it was set. */
+  /** Trusts the clock, however far it was set. */
   readonly allowClockJump?: boolean | undefined;
 }
 
@@ -230,7 +230,7 @@ const SPANS = [
   ['seconds', 1000],
 ] as const;
 
-/** A span of time in the largest unit of which there is one and a half. */
+/** A duration in the largest unit of which it has at least one and a half. */
 export function spanText(milliseconds: number): string {
   const [unit, size] = SPANS.find(([, length]) => milliseconds >= 1.5 * length) ?? ['seconds', 1000];
   return `${(milliseconds / size).toFixed(1)} ${unit}`;

@@ -1,20 +1,20 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Time and waiting, passed in so that a test can drive them. */
+/** Time and waiting, passed in so that a test can control them. */
 export interface Clock {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Ends early when the signal comes. */
+  /** Ends early when the signal is aborted. */
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /**
- * The longest wait of one timer, in milliseconds. Timers stand still while a machine sleeps, and know nothing of a clock
- * that is set: who waits for a moment looks at the clock as often as this.
+ * The longest wait of one timer, in milliseconds. Timers pause while a machine sleeps, and ignore changes of the clock,
+ * so code that waits for a moment checks the clock at least this often.
  */
 export const LONGEST_TIMER = 5 * 60_000;
 
-/** A sleep of any length, of as many waits of a timer as it takes. */
+/** A sleep of any length, made of as many timers as it takes. */
 export const sleepBy =
   (timer: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>): Clock['sleep'] =>
   async (milliseconds, signal) => {
@@ -26,9 +26,9 @@ export const sleepBy =
   };
 
 /**
- * Waits for a moment with a look at the clock every few minutes, so that a clock that is set, either way, moves the wait
- * with it.
- * @param left milliseconds that are left, as they are now
+ * Waits for a moment and checks the clock every few minutes, so that setting the clock, either way, moves the wait with
+ * it.
+ * @param left returns the milliseconds that are left now
  */
 export async function sleepUntil(
   { sleep }: Pick<Clock, 'sleep'>,
@@ -45,11 +45,11 @@ export const systemClock: Clock = {
   sleep: sleepBy((milliseconds, signal) => setTimeout(milliseconds, undefined, { signal })),
 };
 
-/** A clock that never goes back within an epoch of its store, also when it is set back. */
+/** A clock that never goes back within an epoch of its store, even when the system clock is set back. */
 export interface SteadyClock extends Clock {
-  /** What the clock says that it is made of. */
+  /** The underlying clock. */
   readonly raw: () => number;
-  /** To be told the epoch of the store: in another one, what was said in the one before counts no more. */
+  /** Sets the epoch of the store: in another epoch, the times of the one before no longer count. */
   readonly inEpoch: (epoch: string) => void;
 }
 

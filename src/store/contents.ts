@@ -1,4 +1,7 @@
-/** Whole records as their columns hold them, whoever asks: for exports, for a replica's comparison, for repairs. */
+/**
+ * Whole records as their columns hold them, whatever roles may see: for exports, for a replica's comparison, for
+ * repairs.
+ */
 import { decode } from '../compile/column-value.ts';
 import { bind, join, name, type Sql, sql } from '../compile/fragment.ts';
 import { ownColumn, type ResourceLayout, typedFields } from '../compile/layout/index.ts';
@@ -15,7 +18,7 @@ export function contentRows(layout: ResourceLayout, where: Sql = sql`TRUE`): Sql
     WHERE ${where} ORDER BY r._key`;
 }
 
-/** The content of a row; fields without a value are left out. */
+/** The content of a row; fields without a value are omitted. */
 export function contentOf(layout: ResourceLayout, row: Row): FieldValues {
   const values: Record<string, FieldValue> = {};
   for (const field of layout.fields) {
@@ -30,7 +33,7 @@ export function contentOf(layout: ResourceLayout, row: Row): FieldValues {
   return values;
 }
 
-/** The records of a key, or the children of a record. */
+/** The record with a key, or the children of a record. */
 export async function readContents(
   { rows }: Pick<Session, 'rows'>,
   model: StoreModel,

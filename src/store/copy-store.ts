@@ -1,11 +1,11 @@
 import { platError } from '../errors/index.ts';
 import type { RawRow, RawSource, RawTable, RawTables, RawTarget } from './raw-tables.ts';
 
-/** What a copy came to. */
+/** The outcome of a copy. */
 export interface CopyReport {
   readonly tables: number;
   readonly rows: number;
-  /** Rows that were written; fewer than all where an earlier copy had come far. */
+  /** Rows that were written; fewer than all if an earlier copy got far. */
   readonly written: number;
   readonly removed: number;
 }
@@ -13,17 +13,17 @@ export interface CopyReport {
 /** Rows that are compared at once. */
 const ROWS = 500;
 
-/** The first makes both sides the same, the second proves it; one more for what cannot be. */
+/** The first pass makes both sides equal, the second one proves it; one more, then the copy fails. */
 const PASSES = 3;
 
 /**
- * Makes the store at `to` the same as the one at `from`, table by table in the order of the keys: what is missing or
- * differs there is written, what is too much is removed. So a copy that was broken off goes on where it was; and the
- * last pass, which has nothing to change, proves both to be the same. The source is read as it was at one moment, and
- * may be served and written to meanwhile.
- * @param told after each step, with the rows that were compared
- * @param once one pass is enough, since the copy is checked as a whole afterwards
- * @throws PlatError `storeMissing`; `usage` when another store lies at `to`; `failed` when rows do not stay as written
+ * Makes the store at `to` equal to the one at `from`, table by table in key order: writes the rows that are missing or
+ * differ, and removes those that are too many. So an interrupted copy continues where it stopped, and the last pass,
+ * which has nothing to change, proves that both are equal. The source is read on one snapshot, and may be served and
+ * written to meanwhile.
+ * @param told called after each step with the rows that were compared
+ * @param once one pass is enough, because the copy is checked as a whole afterwards
+ * @throws PlatError `storeMissing`; `usage` when another store is at `to`; `failed` when rows do not stay as written
  */
 export async function copyStore(
   from: RawTables,
@@ -76,7 +76,7 @@ interface Step {
   readonly removed: number;
 }
 
-/** Walks both sides of a table in the order of its keys, and changes the second side. */
+/** Walks both sides of a table in key order, and changes the second one. */
 async function* alignTable(from: RawSource, to: RawTarget, table: RawTable): AsyncIterable<Step> {
   const keyLength = table.key.length;
   const keyOf = (row: RawRow): string => JSON.stringify(row.slice(0, keyLength));
@@ -84,7 +84,7 @@ async function* alignTable(from: RawSource, to: RawTarget, table: RawTable): Asy
   for (;;) {
     const source = await from.rows(table, after, ROWS);
     const last = source.at(-1);
-    // The other side up to the same key; what lies beyond the last one is too much.
+    // The other side up to the same key; rows after the last key are too many.
     const target = await rowsUpTo(to, table, after, last);
     const wanted = new Map(source.map((row) => [keyOf(row), JSON.stringify(row)]));
     const found = new Map(target.map((row) => [keyOf(row), JSON.stringify(row)]));
@@ -99,7 +99,7 @@ async function* alignTable(from: RawSource, to: RawTarget, table: RawTable): Asy
   }
 }
 
-/** All rows after a key up to and including another one; without that, all that follow. */
+/** All rows after a key up to and including another one, or to the end. */
 async function rowsUpTo(
   side: RawTarget,
   table: RawTable,
@@ -117,7 +117,7 @@ async function rowsUpTo(
   }
 }
 
-/** Whether a row stands after another one in the order of their keys, as both engines have it. */
+/** Whether a row comes after another one in key order, which both engines share. */
 function isBeyond(row: RawRow, last: RawRow, keyLength: number): boolean {
   for (let index = 0; index < keyLength; index++) {
     const [left, right] = [row[index] ?? null, last[index] ?? null];

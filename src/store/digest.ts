@@ -1,7 +1,7 @@
 /**
- * Digests of ranges of records as a reader gets them, so that two stores can be compared without sending the records. It
- * reads pages like any other reader, once for every engine, and leaves out what two equal copies do not have in common:
- * a replica's own stamp, and of the addresses of files that the source serves itself the service and the signature.
+ * Digests of ranges of records as a reader gets them, so that two stores can be compared without sending the records.
+ * It reads pages like any other reader, and leaves out what two equal copies do not share: a replica's own timestamp,
+ * and the base address and signature of files that the source serves itself.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,15 +9,15 @@ import type { Page, PageRequest, ResoShape } from '../compile/read.ts';
 import { REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 import type { ReadOptions, Store } from './store.ts';
 
-/** Which bytes a digest is made of; one of another form says nothing of whether records are equal. */
+/** The version of the digest's input. Digests of different versions cannot be compared. */
 export const DIGEST_FORM = 3;
 
-/** What is told of the records of a range, with the members of their collections. */
+/** The digest of a range of records, with the members of their collections. */
 export interface RangeDigest {
   readonly rows: number;
   /** The key of the last record; absent when there is none. */
   readonly last?: string;
-  /** Members of the collections that were asked for, by the name of each. */
+  /** Members of the requested collections, by name. */
   readonly members: Readonly<Record<string, number>>;
   readonly digest: string;
   /** Whether records follow. */
@@ -29,7 +29,7 @@ export interface DigestRequest extends Pick<PageRequest, 'position' | 'limit' | 
   readonly expansions: ResoShape['expansions'];
 }
 
-/** Reads a page and tells its digest. */
+/** Reads a page and computes its digest. */
 export async function digestRange(
   store: Pick<Store, 'page'>,
   { query, position, limit, files, expansions }: DigestRequest,
@@ -60,7 +60,7 @@ export async function digestRange(
       countBegun(portion, members);
       for (const part of inCommon(portion, files.base)) hash.update(part);
       at = end;
-      // A page is large: whoever else is served has a turn in between.
+      // A page is large: other requests get a turn in between.
       await nextTurn();
     }
   } finally {
@@ -82,9 +82,9 @@ async function whole({ body, rest }: Page): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Bytes that are taken at once. */
+/** Bytes that are processed at once. */
 const PORTION = 2_000_000;
-/** Between two members of a list; no text of a value holds it, since quotes in it are escaped. */
+/** Separates two members of a list. No value contains it, since quotes are escaped. */
 const BETWEEN = Buffer.from('},{"');
 
 function endOfPortion(text: Buffer, at: number): number {
@@ -93,7 +93,7 @@ function endOfPortion(text: Buffer, at: number): number {
   return found < 0 ? text.length : found + 2;
 }
 
-/** Counts objects by how they begin. A single byte is looked for several times as fast as a text. */
+/** Counts objects by how they begin. Searching for a single byte is several times as fast as searching for a text. */
 function countBegun(text: Buffer, members: { readonly begin: Buffer; number: number }[]): void {
   for (let at = text.indexOf(BRACE); at >= 0; at = text.indexOf(BRACE, at + 1)) {
     const member = members.find(
@@ -105,14 +105,17 @@ function countBegun(text: Buffer, members: { readonly begin: Buffer; number: num
 
 const STAMP = Buffer.from(`,"${REPLICA_TIMESTAMP}":"`);
 const ADDRESS = Buffer.from('"MediaURL":"');
-/** The address of a served file up to its path: a signature is of role, moment of expiry and 32 digits (file-signature.ts). */
+/**
+ * The address of a served file up to its path: the signature consists of role, expiry and 32 digits
+ * (file-signature.ts).
+ */
 const SIGNED = /^([^?#]*?)\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}(?=\/)/;
 const BRACE = 0x7b;
 const QUOTE = 0x22;
 
 /**
- * The parts of a text that two equal copies have in common.
- * @param base where the store's own files are served; empty in a copy, in which they are those of its source
+ * The parts of a text that two equal copies share.
+ * @param base the base address of the store's own files; empty in a copy, where they are those of its source
  */
 function inCommon(text: Buffer, base: string): Buffer[] {
   const cuts: { from: number; to: number }[] = [];
@@ -124,7 +127,7 @@ function inCommon(text: Buffer, base: string): Buffer[] {
   for (let at = text.indexOf(ADDRESS); at >= 0; at = text.indexOf(ADDRESS, at + ADDRESS.length)) {
     const from = at + ADDRESS.length;
     const [signed, of] = SIGNED.exec(text.toString('latin1', from, text.indexOf(QUOTE, from))) ?? [];
-    // An address elsewhere is what it is.
+    // An address of another server stays as it is.
     if (signed !== undefined && (base === '' || of === base)) cuts.push({ from, to: from + signed.length });
   }
   cuts.sort((one, other) => one.from - other.from);

@@ -1,4 +1,4 @@
-/** The store over an engine: whatever of `store.ts` is the same for all of them. It knows no engine. */
+/** The store over an engine: everything in `store.ts` that is the same for all engines. It knows no engine. */
 import type { StoreModel } from '../compile/model.ts';
 import { planShowsFile } from '../compile/page-plan.ts';
 import { declare, standardDictionary } from '../dictionary/index.ts';
@@ -24,14 +24,17 @@ import { aheadOf, bringBack } from './write/bring-back.ts';
 import { commitChange } from './write/commit-change.ts';
 import type { WriteReport } from './write/report.ts';
 
-/** How long a status, a check or the contents of a record may take, and a place in a list; in milliseconds. */
+/** Milliseconds that a status, a check or the contents of a record may take, and a position in a list. */
 const LARGE = 600_000;
 const SMALL = 5000;
 
-/** The store of an engine that has just connected; does what was left undone at midnight, as far as it can. */
+/**
+ * Makes the store of an engine that has just connected, and does the work of midnight that is still pending, if
+ * possible.
+ */
 export async function openOn(engine: Engine): Promise<Store> {
   const { writer } = engine;
-  // What cannot be counted now, since the clock or the tables are not as they should be, is when the store is opened next.
+  // What cannot be counted now, because the clock or the tables are wrong, is counted when the store is opened next.
   await writer.countValues().catch(() => undefined);
   const { moment } = await engine.ask();
   const model = await modelOfToday(await engine.readModel(), moment, (patience) => writer.startDay(patience));
@@ -41,7 +44,7 @@ export async function openOn(engine: Engine): Promise<Store> {
 function storeOn(engine: Engine, stored: StoreModel): Store {
   const { name, secret, writer, shared, reading } = engine;
   const explain = (error: unknown): unknown => engine.explain(error);
-  // Writes of this process follow each other; the lock is between processes.
+  // The writes of this process run one after another; the lock only works between processes.
   const queue = new PromiseQueue();
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
     queue.run(async () => {

@@ -1,6 +1,6 @@
 /**
- * What an engine brings to a store. Everything else of `store.ts` is written once above it (engine-store.ts). An engine
- * knows how to run statements, to hold the lock and to tell the time; it knows no rule of what is stored or shown.
+ * What an engine provides. Everything else in `store.ts` is written once above it (engine-store.ts). An engine runs
+ * statements, acquires the lock and reads the time; it knows no rule about what is stored or shown.
  */
 
 import type { Planner } from '../compile/context.ts';
@@ -28,25 +28,25 @@ export interface EngineWriter extends RestampWriter {
   ): Promise<StoreModel>;
   /** Evaluates visibility by the rules of today. @param patience how long to wait for the lock, in milliseconds */
   startDay(patience: number): Promise<StoreModel>;
-  /** Counts the values in use of a store that knows none yet, or counted them by other rules. */
+  /** Counts the values in use for a store that has not counted any yet, or did so by other rules. */
   countValues(): Promise<void>;
   /** Runs `work` under the write lock, and commits. */
   locked<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Inside a transaction: publishes the dictionary as the model and the counters of values have it. */
+  /** Publishes the dictionary, as the model and the counters of values determine it; inside a transaction. */
   publish(session: Session, model: StoreModel): Promise<void>;
 }
 
-/** Told of the rows of a resource that were read, after each step. */
+/** Called after each step with the rows of a resource that were read. */
 export type Told = (resource: string, rows: number) => void;
 
 export interface Engine extends Omit<ModelSource, 'startDay'> {
-  /** Of the store, for messages; without passwords. */
+  /** The store's name for messages; without a password. */
   readonly name: string;
   readonly secret: string;
   readonly dialect: Dialect;
   readonly writer: EngineWriter;
   readonly shared?: Shared;
-  /** Runs statements by themselves: small ones that every request asks beside its own, and those of commands. */
+  /** Sessions for single statements: the small ones that every request needs, and those of commands. */
   readonly reading: Readonly<Record<'small' | 'searches', Session>>;
   readStores?(): readonly ReadStoreState[];
   caches?(): readonly CacheUse[];
@@ -61,39 +61,41 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
     plan: (planner: Planner) => ReadTask,
     options: ReadOptions,
   ): Promise<ReadResult>;
-  /** Works on one snapshot where the engine has one for several statements, by the model that it shows. */
+  /** Works on one snapshot, if the engine has snapshots of several statements, by the model of that snapshot. */
   read<T>(
     live: LiveModel,
     lane: Lane,
     options: ReadOptions,
     work: (session: Session, planner: Planner) => Promise<T>,
   ): Promise<T>;
-  /** The rows of a statement, all of one snapshot, on a connection of their own: others read what is written meanwhile. */
+  /** The rows of a statement on one snapshot, on a connection of its own, so that other work can go on meanwhile. */
   stream(statement: Sql): AsyncIterable<Row>;
 
   horizon(): Promise<Horizon>;
-  /** The clock that stamps and the last timestamp, as they are now. */
+  /** The clock that sets timestamps and the last timestamp, as they are now. */
   stampState(): Promise<StampState>;
   confirmClock(other: number): Promise<void>;
-  /** Notes that a timestamp was given by this process. */
+  /** Notes a timestamp that this process has set. */
   sawStamp?(milliseconds: number): void;
 
-  /** @throws PlatError where nothing may be written any more */
+  /** @throws PlatError when nothing may be written any more */
   mustBeWritable?(): void;
-  /** Runs `work` under the write lock, with the time that whole tables take. */
+  /** Runs `work` under the write lock, with a time limit for work on whole tables. */
   mending<T>(work: (session: Session) => Promise<T>): Promise<T>;
   checks(live: LiveModel): Checks;
   viewFaults(model: StoreModel, layout: ResourceLayout): Promise<readonly RowFaults[]>;
   makeView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void>;
   fileFaults(model: StoreModel): Promise<readonly FileFault[]>;
-  /** The steps of a repair of what lies beneath the records; each takes the lock. */
+  /** The steps of a repair of pages, tables and indexes; each acquires the lock. */
   mendFile(model: StoreModel): readonly (() => Promise<void>)[];
 
-  /** What a status tells of the engine. */
+  /** What a status reports about the engine. */
   facts(session: Session): Promise<Pick<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>>;
   backup(file: string, told: Told | undefined): Promise<void>;
   trouble(): string | undefined;
-  /** An error as a user is told it. What only a damaged store answers makes it unfit from then on. */
+  /**
+   * Translates an error for the user. An error that only a damaged store causes makes the store unusable from then on.
+   */
   explain(error: unknown): unknown;
   close(): Promise<void>;
 }

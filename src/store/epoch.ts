@@ -1,35 +1,35 @@
 /**
- * The epoch of a store: a name for its one line of time. As long as it stays, no timestamp and no position that a
- * consumer has kept was ever taken back. A restored backup and restamped records begin a new one. It says nothing else.
+ * The epoch of a store identifies one timeline. While it stays the same, no timestamp and no position that a consumer
+ * has stored is ever taken back. Restoring a backup and bringing timestamps back each begin a new epoch.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { dayFrom, timestampFrom } from '../dictionary/index.ts';
 
-/** Random, so that no two stores and no two restores of one backup ever agree. */
+/** Random, so that no two stores and no two restores of one backup share an epoch. */
 export const newEpoch = (): string => randomBytes(9).toString('base64url');
 
-/** The epoch of a store that was made before there were epochs; it stays until a new one begins. */
+/** The epoch of a store that was created before there were epochs; it stays until a new one begins. */
 export const firstEpoch = (secret: string): string =>
   hash('sha256', `epoch ${secret}`, 'base64url').slice(0, 12);
 
 /** How a new epoch begins. */
 export interface NewEpoch {
-  /** No timestamp before this moment is given any more. Milliseconds since 1970; absent: the store's own bound stays. */
+  /** No later timestamp lies before this moment. Milliseconds since 1970; absent: the store's own limit stays. */
   readonly notBefore?: number;
   /**
-   * What was given or promised beyond this moment counts no more, and timestamps of records are brought back after it
+   * Timestamps and promises beyond this moment no longer count, and records get timestamps before it again
    * (write/bring-back.ts). Milliseconds since 1970; absent: nothing is taken back.
    */
   readonly notAfter?: number;
 }
 
 /**
- * What the store's counts (of its settings, of its changes) go on by: a process that outlived the restore knows counts of
- * the time that is gone, and none of them comes again.
+ * Added to the store's counts (of its settings, of its changes): a process that outlived a restore knows counts of the
+ * abandoned timeline, and none of them may recur.
  */
 export const COUNTS_GO_ON = 1_000_000;
 
-/** What a store keeps of its time. */
+/** What a store records of its time. */
 export interface Times {
   readonly lastStamp: string;
   /** Milliseconds since 1970. */
@@ -47,7 +47,7 @@ export function timesOfEpoch(
   return {
     lastStamp: Date.parse(lastStamp) > notAfter ? timestampFrom(notAfter) : lastStamp,
     settled: Math.max(Math.min(settled, notAfter), notBefore),
-    // Visibility that follows the rules of a day to come is evaluated anew, as on any new day.
+    // Visibility by the rules of a future day is evaluated again, as on any new day.
     day: day > today ? dayFrom(notAfter - DAY) : day,
   };
 }

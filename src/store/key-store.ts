@@ -1,20 +1,20 @@
-/** The keys of a store, and what they were used for. Tokens are known by their hash alone. */
+/** The keys of a store, and their use. Only the hash of a token is stored. */
 import { KEY_KINDS, type KeyRecord } from '../access/index.ts';
 import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, join, sql } from '../compile/fragment.ts';
 import { Damage, storedJson } from '../records/damage.ts';
 import type { OwnTables, Row } from './session.ts';
 
-/** What a key did since it was last recorded. */
+/** The use of a key since it was last recorded. */
 export interface KeyUse {
   readonly requests: number;
   readonly rows: number;
   readonly bytes: number;
-  /** Moment of the last request. */
+  /** The time of the last request. */
   readonly lastRequestAt: string | null;
-  /** The last update window that was asked for, `from/to`. */
+  /** The last update window that was requested, `from/to`. */
   readonly lastWindow: string | null;
-  /** When a walk over all keys last reached its end: whether this vendor purges daily. */
+  /** When a walk over all keys last reached its end, which shows whether this vendor purges daily. */
   readonly lastSweepAt: string | null;
 }
 
@@ -27,7 +27,7 @@ export const NO_USE: KeyUse = {
   lastSweepAt: null,
 };
 
-/** Two uses of one key, the later one second. */
+/** Adds up the use of one key; the second is the later one. */
 export function addUse(before: KeyUse, after: KeyUse): KeyUse {
   return {
     requests: before.requests + after.requests,
@@ -40,11 +40,11 @@ export function addUse(before: KeyUse, after: KeyUse): KeyUse {
 }
 
 export interface KeyStore {
-  /** Looks in the store each time: what one process revokes is refused by all of them at once. */
+  /** Reads the store each time: a key that one process revokes is refused by all of them at once. */
   find(tokenHash: string): Promise<KeyRecord | undefined>;
   add(key: KeyRecord, tokenHash: string): Promise<void>;
   list(): Promise<readonly (KeyRecord & { readonly use: KeyUse })[]>;
-  /** From `at` on the key is refused. False when there is no such key. */
+  /** Refuses the key from `at` on. False when there is no such key. */
   revoke(id: string, at: string): Promise<boolean>;
   recordUse(uses: ReadonlyMap<string, KeyUse>): Promise<void>;
 }

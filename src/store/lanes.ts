@@ -30,7 +30,10 @@ export interface ReadCaller {
 export const isSent = (caller: ReadCaller | undefined): boolean =>
   caller !== undefined && caller.sumsUp !== true;
 
-/** The children of one record are few. A page of keys is as long as its limit; all else, `$skip` included, may scan. */
+/**
+ * One record has few children. A page in key order costs as much as its limit; everything else, `$skip` included, may
+ * scan.
+ */
 export function laneOfPage(request: PageRequest): Lane {
   const { query, shape } = request;
   if (!isPlainShape(shape)) return 'searches';
@@ -43,18 +46,21 @@ export const laneOfList = ({ shape }: ListPageRequest): Lane => (isPlainShape(sh
 export const laneOfRecord = ({ shape }: RecordRequest): Lane =>
   isPlainShape(shape) ? 'records' : 'searches';
 
-/** Counters answer a count that nothing narrows but the role. */
+/** Counters answer a count that only the role restricts. */
 export function laneOfCount(query: RecordQuery): Lane {
   if (!isPlainQuery(query)) return 'searches';
   if (query.under !== undefined) return 'records';
   return query.part === undefined ? 'pages' : 'searches';
 }
 
-/** Whether writing a record takes as long as its own parts are many: nothing is searched, no list is in a list. */
+/**
+ * Whether the cost of writing a record depends only on its own parts: nothing is searched, and no list is inside a
+ * list.
+ */
 const isPlainShape = (shape: Shape): boolean =>
   shape.kind !== 'reso' || (shape.computed.length === 0 && shape.expansions.every(isPlainExpansion));
 
-/** Whether finding the children of one record takes as long as they are many. */
+/** Whether the cost of finding the children of one record depends only on their number. */
 const isPlainQuery = ({ filter, search, order }: RecordQuery): boolean =>
   filter === undefined && search === undefined && order.every(isPlainTerm);
 

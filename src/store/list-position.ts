@@ -1,4 +1,4 @@
-/** Where a key stands in a list of ids, of which the list itself tells nothing. */
+/** Finds the position of a key in a list of ids, which the list itself does not contain. */
 import { bind, name, sql } from '../compile/fragment.ts';
 import type { ResourceLayout } from '../compile/layout/index.ts';
 import type { Session } from './session.ts';
@@ -7,8 +7,8 @@ import type { Session } from './session.ts';
 const PROBES = 64;
 
 /**
- * How many ids of a list in key order are of keys up to and including `key`. Some ids of the list, evenly apart, are
- * looked up, then those between two of them; ids whose rows are gone are stepped over.
+ * How many ids of a list in key order belong to keys up to and including `key`. Looks up some ids at even distances,
+ * then those between two of them; skips ids whose rows are deleted.
  */
 export async function positionAfter(
   { rows, dialect }: Session,
@@ -16,7 +16,7 @@ export async function positionAfter(
   ids: Uint32Array,
   key: string,
 ): Promise<number> {
-  /** The last of some places whose key is not beyond, and the first whose key is. */
+  /** The last of some places whose key is not beyond, and the first one whose key is. */
   const look = async (places: readonly number[]): Promise<{ last: number; first: number }> => {
     const list = dialect.list(bind(JSON.stringify(places.map((place) => ids[place] ?? 0))), 'p');
     const [row] = await rows(sql`SELECT max(p.position) FILTER (WHERE t._key <= ${bind(key)}) AS last,
@@ -37,7 +37,7 @@ export async function positionAfter(
     const [before, width] = [low, high - low];
     low = Math.max(low, last + 1);
     high = Math.min(high, first);
-    // Where all of them are gone, the beginning is looked through.
+    // If all of them are deleted, the beginning is searched.
     if (low === before && high - low === width) {
       const start = await look(Array.from({ length: PROBES }, (_, index) => before + index));
       if (start.first < Number.POSITIVE_INFINITY) return Math.max(before, start.last + 1);

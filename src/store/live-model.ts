@@ -4,9 +4,9 @@ import { NewDay, type OverdueDay } from './new-day.ts';
 
 /** Where a model comes from. */
 export interface ModelSource {
-  /** The clock that stamps, as it was last known; milliseconds since 1970. */
+  /** The clock that sets timestamps, as last known; milliseconds since 1970. */
   now(): number;
-  /** Which model is stored just now, and what the clock says. Takes no lock, and waits for no process that has one. */
+  /** The model that is stored now, and the clock. Needs no lock, and waits for no process that has it. */
   ask(): Promise<{ readonly generation: number; readonly moment: number }>;
   /** The model as it is stored. */
   readModel(): Promise<StoreModel>;
@@ -26,12 +26,12 @@ export class LiveModel {
     this.#newDay = new NewDay(async () => this.took(await source.startDay()));
   }
 
-  /** The model for writing, as it was last known. */
+  /** The model for writing, as last known. */
   get stored(): StoreModel {
     return this.#stored;
   }
 
-  /** The model for reading, as it was last known. */
+  /** The model for reading, as last known. */
   get known(): StoreModel {
     return this.#newDay.modelAt(this.#stored, this.#source.now());
   }
@@ -43,7 +43,7 @@ export class LiveModel {
     return this.#newDay.modelAt(this.#stored, moment);
   }
 
-  /** Reads the model anew, once for all who ask meanwhile. */
+  /** Reads the model anew, once for all concurrent callers. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#source
       .readModel()
@@ -54,7 +54,7 @@ export class LiveModel {
     return this.#refreshing;
   }
 
-  /** Notes the model that a write of this process left, unless a later one is known. */
+  /** Sets the model that a write of this process produced, unless a later one is known. */
   took(model: StoreModel): void {
     if (model.generation >= this.#stored.generation) this.#stored = model;
   }
@@ -63,7 +63,7 @@ export class LiveModel {
     return this.#newDay.overdue;
   }
 
-  /** Resolves when nothing is done in the background. */
+  /** Resolves when no background work is running. */
   ended(): Promise<void> {
     return this.#newDay.ended();
   }

@@ -1,26 +1,29 @@
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { dayFrom } from '../dictionary/index.ts';
 
-/** How long the work of a new day waits for the write lock, in milliseconds; what this process writes waits behind it. */
+/** Milliseconds that the work of a new day waits for the write lock; this process's own writes wait behind it. */
 export const DAY_PATIENCE = 1000;
 
-/** The same for who opens a store: where the lock is not free, the work is left to the background. */
+/** The same when a store is opened: if the lock is not free, the work is left to the background. */
 const AT_ONCE = 50;
 
-/** Milliseconds between two tries. */
+/** Milliseconds between two attempts. */
 const PAUSE = 5000;
 
-/** Tries in a row after which somebody is told: an import that is under way holds the lock for a while. */
+/** Failed attempts in a row before the delay is reported: a running import holds the lock for a while. */
 const PATIENCE = 12;
 
-/** A day whose rules the stored visibility does not follow, though it was tried; reads spell them out, which takes longer. */
+/**
+ * A day whose rules the stored visibility does not follow, although that was attempted. Reads evaluate the rules
+ * themselves, which takes longer.
+ */
 export interface OverdueDay {
   readonly day: string;
-  /** Of the last try. */
+  /** The error of the last attempt. */
   readonly error: unknown;
 }
 
-/** The model that a store is opened with, of today if nobody else is writing. */
+/** The model that a store is opened with: by the rules of today, unless another process is writing. */
 export async function modelOfToday(
   stored: StoreModel,
   moment: number,
@@ -30,8 +33,9 @@ export async function modelOfToday(
 }
 
 /**
- * Rules that look at the calendar move at midnight, UTC. The stored visibility of rows follows them in the background,
- * under the write lock; no read waits for that: until it is done, reads spell the rules out (sql/visibility.ts).
+ * Rules that depend on the date change at midnight UTC. The stored visibility of rows follows them in the background,
+ * under the write lock. No read waits for that: until then, reads evaluate the rules themselves
+ * (compile/visibility.ts).
  */
 export class NewDay {
   readonly #startDay: () => Promise<void>;
@@ -42,15 +46,17 @@ export class NewDay {
   #read: { readonly stored: StoreModel; readonly model: StoreModel } | undefined;
 
   /**
-   * @param startDay brings the stored visibility to the day, or throws when somebody else is writing
-   * @param elapsed milliseconds of a clock that nobody sets
+   * @param startDay brings the stored visibility up to date, or throws when another process is writing
+   * @param elapsed milliseconds of a clock that cannot be set
    */
   constructor(startDay: () => Promise<void>, elapsed: () => number = () => performance.now()) {
     this.#startDay = startDay;
     this.#elapsed = elapsed;
   }
 
-  /** What a reader goes by at this moment; has the stored visibility brought up to date if it is of a day before. */
+  /**
+   * The model for reading at this moment; starts the work of a new day if the stored visibility is of an earlier one.
+   */
   modelAt(stored: StoreModel, moment: number): StoreModel {
     const today = dayFrom(moment);
     if (stored.visibilityDay >= today) return stored;
@@ -65,18 +71,20 @@ export class NewDay {
     return this.#read.model;
   }
 
-  /** What keeps the stored visibility from following the day; undefined when nothing does. */
+  /** Why the stored visibility does not follow the day; undefined when it does. */
   get overdue(): OverdueDay | undefined {
     const failure = this.#failure;
     return failure === undefined || failure.times < PATIENCE ? undefined : failure;
   }
 
-  /** Resolves when nothing is being done. */
+  /** Resolves when no work is running. */
   async ended(): Promise<void> {
     await this.#working;
   }
 
-  /** One at a time. One that fails is tried again by a later read: whoever holds the lock may have done the work. */
+  /**
+   * One attempt at a time. A later read tries again after a failure: the process with the lock may have done the work.
+   */
   #bring(day: string): void {
     if (this.#working !== undefined || this.#elapsed() < this.#nextTry) return;
     this.#nextTry = this.#elapsed() + PAUSE;

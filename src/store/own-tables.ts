@@ -1,8 +1,8 @@
-/** The tables of a store that hold no records: what each engine makes, and a copy takes along. */
+/** The tables of a store that hold no records: every engine creates them, and a copy includes them. */
 
 export interface OwnTable {
   readonly name: string;
-  /** As SQL declares them; every engine has the types TEXT, INTEGER and BIGINT. */
+  /** In SQL's terms; every engine has the types TEXT, INTEGER and BIGINT. */
   readonly columns: string;
   readonly key: readonly string[];
 }

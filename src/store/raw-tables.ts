@@ -1,5 +1,5 @@
 /**
- * The tables of a store as they are, beneath records and roles: for copies from one engine to another, and for backups
+ * The tables of a store as they are, without regard to records and roles: for copies between engines, and for backups
  * of a server's store, which are files. Every engine has the same tables with the same columns.
  */
 import type { ColumnKind } from '../compile/column-value.ts';
@@ -8,16 +8,16 @@ import type { StoreModel } from '../compile/model.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import type { Session } from './session.ts';
 
-/** A value of a row, in whatever engine; truth values are 1 and 0. */
+/** A value in a row of any engine; truth values are 1 and 0. */
 export type Cell = string | number | null;
 
-/** The columns of a table in their order, with what they hold: no declaration tells it of fields that were dropped. */
+/** The columns of a table in their order, with their kinds: no declaration has those of dropped fields. */
 export type Columns = ReadonlyMap<string, ColumnKind>;
 
 /** A table of a store, which has the same name and the same columns in every engine. */
 export interface RawTable {
   readonly name: string;
-  /** Columns by which its rows are told apart and stand in order. */
+  /** The columns of its primary key, in order. */
   readonly key: readonly string[];
   readonly columns: readonly string[];
   readonly kinds: Columns;
@@ -25,45 +25,45 @@ export interface RawTable {
 
 export type RawRow = readonly Cell[];
 
-/** Reads rows in the order of their keys, after one of them, with the columns of the table. */
+/** Reads rows in key order, after a given one. */
 export type ReadRows = (
   table: RawTable,
   after: RawRow | undefined,
   limit: number,
 ) => Promise<readonly RawRow[]>;
 
-/** A whole store, all of one moment. */
+/** A whole store on one snapshot. */
 export interface RawSource {
   readonly model: StoreModel;
   readonly tables: readonly RawTable[];
   readonly rows: ReadRows;
 }
 
-/** A store that is being made, by nobody else. */
+/** A store that is being created, by this process only. */
 export interface RawTarget {
-  /** Makes what tables and columns of these there are not. The store is no store until `finish`. */
+  /** Creates those tables and columns that are missing. The store is not valid until `finish`. */
   prepare(model: StoreModel, tables: readonly RawTable[]): Promise<void>;
   readonly rows: ReadRows;
-  /** Deletes rows by their keys, and puts rows in, in one transaction. */
+  /** Deletes rows by key and inserts rows, in one transaction. */
   change(table: RawTable, gone: readonly RawRow[], put: readonly RawRow[]): Promise<void>;
-  /** Views, and the mark that a whole store lies here. */
+  /** Creates the views, and marks the store as complete. */
   finish(model: StoreModel): Promise<void>;
 }
 
-/** The tables of a store as they are, beneath records and roles: for copies from one engine to another. */
+/** The tables of a store as they are, without regard to records and roles: for copies between engines. */
 export interface RawTables {
-  /** For messages; without passwords. */
+  /** For messages; without a password. */
   readonly name: string;
-  /** Whether a whole store lies there. */
+  /** Whether there is a complete store. */
   readonly whole: boolean;
   /** Reads on one snapshot, whatever is written meanwhile. */
   read<T>(work: (there: RawSource) => Promise<T>): Promise<T>;
-  /** Writes where no store lies. @throws PlatError when another process does so */
+  /** Writes where there is no store. @throws PlatError when another process does so as well */
   fill<T>(work: (there: RawTarget) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The tables of a store. @param columnsOf the columns of a table; none where there is no such table */
+/** The tables of a store. @param columnsOf the columns of a table; none for one that does not exist */
 export function rawTables(model: StoreModel, columnsOf: (table: string) => Columns | undefined): RawTable[] {
   const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
   const records = layouts.flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
@@ -75,7 +75,7 @@ export function rawTables(model: StoreModel, columnsOf: (table: string) => Colum
   });
 }
 
-/** What an engine alone says of its tables stays behind. */
+/** Rows that concern only one engine are not copied. */
 const OWN_META = ['layout', 'oldest_reader', 'oldest_writer', 'partitions', 'functions', 'changes', 'file'];
 
 const listed = (columns: readonly string[]): Sql => join(columns.map(name), ', ');
@@ -109,12 +109,12 @@ export async function deleteRows(
   await run(sql`DELETE FROM ${name(table)} WHERE (${listed(key)}) IN (SELECT ${listed(key)} FROM ${these})`);
 }
 
-/** Writes a backup of a store that is no file: a new file with a copy of its tables. */
+/** Writes a backup of a store that is not a file: a new file with a copy of its tables. */
 export type WriteBackup = (
   file: string,
   from: RawTables,
   options: {
-    /** Of the store, for messages. */
+    /** The store's name for messages. */
     readonly source: string;
     readonly told?: ((resource: string, rows: number) => void) | undefined;
   },

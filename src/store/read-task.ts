@@ -1,7 +1,7 @@
 /**
- * A read as data, and the steps in which it is done, once for every engine: which statements run one after the other, and
- * what a page is made of. The steps ask for rows and wait for nobody, so that an engine may answer them at once, on a
- * thread or over a network. They know neither engine nor session.
+ * A read as data, and its steps, once for every engine: which statements run one after another, and how a page is
+ * assembled. The steps yield statements and receive rows, so that an engine may answer at once, on a thread or over a
+ * network. They know neither engine nor session.
  */
 import type { BoundValue, Slot } from '../compile/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../compile/page-plan.ts';
@@ -9,43 +9,43 @@ import type { Page, Rest } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import type { Row } from './session.ts';
 
-/** A read as data, which travels to a thread and means the same there. */
+/** A read as data, which can be sent to a thread. */
 export type ReadTask =
   | { readonly kind: 'page'; readonly plan: PagePlan }
   | { readonly kind: 'body'; readonly statement: PlannedStatement; readonly isKept: boolean }
   | { readonly kind: 'number'; readonly statement: PlannedStatement; readonly isKept: boolean }
   | { readonly kind: 'ids'; readonly statement: PlannedStatement };
 
-/** What a task gives. */
+/** The result of a task. */
 export type ReadResult =
   | { readonly kind: 'page'; readonly page: Page }
   | { readonly kind: 'body'; readonly body: Uint8Array | undefined }
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'ids'; readonly ids: Uint32Array };
 
-/** What the slots of a planned statement stand for. */
+/** The values of the slots of a planned statement. */
 export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 
-/** A statement that a task asks for. */
+/** A statement that a task needs answered. */
 export interface Ask {
   /**
-   * `rows`: its rows; `each`: the same, very many, one after the other. `whole`: the texts of its rows joined to a body;
-   * `part`: the same, of which some may be read while the rest is sent.
+   * `rows`: its rows; `each`: the same, for very many rows, one after another. `whole`: the texts of its rows joined to
+   * a body; `part`: the same, but part of the body may be read while the rest is sent.
    */
   readonly gives: 'rows' | 'each' | 'whole' | 'part';
   readonly statement: PlannedStatement;
   readonly slots: Slots;
   /**
-   * Whether a server keeps it prepared: those of pages, records and lists come again and again; a filter of a client has
-   * values of its own, and the plan is made for them.
+   * Whether a server keeps it prepared. Statements of pages, records and lists recur; a client's filter has values of
+   * its own, and its plan is made for them.
    */
   readonly isKept: boolean;
 }
 
-/** What a statement gave: all rows, or the first of an answer, which has what is known of all. */
+/** The answer to a statement: all rows, or the first part of an answer with what is known about the rest. */
 export interface Given {
   readonly rows: Iterable<Row>;
-  /** Checked, as whoever it is for needs it; absent where no row has a text. */
+  /** Checked as its reader requires; absent where no row has a text. */
   readonly body?: Uint8Array | undefined;
   readonly rest?: Rest;
   readonly release?: () => void;
@@ -60,14 +60,14 @@ export function runNow<T>(steps: Steps<T>, answer: (ask: Ask) => Given): T {
   return step.value;
 }
 
-/** The same where an answer takes time. The first statement is asked before this returns. */
+/** The same where an answer takes time. The first statement is issued before this returns. */
 export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise<Given>): Promise<T> {
   let step = steps.next();
   while (step.done !== true) step = steps.next(await answer(step.value));
   return step.value;
 }
 
-/** @param isSent whether what is read leaves the service, so that nothing damaged may be in it (lanes.ts) */
+/** @param isSent whether the result leaves the service, so that nothing damaged may be in it (lanes.ts) */
 export function* stepsOf(task: ReadTask, isSent: boolean): Steps<ReadResult> {
   switch (task.kind) {
     case 'page':
@@ -139,7 +139,7 @@ function* searchPage(plan: PagePlan & { kind: 'search' }, isSent: boolean): Step
   return yield* foundPage(plan, found);
 }
 
-/** Ids that are looked up at once, beyond those of the page: some rows may be gone by now. */
+/** Ids that are looked up beyond those of the page, since some rows may be deleted by now. */
 const SPARE = 100;
 
 function* listPage(plan: PagePlan & { kind: 'list' }, isSent: boolean): Steps<Page> {
@@ -164,9 +164,9 @@ function* listPage(plan: PagePlan & { kind: 'list' }, isSent: boolean): Steps<Pa
 }
 
 /**
- * A row of a find statement comes as an object whose members are in the order of its columns. One with a number that no
- * writer of plat gives leads to no text: an operator's commands read the others.
- * @throws DamagedRecord for it, where the page is sent
+ * A row of a find statement, whose members are in the order of its columns. A row with a number that no writer of plat
+ * sets has no text: operators' commands skip it.
+ * @throws DamagedRecord for such a row on a page that is sent
  */
 function foundRow(id: unknown, key: unknown, values: readonly unknown[], isSent: boolean): FoundRow[] {
   if (Number.isSafeInteger(Number(id))) return [[Number(id), String(key), ...values.map(orderValue)]];
@@ -179,7 +179,7 @@ function orderValue(raw: unknown): BoundValue {
   return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 }
 
-/** The page of the rows that were found, of which one more than its limit tells that others follow. */
+/** The page of the rows that were found. One row beyond the limit means that more rows follow. */
 function* foundPage(
   { limit, body: statement }: PagePlan & { kind: 'search' | 'list' },
   found: readonly FoundRow[],

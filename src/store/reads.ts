@@ -1,6 +1,6 @@
 /**
- * The reading of records, once for every engine: what is planned for a request, in which lane it runs, and what of it the
- * caller gets. It knows no SQL, and nothing of how an engine runs a task.
+ * Reads records, once for every engine: plans a request, picks its lane and shapes the result for the caller. It knows
+ * neither SQL nor how an engine runs a task.
  */
 
 import type { Planner } from '../compile/context.ts';
@@ -18,7 +18,7 @@ import { laneOfCount, laneOfList, laneOfPage, laneOfRecord } from './lanes.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
 import type { ReadOptions, Store } from './store.ts';
 
-/** What an engine does with a read. */
+/** What an engine does for a read. */
 export interface TaskRunner {
   /**
    * Runs a task on one snapshot.

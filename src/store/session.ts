@@ -1,14 +1,14 @@
 /**
- * What the store needs of an engine to ask and change its tables: one connection that runs statements in the engine's
- * dialect. Whoever holds a session knows neither the driver nor how the connection was obtained.
+ * What the store needs to query and change its tables: one connection that runs statements in the engine's dialect. The
+ * code that uses a session knows neither the driver nor how the connection was obtained.
  */
 import type { Dialect } from '../compile/dialect.ts';
 import type { Sql } from '../compile/fragment.ts';
 
-/** A row as an engine's driver gives it. */
+/** A row as the engine's driver returns it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One connection, inside the scope that holds it. */
+/** One connection, for the scope that has borrowed it. */
 export interface Session {
   readonly dialect: Dialect;
   rows(statement: Sql): Promise<readonly Row[]>;
@@ -16,9 +16,9 @@ export interface Session {
   run(statement: Sql): Promise<number>;
 }
 
-/** The tables of a store that hold no records, as a process reads and changes them. */
+/** How a process reads and changes the tables of a store that hold no records. */
 export interface OwnTables {
-  /** Each statement sees what is committed, also while a transaction of this process waits for its end. */
+  /** Each statement sees what is committed, even while a transaction of this process is still open. */
   readonly reading: Session;
   /** Runs a change under the write lock. */
   locked<T>(work: (session: Session) => Promise<T>): Promise<T>;

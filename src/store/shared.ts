@@ -1,63 +1,67 @@
-/** What the processes that serve one store know of each other, so that together they are as one service. */
+/** What the processes that serve one store share, so that together they act as one service. */
 export interface Shared {
-  /** Lends a process part of what a key may still ask in its window. The parts never add up to more than its limit. */
+  /**
+   * Lends a process part of what a key may still request in its window. The loans never exceed the key's limit
+   * together.
+   */
   lendRequests(wish: LendingWish): Promise<Loan>;
-  /** Takes back what is left of loans, where their windows still run. */
+  /** Returns what is left of loans whose windows are still running. */
   returnRequests(loans: readonly ReturnedLoan[]): Promise<void>;
-  /** The list that is kept under a name and has not expired. */
+  /** The list that is stored under a name and has not expired. */
   findList(name: string): Promise<SharedList | undefined>;
   /** Whether that list is the one with this id. */
   isListCurrent(name: string, id: string): Promise<boolean>;
-  /** Notes a page of a key's walk over all listings. @returns whether it ends one that left nothing out */
+  /** Records a page of a key's walk over all listings. @returns whether it completes a walk that skipped nothing */
   noteSweep(key: string, step: SweepStep): Promise<boolean>;
-  /** Keeps a list under a name, unless there is one already. @returns the one that is kept now */
+  /** Stores a list under a name, unless one is there already. @returns the one that is stored now */
   keepList(name: string, list: KeptList, bounds: ListBounds): Promise<SharedList>;
   /**
-   * Forgets lists that have expired, and those beyond the bound: of the names that are the same up to a dot, whose lists
-   * take the most together, the oldest go first. So it forgets windows of requests that have ended.
+   * Drops lists that have expired, and lists beyond the size limit: among names with the same part before the dot,
+   * those whose lists take the most memory lose their oldest ones first. Also drops windows of requests that have
+   * ended.
    */
   sweepLists(bytes: number): Promise<void>;
 }
 
 export interface LendingWish {
   readonly key: string;
-  /** Requests of one window, and how long it is. */
+  /** The requests of one window, and its length. */
   readonly limit: { readonly requests: number; readonly seconds: number };
-  /** What the process still has of an earlier loan, which it gives back. */
+  /** What the process has left of an earlier loan, and returns now. */
   readonly left: Pick<ReturnedLoan, 'window' | 'requests'>;
 }
 
 export interface ReturnedLoan {
   readonly key: string;
-  /** Names the window. */
+  /** Identifies the window. */
   readonly window: number;
   readonly requests: number;
 }
 
 export interface Loan {
   readonly window: number;
-  /** None: all are used, or lent to processes that have not used them yet. */
+  /** 0: all are used, or lent to processes that have not used them yet. */
   readonly requests: number;
-  /** What is left to lend, after this. */
+  /** What can still be lent after this loan. */
   readonly remaining: number;
   /** Milliseconds until the window ends. */
   readonly milliseconds: number;
 }
 
 export interface SweepStep {
-  /** Where the page begins; empty at the start. */
+  /** Where the page begins; empty for the first page. */
   readonly from: string;
-  /** Where the next one may begin. */
+  /** Where the next page may begin. */
   readonly reached: readonly string[];
   readonly ended: boolean;
 }
 
 /** A list of records, by the ids that they have in every process. */
 export interface KeptList {
-  /** Names it, among all lists of all processes. */
+  /** Identifies it among all lists of all processes. */
   readonly id: string;
   readonly ids: Uint32Array;
-  /** Of a window that ended in the future when it was found. */
+  /** Whether it is of a window that still extended into the future when the list was found. */
   readonly openWindow: boolean;
 }
 
@@ -67,9 +71,9 @@ export interface SharedList extends KeptList {
 }
 
 export interface ListBounds {
-  /** How long it took to find the list, which counts towards its age; and how long it is kept from then on. */
+  /** How long it took to find the list, which counts toward its age, and how long it is kept from then on. */
   readonly age: number;
   readonly milliseconds: number;
-  /** All lists together, as of `sweepLists`. */
+  /** The limit for all lists together, as in `sweepLists`. */
   readonly bytes: number;
 }

@@ -1,4 +1,4 @@
-/** What `plat status` tells of the records of a store. */
+/** What `plat status` reports about the records of a store. */
 import { bind, name, sql } from '../compile/fragment.ts';
 import type { StoreModel } from '../compile/model.ts';
 import { readMeta } from './meta.ts';

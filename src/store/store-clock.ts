@@ -1,30 +1,33 @@
-/** The clock that stamps a store, as far as it can be trusted (clock-jump.ts): it never goes back within an epoch. */
+/**
+ * The clock that sets a store's timestamps, as far as it can be trusted (clock-jump.ts). It never goes back within an
+ * epoch.
+ */
 
 import { type Clock, steadyClock } from './clock.ts';
 import { type ClockTrust, type HeldTime, JumpGuard } from './clock-jump.ts';
 
-/** What a store holds of time before there is one. */
+/** What is known of time before a store exists. */
 export const NOTHING_HELD: HeldTime = { reading: undefined, newest: 0 };
 
 export interface StoreClock extends Clock {
-  /** The same as `now`, also when it is less than before. */
+  /** The same as `now`, even when it goes back. */
   readonly raw: () => number;
-  /** Milliseconds by which it was set ahead; `now` and `raw` go on without them. */
+  /** Milliseconds by which it was set ahead; `now` and `raw` exclude them. */
   readonly jump: () => number;
   /** Milliseconds by which it was set back. */
   readonly setBack: () => number;
-  /** Takes it to be right, since timestamps ahead of it were brought back. */
+  /** Trusts the clock, since timestamps ahead of it were brought back. */
   readonly restamped: () => void;
-  /** Notes what another clock says. */
+  /** Reports the time of another clock. */
   readonly confirm: (other: number) => void;
-  /** Notes the epoch of the store: in another one, what was said in the one before counts no more. */
+  /** Sets the epoch of the store: in another epoch, the times of the one before no longer count. */
   readonly inEpoch: (epoch: string) => void;
-  /** The reading that the store is to keep. */
+  /** The reading that the store should keep. */
   readonly toKeep: () => string | undefined;
 }
 
 /**
- * @param held reads what the store holds of time
+ * @param held returns what the store knows of time
  * @param isKnown whether anything is known of the time yet
  */
 export function storeClock(

@@ -23,42 +23,47 @@ import type { Span } from './write/allot-timestamps.ts';
 import type { Ahead, RestampReport } from './write/bring-back.ts';
 import type { WriteReport } from './write/report.ts';
 
-/** How far back in time the store is settled. */
+/** Which part of the past can no longer change. */
 export interface Horizon {
-  /** Milliseconds since 1970 on the clock that stamps; never before the last stamp. */
+  /** Milliseconds since 1970 on the clock that sets timestamps; never before the last timestamp. */
   readonly now: number;
-  /** No record will ever get a stamp before this moment any more (I2). */
+  /** No later commit uses a timestamp before this moment (I2). */
   readonly settled: number;
-  /** Nor before this one, once the clock is there: whoever reads may be told moments up to it without asking again. */
+  /**
+   * Nor before this one, once the clock has reached it: moments up to it can be given to readers without asking again.
+   */
   readonly standsUntil: number;
 }
 
-/** What may be wished for records that are written. */
+/** Options of a write. */
 export interface WriteOptions {
   /**
-   * A span of the past over which their timestamps are to lie, evenly, in the order of the records, and so those of their
-   * children: for records that are older than their import. It moves no promise and no order: timestamps lie after all
-   * that the resource has and all that a reader was told, and never ahead of the clock, whatever is wished.
+   * The span of the past over which the timestamps of the records and of their children are spread evenly, in the order
+   * of the records: for records that are older than their import. Promises and order take precedence: timestamps lie
+   * after all that the resource has and all that a reader was promised, and never ahead of the clock.
    */
   readonly over?: Span;
 }
 
-/** By what the large tables of a store on a server may be laid apart. */
+/** The partition key of a server store's large tables. */
 export type PartitionField = 'OriginatingSystemID';
 
-/** What `plat status` tells of a store. */
+/** What `plat status` reports about a store. */
 export interface StoreStatus {
   readonly store: string;
   readonly engine: string;
   readonly owner: StoreSettings['owner'];
   readonly layout: number;
   readonly generation: number;
-  /** How large tables are laid apart, and for how many originating systems; absent where they are whole. */
+  /**
+   * The partition key of the large tables, and the number of originating systems; absent where tables are not
+   * partitioned.
+   */
   readonly partitions?: { readonly by: PartitionField; readonly systems: number };
   readonly bytes: number;
   readonly lastStamp: string;
   readonly resources: readonly ResourceStatus[];
-  /** Links of listings that name no stored record, such as `ListAgentKey`. */
+  /** Links from listings to records that are not stored, such as by `ListAgentKey`. */
   readonly danglingLinks: readonly {
     readonly link: string;
     readonly keys: number;
@@ -75,22 +80,22 @@ export interface ResourceStatus {
   readonly orphans: number;
 }
 
-/** A server that follows the one that is written to. */
+/** A standby of the server that takes the writes. */
 export interface ReadStoreState {
-  /** For messages; without passwords. */
+  /** For messages; without a password. */
   readonly name: string;
-  /** Whether it is asked; one that cannot be reached, or is too far behind, is left out for the time being. */
+  /** Whether it serves reads; a server that is unreachable or too far behind is skipped for the time being. */
   readonly used: boolean;
-  /** Reads that it has answered. */
+  /** Reads that it has served. */
   readonly reads: number;
 }
 
 export interface ReadOptions {
   /** How long the read may take. */
   readonly milliseconds: number;
-  /** For whom; absent: for the operator of the store. */
+  /** Absent: the operator of the store. */
   readonly caller?: ReadCaller | undefined;
-  /** No body with one of them is given to a caller. Absent: none is known. */
+  /** A body with one of them is not returned to a caller. Absent: none is known. */
   readonly damaged?: DamagedRecords | undefined;
 }
 
@@ -99,22 +104,22 @@ export type ContentKey =
   | { readonly key: string }
   | { readonly parent: string; readonly parentResource: string };
 
-/** Where records live. Both engines are this, and one suite of tests holds them to it. */
+/** Where records live: the contract of every engine, which one test suite checks for each of them. */
 export interface Store extends Checks {
-  /** For messages; without passwords. */
+  /** For messages; without a password. */
   readonly name: string;
-  /** Settings, dictionary and rules as they are now, also when another process changed them. */
+  /** The current settings, dictionary and rules, also when another process changed them. */
   model(): Promise<StoreModel>;
-  /** Secret of the store, for the signatures of served files. */
+  /** The store's secret, for the signatures of served files. */
   readonly secret: string;
   readonly keys: KeyStore;
-  /** The account of a replica. */
+  /** The checkpoints of a replica. */
   readonly checkpoints: Checkpoints;
-  /** What the processes of the store share; absent where each is by itself. */
+  /** What the processes of the store share; absent for an engine whose processes work separately. */
   readonly shared?: Shared;
-  /** The servers that follow the store's own and are read from, where there are such. */
+  /** The standbys that serve reads, where there are any. */
   readonly readStores?: () => readonly ReadStoreState[];
-  /** What the threads keep that read the store, beside the calling one (bounded-cache.ts). */
+  /** The caches of the threads that read the store (bounded-cache.ts). */
   readonly caches?: () => readonly CacheUse[];
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
@@ -125,27 +130,30 @@ export interface Store extends Checks {
   count(query: RecordQuery, options: ReadOptions): Promise<number>;
   /** The ids of all matching records, in the order of the query. */
   ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array>;
-  /** How many ids of a list in key order are of keys up to and including this one. */
+  /** How many ids of a list in key order belong to keys up to and including this one. */
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number>;
-  /** Whether a role sees a media record whose file this is. */
+  /** Whether a role sees a media record that has this file. */
   showsFile(path: string, role: string): Promise<boolean>;
   horizon(): Promise<Horizon>;
-  /** Milliseconds since 1970 on the clock that stamps; never before the last stamp. */
+  /** Milliseconds since 1970 on the clock that sets timestamps; never before the last timestamp. */
   now(): Promise<number>;
 
-  /** How far the youngest timestamp lies ahead of the clock; undefined when all is well. */
+  /** How far the newest timestamp lies ahead of the clock; undefined when it does not. */
   ahead(): Promise<Ahead | undefined>;
-  /** Milliseconds by which the clock was set ahead, as far as that can be noticed; 0: it was not. Nothing is written then. */
+  /**
+   * Milliseconds by which the clock was set ahead, as far as that can be detected; 0: it was not. Otherwise nothing is
+   * written.
+   */
   clockJump(): Promise<number>;
-  /** Notes what a clock elsewhere says: the store's own, where it was set ahead to about the same, is right. */
+  /** Reports the time of another clock: if the store's own clock was set ahead to about the same time, it is right. */
   confirmClock(other: number): Promise<void>;
   /**
    * Brings timestamps that lie ahead of the clock back, in order, and begins a new epoch.
-   * @throws PlatError `clockJumped`, `clockSetBack` where the clock may be wrong: nothing was changed
+   * @throws PlatError `clockJumped`, `clockSetBack` where the clock may be wrong; nothing has changed then
    */
   restamp(): Promise<RestampReport>;
 
-  /** Stores records of one resource; no key twice. */
+  /** Stores records of one resource, each key at most once. */
   write(resource: string, records: readonly ParsedRecord[], options?: WriteOptions): Promise<WriteReport>;
   remove(resource: string, keys: readonly string[]): Promise<WriteReport>;
   configure(change: (settings: StoreSettings) => StoreSettings): Promise<StoreModel>;
@@ -154,34 +162,35 @@ export interface Store extends Checks {
   beginEpoch(begin: NewEpoch): Promise<StoreModel>;
 
   /**
-   * What makes the store unfit to be used by this process, such as a file that was deleted, or a damaged page that some
-   * read has met; undefined while nothing is known. Cheap. Absent where the engine says so by itself.
+   * Why this process can no longer use the store, such as a deleted file or a damaged page that a read has met;
+   * undefined while nothing is known. Cheap. Absent for an engine that reports this by itself.
    */
   trouble?(): string | undefined;
-  /** A day whose rules the stored visibility does not follow; undefined when all is well. Cheap. */
+  /** A day whose rules the stored visibility does not follow yet; undefined when there is none. Cheap. */
   overdue?(): OverdueDay | undefined;
   status(): Promise<StoreStatus>;
-  /** What the engine finds wrong beneath the records: pages, tables, indexes. */
+  /** What the engine finds wrong with the pages, tables and indexes that hold the records. */
   fileFaults(): Promise<readonly FileFault[]>;
-  /** Rebuilds what lies beneath the records and follows from them: indexes, and tables that are missing. */
+  /** Rebuilds what follows from the records: indexes, and missing tables. */
   mendFile(): Promise<void>;
   /**
-   * Writes rows anew, from those of their parts that agree.
+   * Writes rows anew from those of their parts that agree.
    * @returns the keys of records that have to come from their source again
    */
   rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
   /**
-   * Makes what is kept beside the rows agree with them.
-   * @param readWhole a resource of which every record of the source was stored anew, so that texts without columns go
+   * Rebuilds what is stored beside the rows.
+   * @param readWhole a resource of which every record of the source was just stored anew, so that texts without columns
+   *   are deleted
    */
   mend(readWhole?: string): Promise<void>;
-  /** Whole records as they are stored, whoever asks: of a key, or the children of a record. */
+  /** Whole records as they are stored, whatever roles may see: the one with a key, or the children of a record. */
   contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;
-  /** Every record as a line of JSON in the form that `plat import` takes, children not nested. */
+  /** Every record as a line of JSON that `plat import` accepts, children not nested. */
   export(resource: string): AsyncIterable<string>;
   /**
    * A consistent copy of a live store, checked before it gets its name.
-   * @param told after each step of the check, with the rows that were read
+   * @param told called after each step of the check with the number of rows that were read
    */
   backup(file: string, told?: (resource: string, rows: number) => void): Promise<void>;
   close(): Promise<void>;

@@ -1,9 +1,9 @@
 /**
- * One place that sees whatever the parts of a store throw, so that no engine's error leaves a store untranslated. It
- * knows nothing of engines.
+ * Sees every error that a part of a store throws, so that no engine's error leaves the store untranslated. It knows no
+ * engine.
  */
 
-/** The same object, whose methods throw what `translate` makes of their errors, at once, later, or while they are read. */
+/** The same object, whose methods throw the translation of their errors: at once, later, or while a result is read. */
 export function watched<T extends object>(part: T, translate: (error: unknown) => unknown): T {
   return new Proxy(part, {
     get(target, name) {
@@ -29,7 +29,7 @@ function watchedResult(result: unknown, translate: (error: unknown) => unknown):
   return isStream(result) ? watchedStream(result, translate) : result;
 }
 
-/** What is read from a stream; what it throws is translated. */
+/** The items of a stream; its errors are translated. */
 export async function* watchedStream<T>(
   stream: AsyncIterable<T>,
   translate: (error: unknown) => unknown,

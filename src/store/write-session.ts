@@ -1,13 +1,13 @@
 /**
- * A session that holds the write lock of a store, with the few things beside SQL that each engine does its own way. The
- * modules in `rows/` write every table through it and know no engine.
+ * A session that holds the write lock of a store, with the few things besides SQL that each engine does in its own way.
+ * The modules in `rows/` write every table through it and know no engine.
  */
 import type { BoundValue } from '../compile/fragment.ts';
 import type { ResourceLayout } from '../compile/layout/index.ts';
 import type { RowToPut } from '../records/rows.ts';
 import type { Session } from './session.ts';
 
-/** The texts of a record that $search looks at. */
+/** The texts of a record that $search covers. */
 export interface RecordTexts {
   readonly id: number;
   readonly texts: readonly string[];
@@ -15,9 +15,9 @@ export interface RecordTexts {
 
 export interface WriteSession extends Session {
   /**
-   * Stores rows by the engine's fastest way, each in the place of the one under the same key.
+   * Stores rows in the engine's fastest way; each replaces the row with the same key.
    * @param stored keys that may be stored already
-   * @param rows the values of each row, in the order of the columns; may be made while those before them are stored
+   * @param rows the values of each row in the order of the columns; may be computed while earlier rows are being stored
    */
   replace(
     table: string,
@@ -25,13 +25,13 @@ export interface WriteSession extends Session {
     columns: readonly string[],
     rows: Iterable<readonly BoundValue[]>,
   ): Promise<void>;
-  /** Indexes the words of records, in an engine that has such an index. */
+  /** Indexes the words of records, in an engine with such an index. */
   indexWords?(layout: ResourceLayout, records: Iterable<RecordTexts>): Promise<void>;
-  /** Called before rows are stored, in an engine that must prepare for their originating systems. */
+  /** Called before rows are stored, in an engine that prepares for their originating systems. */
   beforePut?(rows: readonly RowToPut[]): Promise<void>;
 }
 
-/** Returned by work under the lock that wants its transaction undone without an error. */
+/** Returned by work under the lock to roll back its transaction without an error. */
 export class Undo<T> {
   readonly result: T;
   constructor(result: T) {

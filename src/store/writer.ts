@@ -1,7 +1,7 @@
 /**
- * The write side of every store: transactions of records, changes of settings, epochs and days. It decides what is written
- * in which transaction and by which timestamps; how an engine locks, reads the time and changes its tables, it does not
- * know.
+ * The write side of every store: transactions of records, changes of settings, epochs and days. It decides what a
+ * transaction writes and which timestamps it uses. It does not know how an engine locks, reads the time or changes its
+ * tables.
  */
 import { sql } from '../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../compile/model.ts';
@@ -25,18 +25,18 @@ import { publishDictionary, publishing, publishValues } from './write/publish-di
 import type { WriteTransaction } from './write/transaction.ts';
 import { Undo, type WriteSession } from './write-session.ts';
 
-/** Where a store and its clock stand. */
+/** The current time of a store and its clock. */
 export interface TimeState extends StoredState {
-  /** Of the clock that stamps; milliseconds since 1970. */
+  /** Of the clock that sets timestamps; milliseconds since 1970. */
   readonly moment: number;
-  /** Milliseconds by which the clock was set ahead; `moment` goes on without them. */
+  /** Milliseconds by which the clock was set ahead; `moment` excludes them. */
   readonly jump: number;
 }
 
 export interface LockOptions {
   /** How long to wait for the lock, in milliseconds. */
   readonly patience?: number;
-  /** Whether statements may take the time that whole tables take. */
+  /** Whether statements may take as long as work on whole tables. */
   readonly isLong?: boolean;
 }
 
@@ -44,21 +44,21 @@ export interface LockOptions {
 export interface WriteEngine<S extends WriteSession> {
   readonly clock: StoreClock;
   readonly largestWeight?: number;
-  /** Why the engine cannot hold a record, if that is what the error says. */
+  /** Why the engine cannot store a record, if the error says so. */
   readonly refusal: (error: unknown) => string | undefined;
-  /** Runs statements by themselves, outside of the lock. */
+  /** Runs single statements, outside of the lock. */
   readonly reading: Session;
-  /** The model as it is stored, all of one moment. */
+  /** The stored model, on one snapshot. */
   readModel(): Promise<StoreModel>;
-  /** Runs `work` under the write lock, and commits. An error undoes everything, and so does `Undo`. */
+  /** Runs `work` under the write lock, and commits. An error rolls everything back, and so does `Undo`. */
   underLock<T>(work: (session: S) => Promise<T | Undo<T>>, options?: LockOptions): Promise<T>;
-  /** Reads where the store stands in time, and brings the clock up to date with it. */
+  /** Reads the current time of the store, and updates the clock with it. */
   timeState(session: Session): Promise<TimeState>;
-  /** Inside a transaction: tables and views as the model has them. */
+  /** Brings tables and views up to date with the model; inside a transaction. */
   applyTables(session: S, model: StoreModel): Promise<void>;
   /** Called at the end of a transaction of records, with the last timestamp of the store. */
   beforeCommit?(session: S, lastStamp: string): Promise<void>;
-  /** Removes what made an attempt fail. @returns false where it is an error like any other */
+  /** Removes the cause of a failed attempt. @returns false if it cannot, so that the error is final */
   recover?(error: unknown): Promise<boolean>;
 }
 
@@ -88,8 +88,8 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
   }
 
   /**
-   * Runs `work` under the write lock with the next timestamps, and commits. They are taken when the lock is held, after
-   * all that the resource has and all that a reader was promised, so they are in the order of commits (I2).
+   * Runs `work` under the write lock with the next timestamps, and commits. They are assigned under the lock, after all
+   * that the resource has and all that a reader was promised, so they follow the order of commits (I2).
    */
   async attempt<T>(
     model: StoreModel,
@@ -136,7 +136,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     return { ...state, given: (await readMeta(session, 'given')).given };
   }
 
-  /** Brings fields into use: columns, pieces, indexes and views are extended, nothing is rewritten. */
+  /** Brings fields into use: extends columns, pieces, indexes and views, and rewrites nothing. */
   learn(fields: readonly Field[]): Promise<StoreModel> {
     return this.reconfigure(({ settings, profile }) => ({
       settings,
@@ -146,7 +146,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
 
   /**
    * Changes settings or profile, and everything that follows from them.
-   * @returns the new model; the old one if nothing changed
+   * @returns the new model, or the old one if nothing changed
    */
   reconfigure(
     change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
@@ -176,7 +176,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     return this.#engine.underLock(reconfigured, { isLong: true });
   }
 
-  /** Begins a new epoch, which every process of the store notices with its next request. */
+  /** Begins a new epoch, which every process of the store notices at its next request. */
   beginEpoch(begin: NewEpoch): Promise<StoreModel> {
     return this.#engine.underLock(async (session) => {
       const current = await readModel(session);
@@ -207,7 +207,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     });
   }
 
-  /** A transaction that gives no timestamps, whatever the clock says. */
+  /** A transaction that sets no timestamps, whatever the clock shows. */
   async #unstamped(session: S, model: StoreModel): Promise<StoreTransaction> {
     const times = { ...(await this.#times(session)), jump: 0 };
     return storeTransaction(session, model, new CommitTimestamps(times), null);
@@ -226,7 +226,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     await transaction.updateVisibility(concerns);
     const changed = await transaction.valuesChanged();
     if (changed.length === 0) return;
-    // A timestamp is taken only where something is published: the clock may be one that none can be taken of.
+    // A timestamp is taken only if something is published: the clock may be unfit to take one from.
     await this.#stamped(session, model, (stamped) => publishValues(stamped, changed));
   }
 
@@ -251,7 +251,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     return this.#stamped(session, model, publishDictionary);
   }
 
-  /** Inside a transaction: what gives timestamps, until the clock has come to them. */
+  /** Work that sets timestamps inside a transaction, followed by a wait until the clock has reached them. */
   async #stamped(
     session: S,
     model: StoreModel,

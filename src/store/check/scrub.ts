@@ -1,7 +1,7 @@
 /**
- * Reads all rows of a store that is served, over and over and at a low pace, and says which of them are damaged: a text
- * in which one letter stands in the place of another is noticed by no read of a page. What it knows is read by nobody
- * until it is mended. It knows nothing of engines and of HTTP.
+ * Reads all rows of a served store, continuously and at a low rate, and reports the damaged ones: reading a page does
+ * not notice that one letter stands in place of another. A record that it has found is not served until it is repaired.
+ * It knows neither engines nor HTTP.
  */
 
 import type { DamagedRecords } from '../../compile/damaged-records.ts';
@@ -12,15 +12,15 @@ import { faultPages, isDamage } from './check-store.ts';
 import type { RowFaults } from './checks.ts';
 
 export interface ScrubLimits {
-  /** Hours between the end of a pass and the next; 0: none is made. */
+  /** Hours between the end of a pass and the next one; 0: no passes. */
   readonly hours: number;
-  /** Percent of the time that a pass may use a processor. */
+  /** Percent of the time of one processor that a pass may use. */
   readonly share: number;
 }
 
 export const SCRUB_DEFAULTS: ScrubLimits = { hours: 6, share: 5 };
 
-/** A damage, in words for an operator. */
+/** A damaged record, for an operator. */
 export interface ScrubFault {
   readonly resource: string;
   /** Absent: a page of the table cannot be read. */
@@ -31,28 +31,28 @@ export interface ScrubFault {
 export interface ScrubOptions {
   readonly limits: ScrubLimits;
   readonly sleep: Clock['sleep'];
-  /** Milliseconds of a clock that is never set. */
+  /** Milliseconds of a clock that cannot be set. */
   readonly elapsed: () => number;
-  /** Damaged records that are remembered; a test has fewer. */
+  /** Damaged records that are remembered; fewer in a test. */
   readonly known?: number;
-  /** Called once for each damage. */
+  /** Called once for each damaged record. */
   readonly onFault: (fault: ScrubFault) => void;
-  /** Called when a pass ended before everything was read; the next one begins at the start. */
+  /** Called when a pass ended before everything was read; the next one starts over. */
   readonly onEnd: (error: unknown) => void;
 }
 
-/** Milliseconds that one step should take at the most, since it may hold up those who ask. */
+/** Milliseconds that one step should take at most, since it may delay requests. */
 const STEP = 4;
 const MOST_ROWS = 200;
-/** Damaged records that are remembered; of a resource with more, no record is read until it was read through again. */
+/** Damaged records that are remembered. Beyond that, no record of the resource is served until a pass finds fewer. */
 const MOST_KNOWN = 1000;
-/** Milliseconds after which what is damaged is looked at again, to see whether it is mended, and so many at a time. */
+/** Milliseconds after which damaged records are checked again, in case they were repaired; and how many at a time. */
 const LOOK_AGAIN = 10_000;
 const AT_ONCE = 50;
 const PATIENCE = 60_000;
 const HOUR = 3_600_000;
 
-/** What no reader gets: the next import or refresh looks at it. */
+/** Faults that no reader notices; the next import or refresh handles them. */
 const UNSEEN = new Set(['_hash', '_source']);
 
 type Scrubbed = Pick<Store, 'model' | 'rowFaults'>;
@@ -65,14 +65,14 @@ export class Scrub {
   readonly #known = new Map<string, ScrubFault & { readonly key: string }>();
   /** Resources with more damaged rows than are remembered. */
   readonly #crowded = new Set<string>();
-  /** Resources of which not all rows can be read, and why. */
+  /** Resources that cannot be read completely, and why. */
   readonly #unreadable = new Map<string, string>();
   readonly #most: number;
   #damaged: DamagedRecords | undefined;
   #running: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
   #looked = Number.NEGATIVE_INFINITY;
-  /** Begins the next pass. */
+  /** Starts the next pass early. */
   #next = new AbortController();
 
   constructor(store: Scrubbed, options: ScrubOptions) {
@@ -91,15 +91,15 @@ export class Scrub {
   }
 
   /**
-   * What is known to be damaged; undefined when nothing is. It is complete as far as the store was read through. Whoever
-   * asks again and again has it looked at again.
+   * The damaged records that are known; undefined when there are none. It is complete for the part of the store that
+   * was read. Calling it regularly has these records checked again.
    */
   damaged(): DamagedRecords | undefined {
     if (this.#damaged !== undefined) void this.#lookAgain();
     return this.#damaged;
   }
 
-  /** What is damaged as far as it was read; undefined when nothing is. Rows that were mended meanwhile are none. */
+  /** What is damaged, in words; undefined when nothing is. Records that were repaired meanwhile do not count. */
   async problem(): Promise<string | undefined> {
     await this.#lookAgain();
     const [first] = this.#known.values();
@@ -130,7 +130,7 @@ export class Scrub {
       try {
         await this.pass();
       } catch (error) {
-        // A store that is away or busy answers its readers so; soon it may not be any more.
+        // A store that is unavailable or busy reports that to its readers; it may be back soon.
         if (error instanceof PlatError) wait = PATIENCE;
         if (!this.#isClosed) onEnd(error);
       }
@@ -172,8 +172,8 @@ export class Scrub {
   }
 
   /**
-   * A row is damaged that is so at a second look: the first may have met a change of what all rows are read by.
-   * @returns whether it is one more than are remembered
+   * A row counts as damaged if a second check confirms it: the first may have coincided with a change of the model.
+   * @returns whether it exceeds what is remembered
    */
   async #note(resource: string, { key, what }: RowFaults): Promise<boolean> {
     const name = nameOf(resource, key);
@@ -199,7 +199,7 @@ export class Scrub {
     return true;
   }
 
-  /** What is wrong with rows, by their keys. */
+  /** What is wrong with rows, by key. */
   async #faultsOf(
     resource: string,
     keys: readonly string[],
@@ -208,14 +208,14 @@ export class Scrub {
     return new Map(faults.map(({ key, what }) => [key, what]));
   }
 
-  /** Forgets what is mended, unless that was looked at just now. */
+  /** Forgets what was repaired, unless that was checked a moment ago. */
   #lookAgain(): Promise<void> {
     const now = this.#options.elapsed();
     if (this.#looking !== undefined) return this.#looking;
     if (this.#known.size === 0 || now - this.#looked < LOOK_AGAIN) return Promise.resolve();
     this.#looked = now;
     this.#looking = this.#forgetMended()
-      // A store that is away says so wherever it is read; what is known of it stays known.
+      // A store that is unavailable reports that wherever it is read; what is known about it stays.
       .catch(() => undefined)
       .finally(() => {
         this.#looking = undefined;
@@ -240,7 +240,7 @@ export class Scrub {
       }
     }
     this.#changed();
-    // What was one too many may be mended as well; only reading it through can tell.
+    // Those beyond the limit may be repaired as well; only a full pass can find out.
     if (this.#known.size === 0 && this.#crowded.size > 0) this.#next.abort();
   }
 

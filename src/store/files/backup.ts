@@ -1,6 +1,6 @@
 /**
- * A backup is a file that nobody sees before it is whole and sound, and that is gone when it is not: it is opened and
- * checked like a store before it gets its name.
+ * A backup file has its name only once it is complete and sound, and is deleted otherwise: it is opened and checked
+ * like a store before it gets its name.
  */
 import { existsSync } from 'node:fs';
 import { platError } from '../../errors/index.ts';
@@ -9,15 +9,15 @@ import { PartialFile } from './partial-file.ts';
 
 /** Where a backup comes from, and how it is written and checked. */
 export interface BackupParts {
-  /** Of the store, for messages. */
+  /** The store's name for messages. */
   readonly source: string;
-  /** Fills the file, which is there and empty. */
+  /** Fills the empty file. */
   readonly write: (path: string) => Promise<void>;
   /** What is wrong with the copy; undefined when nothing is. */
   readonly faultOf: (path: string) => Promise<string | undefined>;
 }
 
-/** @throws PlatError `usage` when there is such a file; `storeDamaged` when the copy is not sound */
+/** @throws PlatError `usage` when the file exists; `storeDamaged` when the copy is not sound */
 export async function makeBackup(file: string, { source, write, faultOf }: BackupParts): Promise<void> {
   mustBeFree(file);
   using partial = new PartialFile(file, '.partial');

@@ -1,7 +1,7 @@
 /**
- * What lies beside a file of a store. SQLite takes whatever lies there under the file's name for its log (`-wal`, `-shm`,
- * `-journal`), also what is left of a file that was deleted: it would be written into the new one, or be shared with a
- * process that still has the deleted one open. So nothing may lie there when a file gets its name.
+ * The files beside a store's file. SQLite uses whatever has the file's name and `-wal`, `-shm` or `-journal` as its
+ * log, even what is left of a deleted file: it would be written into the new one, or be shared with a process that
+ * still has the deleted one open. So there must be none when a file gets its name.
  */
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -9,7 +9,7 @@ import { platError } from '../../errors/index.ts';
 import { processWithoutFile } from './lock-holders.ts';
 import { BESIDE } from './partial-file.ts';
 
-/** Whether there is no file, or one that holds nothing. */
+/** Whether there is no file, or an empty one. */
 export const isBlank = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
@@ -23,9 +23,9 @@ export function mustNotBeInUse(path: string): void {
 }
 
 /**
- * Moves what lies beside a file under its name, so that the next file of that name does not take it for its own.
- * @param name what is kept gets this name and its ending
- * @returns what is kept: a log may hold what was stored last; the rest is worth nothing without its file
+ * Renames the files beside a file, so that the next file of that name does not use them.
+ * @param name kept files get this name and their ending
+ * @returns the names of kept files: a log may contain the last writes; the others are worthless without their file
  */
 export function setAside(path: string, name: string): readonly string[] {
   const kept: string[] = [];
@@ -40,7 +40,7 @@ export function setAside(path: string, name: string): readonly string[] {
   return kept;
 }
 
-/** A name under which what had this one is kept. */
+/** A free name for what had this one. */
 export function freeName(path: string, now: number): string {
   const name = `${path}.replaced-${timestampFrom(now).replace(/[-:]|\.\d+/g, '')}`;
   const isFree = (each: string): boolean => ['', ...BESIDE].every((end) => !existsSync(`${each}${end}`));
@@ -50,7 +50,7 @@ export function freeName(path: string, now: number): string {
   }
 }
 
-/** @throws PlatError `usage` when a file of this name would take for its own what lies beside it */
+/** @throws PlatError `usage` when a file of this name would use the files beside it as its own */
 export function mustLieAlone(path: string): void {
   const found = BESIDE.map((end) => `${path}${end}`).find((each) => existsSync(each));
   if (found === undefined) return;

@@ -1,14 +1,14 @@
 /**
- * Which other processes use the log of a store without its file: the file was deleted, or another one was put in its
- * place, while they had it open. It reads what Linux tells of locks; elsewhere, and of processes that a container hides,
- * nothing is known, so nothing may depend on it for being right.
+ * Which other processes use the log of a store without its file: the file was deleted or replaced while they had it
+ * open. It reads Linux's list of locks. Elsewhere, and of processes that a container hides, nothing is known, so
+ * correctness must not depend on it.
  */
 import { readFileSync, statSync } from 'node:fs';
 
 const LOCKS = '/proc/locks';
-/** The byte of a `-shm` that every process which has it open holds (UNIX_SHM_DMS). */
+/** The byte of a `-shm` that every process locks while it has the file open (UNIX_SHM_DMS). */
 const SHARED = '128';
-/** Such a process takes its file first and leaves it last, but the list of locks is not read in one moment. */
+/** Such a process locks its file first and unlocks it last, but the list of locks is not read atomically. */
 const LOOKS = 3;
 
 /** @returns one such process; undefined when none is known */
@@ -53,7 +53,7 @@ function readLocks(): Lock[] {
   });
 }
 
-/** A file as the list of locks names it. */
+/** A file as the list of locks identifies it. */
 function identityOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (found === undefined) return undefined;

@@ -1,28 +1,28 @@
 /**
- * A file that nobody takes for a whole one: it is filled under a name of its own, gets its name when it is whole, and is
- * gone when it is not, also when a signal ends the process. What a killed process left is removed by the next that fills
- * the same file. It knows nothing of what is in it.
+ * A file that cannot be mistaken for a complete one: it is filled under a temporary name, gets its name when it is
+ * complete, and is deleted otherwise, also when a signal ends the process. The next process that fills the same file
+ * removes what a killed one left. It knows nothing of the content.
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import { platError } from '../../errors/index.ts';
 import { openPrivateFile } from './private-file.ts';
 
-/** What SQLite keeps beside a file, under names that end so. */
+/** The endings of the files that SQLite keeps beside a database. */
 export const BESIDE = ['-wal', '-shm', '-journal'] as const;
 
 export class PartialFile implements Disposable {
-  /** To be filled: it is there, and empty. */
+  /** The path of the empty file to fill. */
   readonly path: string;
   readonly #file: string;
-  /** Held open, so that no other file gets its number. */
+  /** Held open so that no other file gets its inode number. */
   readonly #descriptor: number;
   readonly #remove = (): void => {
-    // Another process may fill the same file by now: what it made is its own.
+    // Another process may be filling the same file by now; its file is its own.
     if (!this.#isOwn()) return;
     for (const end of ['', ...BESIDE]) rmSync(`${this.path}${end}`, { force: true });
   };
 
-  /** @param ending of its name as long as it is not whole */
+  /** @param ending of the temporary name */
   constructor(file: string, ending: string) {
     this.#file = file;
     this.path = `${file}${ending}`;
@@ -32,7 +32,7 @@ export class PartialFile implements Disposable {
   }
 
   /**
-   * It is whole: it gets its name, and the mode of the file whose place it takes.
+   * Gives the complete file its name, and the mode of the file that it replaces.
    * @throws PlatError `failed` when another process fills the same file
    */
   takePlace(): void {
@@ -50,7 +50,7 @@ export class PartialFile implements Disposable {
     closeSync(this.#descriptor);
   }
 
-  /** Whether what lies there, if anything, is what this one made. */
+  /** Whether the file at the path, if any, is the one that this instance created. */
   #isOwn(): boolean {
     const found = statSync(this.path, { throwIfNoEntry: false });
     return found === undefined || found.ino === fstatSync(this.#descriptor).ino;

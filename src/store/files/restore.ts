@@ -1,6 +1,6 @@
 /**
- * Brings a store back from a backup: the backup is copied beside the store, read whole, put into a new epoch, and takes
- * the store's place in one step. Nobody else may have the store open meanwhile. What was there before is kept.
+ * Restores a store from a backup: copies the backup beside the store, reads it whole, begins a new epoch in it, and
+ * replaces the store in one step. No other process may have the store open meanwhile. The replaced store is kept.
  */
 import {
   accessSync,
@@ -33,55 +33,55 @@ export interface Occupied {
 
 /** What the engine of a file does for a restore. */
 export interface FileEngine {
-  /** Keeps every other process out of the store. @throws PlatError `failed` when one is in it */
+  /** Locks every other process out of the store. @throws PlatError `failed` when one has it open */
   occupy(path: string): Occupied;
-  /** Copies a backup, with what stands in the log of one that was copied by hand. */
+  /** Copies a backup, including the log of one that was copied by hand. */
   copy(backup: string, to: string): Promise<void>;
   open(path: string, clock: Clock): Promise<Store>;
-  /** Waits until no other process makes a file of this name. */
+  /** Waits until no other process creates a file of this name. */
   takeTurn(path: string): Disposable;
 }
 
 export interface Restore {
-  /** The store's file; there need be none. */
+  /** The store's file, which need not exist. */
   readonly path: string;
   readonly backup: string;
   readonly clock?: Clock;
   readonly onProgress?: (rows: number, resource: string) => void;
-  /** Gives a file a second name; absent: the file system does. */
+  /** Creates a hard link; absent: the file system's own. */
   readonly link?: (path: string, name: string) => void;
 }
 
-/** What was brought back, and what that means for others. */
+/** What was restored, and what that means for others. */
 export interface Restored {
   readonly epoch: string;
-  /** No timestamp before this one is given any more. */
+  /** No later timestamp lies before this one. */
   readonly notBefore: string;
   /** The newest timestamp of the backup. */
   readonly lastStamp: string;
   readonly resources: readonly Pick<ResourceStatus, 'resource' | 'rows'>[];
-  /** Where the store that was there is kept; absent where there was none. */
+  /** Where the replaced store is kept; absent if there was none. */
   readonly kept?: string;
-  /** Names and ids of keys that were revoked since the backup and are valid again, and of those made since. */
+  /** Names and ids of keys that were revoked after the backup and are valid again, and of keys created after it. */
   readonly validAgain: readonly string[];
   readonly gone: readonly string[];
-  /** What an operator should know beside. */
+  /** Remarks for the operator. */
   readonly remarks: readonly string[];
 }
 
-/** What the store in whose place the backup comes knows. */
+/** What is known of the replaced store. */
 export interface Before {
   /** Milliseconds since 1970. */
   readonly newest: number;
   readonly keys: readonly KeyRecord[];
 }
 
-/** A last timestamp so far ahead of the clock is of a clock that was wrong. */
+/** A last timestamp that lies this far ahead of the clock was set by a wrong clock. */
 const AHEAD = 3_600_000;
 
 /**
- * @throws PlatError `usage` where there is no backup; `failed` where the store is in use, or the backup is damaged;
- *   `storeNotOurs`, `storeTooNew` for a file that this plat cannot read. The store is then as it was
+ * @throws PlatError `usage` when there is no backup; `failed` when the store is in use or the backup is damaged;
+ *   `storeNotOurs`, `storeTooNew` for a file that this plat cannot read. The store is then unchanged
  */
 export async function restore(
   engine: FileEngine,
@@ -121,7 +121,7 @@ export async function restore(
   }
 }
 
-/** The file that a name leads to: a link stays, and what it leads to is replaced. */
+/** The file behind a path: a symbolic link stays, and its target is replaced. */
 function behindLinks(path: string): string {
   const place = lstatSync(path, { throwIfNoEntry: false });
   if (place?.isSymbolicLink() !== true) return path;
@@ -148,7 +148,7 @@ function mustBeReadable(backup: string): void {
   }
 }
 
-/** Errors of the copy are of the backup. */
+/** Attributes errors of the copy to the backup. */
 function namedAs(error: unknown, partial: string, backup: string): unknown {
   if (!(error instanceof PlatError)) return error;
   const reason = error.message.replaceAll(partial, backup);
@@ -159,7 +159,7 @@ type Renewed = Pick<Restored, 'epoch' | 'lastStamp' | 'resources'> & {
   readonly keys: readonly KeyRecord[];
 };
 
-/** Reads everything in the copy, and begins the new epoch. @throws PlatError `failed` for a damaged backup */
+/** Checks the copy completely, and begins the new epoch. @throws PlatError `failed` for a damaged backup */
 async function renew(
   engine: FileEngine,
   partial: string,
@@ -191,12 +191,12 @@ async function renew(
   }
 }
 
-/** Codes by which a file system says that it has no second names (FAT, some network file systems). */
+/** Codes of a file system without hard links (FAT, some network file systems). */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
- * Puts the copy in the place of the store, which is there under its name at every moment; on a file system without second
- * names, but for the moment between two renames.
+ * Replaces the store with the copy, so that the store's name exists at every moment; on a file system without hard
+ * links, except between two renames.
  */
 function takePlace(
   engine: FileEngine,
@@ -210,7 +210,7 @@ function takePlace(
   const name = freeName(path, now);
   const kept = existsSync(path) ? name : undefined;
   if (kept !== undefined && !hasLinked(path, kept, link)) renameSync(path, kept);
-  // Only a file that could not be opened, or was deleted, still has a log.
+  // Only a file that was deleted, or could not be opened, still has a log.
   const [log] = setAside(path, name);
   renameSync(partial, path);
   sync(dirname(path));
@@ -236,7 +236,7 @@ function sync(path: string): void {
   }
 }
 
-/** What became of keys by going back. */
+/** How going back affected keys. */
 function compareKeys(
   before: readonly KeyRecord[],
   now: readonly KeyRecord[],

@@ -1,6 +1,6 @@
 /**
- * How many rows each resource has of each visibility and originating system, written in the transaction that changes the
- * rows, so that a count need not look at them. The counters of values in use (values-in-use.ts) stand among them.
+ * Counts the rows of each resource by visibility and originating system, in the transaction that changes the rows, so
+ * that a count need not read them. The counters of values in use (values-in-use.ts) are among them.
  */
 import { bind, sql } from '../../compile/fragment.ts';
 import { AFTER_VALUES, isOfValue, VALUES, type ValueInUse, valuesOf } from '../../compile/values-in-use.ts';
@@ -21,7 +21,7 @@ const COLUMNS = new Map([
   ['rows', 'number'],
 ] as const);
 
-/** The counters as one transaction changes them. */
+/** The changes of one transaction to the counters. */
 export class Counters {
   readonly #session: Session;
   readonly #pending = new Map<string, Count>();
@@ -52,7 +52,7 @@ export class Counters {
       ON CONFLICT (resource, visible, system) DO UPDATE SET rows = plat_counters.rows + excluded.rows`);
   }
 
-  /** The values whose counters were written since the last call, and for whom they are in use now. */
+  /** The values whose counters were written since the last call, and who can see that they are in use. */
   async valuesChanged(): Promise<ValueInUse[]> {
     const changed = [...this.#values];
     this.#values.clear();

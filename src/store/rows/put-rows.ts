@@ -1,5 +1,5 @@
 /**
- * Stores the rows of one resource and deletes them. A row is replaced as a whole, under its number; every column and ready
+ * Stores and deletes the rows of one resource. A row is replaced as a whole, under its number; every column and ready
  * text of a row is written here.
  */
 import { cellOf, decode, encode } from '../../compile/column-value.ts';
@@ -19,7 +19,7 @@ import { textOf, type WriteContext } from './write-context.ts';
 
 /** A stored row that is replaced or deleted. */
 interface Standing extends CountedRow {
-  /** Values of columns whose fields are no longer declared, which a row keeps as long as it is stored. */
+  /** Values of columns whose fields are no longer declared. A row keeps them as long as it is stored. */
   readonly dormant: readonly BoundValue[];
 }
 
@@ -79,7 +79,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     await session.replace(columnsTable, storedKeys(rows), columns, columnRows(placed));
     if (!one) {
       const others = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...texts.columns];
-      // Under the key of a new record may be texts whose columns were lost to damage.
+      // Texts under the key of a new record may be left from columns that were lost to damage.
       const keys = rows.map(({ key }) => key);
       await session.replace(textsTable, keys, others, textRows(placed));
     }
@@ -147,7 +147,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     return gone;
   }
 
-  /** Removes the texts that are in the way of torn rows. */
+  /** Deletes texts that would conflict with torn rows. */
   async function settleTorn(rows: readonly StoredRow[]): Promise<Settled> {
     const torn = rows.filter(({ isTorn }) => isTorn === true);
     if (torn.length === 0) return NOTHING_TORN;
@@ -156,7 +156,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     return settled;
   }
 
-  /** How stored rows are counted now: a change of a parent may have moved them since they were found. */
+  /** How stored rows are counted now; a change of a parent may have moved them since they were found. */
   async function standing(keys: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
     if (keys.length === 0) return new Map();
     const rows = await session.rows(

@@ -1,4 +1,4 @@
-/** Writes new timestamps, and the texts that carry them, of records whose content stays as it is. */
+/** Writes new timestamps, and the texts that contain them, for records whose content stays. */
 
 import { encode } from '../../compile/column-value.ts';
 import { bind, integer, join, name, sql } from '../../compile/fragment.ts';
@@ -16,12 +16,12 @@ import type { StoredRows } from './stored-rows.ts';
 
 /** Profiles count from 1. */
 const FIRST_VERSION = 1;
-/** Records whose texts are written anew at once. */
+/** Records whose texts are written at once. */
 const RENEWED_AT_ONCE = 1000;
 
 export interface Restamper {
   restamp(rows: readonly RowToRestamp[]): Promise<void>;
-  /** Writes the texts of every record anew, after a change of what stands in them. */
+  /** Writes the texts of every record anew, after a change of what they contain. */
   renew(): Promise<void>;
 }
 

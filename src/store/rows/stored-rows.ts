@@ -1,4 +1,4 @@
-/** What a write transaction reads of the records of one resource. */
+/** Reads what a write transaction needs of the stored records of one resource. */
 
 import { bind, column, integer, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
@@ -11,9 +11,9 @@ import type { Session } from '../session.ts';
 export interface StoredRows {
   find(keys: readonly string[]): Promise<Map<string, StoredRow>>;
   all(): Promise<StoredRow[]>;
-  /** Rows in the order of their keys. */
+  /** In key order. */
   after(key: string, limit: number): Promise<StoredRow[]>;
-  /** Rows with a later timestamp in a field, in its order. */
+  /** Rows with a later timestamp in a field, in the order of that field. */
   stampedAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
   children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
   /** The whole content of records. */
@@ -53,7 +53,7 @@ export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): 
   };
 }
 
-/** @throws DamagedRecord for a row whose number plat never writes: a row is replaced under its own number */
+/** @throws DamagedRecord for a row with a number that plat never writes: a row is replaced under its own number */
 function sure({ resource }: ResourceLayout, row: StoredRow): StoredRow {
   if (Number.isSafeInteger(row.id) && Number.isSafeInteger(row.visible)) return row;
   throw new DamagedRecord(`${resource.name} ${row.key}`);

@@ -10,7 +10,7 @@ const ADDED = new Map([
   ['deleted_at', 'text'],
 ] as const);
 
-/** A deleted record as its tombstone names it. */
+/** A deleted record, as its tombstone identifies it. */
 interface Deleted {
   readonly key: string;
   readonly system: string | null;
@@ -41,7 +41,7 @@ export async function removeTombstones(
     WHERE resource = ${bind(resource)} AND ${dialect.oneOf(sql`key`, keys)}`);
 }
 
-/** Tombstones of all resources with a later timestamp, in its order. */
+/** Tombstones of all resources with a later timestamp, in the order of the timestamps. */
 export async function tombstonesAfter(
   { rows }: Session,
   moment: string,
@@ -62,7 +62,7 @@ const MOVED = new Map([
   ['deletedAt', 'text'],
 ] as const);
 
-/** Gives tombstones other timestamps. */
+/** Changes the timestamps of tombstones. */
 export async function restampTombstones(
   { dialect, run }: Session,
   moved: readonly Tombstone[],

@@ -1,4 +1,4 @@
-/** What the modules that write the rows of one transaction share. */
+/** What the modules share that write the rows of one transaction. */
 
 import type { StoreModel } from '../../compile/model.ts';
 import type { WriteSession } from '../write-session.ts';
@@ -8,7 +8,7 @@ export interface WriteContext {
   readonly session: WriteSession;
   readonly model: StoreModel;
   readonly counters: Counters;
-  /** The source of the records that are written; null in an authority. */
+  /** The source of the records; null in an authority. */
   readonly source: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** A part of a check as data: it runs on the calling thread or beside it, and means the same there. */
+/** A part of a check as data, which runs on the calling thread or on another one with the same result. */
 import type { StoreModel } from '../../compile/model.ts';
 import type { CheckedRows, Checks, FaultPage, RowFaults, RowPlace } from '../check/checks.ts';
 import type { LiveModel } from '../live-model.ts';
@@ -6,7 +6,7 @@ import type { LiveModel } from '../live-model.ts';
 export interface CheckTask {
   readonly kind: 'check';
   readonly resource: string;
-  /** Of the model by which the check is to be made, or of a newer one. */
+  /** The check uses the model of this generation, or a newer one. */
   readonly generation: number;
   readonly part: CheckPart;
 }
@@ -36,8 +36,8 @@ export async function runCheck(checks: Checks, { resource, part }: CheckTask): P
 
 /**
  * The checks of a store.
- * @param here the checks of the calling thread
- * @param onThread runs one beside the calling thread; absent: that makes them itself
+ * @param here the checks on the calling thread
+ * @param onThread runs a check on another thread; absent: the calling thread runs all
  */
 export function checksBeside(
   live: LiveModel,

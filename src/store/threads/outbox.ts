@@ -1,27 +1,27 @@
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 
 /**
- * Memory in which a thread hands pages to the main thread. A page of five megabytes in a buffer of its own would make
- * the collector of the main thread run for every few pages; shared memory that goes back and forth does not.
+ * Shared memory in which a thread passes pages to the main thread. If each page of five megabytes had a buffer of its
+ * own, the garbage collector of the main thread would run for every few pages; reused shared memory avoids that.
  */
 
-/** Bodies below this size travel as they are. */
+/** Smaller bodies are sent as they are. */
 const SMALLEST = 64 * 1024;
-/** A body above this size gets memory of its own, which is not kept. */
+/** A larger body gets memory of its own, which is not reused. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
-/** Buffers that a thread keeps for use again. */
+/** Buffers that a thread keeps for reuse. */
 const KEPT = 3;
 
-/** A body that lies in shared memory until it is given back. */
+/** A body that is in shared memory until that is returned. */
 export interface SharedBody {
   readonly memory: SharedArrayBuffer;
   readonly length: number;
 }
 
 export interface Outbox {
-  /** The body in shared memory; undefined when it is too small to be worth it. */
+  /** Copies a body to shared memory; undefined when it is too small to be worth it. */
   put(body: Uint8Array): SharedBody | undefined;
-  /** Takes memory back that the main thread has done with. */
+  /** Takes back memory that the main thread has finished with. */
   release(memory: SharedArrayBuffer): void;
 }
 
@@ -30,7 +30,7 @@ export function makeOutbox(): Outbox {
   const take = (length: number): SharedArrayBuffer => {
     const index = free.findIndex((memory) => memory.byteLength >= length);
     const [found] = index < 0 ? [] : free.splice(index, 1);
-    // Somewhat larger than asked for, so that the next page fits, too.
+    // Somewhat larger than requested, so that the next page fits as well.
     return found ?? new SharedArrayBuffer(Math.ceil(length * 1.25));
   };
   const outbox: Outbox & Reported = {

@@ -1,4 +1,4 @@
-/** Threads that read a store side by side, for an engine that answers on the thread that asks it. It knows no engine. */
+/** Threads that read a store in parallel, for an engine that answers on the thread that asks it. It knows no engine. */
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
@@ -9,11 +9,11 @@ import type { ReadResult, ReadTask } from '../read-task.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
 
-/** What a thread does, and what it gives. */
+/** A task of a thread, and its result. */
 export type ThreadTask = ReadTask | CheckTask;
 export type ThreadResult = ReadResult | CheckResult;
 
-/** The module that a thread runs (thread.ts), and what it is given. */
+/** The module that a thread runs (thread.ts), and its data. */
 export interface ThreadSource {
   readonly module: URL;
   readonly data: unknown;
@@ -28,17 +28,17 @@ export interface WorkerRequest {
   readonly isSent: boolean;
 }
 
-/** A task, or memory of an earlier answer that comes back. */
+/** A task, or memory of an earlier answer that is returned. */
 export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffer };
 
-/** An error of a thread, as far as it travels. */
+/** An error of a thread, as far as it can be sent. */
 export type WorkerError =
   | { readonly kind: 'damage'; readonly message: string }
   | { readonly kind: 'record'; readonly record: string }
   | { readonly kind: 'other'; readonly message: string; readonly errcode?: number };
 
 export type WorkerReply =
-  /** What the thread keeps, told now and then. */
+  /** The caches of the thread, reported now and then. */
   { readonly caches: readonly CacheUse[] } | WorkerAnswer;
 
 export type WorkerAnswer =
@@ -61,20 +61,22 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** A thread at a time, and what it is at work on. A thread that ended is started again with the next task. */
+/** One thread at a time, and its task. A thread that has ended is started again for the next task. */
 interface Thread {
   worker: Worker | undefined;
   job: Job | undefined;
   caches: readonly CacheUse[];
 }
 
-/** Tasks that may wait for a thread; more are refused, so that a crowd is told to come back. */
+/**
+ * Tasks that may wait for a thread. Further ones are refused, so that an overloaded service asks its clients to retry.
+ */
 const LONGEST_QUEUE = 1000;
 
-/** Who reads where nobody says so: the commands of an operator. */
+/** The caller of reads without one: the operator's commands. */
 const NOBODY = '';
 
-/** What a thread is to do, worked out when it is its turn. */
+/** A task, prepared when its turn comes. */
 export interface PooledRead {
   readonly task: () => ThreadTask;
   /** How long the statement may take. */
@@ -82,7 +84,7 @@ export interface PooledRead {
   readonly caller: ReadCaller | undefined;
 }
 
-/** Threads, shared out fairly between those who ask. */
+/** Threads, shared fairly between callers. */
 export class ReaderPool {
   readonly #source: ThreadSource;
   readonly #lane: Lane;
@@ -116,7 +118,7 @@ export class ReaderPool {
     return result;
   }
 
-  /** However long it takes. */
+  /** No time limit. */
   async check(task: CheckTask): Promise<CheckResult> {
     const { POSITIVE_INFINITY: milliseconds } = Number;
     const result = await this.run({ task: () => task, milliseconds, caller: undefined });
@@ -124,7 +126,7 @@ export class ReaderPool {
     return result;
   }
 
-  /** What the threads keep. */
+  /** The caches of the threads. */
   caches(): readonly CacheUse[] {
     return this.#threads.flatMap(({ caches }) => caches);
   }
@@ -147,7 +149,7 @@ export class ReaderPool {
     worker.on('error', (error) => {
       reason = error;
     });
-    // However a thread ends, its task ends with it, and no other.
+    // However a thread ends, only its own task ends with it.
     worker.on('exit', (code) => {
       if (thread.worker !== worker) return;
       thread.worker = undefined;
@@ -169,7 +171,7 @@ export class ReaderPool {
         thread.worker.postMessage({ id, ...read } satisfies WorkerRequest);
         thread.worker.ref();
       } catch (error) {
-        // A thread that cannot be started, or a task that cannot travel.
+        // The thread could not be started, or the task could not be sent.
         this.#free(thread)?.reject(asError(error));
       }
     });
@@ -186,7 +188,7 @@ export class ReaderPool {
     this.#free(thread)?.reject(this.#closed ? platError('storeUnavailable', {}) : asError(error));
   }
 
-  /** The thread takes the next task. @returns the one that it had */
+  /** Frees the thread for the next task. @returns the one that it had */
   #free(thread: Thread): Job | undefined {
     const { job, worker } = thread;
     thread.job = undefined;
@@ -208,11 +210,11 @@ function errorOf(error: WorkerError): Error {
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-/** A page whose body lies in the thread's memory, to be given back when it has been sent. */
+/** A page whose body is in the thread's memory, to be returned after it was sent. */
 function withBody(worker: Worker, { result, shared }: WorkerAnswer & { ok: true }): ThreadResult {
   if (shared === undefined || result.kind !== 'page') return result;
   const { memory, length } = shared;
-  // Memory that came back twice would be given to two pages.
+  // Memory that was returned twice would be given to two pages.
   let isOut = true;
   const release = (): void => {
     if (isOut) worker.postMessage({ release: memory } satisfies WorkerMessage);

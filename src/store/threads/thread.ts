@@ -1,4 +1,4 @@
-/** What a thread of a pool does: it answers one task after the other. It knows no engine. */
+/** What a thread of a pool does: it answers one task after another. It knows no engine. */
 import { parentPort } from 'node:worker_threads';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { cachesInUse } from '../../shared/bounded-cache.ts';
@@ -8,11 +8,11 @@ import { type CheckTask, runCheck } from './check-task.ts';
 import { makeOutbox, type SharedBody } from './outbox.ts';
 import type { WorkerError, WorkerMessage, WorkerReply, WorkerRequest } from './pool.ts';
 
-/** How a thread's own connection reads. */
+/** How a thread reads on its own connection. */
 export interface ThreadReader {
-  /** @param isSent as lanes.ts has it @param milliseconds that it may take */
+  /** @param isSent as in lanes.ts @param milliseconds the time limit */
   read(task: ReadTask, isSent: boolean, milliseconds: number): ReadResult;
-  /** The checks by a model of at least this generation. */
+  /** The checks, by a model of at least this generation. */
   checks(generation: number): Checks;
 }
 
@@ -49,7 +49,7 @@ function answer(reader: ThreadReader, request: WorkerRequest, task: ReadTask): v
   }
 }
 
-/** Milliseconds from one report of what this thread keeps to the next. */
+/** Milliseconds between two reports of this thread's caches. */
 const REPORT_EVERY = 1000;
 let reported = Number.NEGATIVE_INFINITY;
 
@@ -59,7 +59,7 @@ function reportCaches(): void {
   send({ caches: cachesInUse() }, []);
 }
 
-/** A page's body goes through shared memory, if it is large; the rest of the page travels as it is. */
+/** A page's body goes through shared memory if it is large; the rest of the page is sent as it is. */
 function sendPage(id: number, result: ReadResult & { kind: 'page' }): void {
   const shared: SharedBody | undefined = outbox.put(result.page.body);
   if (shared === undefined) send({ id, ok: true, result }, []);

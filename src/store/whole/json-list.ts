@@ -1,7 +1,7 @@
 /**
- * Whether bytes are values of JSON with commas between them, as a page's records are. A parser would make objects of
- * them, which takes six times as long; SQLite's copies them three times over, where an answer may have 256 MB
- * (docs/recovery.md). This one keeps nothing but the open brackets. It knows nothing of what the values say.
+ * Whether bytes are JSON values separated by commas, as a page's records are. A parser would create objects, which
+ * takes six times as long; SQLite's parser copies the text three times, and an answer may have 256 MB
+ * (docs/recovery.md). This one only keeps the open brackets. It ignores what the values mean.
  */
 
 const QUOTE = 0x22;
@@ -16,10 +16,10 @@ const LIST_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 const UNICODE = 0x75;
-/** The first character that is no control character. */
+/** The first character that is not a control character. */
 const BLANK = 0x20;
 
-/** A table that says of each byte whether it is one of those. */
+/** A table that marks the bytes of these characters. */
 const among = (characters: string): Uint8Array => {
   const table = new Uint8Array(256);
   for (const byte of Buffer.from(characters)) table[byte] = 1;
@@ -34,19 +34,19 @@ const EXPONENT = among('eE');
 const SIGN = among('+-');
 const [TRUE, FALSE, NULL] = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')];
 
-/** No place: what stands there is not what must stand there. */
+/** No position: the text does not have what must stand there. */
 const NOWHERE = -1;
 
 /**
- * The place where something stands that cannot stand there, or about it; undefined when all is well. Whether the bytes
- * are UTF-8 is not looked at.
- * @param follows whether the values go on after others, so that a comma comes first
+ * The position of the first syntax error, approximately; undefined when there is none. It does not check whether the
+ * bytes are UTF-8.
+ * @param follows whether the values continue a list, so that a comma comes first
  */
 export function faultIn(bytes: Uint8Array, follows = false): number | undefined {
   const { length } = bytes;
   if (length === 0) return undefined;
   if (follows && bytes[0] !== COMMA) return 0;
-  /** For each open bracket, whether the one before it is an object's. */
+  /** For each open bracket, whether the one around it is an object's. */
   const open: boolean[] = [];
   let isObject = false;
   let at = follows ? 1 : 0;
@@ -69,7 +69,7 @@ export function faultIn(bytes: Uint8Array, follows = false): number | undefined 
     else end = endOfScalar(bytes, at, first);
     if (end === NOWHERE) return at;
     at = end;
-    // Behind a value: brackets that end with it, then a comma, or the end.
+    // After a value: the brackets that close with it, then a comma or the end.
     for (;;) {
       if (at === length) return open.length === 0 ? undefined : at;
       const next = bytes[at];
@@ -94,7 +94,7 @@ function endOfSpace(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** The place behind a member's name and its colon. */
+/** The position after a member's name and its colon. */
 function endOfName(bytes: Uint8Array, start: number): number {
   const begin = endOfSpace(bytes, start);
   if (bytes[begin] !== QUOTE) return NOWHERE;
@@ -104,7 +104,7 @@ function endOfName(bytes: Uint8Array, start: number): number {
   return bytes[colon] === COLON ? colon + 1 : NOWHERE;
 }
 
-/** The place behind a number or word that begins at a place. */
+/** The position after a number or word that begins at a position. */
 function endOfScalar(bytes: Uint8Array, at: number, first: number | undefined): number {
   switch (first) {
     case NULL[0]:
@@ -125,7 +125,7 @@ function endOfWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
   return at + word.length;
 }
 
-/** @param at behind the first quote */
+/** @param start after the first quote */
 function endOfText(bytes: Uint8Array, start: number): number {
   let at = start;
   for (;;) {
@@ -152,7 +152,7 @@ function endOfNumber(bytes: Uint8Array, start: number): number {
   return endOfDigits(bytes, SIGN[bytes[all + 1] ?? 0] === 1 ? all + 2 : all + 1);
 }
 
-/** The place behind one digit or more. */
+/** The position after one digit or more. */
 function endOfDigits(bytes: Uint8Array, start: number): number {
   let at = start;
   while (DIGIT[bytes[at] ?? 0] === 1) at++;

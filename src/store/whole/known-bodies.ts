@@ -1,30 +1,30 @@
 /**
- * Which large bodies were found whole, by what is in them: a body of which one bit is another is not known, whatever it
- * is the answer to and since whenever it was. The threads of a store share what they know. It knows nothing of requests.
+ * Remembers which large bodies were found whole, by a tag of their content: a body with a single different bit is
+ * unknown, whichever request it answers. The threads of a store share the tags. It knows no requests.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 
-/** What threads have in common: it travels to each of them. */
+/** What threads share; it is sent to each of them. */
 export interface SharedBodies {
-  /** In sets of `WAYS`, the one that was used last first; 0: nothing. */
+  /** In sets of `WAYS`, the most recently used tag first; 0: empty. */
   readonly tags: SharedArrayBuffer;
-  /** Makes the tags of this process its own. */
+  /** Makes the tags of this process unpredictable. */
   readonly key: Uint8Array;
 }
 
-/** Bodies of which one thread after the other remembers the tags: 131,072, in 1 MB. */
+/** The number of bodies whose tags all threads remember together: 131,072, in 1 MB. */
 const SETS = 16_384;
 const WAYS = 8;
 const KEY_BYTES = 16;
-/** Tags stay in this process, so that one key makes many with the same is nothing to anybody. */
+/** Tags never leave this process, so reusing the nonce with one key is harmless. */
 const NONCE = new Uint8Array(12);
 
 export class KnownBodies implements Reported {
   readonly shared: SharedBodies;
   readonly #tags: BigUint64Array;
 
-  /** @param shared with other threads; absent: it is the first to have it, and reports it */
+  /** @param shared from another thread; absent: this instance creates it and reports its memory */
   constructor(shared?: SharedBodies) {
     this.shared = shared ?? {
       tags: new SharedArrayBuffer(SETS * WAYS * BigUint64Array.BYTES_PER_ELEMENT),
@@ -40,14 +40,14 @@ export class KnownBodies implements Reported {
   }
 
   /**
-   * What stands for a body: GMAC, which takes a fifth of the time of a CRC where the processor has instructions for it.
-   * That two bodies have the same is less likely than one in 2^40.
+   * The tag of a body: GMAC, which takes a fifth of the time of a CRC where the processor has instructions for it. Two
+   * bodies share a tag with a probability below 2^-40.
    */
   tagOf(body: Uint8Array): bigint {
     const mac = createCipheriv('aes-128-gcm', this.shared.key, NONCE);
     mac.setAAD(body);
     mac.final();
-    // Zero says that there is none.
+    // Zero stands for an empty place.
     return mac.getAuthTag().readBigUInt64LE() | 1n;
   }
 
@@ -61,18 +61,18 @@ export class KnownBodies implements Reported {
     return false;
   }
 
-  /** The one of its set that was not used for the longest time goes. */
+  /** Replaces the least recently used tag of its set. */
   add(tag: bigint): void {
     const start = startOf(tag);
     this.#moveUp(start, start + WAYS - 1, tag);
   }
 
-  /** Another thread at the same place may lose a tag, which is then found whole once more. */
+  /** A race with another thread may lose a tag; that body is then checked once more. */
   #moveUp(start: number, from: number, tag: bigint): void {
     for (let at = from; at > start; at--) Atomics.store(this.#tags, at, Atomics.load(this.#tags, at - 1));
     Atomics.store(this.#tags, start, tag);
   }
 }
 
-/** The set of a tag, by bits of it that are not its last. */
+/** The set of a tag, by bits other than its last. */
 const startOf = (tag: bigint): number => Number((tag >> 1n) % BigInt(SETS)) * WAYS;

@@ -1,6 +1,6 @@
 /**
- * Whether the bytes that a store gives can be what plat wrote there. Texts have no checksums and are joined by the
- * engine without being read, so this is the one place, for both engines, where a damaged text is noticed before it leaves.
+ * Whether the bytes that a store returns can be what plat wrote. Texts have no checksums, and engines join them without
+ * reading them, so this is the one place, for both engines, that detects a damaged text before it is sent.
  */
 import { isUtf8 } from 'node:buffer';
 import { markedIn } from '../../compile/damaged-records.ts';
@@ -8,26 +8,26 @@ import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { faultIn } from './json-list.ts';
 import { KnownBodies, type SharedBodies } from './known-bodies.ts';
 
-/** A body, or a part of one, as it came. @throws Damage for one that must not be used */
+/** Checks a body, or a part of one. @throws Damage for one that must not be used */
 export type BodyCheck = (body: Uint8Array, follows?: boolean) => Uint8Array;
 
-/** Up to this size a body is read through each time: that takes no longer than to know it again. */
+/** Up to this size a body is checked each time, which takes no longer than computing its tag. */
 const SMALL = 16 * 1024;
 
 /**
- * What an operator's commands read: they are to see what is wrong with a record.
- * @throws Damage for a body that is no UTF-8 or holds a zero byte, as a block of a disk that was lost does
+ * For operators' commands, which must see what is wrong with a record.
+ * @throws Damage for a body that is not UTF-8 or contains a zero byte, as a lost disk block does
  */
 export const mustBeText: BodyCheck = (body) => {
   if (!isUtf8(body) || asBuffer(body).includes(0)) throw new Damage('a text of it is not as it was written');
   return body;
 };
 
-/** What a service sends. A body that was read through once is known again by what is in it. */
+/** For what a service sends. A large body that was checked once is recognized by its tag. */
 export class WholeBodies {
   readonly #known: KnownBodies;
 
-  /** @param shared what another thread of the store has made */
+  /** @param shared from another thread of the store */
   constructor(shared?: SharedBodies) {
     this.#known = new KnownBodies(shared);
   }
@@ -37,12 +37,12 @@ export class WholeBodies {
   }
 
   /**
-   * @param follows whether it goes on after a part before, with a comma
-   * @throws DamagedRecord for a record that is marked as damaged; Damage for what is no JSON
+   * @param follows whether it continues an earlier part, with a comma
+   * @throws DamagedRecord for a record that is marked as damaged; Damage for a body that is not JSON
    */
   readonly mustBeWhole: BodyCheck = (body, follows = false) => {
     const tag = body.length > SMALL ? this.#known.tagOf(body) : undefined;
-    // What goes on after a comma is no beginning, so the first byte tells both kinds apart.
+    // Only a continuation begins with a comma, so the first byte distinguishes the two kinds.
     if (tag !== undefined && this.#known.has(tag) && follows === startsWithComma(body)) return body;
     mustBeText(body);
     const fault = faultIn(body, follows);
@@ -56,7 +56,7 @@ const startsWithComma = (body: Uint8Array): boolean => body[0] === 0x2c;
 
 const asBuffer = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 
-/** Bytes before a fault in which the record is looked for that it is in. */
+/** How many bytes before a fault are searched for the record that contains it. */
 const LOOKED_THROUGH = 256 * 1024;
 const KEY = /\{"(\w*(?:Key|Id))":"([^"\\]{1,255})"/g;
 
