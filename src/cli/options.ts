@@ -30,20 +30,20 @@ export function required(flags: string, description: string): Option {
 export const isRequired = (made: Option): boolean => made.mandatory || requiredOptions.has(made);
 
 export const STORE_OPTION = (): Option =>
-  required('--store <store>', 'where records live: a path, sqlite:PATH or postgres://…');
+  required('--store <store>', 'the store: a path, sqlite:PATH or postgres://…');
 
 export const JSON_OPTION = (): Option => option('--json', 'machine-readable results on stdout');
 
 /** For commands that create a missing store. */
 export const NO_CREATE_OPTION = (): Option =>
-  new Option('--no-create', 'fail where there is no store, rather than make one').env('PLAT_NO_CREATE');
+  new Option('--no-create', 'fail if the store does not exist, instead of creating it').env('PLAT_NO_CREATE');
 
 /** For commands that assign timestamps. */
 export const CLOCK_OPTION = (): Option =>
-  option('--allow-clock-jump', 'the clock is right, though it was set since the store was last written to');
+  option('--allow-clock-jump', 'accept the clock, although it was set since the store was last written to');
 
 export const CONFIG_OPTION = (): Option =>
-  option('--config <file>', 'configuration to use in place of plat.config.json');
+  option('--config <file>', 'configuration to use instead of plat.config.json');
 
 /** Adds options in the given order. */
 export function addOptions(command: Command, ...options: readonly Option[]): Command {

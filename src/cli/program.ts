@@ -21,7 +21,7 @@ interface Listed {
 const COMMANDS: readonly Listed[] = [
   {
     name: 'demo',
-    does: 'make a market for trials if the store is empty, serve it, and print how to ask it',
+    does: 'create a demo market if the store is empty, serve it, and print how to query it',
     load: async () => (await import('./commands/demo.ts')).defineDemo,
   },
   {
@@ -37,51 +37,51 @@ const COMMANDS: readonly Listed[] = [
   },
   {
     name: 'delete',
-    does: 'delete records, with all that belongs to them',
+    does: 'delete records with their sub-resources',
     takes: [['<key...>', 'keys of the records']],
     load: async () => (await import('./commands/data.ts')).defineDelete,
   },
   {
     name: 'export',
-    does: 'write what is stored as NDJSON, in the form that "plat import" takes',
+    does: 'write records as NDJSON, in the format that "plat import" reads',
     load: async () => (await import('./commands/data.ts')).defineExport,
   },
   {
     name: 'backup',
-    does: 'a consistent copy of a live store',
-    takes: [['<file>', 'where to; must not exist']],
+    does: 'make a consistent copy of a live store',
+    takes: [['<file>', 'the new file; must not exist']],
     load: async () => (await import('./commands/data.ts')).defineBackup,
   },
   {
     name: 'check',
-    does: 'compare texts, columns, counters and indexes of a store with each other; exit 3 if anything is wrong',
+    does: 'check texts, columns, counters and indexes of a store for consistency; exit 3 if anything is wrong',
     load: async () => (await import('./commands/check.ts')).defineCheck,
   },
   {
     name: 'restore',
-    does: 'bring an embedded store back from a backup, and begin a new epoch, so that replicas notice',
-    takes: [['[file]', 'what "plat backup" wrote']],
+    does: 'restore an SQLite store from a backup, and begin a new epoch, so that replicas notice',
+    takes: [['[file]', 'a file of "plat backup"']],
     load: async () => (await import('./commands/restore.ts')).defineRestore,
   },
   {
     name: 'copy',
-    does: 'copy a whole store, from one engine to another; a copy that was broken off goes on where it was',
+    does: 'copy a whole store, also from one engine to the other; an interrupted copy resumes where it stopped',
     load: async () => (await import('./commands/copy.ts')).defineCopy,
   },
   {
     name: 'key',
-    does: 'keys and their tokens',
+    does: 'manage keys and their tokens',
     isGroup: true,
     load: async () => (await import('./commands/keys.ts')).defineKeys,
   },
   {
     name: 'restamp',
-    does: 'bring timestamps that lie ahead of the clock back, in order, while the store is served',
+    does: 'move timestamps that are ahead of the clock back, in order, while the store is served',
     load: async () => (await import('./commands/restamp.ts')).defineRestamp,
   },
   {
     name: 'status',
-    does: 'what a store holds',
+    does: 'report what a store contains',
     load: async () => (await import('./commands/status.ts')).defineStatus,
   },
   {
@@ -91,23 +91,23 @@ const COMMANDS: readonly Listed[] = [
   },
   {
     name: 'verify',
-    does: 'prove a copy equal to its source: what a reader gets, children, counts, quarantine; exit 3 if anything differs',
+    does: 'verify that a copy equals its source: records, children, counts, quarantine; exit 3 if anything differs',
     load: async () => (await import('./commands/verify.ts')).defineVerify,
   },
   {
     name: 'quarantine',
-    does: 'records of a feed that could not be stored',
+    does: 'manage records of a feed that could not be stored',
     isGroup: true,
     load: async () => (await import('./commands/quarantine.ts')).defineQuarantine,
   },
   {
     name: 'floorplans',
-    does: 'the floor plan records of one listing or of a whole system, as NDJSON; --out also gets the images',
+    does: 'write the floor plan records of one listing or of a whole system as NDJSON; --out also downloads the images',
     load: async () => (await import('./commands/floorplans.ts')).defineFloorplans,
   },
   {
     name: 'completion',
-    does: 'print what completes the words of plat in a shell',
+    does: 'print a completion script for a shell',
     load: async () => (await import('./commands/completion.ts')).defineCompletion,
   },
 ];

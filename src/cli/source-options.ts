@@ -19,14 +19,16 @@ export function addSourceOptions(command: Command): Command {
   return addOptions(
     command,
     required('--from <url>', 'root of the service: …/Reso/OData or …/v1'),
-    required('--interface <interface>', 'which one the root is of').choices(['reso', 'native']),
+    required('--interface <interface>', 'interface of the root').choices(['reso', 'native']),
     required('--token <token>', 'API key of the source'),
-    option('--source <name>', 'name of the source in the store; its host if it has none'),
-    option('--resources <names>', 'what is copied, with commas').default(DEFAULT_RESOURCES.join(',')),
-    option('--custom-fields', 'ask the native interface for custom fields, too'),
-    option('--page-size <rows>', 'largest page').argParser(wholeNumber(1, 100_000)).default(1000),
-    option('--window-field <field>', 'timestamp that windows are on'),
-    option('--also-window <fields>', 'further ones, where not every change moves the first'),
+    option('--source <name>', 'name of the source in the store; its host by default'),
+    option('--resources <names>', 'resources to copy, separated by commas').default(
+      DEFAULT_RESOURCES.join(','),
+    ),
+    option('--custom-fields', 'request custom fields from the native interface'),
+    option('--page-size <rows>', 'maximum page size').argParser(wholeNumber(1, 100_000)).default(1000),
+    option('--window-field <field>', 'timestamp that update windows use'),
+    option('--also-window <fields>', 'further timestamps, if not every change moves the first'),
   );
 }
 

@@ -13,7 +13,7 @@ export function defineCopy(copy: Command): void {
   addOptions(
     copy,
     required('--from <store>', 'the store to copy: a path, sqlite:PATH or postgres://…'),
-    required('--to <store>', 'where to: a path, sqlite:PATH or postgres://…'),
+    required('--to <store>', 'the target store: a path, sqlite:PATH or postgres://…'),
     CONFIG_OPTION(),
     JSON_OPTION(),
   ).action(async (_options, command: Command) => {

@@ -54,7 +54,7 @@ export function defineDelete(remove: Command): void {
     remove,
     STORE_OPTION(),
     CONFIG_OPTION(),
-    required('--resource <name>', 'what they are'),
+    required('--resource <name>', 'resource of the records'),
     option('--force', 'also in a replica, whose records belong to its source'),
     CLOCK_OPTION(),
     JSON_OPTION(),
@@ -85,12 +85,9 @@ export function defineExport(exporting: Command): void {
     exporting,
     STORE_OPTION(),
     CONFIG_OPTION(),
-    option('--resource <name>', 'what to write; needed, unless --declarations'),
-    option('--out <file>', 'where to; stdout if not given'),
-    option(
-      '--declarations',
-      'write no records, but what is declared of them, as a configuration for the import',
-    ),
+    option('--resource <name>', 'resource to write; required unless --declarations is given'),
+    option('--out <file>', 'output file; stdout by default'),
+    option('--declarations', 'write the declarations of the store as a configuration, instead of records'),
   ).action(async (_options, command: Command) => {
     await applyConfig(command);
     const { store: address, resource, out, declarations } = command.opts();

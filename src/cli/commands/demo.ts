@@ -49,10 +49,14 @@ interface DemoSettings extends ServeSettings {
 export function defineDemo(demo: Command): void {
   addOptions(
     demo,
-    option('--store <store>', 'where the market lives').default('./plat-demo.db'),
-    option('--listings <n>', 'size of a new market').argParser(wholeNumber(1, 10_000_000)).default(2000),
-    option('--live', 'the market goes on changing until the command ends'),
-    option('--changes-per-minute <n>', 'how fast, with --live').argParser(wholeNumber(1, 10_000)).default(3),
+    option('--store <store>', 'the store of the market').default('./plat-demo.db'),
+    option('--listings <n>', 'number of listings of a new market')
+      .argParser(wholeNumber(1, 10_000_000))
+      .default(2000),
+    option('--live', 'keep changing the market until the command ends'),
+    option('--changes-per-minute <n>', 'rate of changes with --live')
+      .argParser(wholeNumber(1, 10_000))
+      .default(3),
     CLOCK_OPTION(),
   );
   addServeOptions(demo).action(async (_options, self: Command) => {

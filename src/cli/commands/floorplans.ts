@@ -27,7 +27,7 @@ export function defineFloorplans(floorplans: Command): void {
     required('--system <OUID>', 'originating system'),
     option('--listing <key>', 'only this listing'),
     option('--out <dir>', 'folder for the images'),
-    option('--media-private-hosts', 'fetch images of private networks, too'),
+    option('--media-private-hosts', 'also download images from private networks'),
   ).action(async (_options, command: Command) => {
     await applyConfig(command);
     const settings: FloorplansSettings = command.opts();

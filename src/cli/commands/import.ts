@@ -35,19 +35,23 @@ export function defineImport(importing: Command): void {
     importing,
     STORE_OPTION(),
     CONFIG_OPTION(),
-    option('--resource <name>', 'what the records are; else what a file says, else Property'),
-    option('--format <form>', 'what the files hold; else as their names say (.csv, .tsv), else json').choices(
-      FILE_FORMS,
+    option(
+      '--resource <name>',
+      'resource of the records; by default the one that a file names, else Property',
     ),
     option(
+      '--format <form>',
+      'format of the files; by default their names decide (.csv, .tsv), else json',
+    ).choices(FILE_FORMS),
+    option(
       '--map <source=Field>',
-      'the field that a name in the files means, or a file of such lines or a JSON object; may be repeated',
+      'the field for a name in the files, or a file of such lines or with a JSON object; may be repeated',
     ).argParser(collect),
-    option('--infer', 'declare fields that the dictionary does not have in the configuration, and show them'),
-    option('--extra-fields <what>', 'what is done with fields that the dictionary does not have')
+    option('--infer', 'declare fields that are not in the dictionary in the configuration, and report them'),
+    option('--extra-fields <what>', 'what to do with fields that are not in the dictionary')
       .choices(EXTRA_FIELDS)
       .default('reject'),
-    option('--strict', 'reject what says the same in another form, or is larger than suggested'),
+    option('--strict', 'reject values in other forms, or larger than suggested, instead of converting them'),
     NO_CREATE_OPTION(),
     CLOCK_OPTION(),
     JSON_OPTION(),

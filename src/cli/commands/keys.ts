@@ -68,14 +68,14 @@ function expiry(text: string | undefined, now: number): string | null {
 
 export function defineKeys(key: Command): void {
   addOptions(
-    key.command('create').description('make a key and print its token, once'),
+    key.command('create').description('create a key and print its token, once'),
     STORE_OPTION(),
     CONFIG_OPTION(),
-    required('--name <name>', 'who the key is for'),
-    option('--kind <kind>', 'what it may use').choices(KEY_KINDS).default('replication'),
-    option('--role <role>', 'what it may see').default('idx'),
+    required('--name <name>', 'owner of the key'),
+    option('--kind <kind>', 'interface that the key may use').choices(KEY_KINDS).default('replication'),
+    option('--role <role>', 'role of the key').default('idx'),
     option('--system <OUID>', 'only this originating system; may be repeated').argParser(collect).default([]),
-    option('--expires <date>', 'when it ends'),
+    option('--expires <date>', 'expiry date'),
     JSON_OPTION(),
   ).action(async (_options, command: Command) => {
     const config = await applyConfig(command);
@@ -87,7 +87,7 @@ export function defineKeys(key: Command): void {
     });
   });
   addOptions(
-    key.command('list').description('keys, and what each was used for'),
+    key.command('list').description('list keys and their usage'),
     STORE_OPTION(),
     CONFIG_OPTION(),
     JSON_OPTION(),
@@ -102,7 +102,7 @@ export function defineKeys(key: Command): void {
   addOptions(
     key
       .command('revoke')
-      .description('stop a key from working, in every running process')
+      .description('revoke a key at once, in every running process')
       .argument('<id>', 'as "key list" shows it'),
     STORE_OPTION(),
     CONFIG_OPTION(),
@@ -118,11 +118,11 @@ export function defineKeys(key: Command): void {
   addOptions(
     key
       .command('rotate')
-      .description('make a successor with the same rights; the old key works on for a while')
+      .description('create a successor with the same rights; the old key remains valid for a while')
       .argument('<id>', 'as "key list" shows it'),
     STORE_OPTION(),
     CONFIG_OPTION(),
-    option('--overlap <duration>', 'how long the old key goes on').default('24h'),
+    option('--overlap <duration>', 'how long the old key remains valid').default('24h'),
     JSON_OPTION(),
   ).action(async (id: string, _options, command: Command) => {
     await applyConfig(command);

@@ -31,10 +31,10 @@ export function defineQuarantine(quarantine: Command): void {
       quarantine.command(name).description(does),
       STORE_OPTION(),
       CONFIG_OPTION(),
-      option('--source <name>', 'of this source only'),
+      option('--source <name>', 'only entries of this source'),
       JSON_OPTION(),
     );
-  common('list', 'what is there and why').action(async (_options, command: Command) => {
+  common('list', 'list quarantined records and the reasons').action(async (_options, command: Command) => {
     await applyConfig(command);
     const { store: address, source, json } = command.opts();
     await withStore(address, { create: false }, async (store) => {
@@ -49,10 +49,10 @@ export function defineQuarantine(quarantine: Command): void {
   addOptions(
     common(
       'retry',
-      'store what can be stored by now: at once where the source is named and still gives it, else with the next run',
+      'store what can be stored now: at once if the source is given and still has it, else with the next run',
     ),
-    option('--from <url>', 'root of the service: …/Reso/OData or …/v1, to ask it now'),
-    option('--interface <interface>', 'which one the root is of').choices(['reso', 'native']),
+    option('--from <url>', 'root of the service: …/Reso/OData or …/v1, to query it now'),
+    option('--interface <interface>', 'interface of the root').choices(['reso', 'native']),
     option('--token <token>', 'API key of the source'),
   ).action(async (_options, command: Command) => {
     await applyConfig(command);

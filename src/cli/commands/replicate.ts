@@ -64,31 +64,37 @@ export function defineReplicate(command: Command): void {
   addOptions(command, STORE_OPTION(), NO_CREATE_OPTION(), CLOCK_OPTION(), CONFIG_OPTION());
   addOptions(
     addSourceOptions(command),
-    option('--once', 'do what is due and end (the default)').conflicts('watch'),
+    option('--once', 'do what is due and exit (the default)').conflicts('watch'),
     option('--watch', 'run until stopped').conflicts('step'),
-    option('--step <step>', 'one step alone').choices(['initial', 'update', 'purge']),
-    option('--refresh', 'read everything again, for what verify found').conflicts(['watch', 'step']),
-    option('--update-every <duration>', 'while watching').default('15m'),
-    option('--purge-every <duration>', 'from one sweep of all keys to the next').default('20h'),
-    option('--accounts-every <duration>', 'agents and offices, while watching').default('1h'),
-    option('--drift <policy>', 'what is done with fields that the dictionary does not have')
+    option('--step <step>', 'run a single step').choices(['initial', 'update', 'purge']),
+    option('--refresh', 'read everything again, to repair differences that verify found').conflicts([
+      'watch',
+      'step',
+    ]),
+    option('--update-every <duration>', 'interval between updates while watching').default('15m'),
+    option('--purge-every <duration>', 'interval between sweeps of all keys').default('20h'),
+    option(
+      '--accounts-every <duration>',
+      'interval between copies of agents and offices while watching',
+    ).default('1h'),
+    option('--drift <policy>', 'what to do with fields that are not in the dictionary')
       .choices(['evolve', 'freeze', 'discard'])
       .default('evolve'),
-    option('--purge-share <percent>', 'most that one purge deletes without --force')
+    option('--purge-share <percent>', 'maximum percentage of records that one purge deletes without --force')
       .argParser(wholeNumber(0, 100))
       .default(20),
-    option('--media <what>', 'records, or the files of media, too')
+    option('--media <what>', 'whether to copy records only, or also media files')
       .choices(['records', 'files'])
       .default('records'),
-    option('--media-folder <dir>', 'where the files go; STORE.media if it is not given'),
-    option('--media-private-hosts', 'fetch files of private networks, too'),
-    option('--force', 'purge however much goes; take the copy over to another address'),
-    option('--admin-port <port>', 'of probes and metrics while watching; 0 picks a free one')
+    option('--media-folder <dir>', 'folder for media files; STORE.media by default'),
+    option('--media-private-hosts', 'also download media files from private networks'),
+    option('--force', 'purge any number of records; move the copy to another address'),
+    option('--admin-port <port>', 'port of health checks and metrics while watching; 0 picks a free port')
       .argParser(wholeNumber(0, 65_535))
       .default(8084),
     option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'),
     ...Object.values(LIMITS).map((flags) =>
-      option(flags, 'that the source allows this token').argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+      option(flags, 'limit of the source for this token').argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
     ),
   );
   command.action(async () => {

@@ -20,7 +20,7 @@ export function defineRestore(restore: Command): void {
     restore,
     STORE_OPTION(),
     CONFIG_OPTION(),
-    option('--new-epoch', 'begin the new epoch alone, for a store that was brought back by other means'),
+    option('--new-epoch', 'only begin a new epoch, for a store that was restored by other means'),
     JSON_OPTION(),
   ).action(async (file: string | undefined, _options, command: Command) => {
     await applyConfig(command);

@@ -28,16 +28,18 @@ export function addServeOptions(command: Command): Command {
     command,
     CONFIG_OPTION(),
     option('--host <host>', 'address to listen on').default('127.0.0.1'),
-    option('--api-port <port>', 'of the regular interfaces').argParser(port).default(8080),
-    option('--replication-port <port>', 'of the replication interfaces').argParser(port).default(8081),
-    option('--floorplans-port <port>', 'of the floor plan interface').argParser(port).default(8082),
-    option('--admin-port <port>', 'of probes, metrics and accounts').argParser(port).default(8083),
+    option('--api-port <port>', 'port of the regular interfaces').argParser(port).default(8080),
+    option('--replication-port <port>', 'port of the replication interfaces').argParser(port).default(8081),
+    option('--floorplans-port <port>', 'port of the floor plan interface').argParser(port).default(8082),
+    option('--admin-port <port>', 'port of health checks, metrics and key usage')
+      .argParser(port)
+      .default(8083),
     option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'),
-    option('--tls-cert <file>', 'certificate chain, PEM'),
-    option('--tls-key <file>', 'private key, PEM'),
-    option('--public-url <urls>', 'how clients reach the surfaces: api=URL,replication=URL,floorplans=URL'),
-    option('--trust-proxy', 'believe Host, X-Forwarded-* and Forwarded of a proxy in front'),
-    option('--log-level <level>', 'from which weight on lines are logged')
+    option('--tls-cert <file>', 'file with the certificate chain in PEM format'),
+    option('--tls-key <file>', 'file with the private key in PEM format'),
+    option('--public-url <urls>', 'public base URLs of the surfaces: api=URL,replication=URL,floorplans=URL'),
+    option('--trust-proxy', 'trust Host, X-Forwarded-* and Forwarded from a proxy in front'),
+    option('--log-level <level>', 'minimum level of log lines')
       .choices(['debug', 'info', 'warn', 'error', 'silent'])
       .default('info'),
   );

@@ -55,24 +55,24 @@ function commandTable(command: Command): string {
   return [
     `### ${[...names, ...takes].join(' ')}`,
     '',
-    `${command.description()}.`,
+    `${command.description().replace(/^./, (first) => first.toUpperCase())}.`,
     '',
-    '| option | variable | |',
+    '| option | variable | meaning |',
     '|---|---|---|',
-    ...command.options.map((option) => row(`\`${option.flags}\``, variable(option), told(option))),
+    ...command.options.map((option) => row(`\`${option.flags}\``, variable(option), meaning(option))),
   ].join('\n');
 }
 
 const variable = ({ envVar }: Option): string => (envVar === undefined ? '' : `\`${envVar}\``);
 
-function told(option: Option): string {
+function meaning(option: Option): string {
   const { description, argChoices, defaultValue } = option;
   const usual = Array.isArray(defaultValue) ? defaultValue.join(', ') : defaultValue;
   return [
     description,
     ...(argChoices === undefined ? [] : [`one of ${argChoices.join(', ')}`]),
-    ...(usual === undefined || usual === '' ? [] : [`${String(usual)} if not given`]),
-    ...(isRequired(option) ? ['needed'] : []),
+    ...(usual === undefined || usual === '' ? [] : [`default ${String(usual)}`]),
+    ...(isRequired(option) ? ['required'] : []),
   ].join('; ');
 }
 
@@ -107,7 +107,7 @@ export function configurationTable(): string {
   const resolved = (given: Schema): Schema =>
     given.$ref === undefined ? given : (schema.definitions?.[given.$ref.split('/').at(-1) ?? ''] ?? {});
   for (const [name, each] of Object.entries(schema.properties ?? {})) if (name !== '$schema') add(name, each);
-  return ['| key | takes | |', '|---|---|---|', ...rows].join('\n');
+  return ['| key | value | meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
 function typeOf({ type, oneOf, items, pattern, ...rest }: Schema): string {
