@@ -139,7 +139,7 @@ export async function openTables(
 ): Promise<RawTables> {
   const found = storeAddress(address);
   if (found.engine === 'postgres') {
-    const { postgresTables } = await import('./engines/postgres/copying/raw-tables.ts');
+    const { postgresTables } = await import('./engines/postgres/raw-tables.ts');
     return postgresTables(found.url, partitions);
   }
   mustBeWhole(partitions);

@@ -235,35 +235,41 @@ export const givenIn = ({
   given: kept,
 });
 
-export const PROFILE_ROWS = sql`SELECT resource, field, since FROM plat_profile`;
-
-export const readProfile = async (session: Session): Promise<Profile> =>
-  profileOf(await session.rows(PROFILE_ROWS));
-
 const IN_USE: ReadonlyMap<string, ColumnKind> = new Map([
   ['resource', 'text'],
   ['field', 'text'],
   ['since', 'number'],
 ]);
 
-export const profileRows = ({ since }: Profile) =>
-  [...since].flatMap(([resource, fields]) =>
-    [...fields].map(([field, version]) => ({ resource, field, since: version })),
-  );
-
 export async function writeProfile(session: Session, profile: Profile): Promise<void> {
-  const given = session.dialect.rowsOf(bind(JSON.stringify(profileRows(profile))), 'v', IN_USE);
+  const rows = [...profile.since].flatMap(([resource, fields]) =>
+    [...fields].map(([field, since]) => ({ resource, field, since })),
+  );
+  const given = session.dialect.rowsOf(bind(JSON.stringify(rows)), 'v', IN_USE);
   await session.run(sql`INSERT INTO plat_profile (resource, field, since)
     SELECT v.resource, v.field, v.since FROM ${given} WHERE TRUE ON CONFLICT DO NOTHING`);
 }
 
-/** @throws PlatError `storeDamaged` for settings and a profile that make no model */
-export const modelOf = ({ generation, epoch, settings, day }: Meta, profile: Profile): StoreModel =>
-  readable(() => makeModel({ generation, epoch, settings, profile, day }));
+/** In one statement, so that all of it is of one moment. */
+const MODEL = sql`SELECT name, value, NULL AS resource, NULL AS field, NULL AS since FROM plat_meta
+  UNION ALL SELECT NULL, NULL, resource, field, since FROM plat_profile`;
 
-/** The model as it is stored, all of one moment if the session is in a transaction that sees one. */
-export const readModel = async (session: Session): Promise<StoreModel> =>
-  modelOf(await readMeta(session), await readProfile(session));
+/**
+ * The model as it is stored.
+ * @param check looks at what the store keeps of itself before anything is made of it
+ * @throws PlatError `storeDamaged` for settings and a profile that make no model
+ */
+export async function readModel(
+  { rows }: Pick<Session, 'rows'>,
+  check: (meta: Meta) => void = () => undefined,
+): Promise<StoreModel> {
+  const found = await rows(MODEL);
+  const meta = metaOf(found.filter(({ name }) => name !== null));
+  check(meta);
+  const profile = profileOf(found.filter(({ name }) => name === null));
+  const { generation, epoch, settings, day } = meta;
+  return readable(() => makeModel({ generation, epoch, settings, profile, day }));
+}
 
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
-import { LOCK_CLASS } from '../../src/engines/postgres/making/functions.ts';
-import { LAYOUT_VERSION } from '../../src/engines/postgres/making/layout-version.ts';
+import { LAYOUT_VERSION } from '../../src/engines/postgres/migrations/layout-version.ts';
 import { openPostgresStore } from '../../src/engines/postgres/open.ts';
+import { LOCK_CLASS } from '../../src/engines/postgres/tables/functions.ts';
 import { writeBackup } from '../../src/engines/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
 import type { StoreSettings } from '../../src/records/settings.ts';

@@ -121,7 +121,7 @@ const DEAR: readonly string[] = [
   'calendar.test.ts',
   // They wait more than they work.
   'engines/postgres/failover.test.ts',
-  'engines/postgres/silence.test.ts',
+  'engines/postgres/unresponsive.test.ts',
   'replica/simulation/postgres.test.ts',
   'replica/cli/killed.test.ts',
   'cli/kill.test.ts',

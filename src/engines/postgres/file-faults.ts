@@ -6,9 +6,9 @@ import { findModelFaults } from '../../store/check/table-faults.ts';
 import { OWN_TABLES } from '../../store/own-tables.ts';
 import type { Columns } from '../../store/raw-tables.ts';
 import type { ServerSession } from './connection/session.ts';
-import { readColumns } from './making/columns.ts';
-import { storedLayouts } from './making/extend.ts';
-import { tablesOf as wantedTables } from './making/tables.ts';
+import { readColumns } from './tables/columns.ts';
+import { storedLayouts } from './tables/extend.ts';
+import { tablesOf as wantedTables } from './tables/tables.ts';
 
 const INVALID = `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace AND c.relkind = 'i' ORDER BY 1`;

@@ -1,9 +1,8 @@
-import type { Pool } from 'pg';
 import type { StoreModel } from '../../compile/model.ts';
-import { modelOf, readMeta, readProfile } from '../../store/meta.ts';
+import { readModel as readStored } from '../../store/meta.ts';
 import type { Session } from '../../store/session.ts';
-import { type ServerSession, withSession } from './connection/session.ts';
-import { mustKnow } from './making/layout-version.ts';
+import type { ServerSession } from './connection/session.ts';
+import { mustKnow } from './migrations/layout-version.ts';
 
 /** Where a reader has asked since the last promise (`plat_promise`): nobody stamps before this commit any more (I2). */
 const KEEP_PROMISE = `INSERT INTO plat_meta
@@ -21,24 +20,6 @@ export async function keepPromise(session: ServerSession, lastStamp: string): Pr
   await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
 }
 
-/**
- * The model as it is stored, all of one moment if the session is in a transaction that sees one.
- * @throws LayoutTooNew
- */
-export async function readModel(session: Session): Promise<StoreModel> {
-  const meta = await readMeta(session);
-  mustKnow(meta.layout, meta.oldestReader);
-  return modelOf(meta, await readProfile(session));
-}
-
-/** The model as it is stored, on a connection of the pool. */
-export function readStoredModel(pool: Pool): Promise<StoreModel> {
-  return withSession(pool, async (session) => {
-    await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    try {
-      return await readModel(session);
-    } finally {
-      await session.run('COMMIT');
-    }
-  });
-}
+/** The model as it is stored. @throws LayoutTooNew */
+export const readModel = (session: Pick<Session, 'rows'>): Promise<StoreModel> =>
+  readStored(session, ({ layout, oldestReader }) => mustKnow(layout, oldestReader));

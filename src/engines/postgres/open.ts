@@ -11,9 +11,9 @@ import { connectPool, PATIENCE, type Patience } from './connection/connect.ts';
 import { connectLanes } from './connection/lanes.ts';
 import { withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
-import { prepareStore } from './making/create.ts';
-import { ReadServers } from './reading/read-servers.ts';
+import { ReadServers } from './standbys/read-servers.ts';
 import { postgresEngine } from './store.ts';
+import { prepareStore } from './tables/create.ts';
 import { type StampClock, stampClock } from './writing/stamp-clock.ts';
 import { writerOn } from './writing/writer.ts';
 

@@ -13,16 +13,16 @@ import { connectPool } from './connection/connect.ts';
 import { damageIn, translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
 import { allow, bindings, borrow, type ServerSession, sessionOf, withSession } from './connection/session.ts';
-import { tablesAt } from './copying/raw-tables.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, tablesOf } from './file-faults.ts';
-import { readSystems } from './making/partitions.ts';
-import { findViewFaults, mendView } from './making/views.ts';
-import { readStoredModel } from './meta.ts';
+import { readModel } from './meta.ts';
+import { readSystems } from './partitions/partitions.ts';
+import { tablesAt } from './raw-tables.ts';
 import { LiveState } from './reading/live-state.ts';
-import type { ReadServers } from './reading/read-servers.ts';
 import { Servers } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
+import type { ReadServers } from './standbys/read-servers.ts';
+import { findViewFaults, mendView } from './tables/views.ts';
 import type { StampClock } from './writing/stamp-clock.ts';
 import type { ServerWriteSession } from './writing/write-session.ts';
 
@@ -64,7 +64,7 @@ export function postgresEngine(opened: Opened): Engine {
 
     now: () => state.now(),
     ask: () => state.ask(),
-    readModel: () => readStoredModel(lanes.small),
+    readModel: () => withSession(lanes.small, readModel),
     run: servers.run,
     read: (live, lane, options, work) => servers.read(live, lane, options, work),
     async *stream(statement) {

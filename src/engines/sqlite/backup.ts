@@ -1,14 +1,13 @@
 /** How a file that is a backup is made, and checked before anybody sees it. */
-import type { StoreModel } from '../../compile/model.ts';
 import { type Checkable, checksOn, unsoundness } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
 import { makeBackup } from '../../store/files/backup.ts';
+import { readModel } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
 import { giveFileId } from './file-id.ts';
-import { readModel } from './meta.ts';
 import { sqliteTables } from './raw-tables.ts';
 import { sessionOn } from './session.ts';
 import { findViewFaults } from './views.ts';
@@ -45,15 +44,16 @@ async function faultOf(path: string, told: Options['told']): Promise<string | un
   giveFileId(path);
   const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
   try {
-    return await unsoundness(checkable(connection), told);
+    return await unsoundness(await checkable(connection), told);
   } finally {
     connection.close();
   }
 }
 
-function checkable(connection: Connection): Checkable {
-  const model: StoreModel = readModel(connection.database);
-  const checks = checksOn(sessionOn(connection), model);
+async function checkable(connection: Connection): Promise<Checkable> {
+  const session = sessionOn(connection);
+  const model = await readModel(session);
+  const checks = checksOn(session, model);
   return {
     ...checks,
     async tableFaults(resource) {

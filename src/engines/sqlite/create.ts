@@ -1,26 +1,18 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { makeModel } from '../../compile/model.ts';
-import { countingRules } from '../../compile/values-in-use.ts';
-import { dayFrom, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { checkTimeZone } from '../../records/local-time.ts';
-import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { newEpoch } from '../../store/epoch.ts';
 import { isBlank, mustNotBeInUse } from '../../store/files/beside.ts';
-import { NOTHING_HELD, storeClock } from '../../store/store-clock.ts';
-import { nothingGiven } from '../../store/write/commit-timestamps.ts';
+import { beginStore } from '../../store/new-store.ts';
 import { begin } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
-import { writeMeta, writeProfile } from './meta.ts';
 import { startFile } from './new-file.ts';
 import { writeSessionOn } from './session.ts';
 import { applyTables, OWN } from './tables.ts';
-import { writerOn } from './writer.ts';
 
 /** "plat" in the header of the file, so that a store is told from any other database. */
 const APPLICATION_ID = 0x706c6174;
@@ -89,34 +81,9 @@ export async function createStore(
   startFile(database);
   using transaction = begin(database, 'write');
   if (layoutOf(database) > 0) return;
-  const now = clock.now();
-  const day = dayFrom(now);
-  const first = { generation: 1, epoch: newEpoch() };
-  const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
-  const declared = declaredFields(bare.dictionary, settings.declarations);
-  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
-  const model = makeModel({ ...first, settings, profile, day });
   database.exec(OWN);
-  const createdAt = timestampFrom(now);
-  const given = nothingGiven(createdAt);
-  writeMeta(database, {
-    ...first,
-    settings,
-    day,
-    secret: randomBytes(32).toString('base64url'),
-    createdAt,
-    lastStamp: createdAt,
-    given,
-  });
-  writeProfile(database, profile);
-  applyTables(database, model);
-  const writer = writerOn(
-    connection,
-    connection,
-    storeClock(clock, {}, () => NOTHING_HELD),
-  );
-  await writer.publish(writeSessionOn(connection), model);
-  writeMeta(database, { countingRules: countingRules(model) });
+  const begun = { settings, epoch: newEpoch(), now: clock.now() };
+  await beginStore(writeSessionOn(connection), begun, async (_, model) => applyTables(database, model));
   markStore(database);
   transaction.commit();
 }

@@ -1,10 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs';
-import { PlatError, platError } from '../../errors/index.ts';
-import { Damage, DamagedRecord, inTheWay } from '../../records/damage.ts';
-import { BEGINNING, kindOf } from '../../shared/file-kind.ts';
-import { denied } from '../../store/files/store-file.ts';
-import { LARGEST_ANSWER } from '../../store/read-task.ts';
-import { DEADLINE_MESSAGE, RANGE_MESSAGE } from './functions.ts';
+import { RANGE_MESSAGE } from '../../compile/functions.ts';
+import { damageOf, explained, type Trouble } from '../../store/explain.ts';
+import { denied, whatItIs } from '../../store/files/store-file.ts';
+import { DEADLINE_MESSAGE } from './functions.ts';
 
 /** SQLite's primary result codes that users can meet. */
 const ERROR = 1;
@@ -35,9 +32,9 @@ const isUnknownForm = (error: unknown): boolean =>
 const HEADER = 'the header of its file is not as SQLite writes it';
 
 /** What only a damaged file answers; undefined for any other error. */
-export function damageIn(error: unknown): string | undefined {
-  if (error instanceof Damage) return error.message;
-  if (error instanceof PlatError) return error.code === 'storeDamaged' ? damageIn(error.cause) : undefined;
+export const damageIn = (error: unknown): string | undefined => damageOf(error, damageInFile);
+
+function damageInFile(error: unknown): string | undefined {
   switch (resultCode(error)) {
     case CORRUPT:
       return 'a page of its file is not as SQLite writes it';
@@ -72,81 +69,40 @@ export const isBusy = (error: unknown): boolean => {
   return code === BUSY || code === LOCKED;
 };
 
-export function isDeadline(error: unknown): boolean {
-  return error instanceof Error && error.message.includes(DEADLINE_MESSAGE);
-}
+/** What the engine throws, as a user is told it; anything unknown stays as it is. */
+export const translateError = (error: unknown, store: string, seconds: number): unknown =>
+  explained(error, { store, seconds }, (own) => troubleIn(own, store));
 
-/** Turns what the engine throws into what a user is told; anything unknown stays as it is. */
-export function translateError(error: unknown, store: string, seconds: number): unknown {
-  if (error instanceof PlatError) return error;
-  if (error instanceof DamagedRecord) {
-    return platError('storeDamaged', { store, reason: error.message }, { cause: error });
-  }
-  if (isDeadline(error)) return platError('queryTimedOut', { seconds }, { cause: error });
-  if (error instanceof Error && error.message.includes(RANGE_MESSAGE)) {
-    return platError(
-      'usage',
-      { reason: 'A number of the query leaves the range of numbers.' },
-      { cause: error },
-    );
-  }
-  if (error instanceof Error && error.message.includes(BEYOND_NUMBERS)) {
-    const reason = 'a column holds a number that plat never writes';
-    return platError('storeDamaged', { store, reason }, { cause: error });
-  }
+function troubleIn(error: unknown, store: string): Trouble | undefined {
+  const says = error instanceof Error ? error.message : '';
+  if (says.includes(DEADLINE_MESSAGE)) return { kind: 'timed-out' };
+  if (says.includes(RANGE_MESSAGE)) return { kind: 'out-of-range' };
+  if (says.includes(BEYOND_NUMBERS))
+    return { kind: 'damaged', reason: 'a column holds a number that plat never writes' };
   switch (resultCode(error)) {
-    case ERROR:
-      return damaged(error, store);
     case BUSY:
     case LOCKED:
-      return platError('storeBusy', { store }, { cause: error, retryAfter: 1 });
+      return { kind: 'busy' };
     case FULL:
-      return platError('storeFull', { store }, { cause: error });
+      return { kind: 'full' };
     case TOO_BIG:
-      return platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, { cause: error });
+      return { kind: 'too-large' };
     case CONSTRAINT:
-      return platError('storeDamaged', { store, reason: inTheWay(error) }, { cause: error });
+      return { kind: 'in-the-way' };
     case READ_ONLY:
     case CANNOT_OPEN:
-      return denied(store) ?? platError('storeUnavailable', {}, { cause: error });
+      return refusal(store) ?? { kind: 'unavailable' };
     case NOT_A_DATABASE:
-      return platError('storeNotOurs', { store, reason: whatItIs(store) }, { cause: error });
-    default:
-      return damaged(error, store);
+      return { kind: 'not-ours', reason: whatItIs(store) };
   }
+  if (isRefused(error)) return refusal(store);
+  const reason = damageIn(error);
+  return reason === undefined ? undefined : { kind: 'damaged', reason };
 }
 
-/** What a file is that is no database, as far as its first bytes tell. */
-function whatItIs(path: string): string {
-  const into = `"plat import --store market.db ${path}" stores what is in it`;
-  const found = kindOf(beginningOf(path));
-  switch (found.kind) {
-    case 'json':
-      return `it is JSON; ${into}`;
-    case 'table':
-      return `it is a table (${found.header}…); ${into}`;
-    case 'gzip':
-      return `it is packed by gzip; "gzip -dc ${path}" unpacks it, and where records are in it, ${into}`;
-    case 'foreign':
-      return `it is ${found.what}`;
-    case 'sqlite': // its header says so, and what follows does not
-    case 'unknown':
-      return 'it is no SQLite database';
-  }
-}
-
-function beginningOf(path: string): Buffer {
-  const bytes = Buffer.alloc(BEGINNING);
-  try {
-    const descriptor = openSync(path, 'r');
-    try {
-      return bytes.subarray(0, readSync(descriptor, bytes));
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    return Buffer.alloc(0); // it is gone, or a folder: nothing is known of it
-  }
+function refusal(store: string): Trouble | undefined {
+  const error = denied(store);
+  return error && { kind: 'error', error };
 }
 
 /** Codes by which the operating system refuses a file. */
@@ -154,9 +110,3 @@ const REFUSED = new Set(['EROFS', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR']);
 
 const isRefused = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && REFUSED.has(String(error.code));
-
-function damaged(error: unknown, store: string): unknown {
-  if (isRefused(error)) return denied(store) ?? error;
-  const reason = damageIn(error);
-  return reason === undefined ? error : platError('storeDamaged', { store, reason }, { cause: error });
-}

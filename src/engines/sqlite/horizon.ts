@@ -5,7 +5,7 @@ import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
-import { readTimes, writeMeta } from './meta.ts';
+import { readTimes, writeTimes } from './meta.ts';
 
 /** Milliseconds after which the store keeps another promise, while the last one still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
@@ -73,7 +73,7 @@ export class HorizonProbe {
    */
   #promise(now: number, kept: number): number {
     if (now < kept + PROMISE_EVERY) return kept;
-    writeMeta(this.#probe.database, { settled: now, clockReading: this.#clock.toKeep() });
+    writeTimes(this.#probe, { settled: now, clockReading: this.#clock.toKeep() });
     return now;
   }
 }

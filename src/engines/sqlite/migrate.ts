@@ -1,7 +1,8 @@
+import { readModel } from '../../store/meta.ts';
 import { connect } from './connection.ts';
 import { LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { LOCK_TIMEOUT, underLock } from './lock.ts';
-import { readModel } from './meta.ts';
+import { sessionOn } from './session.ts';
 import { extendTables } from './tables.ts';
 
 /**
@@ -12,10 +13,10 @@ export async function migrateStore(path: string): Promise<void> {
   const connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 64 });
   const { database } = connection;
   try {
-    await underLock(connection, () => {
+    await underLock(connection, async () => {
       // Another process was faster.
       if (layoutOf(database) === LAYOUT_VERSION) return;
-      const model = readModel(database);
+      const model = await readModel(sessionOn(connection));
       for (const resource of model.dictionary.resources.keys()) {
         if (model.stores(resource)) extendTables(database, model.layout(resource));
       }

@@ -4,6 +4,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../store/clock.ts';
 import { isBlank, mustLieAlone, mustNotBeInUse } from '../../store/files/beside.ts';
+import { readModel } from '../../store/meta.ts';
 import {
   deleteRows,
   type RawRow,
@@ -19,7 +20,6 @@ import { addColumns, columnsOf } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMarked, LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { translateError } from './errors.ts';
-import { readModel } from './meta.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
 import { extendTables, OWN } from './tables.ts';
@@ -65,7 +65,7 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     whole,
     read: async (work) => {
       using _ = begin(database, 'read');
-      const model = readModel(database);
+      const model = await readModel(session);
       return await work({ model, tables: rawTables(model, (table) => columnsOf(database, table)), rows });
     },
     fill: (work) => {

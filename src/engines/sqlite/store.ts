@@ -12,6 +12,7 @@ import type { Engine } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
+import { metaOf, metaRows, readModel } from '../../store/meta.ts';
 import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
 import { storeClock } from '../../store/store-clock.ts';
@@ -28,7 +29,7 @@ import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
 import { HorizonProbe } from './horizon.ts';
 import { LOCK_TIMEOUT } from './lock.ts';
-import { readMeta, readSnapshotModel, readTimes } from './meta.ts';
+import { readTimes } from './meta.ts';
 import { migrateStore } from './migrate.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
@@ -127,11 +128,11 @@ function sqliteEngine(
   /** Reads on the calling thread what is soon done. */
   const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
   const clock = storeClock(given, trust, () => {
-    const { clockReading, newest } = readTimes(main);
-    return { reading: clockReading, newest };
+    const { clockReading: reading, newest } = readTimes(main);
+    return { reading, newest };
   });
   const probe = taken.adopt(new HorizonProbe(path, main, clock, () => file.isLost()), closeIt);
-  const { secret } = readMeta(main.database);
+  const secret = secretIn(main);
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.remember();
   const writer = writerOn(write, main, clock, limits);
@@ -162,7 +163,7 @@ function sqliteEngine(
       return { generation: Number(row?.value), moment: clock.now() };
     },
     async readModel() {
-      const model = readSnapshotModel(main.database);
+      const model = await readModel(reading);
       clock.inEpoch(readTimes(main).epoch);
       return model;
     },
@@ -229,6 +230,11 @@ function sqliteEngine(
       for (const connection of [first, probe, last]) connection.close();
     },
   };
+}
+
+function secretIn({ prepare }: Connection): string {
+  const statement = render(metaRows('secret'), sqliteDialect.placeholder);
+  return metaOf(prepare(statement.text).iterate(...bindings(statement))).secret;
 }
 
 /** A statement that mends an index may leave a row number behind that is beyond those of JavaScript. */

@@ -2,11 +2,11 @@
 import { workerData } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { checksOn } from '../../store/check/check-store.ts';
+import { readModel } from '../../store/meta.ts';
 import { answerTasks } from '../../store/threads/thread.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { connect } from './connection.ts';
 import { registerFileUrl } from './functions.ts';
-import { readSnapshotModel } from './meta.ts';
 import { sessionOn } from './session.ts';
 import { runTask, type ThreadOptions } from './tasks.ts';
 
@@ -18,8 +18,9 @@ let model: StoreModel | undefined;
 
 answerTasks({
   read: (task, isSent, milliseconds) => runTask(connection, task, { isSent, milliseconds, bodies }),
-  checks(generation) {
-    if (model === undefined || model.generation < generation) model = readSnapshotModel(connection.database);
-    return checksOn(sessionOn(connection), model);
+  async checks(generation) {
+    const session = sessionOn(connection);
+    if (model === undefined || model.generation < generation) model = await readModel(session);
+    return checksOn(session, model);
   },
 });

@@ -1,6 +1,6 @@
 /** What the store's writer needs of a file. */
 
-import { readMeta, STATE, stateIn } from '../../store/meta.ts';
+import { readMeta, readModel, STATE, stateIn } from '../../store/meta.ts';
 import type { StoreClock } from '../../store/store-clock.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
 import type { WriteSession } from '../../store/write-session.ts';
@@ -8,7 +8,6 @@ import { StoreWriter } from '../../store/writer.ts';
 import type { Connection } from './connection.ts';
 import { refusalIn } from './errors.ts';
 import { underLock } from './lock.ts';
-import { readSnapshotModel } from './meta.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
 import { applyTables } from './tables.ts';
 
@@ -25,7 +24,7 @@ export function writerOn(
       clock,
       refusal: refusalIn,
       reading: sessionOn(reading),
-      readModel: async () => readSnapshotModel(reading.database),
+      readModel: () => readModel(sessionOn(reading)),
       underLock: (work, { patience } = {}) => underLock(writing, () => work(session), patience),
       async timeState(asked) {
         const state = stateIn(await readMeta(asked, ...STATE));

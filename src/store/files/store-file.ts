@@ -2,9 +2,10 @@
  * The file of an embedded store as the operating system has it: whether it is still the one that was opened, and
  * why it cannot be used. It knows nothing of what is in it.
  */
-import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type PlatError, platError } from '../../errors/index.ts';
+import { BEGINNING, kindOf } from '../../shared/file-kind.ts';
 
 const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
 
@@ -107,5 +108,38 @@ function refusal(path: string, wish: number): string | undefined {
     return undefined;
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  }
+}
+
+/** What a file is that is no database, as far as its first bytes tell. */
+export function whatItIs(path: string): string {
+  const into = `"plat import --store market.db ${path}" stores what is in it`;
+  const found = kindOf(beginningOf(path));
+  switch (found.kind) {
+    case 'json':
+      return `it is JSON; ${into}`;
+    case 'table':
+      return `it is a table (${found.header}…); ${into}`;
+    case 'gzip':
+      return `it is packed by gzip; "gzip -dc ${path}" unpacks it, and where records are in it, ${into}`;
+    case 'foreign':
+      return `it is ${found.what}`;
+    case 'sqlite': // its header says so, and what follows does not
+    case 'unknown':
+      return 'it is no SQLite database';
+  }
+}
+
+function beginningOf(path: string): Buffer {
+  const bytes = Buffer.alloc(BEGINNING);
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      return bytes.subarray(0, readSync(descriptor, bytes));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return Buffer.alloc(0); // it is gone, or a folder: nothing is known of it
   }
 }

@@ -13,7 +13,7 @@ export interface ThreadReader {
   /** @param isSent as in lanes.ts @param milliseconds the time limit */
   read(task: ReadTask, isSent: boolean, milliseconds: number): ReadResult;
   /** The checks, by a model of at least this generation. */
-  checks(generation: number): Checks;
+  checks(generation: number): Promise<Checks>;
 }
 
 const outbox = makeOutbox();
@@ -31,7 +31,7 @@ export function answerTasks(reader: ThreadReader): void {
 /** A thread has one task at a time, so nothing else is read meanwhile. */
 async function answerCheck(reader: ThreadReader, id: number, task: CheckTask): Promise<void> {
   try {
-    send({ id, ok: true, result: await runCheck(reader.checks(task.generation), task) }, []);
+    send({ id, ok: true, result: await runCheck(await reader.checks(task.generation), task) }, []);
   } catch (error) {
     send({ id, ok: false, error: describe(error) }, []);
   }

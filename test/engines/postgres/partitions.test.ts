@@ -8,7 +8,7 @@ import { postgresAddress } from '../../../src/engines/postgres/connection/addres
 import { connectPool } from '../../../src/engines/postgres/connection/connect.ts';
 import { bindings, withSession } from '../../../src/engines/postgres/connection/session.ts';
 import { partitionedDialect } from '../../../src/engines/postgres/dialect.ts';
-import { makePartitions } from '../../../src/engines/postgres/making/partitions.ts';
+import { makePartitions } from '../../../src/engines/postgres/partitions/partitions.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';

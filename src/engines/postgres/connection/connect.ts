@@ -4,7 +4,7 @@ import { platError } from '../../../errors/index.ts';
 import { FairQueue } from '../../../shared/fair-queue.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
-import { SILENT } from './silence.ts';
+import { SILENT } from './unresponsive.ts';
 
 /** How long a server is waited for, in milliseconds. */
 export interface Patience {

@@ -1,8 +1,6 @@
-import { PlatError, platError } from '../../../errors/index.ts';
-import { Damage, DamagedRecord, inTheWay } from '../../../records/damage.ts';
-import { LeaseLost } from '../../../store/checkpoints.ts';
-import { LARGEST_ANSWER } from '../../../store/read-task.ts';
-import { LAYOUT_VERSION, LayoutTooNew } from '../making/layout-version.ts';
+import { platError } from '../../../errors/index.ts';
+import { damageOf, explained, type Trouble } from '../../../store/explain.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from '../migrations/layout-version.ts';
 
 /** Seconds after which a server that is starting, stopping or full may be asked again. */
 export const AGAIN = 5;
@@ -54,13 +52,12 @@ export const isMissing = (error: unknown): boolean => ['42P01', '42703'].include
 const CORRUPT = new Set(['XX001', 'XX002']);
 
 /** What only a damaged store answers; undefined for any other error. */
-export function damageIn(error: unknown): string | undefined {
-  if (error instanceof Damage) return error.message;
-  if (error instanceof PlatError) return error.code === 'storeDamaged' ? damageIn(error.cause) : undefined;
-  // No statement of plat names a table or column that its tables should not have.
-  const isDamage = CORRUPT.has(codeOf(error) ?? '') || isMissing(error);
-  return isDamage ? `the server says: ${messageOf(error)}` : undefined;
-}
+export const damageIn = (error: unknown): string | undefined =>
+  damageOf(error, (own) => {
+    // No statement of plat names a table or column that its tables should not have.
+    const isDamage = CORRUPT.has(codeOf(own) ?? '') || isMissing(own);
+    return isDamage ? `the server says: ${messageOf(own)}` : undefined;
+  });
 
 /** integrity_constraint_violation, as a whole class */
 const isOfConstraint = (error: unknown): boolean => /^23...$/.test(codeOf(error) ?? '');
@@ -71,45 +68,43 @@ export function refusalIn(error: unknown): string | undefined {
   return isOfData ? `The store cannot hold it: the server says: ${messageOf(error)}` : undefined;
 }
 
-/** Turns what the server says into what a user is told; anything unknown stays as it is. */
-export function translateError(error: unknown, store: string, seconds: number): unknown {
-  if (error instanceof PlatError || error instanceof LeaseLost) return error;
-  const cause = { cause: error };
+/** What the server says, as a user is told it; anything unknown stays as it is. */
+export const translateError = (error: unknown, store: string, seconds: number): unknown =>
+  explained(error, { store, seconds }, (own) => troubleIn(own, store, seconds));
+
+function troubleIn(error: unknown, store: string, seconds: number): Trouble | undefined {
   if (error instanceof LayoutTooNew) {
-    return platError('storeTooNew', { store, found: error.found, known: LAYOUT_VERSION }, cause);
+    const facts = { store, found: error.found, known: LAYOUT_VERSION };
+    return { kind: 'error', error: platError('storeTooNew', facts, { cause: error }) };
   }
-  if (error instanceof DamagedRecord)
-    return platError('storeDamaged', { store, reason: error.message }, cause);
   const damage = damageIn(error);
-  if (damage !== undefined) return platError('storeDamaged', { store, reason: damage }, cause);
-  if (isUnavailable(error)) return platError('storeUnavailable', {}, { ...cause, retryAfter: AGAIN });
-  if (isOfConstraint(error)) return platError('storeDamaged', { store, reason: inTheWay(error) }, cause);
+  if (damage !== undefined) return { kind: 'damaged', reason: damage };
+  if (isUnavailable(error)) return { kind: 'unavailable', retryAfter: AGAIN };
+  if (isOfConstraint(error)) return { kind: 'in-the-way' };
   switch (codeOf(error)) {
     case '57014': // query_canceled
-      return seconds > 0
-        ? platError('queryTimedOut', { seconds }, cause)
-        : platError('storeBusy', { store }, { ...cause, retryAfter: 1 });
+      return { kind: 'timed-out' };
     case '22003': // numeric_value_out_of_range
-      return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
+      return { kind: 'out-of-range' };
     case '54000': // program_limit_exceeded
-      return seconds > 0 ? platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause) : error;
+      return seconds > 0 ? { kind: 'too-large' } : undefined;
     case '53200': // out_of_memory, also of that for locks
     case TOO_MANY_CONNECTIONS:
-      return platError('overloaded', { seconds: AGAIN }, { ...cause, retryAfter: AGAIN });
+      return { kind: 'overloaded', seconds: AGAIN };
     case LOCK_NOT_AVAILABLE:
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
-      return platError('storeBusy', { store }, { ...cause, retryAfter: 1 });
+      return { kind: 'busy' };
     case '53100': // disk_full
-      return platError('storeFull', { store }, cause);
+      return { kind: 'full' };
     case '3D000': // invalid_catalog_name
-      return platError('storeNotOurs', { store, reason: 'the server has no such database' }, cause);
+      return { kind: 'not-ours', reason: 'the server has no such database' };
     case '28000':
     case '28P01': // invalid_password
-      return platError('storeNotOurs', { store, reason: 'the server refuses this user' }, cause);
+      return { kind: 'not-ours', reason: 'the server refuses this user' };
     case '42501': // insufficient_privilege
-      return platError('storeNotOurs', { store, reason: `the server says: ${messageOf(error)}` }, cause);
+      return { kind: 'not-ours', reason: `the server says: ${messageOf(error)}` };
     default:
-      return error;
+      return undefined;
   }
 }

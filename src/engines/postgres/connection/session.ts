@@ -6,7 +6,7 @@ import { postgresDialect } from '../dialect.ts';
 import { patienceOf, takeConnection } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 import { isFull, keepPrepared } from './prepared.ts';
-import { SILENT, type Watch, watch } from './silence.ts';
+import { SILENT, type Watch, watch } from './unresponsive.ts';
 
 /** What can be bound to a statement. */
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];

@@ -1,8 +1,8 @@
 import type { Horizon } from '../../../store/store.ts';
 import type { TimeState } from '../../../store/writer.ts';
 import type { ServerSession } from '../connection/session.ts';
+import { ChangePosition } from '../standbys/change-position.ts';
 import { readState, type StampClock } from '../writing/stamp-clock.ts';
-import { ChangePosition } from './change-position.ts';
 
 const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
   FROM plat_promise($1::float8)`;

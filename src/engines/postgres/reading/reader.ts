@@ -1,7 +1,7 @@
 import type { Lane, ReadCaller } from '../../../store/lanes.ts';
 import type { Lanes } from '../connection/lanes.ts';
 import { borrow, type ServerSession } from '../connection/session.ts';
-import { SILENT } from '../connection/silence.ts';
+import { SILENT } from '../connection/unresponsive.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 

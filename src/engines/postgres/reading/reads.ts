@@ -13,9 +13,9 @@ import { isMissing, translateError } from '../connection/errors.ts';
 import type { Lanes } from '../connection/lanes.ts';
 import { keepPrepared } from '../connection/prepared.ts';
 import { bindings, type ServerSession } from '../connection/session.ts';
+import type { ReadServers } from '../standbys/read-servers.ts';
 import { type AnswerWish, readAnswer, readWhole } from './answer.ts';
 import type { LiveState } from './live-state.ts';
-import type { ReadServers } from './read-servers.ts';
 import { readSnapshot, type Snapshot } from './reader.ts';
 
 /** What records are read with. */

@@ -4,8 +4,8 @@ import type { Row } from '../../../store/session.ts';
 import { Undo } from '../../../store/write-session.ts';
 import { isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
-import { LOCK_CLASS } from '../making/functions.ts';
-import { LAYOUT_VERSION, mustKnow } from '../making/layout-version.ts';
+import { LAYOUT_VERSION, mustKnow } from '../migrations/layout-version.ts';
+import { LOCK_CLASS } from '../tables/functions.ts';
 
 /** How long a writer waits for the lock on a server, in milliseconds. */
 const PATIENCE = 30_000;

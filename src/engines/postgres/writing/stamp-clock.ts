@@ -7,7 +7,7 @@ import { metaOf, metaRows, STATE, stateIn } from '../../../store/meta.ts';
 import type { Session } from '../../../store/session.ts';
 import { NOTHING_HELD, type StoreClock, storeClock } from '../../../store/store-clock.ts';
 import type { TimeState } from '../../../store/writer.ts';
-import { mustKnow } from '../making/layout-version.ts';
+import { mustKnow } from '../migrations/layout-version.ts';
 
 /**
  * The server's clock, which all processes share, or one that is passed in. The clock of this machine is not used.

@@ -4,7 +4,7 @@ import { name, sql } from '../../../compile/fragment.ts';
 import type { WriteSession } from '../../../store/write-session.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { partitionedDialect, postgresDialect } from '../dialect.ts';
-import { placing } from '../making/partitions.ts';
+import { placing } from '../partitions/partitions.ts';
 import { copyIn } from './copy-in.ts';
 
 export type ServerWriteSession = ServerSession & WriteSession;

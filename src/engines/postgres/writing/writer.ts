@@ -5,10 +5,10 @@ import type { WriteLimits } from '../../../store/write/in-time.ts';
 import { StoreWriter } from '../../../store/writer.ts';
 import { PATIENCE } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
-import { allow, sessionOf } from '../connection/session.ts';
-import { applyTables } from '../making/extend.ts';
-import { makePartitions, NewSystems, systemsAtOnce } from '../making/partitions.ts';
-import { keepPromise, readStoredModel } from '../meta.ts';
+import { allow, sessionOf, withSession } from '../connection/session.ts';
+import { keepPromise, readModel } from '../meta.ts';
+import { makePartitions, NewSystems, systemsAtOnce } from '../partitions/partitions.ts';
+import { applyTables } from '../tables/extend.ts';
 import { underLock } from './lock.ts';
 import { readState, type StampClock } from './stamp-clock.ts';
 import { type ServerWriteSession, writeSessionOn } from './write-session.ts';
@@ -25,7 +25,7 @@ export function writerOn(
       largestWeight: 4000,
       refusal: refusalIn,
       reading: sessionOf(pool),
-      readModel: () => readStoredModel(pool),
+      readModel: () => withSession(pool, readModel),
       underLock: (work, { patience, isLong = false } = {}) =>
         underLock(
           pool,

@@ -1,6 +1,6 @@
-import type { StoreModel } from '../../../compile/model.ts';
-import { platError } from '../../../errors/index.ts';
-import { readMeta, writeMeta } from '../../../store/meta.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import { platError } from '../../errors/index.ts';
+import { readMeta, writeMeta } from '../../store/meta.ts';
 import {
   deleteRows,
   type RawRow,
@@ -9,28 +9,28 @@ import {
   type RawTarget,
   rawTables,
   rowsOn,
-} from '../../../store/raw-tables.ts';
-import { Counters } from '../../../store/rows/counters.ts';
-import { alignSystems } from '../../../store/rows/visibility.ts';
-import type { PartitionField } from '../../../store/store.ts';
-import { type PostgresAddress, postgresAddress } from '../connection/address.ts';
-import { connectPool } from '../connection/connect.ts';
-import { translateError } from '../connection/errors.ts';
-import { readServer } from '../connection/server.ts';
-import { type ServerSession, withSession } from '../connection/session.ts';
-import { openingError } from '../connection/unreached.ts';
-import { addColumns, readColumns } from '../making/columns.ts';
-import { makeFunctions } from '../making/create.ts';
-import { extendTables, readCatalog, storedLayouts } from '../making/extend.ts';
-import { LOCK_CLASS } from '../making/functions.ts';
-import { mustKnow } from '../making/layout-version.ts';
-import { CURRENT_LAYOUT } from '../making/migrations/index.ts';
-import { OWN } from '../making/own-tables.ts';
-import { makePartitions, readSystems, systemsAtOnce } from '../making/partitions.ts';
-import { recreateView } from '../making/views.ts';
-import { readModel } from '../meta.ts';
-import { copyIn } from '../writing/copy-in.ts';
-import { writeSessionOn } from '../writing/write-session.ts';
+} from '../../store/raw-tables.ts';
+import { Counters } from '../../store/rows/counters.ts';
+import { alignSystems } from '../../store/rows/visibility.ts';
+import type { PartitionField } from '../../store/store.ts';
+import { type PostgresAddress, postgresAddress } from './connection/address.ts';
+import { connectPool } from './connection/connect.ts';
+import { translateError } from './connection/errors.ts';
+import { readServer } from './connection/server.ts';
+import { type ServerSession, withSession } from './connection/session.ts';
+import { openingError } from './connection/unreached.ts';
+import { readModel } from './meta.ts';
+import { mustKnow } from './migrations/layout-version.ts';
+import { CURRENT_LAYOUT } from './migrations/steps.ts';
+import { makePartitions, readSystems, systemsAtOnce } from './partitions/partitions.ts';
+import { addColumns, readColumns } from './tables/columns.ts';
+import { makeFunctions } from './tables/create.ts';
+import { extendTables, readCatalog, storedLayouts } from './tables/extend.ts';
+import { LOCK_CLASS } from './tables/functions.ts';
+import { OWN } from './tables/own-tables.ts';
+import { recreateView } from './tables/views.ts';
+import { copyIn } from './writing/copy-in.ts';
+import { writeSessionOn } from './writing/write-session.ts';
 
 /**
  * The tables of the store in a schema; the schema is made where there is none.

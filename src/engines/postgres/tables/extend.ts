@@ -1,7 +1,7 @@
 import type { ResourceLayout } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import type { ServerSession } from '../connection/session.ts';
-import { partitionsOf, partitionTable, readSystems } from './partitions.ts';
+import { partitionsOf, partitionTable, readSystems } from '../partitions/partitions.ts';
 import { tablesOf } from './tables.ts';
 import { recreateView } from './views.ts';
 

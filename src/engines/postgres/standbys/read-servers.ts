@@ -7,7 +7,7 @@ import { PATIENCE, type Patience, waitingFor } from '../connection/connect.ts';
 import { isGone } from '../connection/errors.ts';
 import { connectLanes, type Lanes } from '../connection/lanes.ts';
 import { withSession } from '../connection/session.ts';
-import type { Snapshot } from './reader.ts';
+import type { Snapshot } from '../reading/reader.ts';
 
 /** What a reading must see at least: what the primary server showed when the request came. */
 export interface Needed {

@@ -1,30 +1,24 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
-import { makeModel } from '../../../compile/model.ts';
-import { countingRules } from '../../../compile/values-in-use.ts';
-import { dayFrom, timestampFrom } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import { checkTimeZone } from '../../../records/local-time.ts';
-import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../../../records/profile.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
 import { newEpoch } from '../../../store/epoch.ts';
-import { givenIn, readMeta, writeMeta, writeProfile } from '../../../store/meta.ts';
-import { storeTransaction } from '../../../store/rows/transaction.ts';
+import { readMeta, writeMeta } from '../../../store/meta.ts';
+import { beginStore } from '../../../store/new-store.ts';
 import type { PartitionField } from '../../../store/store.ts';
 import { NOTHING_HELD } from '../../../store/store-clock.ts';
-import { CommitTimestamps, nothingGiven } from '../../../store/write/commit-timestamps.ts';
-import { publishDictionary } from '../../../store/write/publish-dictionary.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { readServer, type Server } from '../connection/server.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
+import { LAYOUT_VERSION, mustKnow } from '../migrations/layout-version.ts';
+import { migrateStore } from '../migrations/migrate.ts';
+import { CURRENT_LAYOUT } from '../migrations/steps.ts';
 import { underLock } from '../writing/lock.ts';
 import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
 import { writeSessionOn } from '../writing/write-session.ts';
 import { applyTables } from './extend.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
-import { LAYOUT_VERSION, mustKnow } from './layout-version.ts';
-import { migrateStore } from './migrate.ts';
-import { CURRENT_LAYOUT } from './migrations/index.ts';
 import { OWN } from './own-tables.ts';
 import { SHARED_TABLES } from './shared-tables.ts';
 
@@ -150,27 +144,14 @@ async function makeTables(
   clock: StampClock,
 ): Promise<void> {
   checkTimeZone(settings.timeZone);
-  const first = { generation: 1, epoch: newEpoch() };
+  const epoch = newEpoch();
   const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
-  clock.note(Number(row?.clock), first.epoch, NOTHING_HELD);
-  const now = clock.now();
-  const day = dayFrom(now);
-  const bare = makeModel({ ...first, settings, profile: EMPTY_PROFILE, day });
-  const declared = declaredFields(bare.dictionary, settings.declarations);
-  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
-  const model = makeModel({ ...first, settings, profile, day });
+  clock.note(Number(row?.clock), epoch, NOTHING_HELD);
   await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   for (const text of OWN) await session.run(text);
-  const createdAt = timestampFrom(now);
-  const secret = randomBytes(32).toString('base64url');
-  await writeMeta(session, { ...CURRENT_LAYOUT, ...first, settings, day, secret, createdAt });
-  await writeMeta(session, { lastStamp: createdAt, ...(partitions === undefined ? {} : { partitions }) });
-  await makeFunctions(session, server);
-  await writeProfile(session, profile);
-  const given = nothingGiven(createdAt);
-  const times = { moment: now, settled: 0, lastStamp: createdAt, given, jump: 0 };
-  const timestamps = new CommitTimestamps(times);
-  await applyTables(session, model);
-  await publishDictionary(storeTransaction(writeSessionOn(session), model, timestamps, null));
-  await writeMeta(session, { ...givenIn(timestamps), countingRules: countingRules(model) });
+  const begun = { settings, epoch, now: clock.now(), ofEngine: { ...CURRENT_LAYOUT, partitions } };
+  await beginStore(writeSessionOn(session), begun, async (begin, model) => {
+    await makeFunctions(begin, server);
+    await applyTables(begin, model);
+  });
 }

@@ -5,10 +5,10 @@ import { Undo } from '../../../store/write-session.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { readModel } from '../meta.ts';
+import { extendTables, readCatalog, storedLayouts } from '../tables/extend.ts';
 import { underLock } from '../writing/lock.ts';
-import { extendTables, readCatalog, storedLayouts } from './extend.ts';
 import { LAYOUT_VERSION } from './layout-version.ts';
-import { MIGRATIONS, type Migration } from './migrations/index.ts';
+import { MIGRATIONS, type Migration } from './steps.ts';
 
 /**
  * How long a statement of a migration waits for a table that is read, in milliseconds. Who reads that table next

@@ -1,0 +1,173 @@
+/**
+ * What the functions of queries mean, in JavaScript, for an engine that calls them from its statements and has no such
+ * function of its own. Values are as columns hold them; a value of another type gives null.
+ */
+import { RE2JS } from 're2js';
+import { canonicalDate, canonicalTimestamp, fractionText } from '../dictionary/index.ts';
+import { BoundedCache } from '../shared/bounded-cache.ts';
+import { sideBySide } from './search.ts';
+
+/** Thrown for a number that a query computes and that JSON cannot say. */
+export const RANGE_MESSAGE = 'plat: a number of this statement leaves the range of numbers';
+
+export type Value = string | number | bigint | null | Uint8Array;
+
+export function mapText(value: Value, change: (text: string) => string): Value {
+  return typeof value === 'string' ? change(value) : null;
+}
+
+export function endsWith(text: Value, end: Value): Value {
+  return typeof text === 'string' && typeof end === 'string' ? Number(text.endsWith(end)) : null;
+}
+
+/** In characters from 0; a negative start counts from the end, but not beyond the beginning. */
+export function substring(text: Value, start: Value, count: Value): Value {
+  if (typeof text !== 'string' || start === null || count === null) return null;
+  const characters = [...text];
+  const from = Number(start) < 0 ? Math.max(0, characters.length + Number(start)) : Number(start);
+  return characters.slice(from, from + Math.max(0, Number(count))).join('');
+}
+
+export function within(latitude: Value, longitude: Value, ring: Value): Value {
+  if (typeof latitude !== 'number' || typeof longitude !== 'number') return null;
+  return Number(liesWithin(latitude, longitude, String(ring)));
+}
+
+/** Patterns that a thread keeps compiled, and about what each takes beside its own text. */
+const PATTERNS = { entries: 200, bytes: 8 * 1024 * 1024 };
+const COMPILED = 10_000;
+const COMPILED_CHARACTER = 80;
+
+const searched = new BoundedCache<RegExp>('search words', PATTERNS);
+
+export function hasWords(texts: Value, words: Value): Value {
+  if (typeof texts !== 'string' || typeof words !== 'string') return null;
+  let pattern = searched.get(words);
+  if (pattern === undefined) {
+    pattern = sideBySide(words.split(' '), '\u001f');
+    searched.put(words, pattern, COMPILED + COMPILED_CHARACTER * words.length);
+  }
+  return pattern.test(texts.toLowerCase()) ? 1 : 0;
+}
+
+const patterns = new BoundedCache<RE2JS>('regular expressions', PATTERNS);
+
+export function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
+  if (typeof text !== 'string' || typeof pattern !== 'string') return null;
+  const flags = Number(ignoreCase) === 1 ? RE2JS.CASE_INSENSITIVE : 0;
+  const key = `${flags}${pattern}`;
+  let compiled = patterns.get(key);
+  if (compiled === undefined) {
+    compiled = RE2JS.compile(pattern, flags);
+    patterns.put(key, compiled, COMPILED + COMPILED_CHARACTER * pattern.length);
+  }
+  return compiled.matcher(text).find() ? 1 : 0;
+}
+
+/** Columns hold timestamps without the Z, so that shorter ones sort before longer ones. */
+const wholeSeconds = (text: string): number =>
+  Date.parse(text.length > 10 ? `${text.slice(0, 19)}Z` : `${text}T00:00:00Z`) / 1000;
+
+/** Microseconds beyond the whole second. */
+const microseconds = (text: string): number => Number(text.slice(20).padEnd(6, '0'));
+
+function storedTimestamp(seconds: number, finer: number): string | null {
+  const milliseconds = seconds * 1000;
+  if (!Number.isFinite(milliseconds) || Math.abs(milliseconds) > 8.64e15) return null;
+  const text = new Date(milliseconds).toISOString();
+  return text.length === 24 ? `${text.slice(0, 19)}${fractionText(String(finer).padStart(6, '0'))}` : null;
+}
+
+/** To the microsecond, as in PostgreSQL. */
+export function shift(moment: Value, seconds: Value): Value {
+  if (typeof moment !== 'string' || seconds === null) return null;
+  const whole = Math.floor(Number(seconds));
+  const finer = microseconds(moment) + Math.floor((Number(seconds) - whole) * 1e6 + 0.5);
+  const carried = Math.floor(finer / 1e6);
+  const shifted = storedTimestamp(wholeSeconds(moment) + whole + carried, finer - carried * 1e6);
+  return moment.length > 10 || shifted === null ? shifted : shifted.slice(0, 10);
+}
+
+export function secondsBetween(later: Value, earlier: Value): Value {
+  if (typeof later !== 'string' || typeof earlier !== 'string') return null;
+  const seconds = wholeSeconds(later) - wholeSeconds(earlier);
+  const finer = microseconds(later) - microseconds(earlier);
+  if (finer === 0) return seconds;
+  // As a text, since a sum of both would be rounded twice.
+  const [whole, rest] = seconds > 0 && finer < 0 ? [seconds - 1, finer + 1e6] : [seconds, finer];
+  const [positive, negative] = whole < 0 && rest > 0 ? [whole + 1, rest - 1e6] : [whole, rest];
+  const sign = positive < 0 || negative < 0 ? '-' : '';
+  return Number(`${sign}${Math.abs(positive)}.${String(Math.abs(negative)).padStart(6, '0')}`);
+}
+
+/** A number as JSON writes it. */
+export function numberText(number: Value): Value {
+  return number === null ? null : String(number);
+}
+
+/** A number as JSON has it. @throws for one that left the range of numbers, which JSON cannot say */
+export function finiteNumber(given: Value): Value {
+  if (given === null) return null;
+  const number = Number(given);
+  if (!Number.isFinite(number)) throw new Error(RANGE_MESSAGE);
+  return String(number);
+}
+
+/** Turns a text into a value of another type; null where it is none. */
+export function castValue(text: Value, type: Value): Value {
+  if (typeof text !== 'string') return null;
+  switch (type) {
+    case 'integer':
+      return /^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null;
+    case 'decimal': {
+      const isNumber = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text));
+      return isNumber ? Number(text) : null;
+    }
+    case 'boolean':
+      return text === 'true' ? 1 : text === 'false' ? 0 : null;
+    case 'date':
+      return canonicalDate(text) ?? null;
+    case 'timestamp':
+      // Without a zone it is UTC (OData 4.01 URL conventions, 5.1.1.10.1, rule 11).
+      return canonicalTimestamp(/[Zz]$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`)?.slice(0, -1) ?? null;
+    case 'time':
+      return canonicalTimestamp(`1970-01-01T${text}Z`)?.slice(11, -1) ?? null;
+    default:
+      return null;
+  }
+}
+
+/** Rings that a thread keeps read. */
+const rings = new BoundedCache<Float64Array>('polygons', { entries: 100, bytes: 4 * 1024 * 1024 });
+
+/** A ring as JSON, `[longitude,latitude,longitude,latitude,…]`, as the numbers that are walked for each row. */
+function readRing(json: string): Float64Array {
+  const known = rings.get(json);
+  if (known !== undefined) return known;
+  const numbers: unknown = JSON.parse(json);
+  const ring = Float64Array.from(Array.isArray(numbers) ? numbers.map(Number) : []);
+  return rings.put(json, ring, ring.byteLength);
+}
+
+const isBetween = (value: number, one: number, other: number): boolean =>
+  one < other ? one <= value && value <= other : other <= value && value <= one;
+
+/**
+ * Whether a place lies in a ring, its border included: an edge runs through it, or a ray from it to the east
+ * crosses an odd number of edges. The last point is joined to the first.
+ * @param json `[longitude,latitude,…]`
+ */
+function liesWithin(latitude: number, longitude: number, json: string): boolean {
+  const ring = readRing(json);
+  let inside = false;
+  let [fromX, fromY] = [ring.at(-2) ?? Number.NaN, ring.at(-1) ?? Number.NaN];
+  for (let index = 0; index < ring.length; index += 2) {
+    const [toX, toY] = [ring[index] ?? Number.NaN, ring[index + 1] ?? Number.NaN];
+    const turn = (toX - fromX) * (latitude - fromY) - (longitude - fromX) * (toY - fromY);
+    if (turn === 0 && isBetween(longitude, fromX, toX) && isBetween(latitude, fromY, toY)) return true;
+    // The place is to the left of an edge that goes north, or to the right of one that goes south.
+    if (fromY > latitude !== toY > latitude && turn < 0 === toY < fromY) inside = !inside;
+    [fromX, fromY] = [toX, toY];
+  }
+  return inside;
+}

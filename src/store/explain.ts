@@ -1,0 +1,73 @@
+/** What an error of an engine means to a user, once for every engine, which says what kind of error it is. */
+import { PlatError, platError } from '../errors/index.ts';
+import { Damage, DamagedRecord, inTheWay } from '../records/damage.ts';
+import { LARGEST_ANSWER } from './read-task.ts';
+
+/** What an engine knows of an error; `error` is one that a user gets as it is. */
+export type Trouble =
+  | { readonly kind: 'damaged' | 'not-ours'; readonly reason: string }
+  | { readonly kind: 'unavailable'; readonly retryAfter?: number }
+  | { readonly kind: 'overloaded'; readonly seconds: number }
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'busy' | 'full' | 'timed-out' | 'too-large' | 'out-of-range' | 'in-the-way' };
+
+/** Where an error came up, and how long the statement was allowed to take; 0: without a limit of its own. */
+export interface Place {
+  readonly store: string;
+  readonly seconds: number;
+}
+
+/** @param troubleIn undefined for an error that the engine does not know, which stays as it is */
+export function explained(
+  error: unknown,
+  { store, seconds }: Place,
+  troubleIn: (error: unknown) => Trouble | undefined,
+): unknown {
+  if (error instanceof PlatError) return error;
+  const isRecord = error instanceof DamagedRecord;
+  const trouble: Trouble | undefined = isRecord
+    ? { kind: 'damaged', reason: error.message }
+    : troubleIn(error);
+  if (trouble === undefined) return error;
+  const cause = { cause: error };
+  const busy = () => platError('storeBusy', { store }, { ...cause, retryAfter: 1 });
+  switch (trouble.kind) {
+    case 'damaged':
+      return platError('storeDamaged', { store, reason: trouble.reason }, cause);
+    case 'in-the-way':
+      return platError('storeDamaged', { store, reason: inTheWay(error) }, cause);
+    case 'not-ours':
+      return platError('storeNotOurs', { store, reason: trouble.reason }, cause);
+    case 'unavailable': {
+      const { retryAfter } = trouble;
+      return platError('storeUnavailable', {}, retryAfter === undefined ? cause : { ...cause, retryAfter });
+    }
+    case 'overloaded':
+      return platError('overloaded', { seconds: trouble.seconds }, { ...cause, retryAfter: trouble.seconds });
+    case 'busy':
+      return busy();
+    case 'timed-out':
+      return seconds > 0 ? platError('queryTimedOut', { seconds }, cause) : busy();
+    case 'full':
+      return platError('storeFull', { store }, cause);
+    case 'too-large':
+      return platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause);
+    case 'out-of-range':
+      return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
+    case 'error':
+      return trouble.error;
+  }
+}
+
+/**
+ * What only a damaged store answers; undefined for any other error.
+ * @param ofEngine the same of the engine's own errors
+ */
+export function damageOf(
+  error: unknown,
+  ofEngine: (error: unknown) => string | undefined,
+): string | undefined {
+  if (error instanceof Damage) return error.message;
+  if (!(error instanceof PlatError)) return ofEngine(error);
+  return error.code === 'storeDamaged' ? damageOf(error.cause, ofEngine) : undefined;
+}

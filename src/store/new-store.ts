@@ -1,0 +1,45 @@
+/** What a new store begins with, once its own tables are there. */
+import { randomBytes } from 'node:crypto';
+import { makeModel, type StoreModel } from '../compile/model.ts';
+import { countingRules } from '../compile/values-in-use.ts';
+import { dayFrom, timestampFrom } from '../dictionary/index.ts';
+import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../records/profile.ts';
+import type { StoreSettings } from '../records/settings.ts';
+import { givenIn, type MetaChange, writeMeta, writeProfile } from './meta.ts';
+import { storeTransaction } from './rows/transaction.ts';
+import { CommitTimestamps, nothingGiven } from './write/commit-timestamps.ts';
+import { publishDictionary } from './write/publish-dictionary.ts';
+import type { WriteSession } from './write-session.ts';
+
+export interface NewStore {
+  readonly settings: StoreSettings;
+  readonly epoch: string;
+  /** On the clock that stamps; milliseconds since 1970. */
+  readonly now: number;
+  /** What an engine keeps of its tables. */
+  readonly ofEngine?: MetaChange;
+}
+
+/** Writes it, inside a transaction. @param applyTables makes the tables of records, and whatever else the engine needs */
+export async function beginStore<S extends WriteSession>(
+  session: S,
+  { settings, epoch, now, ofEngine }: NewStore,
+  applyTables: (session: S, model: StoreModel) => Promise<void>,
+): Promise<void> {
+  const day = dayFrom(now);
+  const first = { generation: 1, epoch, settings, day };
+  const bare = makeModel({ ...first, profile: EMPTY_PROFILE });
+  const declared = declaredFields(bare.dictionary, settings.declarations);
+  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
+  const model = makeModel({ ...first, profile });
+  const createdAt = timestampFrom(now);
+  const secret = randomBytes(32).toString('base64url');
+  await writeMeta(session, { ...ofEngine, ...first, secret, createdAt, lastStamp: createdAt });
+  await writeProfile(session, profile);
+  await applyTables(session, model);
+  const given = nothingGiven(createdAt);
+  const times = { moment: now, settled: 0, lastStamp: createdAt, given, jump: 0 };
+  const timestamps = new CommitTimestamps(times);
+  await publishDictionary(storeTransaction(session, model, timestamps, null));
+  await writeMeta(session, { ...givenIn(timestamps), countingRules: countingRules(model) });
+}
