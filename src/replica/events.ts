@@ -37,7 +37,7 @@ interface Events {
   /** They left the quarantine, since the source does not have them any more. */
   readonly gone: OfResource & { readonly keys: readonly string[] };
   readonly guarded: OfResource & { readonly rows: number; readonly of: number };
-  /** What the source gave does not show what is gone, so nothing was deleted. */
+  /** The source returned too little to tell what is gone. Nothing was deleted. */
   readonly unsure: OfResource & { readonly reason: string };
   /** Walks end before the number of records that the source announces, always at the same place: taken as complete. */
   readonly short: OfStep & { readonly rows: number; readonly announced: number };

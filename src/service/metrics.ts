@@ -12,7 +12,7 @@ export interface Timings {
   header(): string;
 }
 
-/** @param now milliseconds of a clock that only runs forward */
+/** @param now the milliseconds of a monotonic clock, as in `performance.now()` */
 export function makeTimings(now: () => number = () => performance.now()): Timings {
   const spent = new Map<Step, number>();
   let current: { step: Step; since: number } | undefined;

@@ -51,10 +51,7 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
   readStores?(): readonly ReadStoreState[];
   caches?(): readonly CacheUse[];
 
-  /**
-   * Runs a task on one snapshot.
-   * @param plan called when it is the task's turn: a task that waits takes no memory for its plan
-   */
+  /** See `TaskRunner`. */
   run(
     live: LiveModel,
     lane: Lane,

@@ -34,7 +34,7 @@ export interface Times {
   readonly lastStamp: string;
   /** Milliseconds since 1970. */
   readonly settled: number;
-  /** The UTC day whose rules the stored visibility follows. */
+  /** The day (UTC) of the rules behind the stored visibility. */
   readonly day: string;
 }
 

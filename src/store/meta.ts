@@ -27,7 +27,7 @@ export interface Meta {
   /** Empty until a first one has begun, where the secret was not read. */
   readonly epoch: string;
   readonly settings: StoreSettings;
-  /** The UTC day whose rules the stored visibility follows. */
+  /** The UTC day for which visibility was last evaluated. */
   readonly day: string;
   readonly secret: string;
   readonly createdAt: string;

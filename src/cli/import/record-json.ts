@@ -20,7 +20,7 @@ interface Counted {
   /** Members of the record and of all objects in it. */
   readonly members: number;
   readonly hasLongNumbers: boolean;
-  /** Whether it is nested more deeply than any record. */
+  /** Whether its nesting exceeds that of every record of the dictionary. */
   readonly isDeep: boolean;
 }
 

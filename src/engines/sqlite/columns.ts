@@ -23,7 +23,7 @@ function kindOf(type: string): ColumnKind {
   return type === TYPES.text || type === '' ? 'text' : 'number';
 }
 
-/** Adds what a table lacks: columns of fields that are not declared any more keep their values, should they come back. */
+/** Adds missing columns. Columns of fields that are no longer declared keep their values. */
 export function addColumns(database: DatabaseSync, table: string, columns: Columns): void {
   const known = columnsOf(database, table);
   for (const [name, kind] of columns) {

@@ -40,9 +40,9 @@ import { writerOn } from './writer.ts';
 
 export interface SqliteStoreOptions extends ClockTrust {
   readonly path: string;
-  /** What a new store is made with; absent: there must be one. */
+  /** The settings of a new file; absent: the file must exist. */
   readonly create?: StoreSettings;
-  /** Called when there was none, and one was made; with the names under which the log of an earlier file is kept. */
+  /** Called after a store was created, with the names of logs that an earlier file left behind. */
   readonly onCreate?: ((kept: readonly string[]) => void) | undefined;
   readonly clock?: Clock;
   /**
@@ -55,7 +55,7 @@ export interface SqliteStoreOptions extends ClockTrust {
   readonly checkers?: number;
   /** Of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
   readonly cacheMegabytes?: number;
-  /** How long transactions may take; a test has others. */
+  /** The time limits of transactions; tests set shorter ones. */
   readonly limits?: WriteLimits;
 }
 

@@ -40,7 +40,7 @@ const OPTION: Partial<Readonly<Record<SystemOption, { readonly schema: Json; rea
 
 const parameterName = (option: SystemOption): string => `odata-${option}`;
 
-/** The parameters that are described, among the components. */
+/** The parameters of the RESO interface, among the components. */
 export function resoParameters(): Json {
   const described = Object.entries(OPTION).map(([option, { schema, takes }]) => [
     `odata-${option}`,

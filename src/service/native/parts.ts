@@ -1,6 +1,6 @@
 /** The sub-resources of a listing, such as its photos, and open houses of all listings. */
 import type { RecordQuery, Shape } from '../../compile/read.ts';
-import { partMembers } from '../../compile/text/native-parts.ts';
+import { fieldsOfMembers, partMembers } from '../../compile/text/native-parts.ts';
 import { type NativePart, nearestName, rowOfPart } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { resourceNames } from '../../query/native/names.ts';
@@ -72,15 +72,7 @@ export async function customFields(request: RoutedExchange, key: string): Promis
 const OPEN_HOUSES = 'openhouses';
 const OPEN_HOUSE_MEMBERS = [...partMembers(OPEN_HOUSES), 'ListingKey'];
 
-/** Fields by which the members of an open house are compared and put in order. */
-const FIELD_OF: ReadonlyMap<string, string> = new Map([
-  ['Comments', 'OpenHouseRemarks'],
-  ['Date', 'OpenHouseDate'],
-  ['EndTime', 'OpenHouseEndTime'],
-  ['OpenHouseEndTimestamp', 'OpenHouseEndTime'],
-  ['OpenHouseStartTimestamp', 'OpenHouseStartTime'],
-  ['StartTime', 'OpenHouseStartTime'],
-]);
+const FIELD_OF = fieldsOfMembers('OpenHouse');
 
 /** `/v1/openhouses`: the open houses of all listings that the key sees, each with the key of its listing. */
 export async function openHouses(request: RoutedExchange): Promise<Reply> {

@@ -44,7 +44,7 @@ export async function findRowFaults(
   }
 }
 
-/** The place of the row `limit` rows after another place; undefined where fewer rows follow. */
+/** The bound of a portion of `limit` rows; undefined for the last portion. */
 export async function placeAfter(
   session: CheckSession,
   layout: ResourceLayout,

@@ -31,7 +31,7 @@ export interface StoreWish {
   readonly create?: StoreSettings | undefined;
   /** Absent: a new one has none, and one that is there has what it was made with. */
   readonly partitions?: PartitionField | undefined;
-  /** Called when there was none, and one was made. */
+  /** Called after the tables of a new store were created. */
   readonly onCreate?: (() => void) | undefined;
 }
 
