@@ -20,7 +20,7 @@ export interface StoreClock extends Clock {
   readonly restamped: () => void;
   /** Reports the time of another clock. */
   readonly confirm: (other: number) => void;
-  /** Sets the epoch of the store: in another epoch, the times of the one before no longer count. */
+  /** See `SteadyClock`. */
   readonly inEpoch: (epoch: string) => void;
   /** The reading that the store should keep. */
   readonly toKeep: () => string | undefined;

@@ -31,7 +31,7 @@ export interface ScrubFault {
 export interface ScrubOptions {
   readonly limits: ScrubLimits;
   readonly sleep: Clock['sleep'];
-  /** Milliseconds of a clock that cannot be set. */
+  /** A monotonic clock in milliseconds. */
   readonly elapsed: () => number;
   /** Damaged records that are remembered; fewer in a test. */
   readonly known?: number;
