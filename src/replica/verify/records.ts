@@ -11,17 +11,17 @@ import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
 import { RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
 import { recordsOf } from '../source/pages.ts';
-import { ACCOUNTS, collectionOf, type SourceItem, type SourcePage } from '../source/source.ts';
+import { ACCOUNTS, collectionOf, type SourcePage } from '../source/source.ts';
 import { type Compared, compareRecords } from './compare.ts';
 import type { Tally } from './results.ts';
 
+/** A copy, and what its proof has found so far. */
+export interface Proof extends Copy {
+  readonly tally: Tally;
+}
+
 /** Every record of a page, with what comes apart from it. */
-export async function comparePage(
-  copy: Copy,
-  collection: string,
-  page: SourcePage,
-  tally: Tally,
-): Promise<void> {
+export async function comparePage(copy: Proof, collection: string, page: SourcePage): Promise<void> {
   const { feed } = copy;
   const items = [...page.items];
   const broken = [...page.broken];
@@ -36,15 +36,14 @@ export async function comparePage(
       broken.push(...rest.broken);
     }
   }
-  await compareItems(copy, items, broken, tally);
+  await compareItems(copy, { items, broken });
 }
 
 export async function compareItems(
-  copy: Copy,
-  items: readonly SourceItem[],
-  broken: SourcePage['broken'],
-  tally: Tally,
+  copy: Proof,
+  { items, broken }: Pick<SourcePage, 'items' | 'broken'>,
 ): Promise<void> {
+  const { tally } = copy;
   const suspects = new Map<string, Map<string, Suspect>>();
   // A listing and its collections may be two items of one key: they are read apart.
   const apart = items.filter(({ onlyChildren }) => onlyChildren);
@@ -62,14 +61,14 @@ export async function compareItems(
     const { resource, key } = record;
     if (!record.onlyChildren) tally.count(resource.name, { compared: 1 });
     countMembers(tally, record, members);
-    noteMet(copy, record, tally);
+    noteMet(copy, record);
     if (fields?.length === 0) continue;
     const found = suspects.get(resource.name) ?? new Map<string, Suspect>();
     suspects.set(resource.name, found);
     const isOfChildren = record.onlyChildren === true || found.get(key)?.isOfChildren === true;
     found.set(key, { fields, isOfChildren, isPending: isPending(copy, record) });
   }
-  for (const [resource, found] of suspects) await lookAgain(copy, resource, found, tally);
+  for (const [resource, found] of suspects) await lookAgain(copy, resource, found);
 }
 
 const recordsIn = ({ records }: Intake): ParsedRecord[] => records.flatMap((group) => [...group.records]);
@@ -83,11 +82,11 @@ function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored
 }
 
 /** Notes which entries of the quarantine the source gives. */
-function noteMet(copy: Copy, { resource, key, children }: ParsedRecord, tally: Tally): void {
+function noteMet(copy: Proof, { resource, key, children }: ParsedRecord): void {
   if (copy.checkpoint.isQuarantined(resource.name, key)) {
-    tally.met.add(recordName({ resource: resource.name, key }));
+    copy.tally.met.add(recordName({ resource: resource.name, key }));
   }
-  for (const members of children.values()) for (const member of members) noteMet(copy, member, tally);
+  for (const members of children.values()) for (const member of members) noteMet(copy, member);
 }
 
 /** What differs in records; for a record that only brings collections, what differs in them. */
@@ -110,12 +109,11 @@ export interface Suspect {
 
 /** Reads records a second time, and counts those that still differ, or that the source does not give once more. */
 export async function lookAgain(
-  copy: Copy,
+  copy: Proof,
   resource: string,
   suspects: ReadonlyMap<string, Suspect>,
-  tally: Tally,
 ): Promise<void> {
-  const { checkpoint, feed } = copy;
+  const { checkpoint, feed, tally } = copy;
   for (const some of chunked([...suspects], feed.someAtOnce)) {
     const again = await readAgain(copy, resource, some);
     for (const [key, first] of some) {

@@ -21,7 +21,7 @@ import {
 import { seekGone } from '../steps/gone.ts';
 import { findAllDamage, withParts } from './damage.ts';
 import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
-import { compareItems, comparePage, completeness, lookAgain, type Suspect } from './records.ts';
+import { compareItems, comparePage, completeness, lookAgain, type Proof, type Suspect } from './records.ts';
 import { Tally, type Verified } from './results.ts';
 
 export interface VerifyOptions {
@@ -39,6 +39,7 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
   return asking(options, async (copy) => {
     const { name, store } = copy;
     const tally = new Tally();
+    const proof: Proof = { ...copy, tally };
     const { resources } = copy.feed.capabilities;
     const own = resources.flatMap(resourcesIn);
     const parts = withParts(await store.model(), own);
@@ -47,7 +48,7 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
       onProgress?.(`${resource} of the copy`, rows, undefined),
     );
     try {
-      for (const collection of resources) await verifyCollection(copy, collection, options, tally);
+      for (const collection of resources) await verifyCollection(proof, collection, options);
     } catch (error) {
       await damages.stop();
       throw error;
@@ -89,12 +90,11 @@ async function goneOf(
  * read a second time before it counts, since both sides change meanwhile.
  */
 async function verifyCollection(
-  copy: Copy,
+  copy: Proof,
   collection: string,
   { sample, onProgress }: VerifyOptions,
-  tally: Tally,
 ): Promise<void> {
-  const { feed, name, sizeOf, store } = copy;
+  const { feed, name, sizeOf, store, tally } = copy;
   const keys = new Map(resourcesIn(collection).map((resource) => [resource, new Set<string>()]));
   // Before the walk: what a run completes meanwhile was pending when it was compared.
   const complete = completeness(copy, collection);
@@ -103,7 +103,7 @@ async function verifyCollection(
     if ('why' in complete) tally.isIncomplete(resource, complete.why);
   }
   const isByRange =
-    sample === undefined && (await verifyRanges(copy, collection, keys.get(collection), tally, onProgress));
+    sample === undefined && (await verifyRanges(copy, collection, keys.get(collection), onProgress));
   if (!isByRange) {
     const fetch = async (request: PageRequest): Promise<SourcePage> => {
       if (sample === undefined) return feed.page(collection, { kind: 'all' }, request);
@@ -112,14 +112,14 @@ async function verifyCollection(
     let done = 0;
     for await (const page of pagesFrom(fetch, undefined, sizeOf(collection))) {
       for (const { resource, key } of page.keys) keys.get(resource)?.add(key);
-      if (sample === undefined) await comparePage(copy, collection, page, tally);
+      if (sample === undefined) await comparePage(copy, collection, page);
       done += page.keys.length;
       onProgress?.(collection, done, page.total);
     }
   }
   for (const [resource, found] of keys) {
-    if (sample !== undefined) await compareSample(copy, resource, [...found], sample, tally);
-    if (!isByRange) await findExtra(copy, resource, found, tally, { after: '' });
+    if (sample !== undefined) await compareSample(copy, resource, [...found], sample);
+    if (!isByRange) await findExtra(copy, resource, found, { after: '' });
     tally.count(resource, { atSource: found.size, stored: await store.checkpoints.stored(name, resource) });
   }
 }
@@ -130,10 +130,9 @@ const compareKeys = (one: string, other: string): number =>
 
 /** Stored keys of a range that the walk did not give, and that the source does not give when it is asked for them either. */
 async function findExtra(
-  copy: Copy,
+  copy: Proof,
   resource: string,
   keys: ReadonlySet<string>,
-  tally: Tally,
   { after, last }: { readonly after: string; readonly last?: string },
 ): Promise<void> {
   const { feed, name, store } = copy;
@@ -147,7 +146,7 @@ async function findExtra(
     const gone = extra.filter((key) => !there.has(key));
     const missing = await store.checkpoints.missing(name, resource, gone);
     for (const key of gone) {
-      if (!missing.includes(key)) tally.differ({ resource, key, kind: 'not-at-source', fields: [] });
+      if (!missing.includes(key)) copy.tally.differ({ resource, key, kind: 'not-at-source', fields: [] });
     }
   }
 }
@@ -158,13 +157,13 @@ async function findExtra(
  * @returns false where the collection has to be read whole
  */
 async function verifyRanges(
-  copy: Copy,
+  copy: Proof,
   collection: string,
   keys: Set<string> | undefined,
-  tally: Tally,
   onProgress: VerifyOptions['onProgress'],
 ): Promise<boolean> {
-  const { ranges } = copy.feed;
+  const { feed, tally } = copy;
+  const { ranges } = feed;
   if (keys === undefined || collection === ACCOUNTS || ranges === undefined) return false;
   if (!(await canCompareRanges(copy))) return false;
   const resource = (await copy.store.model()).resource(collection);
@@ -178,7 +177,7 @@ async function verifyRanges(
           const target = findNavigation(resource, name)?.target;
           if (target !== undefined) tally.count(target, { atSource: rows, stored: rows, compared: rows });
         }
-      } else await readRange(copy, ranges, collection, range, keys, tally);
+      } else await readRange(copy, ranges, collection, range, keys);
       last = range.last;
       done += range.rows;
       onProgress?.(collection, done, undefined);
@@ -188,18 +187,17 @@ async function verifyRanges(
     if (last === '' && error instanceof RequestFailure && error.kind === 'rejected') return false;
     throw error;
   }
-  await findExtra(copy, collection, new Set(), tally, { after: last });
+  await findExtra(copy, collection, new Set(), { after: last });
   return true;
 }
 
 /** Records of a range that is not the same on both sides, one by one. */
 async function readRange(
-  copy: Copy,
+  copy: Proof,
   ranges: SourceRanges,
   collection: string,
   { after, last, rows }: ComparedRange,
   every: Set<string>,
-  tally: Tally,
 ): Promise<void> {
   const given = new Set<string>();
   const { key: keyField } = (await copy.store.model()).resource(collection);
@@ -214,13 +212,13 @@ async function readRange(
       const name = json[keyField];
       return typeof name !== 'string' || names.has(name);
     });
-    await comparePage(copy, collection, { ...page, items, keys }, tally);
+    await comparePage(copy, collection, { ...page, items, keys });
     const end = page.keys.at(-1)?.key;
     if (end === undefined || page.keys.length < size) break;
     key = end;
   }
   for (const key of given) every.add(key);
-  await findExtra(copy, collection, given, tally, { after, last });
+  await findExtra(copy, collection, given, { after, last });
 }
 
 /** A page after a key, as large as can be read. */
@@ -245,11 +243,10 @@ const AT_ONCE = 1000;
 
 /** Content of a number of records that are spread evenly over the keys. */
 async function compareSample(
-  copy: Copy,
+  copy: Proof,
   resource: string,
   keys: readonly string[],
   sample: number,
-  tally: Tally,
 ): Promise<void> {
   const { feed, name, store } = copy;
   const missing = new Set<string>();
@@ -257,13 +254,12 @@ async function compareSample(
     for (const key of await store.checkpoints.missing(name, resource, some)) missing.add(key);
   }
   const suspect: Suspect = { fields: undefined, isOfChildren: false, isPending: false };
-  await lookAgain(copy, resource, new Map([...missing].map((key) => [key, suspect])), tally);
+  await lookAgain(copy, resource, new Map([...missing].map((key) => [key, suspect])));
   const stored = keys.filter((key) => !missing.has(key));
   const count = Math.min(sample, stored.length);
   const step = Math.max(1, stored.length / Math.max(1, sample));
   const chosen = Array.from({ length: count }, (_, at) => stored[Math.floor(at * step)] ?? '');
   for (const some of chunked(chosen, feed.someAtOnce)) {
-    const page = await recordsOf(feed, resource, some);
-    await compareItems(copy, page.items, page.broken, tally);
+    await compareItems(copy, await recordsOf(feed, resource, some));
   }
 }
