@@ -1,3 +1,4 @@
+/** The hash of a record's content, by which a write recognizes a record that has not changed. */
 import { hash } from 'node:crypto';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
 import { isChildCount } from './media.ts';

@@ -1,3 +1,4 @@
+/** Dates and times of day in the native interface, in the time zone of a store. */
 import { platError } from '../errors/index.ts';
 
 const formatters = new Map<string, Intl.DateTimeFormat>();

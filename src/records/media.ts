@@ -1,3 +1,4 @@
+/** Media: their kinds, the fields in which they name their listing, and the counts of a listing's media. */
 import {
   CHILD_COUNTS,
   countOfMedium,

@@ -1,3 +1,4 @@
+/** Limits the nesting of records. This module does not know the dictionary. */
 import { isObject } from '../shared/json.ts';
 
 /**

@@ -1,3 +1,4 @@
+/** Validates records against the dictionary. This module knows no store and no source. */
 import {
   type Dictionary,
   type Field,

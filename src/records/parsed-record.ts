@@ -1,3 +1,4 @@
+/** The outcome of validating a record, and the form of keys. */
 import type { FieldValue, FieldValues, Resource } from '../dictionary/index.ts';
 import type { Leniency } from './lenient.ts';
 

@@ -1,3 +1,4 @@
+/** How a record names its parent, and which position in the input decides it. */
 import type { FieldValue, Resource } from '../dictionary/index.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';
 import { isAbsent } from './parsed-record.ts';

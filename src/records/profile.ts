@@ -1,3 +1,4 @@
+/** The profile of a store: which fields are in use, and since which version. */
 import { CHILD_COUNTS, type Declarations, type Dictionary, type Field } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { Damage } from './damage.ts';

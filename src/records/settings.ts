@@ -1,3 +1,4 @@
+/** The settings that a store keeps of itself, and their validation on reading. */
 import { hash } from 'node:crypto';
 import { type AccessDefinition, BUILT_IN_ACCESS } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';

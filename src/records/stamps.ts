@@ -1,3 +1,4 @@
+/** Which timestamps a record has, and which of them a change moves. */
 import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 
 /** Timestamps that an authority assigns itself. Input never sets them, and they are no part of a record's content. */

@@ -1,3 +1,4 @@
+/** Validates the value of one field and converts it to canonical form. */
 import {
   canonicalDate,
   canonicalTimestamp,
