@@ -26,8 +26,8 @@ import { PartialFile } from '../store/files/partial-file.ts';
 import type { PartitionField } from '../store/store.ts';
 
 /**
- * `plat.config.json`. Keys with the name of a command-line option stand in for it; the others have no option. Its
- * JSON Schema is published as plat.config.schema.json.
+ * The content of `plat.config.json`. Keys with the name of a command-line option set that option; the others have none. Its
+ * JSON Schema is plat.config.schema.json.
  */
 export interface ConfigFile {
   readonly [option: string]: unknown;
@@ -59,10 +59,10 @@ const SCHEMA = new URL('../../plat.config.schema.json', import.meta.url);
 const DEFAULT_FILE = 'plat.config.json';
 
 /**
- * Reads and checks the configuration.
- * @param file undefined: `plat.config.json` in the working directory, if there is one
- * @param isMade whether the command makes a file that is not there yet
- * @throws PlatError `usage` that names the place in the file and what is wrong there
+ * Reads and validates the configuration.
+ * @param file undefined: `plat.config.json` in the working directory, if it exists
+ * @param isMade whether the command creates a missing file
+ * @throws PlatError `usage` with the positions and the errors
  */
 export async function readConfig(file: string | undefined, isMade = false): Promise<ConfigFile> {
   const path = file ?? DEFAULT_FILE;
@@ -77,11 +77,11 @@ export async function readConfig(file: string | undefined, isMade = false): Prom
 }
 
 /**
- * Writes declarations into a configuration, beside all that stands in it; makes it where there is none.
- * @throws PlatError `usage` when what stands there is no configuration
+ * Adds declarations to a configuration, and creates a missing file.
+ * @throws PlatError `usage` if the file is not a configuration
  */
 export async function writeDictionary(file: string, declarations: Declarations): Promise<void> {
-  const path = existsSync(file) ? realpathSync(file) : file; // a link stays one
+  const path = existsSync(file) ? realpathSync(file) : file; // a symbolic link stays one
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
   const before: unknown = parse(file, text);
   const config = await checked(file, before);
@@ -89,31 +89,31 @@ export async function writeDictionary(file: string, declarations: Declarations):
   const after = { ...config, dictionary: { ...config.dictionary, ...declarations } };
   await checked(file, after);
   const json = `${JSON.stringify(after, undefined, indentation)}\n`;
-  using partial = new PartialFile(path, '.partial'); // half of a configuration would stop every command
+  using partial = new PartialFile(path, '.partial'); // an incomplete configuration would break every command
   writeFileSync(partial.path, json);
   if (!existsSync(path)) chmodSync(partial.path, 0o666 & ~process.umask());
   partial.takePlace();
 }
 
-/** @throws PlatError `usage` when a configuration cannot be written, or is not meant to be */
+/** @throws PlatError `usage` if a configuration cannot be written, or is read-only */
 export function mustBeWritable(file: string): void {
   const isThere = existsSync(file);
   const path = isThere ? realpathSync(file) : file;
   try {
     if (isThere) accessSync(path, constants.W_OK);
-    accessSync(dirname(path), constants.W_OK); // another file takes its place
+    accessSync(dirname(path), constants.W_OK); // the file is replaced
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw platError('usage', { reason: `The configuration ${file} cannot be written: ${why}.` }, { cause });
   }
 }
 
-/** Where the configuration is that a command reads. */
+/** The path of the configuration that a command reads. */
 export const configPath = (file: string | undefined): string => file ?? DEFAULT_FILE;
 
 function parse(path: string, text: string): unknown {
   try {
-    // Editors of Windows begin a file with a byte order mark.
+    // Editors on Windows write a byte order mark.
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : '';

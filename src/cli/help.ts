@@ -1,14 +1,14 @@
 /**
- * What `--help` says of a command beside its options: two examples that work, what it cannot do without, and which
- * options belong together. It knows the names of commands and options, and nothing of what they do.
+ * The parts of `--help` besides the options: working examples, required options, and groups of options. This module knows
+ * the names of commands and options, but not what they do.
  */
 import { type Command, Help, Option } from 'commander';
 import { isRequired } from './options.ts';
 
-/** A line as it is typed, and what it does. */
-export type Example = readonly [line: string, does: string];
+/** A command line, and what it does. */
+type Example = readonly [line: string, does: string];
 
-/** Of each command, by its name and that of its group. */
+/** The examples of each command, by its full name. */
 export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Example[]]>> = {
   demo: [
     ['plat demo', 'a market of 2,000 listings in ./plat-demo.db'],
@@ -132,7 +132,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
 const REQUIRED = 'Required (each also from the environment or plat.config.json):';
 const OTHERS = 'Options:';
 
-/** Options that belong together, by their attributes. */
+/** Groups of options, by attribute name. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Source:': ['source', 'resources', 'customFields', 'pageSize', 'windowField', 'alsoWindow'],
   'What to do, and when:': [
@@ -158,13 +158,13 @@ const groupOf = (option: Option): string => {
   return found?.[0] ?? OTHERS;
 };
 
-/** The words of a command behind `plat`. */
+/** The full name of a command, without `plat`. */
 export function nameOf(command: Command): string {
   const { parent } = command;
   return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
 }
 
-/** Gives a command that has its options the help that a person needs. */
+/** Configures the help of a command whose options are defined. */
 export function describe(command: Command): void {
   if (command.commands.length > 0) {
     for (const each of command.commands) describe(each);
@@ -186,7 +186,7 @@ export function describe(command: Command): void {
       ...command.configureHelp(),
       visibleOptions: (shown) =>
         usual.visibleOptions(shown).toSorted((one, other) => rank(one) - rank(other)),
-      // In the order in which they are shown.
+      // Groups appear in the order of their options.
       groupItems: (_, visible, groupOfItem) => usual.groupItems(visible, visible, groupOfItem),
     })
     .addHelpText('after', () => exampleText(EXAMPLES[nameOf(command)] ?? []));

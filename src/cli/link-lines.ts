@@ -1,22 +1,21 @@
 /**
- * What a service that starts says of the links in its answers. They begin with the address that a connection came in on,
- * unless its operator says how clients reach it; where that may not be what clients ask, it is better heard at the start
- * than from page 2 on.
+ * The messages of a starting service about the links in its responses. By default they begin with the address on which a
+ * connection arrived. If clients may not be able to use that address, the operator should learn it at startup.
  */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 
-export interface Linked {
-  /** Of a surface for which no public URL is configured. */
+interface Linked {
+  /** The address of a surface without a configured public URL. */
   readonly address: string;
-  /** Whether it takes connections on every address of the machine. */
+  /** Whether the service listens on every address of the machine. */
   readonly anyHost: boolean;
   readonly certificate: Buffer | undefined;
   readonly interfaces: Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 }
 
-/** @returns no line where links are as the service's own address */
+/** @returns no lines if links begin with the service's own address */
 export function linkLines({ address, anyHost, certificate, interfaces }: Linked): string[] {
   const base = new URL(address);
   if (anyHost) base.hostname = ownAddress(interfaces);
@@ -39,7 +38,7 @@ export function linkLines({ address, anyHost, certificate, interfaces }: Linked)
 const isNamed = (certificate: X509Certificate, name: string): boolean =>
   (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
 
-/** An address by which other machines may reach this one. */
+/** An address by which other machines can probably reach this one. */
 function ownAddress(interfaces: Linked['interfaces']): string {
   const all = Object.values(interfaces).flatMap((each) => each ?? []);
   const own = all.find(({ family, internal }) => family === 'IPv4' && !internal);

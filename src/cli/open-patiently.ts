@@ -1,11 +1,11 @@
-/** Opening the store of a watch, which waits for one that is away as it does later on. It knows nothing of sources. */
+/** Opens the store of a watch, and waits as long as it is unreachable. This module knows nothing of sources. */
 import { type ErrorCode, PlatError } from '../errors/index.ts';
 import { restAfter, SHORT_REST } from '../replica/http/retry.ts';
 import type { Clock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 
-/** A store that is away or busy; whatever else is wrong with it, no time mends. */
-const AWAY: ReadonlySet<ErrorCode> = new Set([
+/** Errors of an unreachable or busy store. Waiting does not help with any other error. */
+const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
   'storeUnavailable',
   'storeUnreachable',
   'storeBusy',
@@ -13,7 +13,7 @@ const AWAY: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
 ]);
 
-export interface Patience {
+interface Patience {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
@@ -21,7 +21,7 @@ export interface Patience {
   readonly onFailure: (reason: string, wait: number) => void;
 }
 
-/** @returns undefined when the signal comes before the store does */
+/** @returns undefined if the signal is aborted before the store is open */
 export async function openPatiently(
   open: () => Promise<Store>,
   { clock, random, signal, onFailure }: Patience,
@@ -30,7 +30,7 @@ export async function openPatiently(
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof PlatError) || !AWAY.has(error.code)) throw error;
+      if (!(error instanceof PlatError) || !TEMPORARY.has(error.code)) throw error;
       const wait = restAfter(
         failures,
         error.retryAfter === undefined ? 0 : error.retryAfter * 1000,

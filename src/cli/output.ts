@@ -1,18 +1,19 @@
+/** Results, errors and exit codes of commands. */
 import { PlatError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
 import { LeaseLost } from '../store/checkpoints.ts';
 import { escaped, reportLines, writeJson, writeLines } from './terminal.ts';
 
-/** Exit codes (contract, Command line). */
+/** The exit codes of docs/commands.md. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
 
-/** A result, on stdout: JSON for programs, else text for people, line by line. */
+/** Writes a result to stdout, as JSON or as lines of text. */
 export function print(result: object, lines: string | readonly string[], json: boolean | undefined): void {
   if (json) writeJson(result);
   else writeLines(lines);
 }
 
-/** Rows as lines, in columns as wide as their widest value is when it is shown. */
+/** Formats rows as lines with aligned columns. */
 export function table(given: readonly (readonly string[])[]): string[] {
   const rows = given.map((row) => row.map(escaped));
   const widths =
@@ -26,13 +27,13 @@ export function table(given: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Failures that need no trace: what a source says, and that another process has taken over. */
+/** Failures that need no stack trace: those of a source, and a lease that another process has taken over. */
 const isExpected = (error: unknown): boolean => error instanceof RequestFailure || error instanceof LeaseLost;
 
-/** Tells an error on stderr, in one line where it is known what it means, and what it means for the exit code. */
+/** Reports an error on stderr, in one line if it is expected. @returns the exit code */
 export function fail(error: unknown): number {
   const system = systemCode(error);
-  if (system === 'EPIPE') return EXIT.failed; // nobody reads any more
+  if (system === 'EPIPE') return EXIT.failed; // the reader has closed the pipe
   const text = error instanceof Error ? error.message : String(error);
   reportLines(`plat: ${text.replace(/\s+/g, ' ').trim()}`);
   if (error instanceof PlatError) return error.code === 'usage' ? EXIT.wrongUse : EXIT.failed;
@@ -41,7 +42,7 @@ export function fail(error: unknown): number {
   return EXIT.failed;
 }
 
-/** The code of what the operating system refused, such as ENOSPC. */
+/** The code of an error of the operating system, such as ENOSPC. */
 function systemCode(error: unknown): string | undefined {
   const isSystem = error instanceof Error && 'syscall' in error && 'code' in error;
   return isSystem && typeof error.code === 'string' ? error.code : undefined;

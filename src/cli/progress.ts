@@ -1,3 +1,7 @@
+/**
+ * Progress of long commands on stderr: a line that is overwritten on a terminal, lines of text on a terminal that cannot
+ * overwrite, lines of JSON elsewhere. This module knows nothing of what the commands do.
+ */
 import {
   canWriteOver,
   endOver,
@@ -20,72 +24,82 @@ export interface Progress {
   tell(line: string): void;
 }
 
-/** Milliseconds between two lines of progress where nobody watches a screen, and between two looks of the one there. */
-const EVERY = 2000;
-const EVERY_ON_SCREEN = 100;
-
 /** Reports the number of rows of a resource or table. */
 export const rowProgress =
   ({ update }: Progress) =>
   (resource: string, rows: number): void =>
     update(rows, `${rows} rows, ${resource}`);
 
+/** Milliseconds between two lines where they accumulate, and between two updates of a line that is overwritten. */
+export interface Intervals {
+  readonly lines: number;
+  readonly screen: number;
+}
+
+const USUAL_INTERVALS: Intervals = { lines: 2000, screen: 100 };
+
+/** @returns whether the next line is due, at most once in each interval */
+export function pacer({ lines, screen }: Intervals, last = Number.NEGATIVE_INFINITY): () => boolean {
+  const every = canWriteOver() ? screen : lines;
+  let reported = last;
+  return () => {
+    const now = performance.now();
+    if (now - reported < every) return false;
+    reported = now;
+    return true;
+  };
+}
+
+/** Reports progress in the form that suits stderr. @param facts the members of a JSON line */
+export function reportProgress(line: Lengths, text: string, facts: object): void {
+  if (canWriteOver()) reportOver(line);
+  else if (isWatched()) reportLines(text);
+  else reportJson({ time: new Date().toISOString(), ...facts });
+}
+
 interface Pace {
   readonly rate: number;
   readonly left: number | undefined;
 }
 
-/**
- * Runs work with its progress on stderr: a bar with rate and time left on a terminal, lines of text on one that cannot
- * write over a line, lines of JSON elsewhere.
- * @param total what `update` counts up to; undefined: unknown
- */
+/** Runs work and reports its progress. @param total the final value of `done`; undefined: unknown */
 export async function withProgress<T>(
   title: string,
   total: number | undefined,
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
   const started = performance.now();
-  const describe = (done: number): Pace => {
+  const writesOver = canWriteOver();
+  const isDue = pacer(USUAL_INTERVALS, started);
+  const paceOf = (done: number): Pace => {
     const rate = done / Math.max(0.001, (performance.now() - started) / 1000);
     const left = total === undefined || rate === 0 ? undefined : Math.max(0, total - done) / rate;
     return { rate, left };
   };
-  if (!canWriteOver()) return work(lines(title, total, describe));
-  const screen = lineOfProgress(title, total, describe);
-  reportOver([title]);
+  let line: Lengths = [title];
+  const update = (done: number, text: string, counted = done): void => {
+    const isNext = isDue();
+    // The last line stays on the screen, so it is kept up to date between two reports.
+    if (!isNext && !writesOver) return;
+    const { rate, left } = paceOf(done);
+    line = lengths(title, done, total, text, { rate: paceOf(counted).rate, left });
+    if (!isNext) return;
+    const secondsLeft = left === undefined ? undefined : Math.round(left);
+    const [, , shorter = title] = line;
+    reportProgress(line, shorter, { task: title, done, total, rate: Math.round(rate), secondsLeft, text });
+  };
+  if (writesOver) reportOver(line);
   try {
-    return await work(screen);
+    return await work({ update, tell: reportLines });
   } finally {
-    screen.end();
+    if (writesOver) {
+      reportOver(line);
+      endOver();
+    }
   }
 }
 
-/** One line that is written over; what was last known stays. */
-function lineOfProgress(
-  title: string,
-  total: number | undefined,
-  describe: (done: number) => Pace,
-): Progress & { end(): void } {
-  let last = performance.now();
-  let line: Lengths = [title];
-  return {
-    update(done, text, counted = done) {
-      line = lengths(title, done, total, text, { ...describe(done), rate: describe(counted).rate });
-      const now = performance.now();
-      if (now - last < EVERY_ON_SCREEN) return;
-      last = now;
-      reportOver(line);
-    },
-    tell: reportLines,
-    end() {
-      reportOver(line);
-      endOver();
-    },
-  };
-}
-
-/** On a narrow terminal first the bar is shorter, then it is not there, and at last only how far it is. */
+/** On narrower terminals, the bar is first shortened, then omitted; the percentage is shown as long as possible. */
 function lengths(
   title: string,
   done: number,
@@ -104,36 +118,9 @@ function lengths(
   ];
 }
 
-function lines(title: string, total: number | undefined, describe: (done: number) => Pace): Progress {
-  let last = performance.now();
-  return {
-    update(done, text, counted = done) {
-      const now = performance.now();
-      if (now - last < EVERY) return;
-      last = now;
-      const { rate, left } = describe(done);
-      if (isWatched()) {
-        const [, , line = title] = lengths(title, done, total, text, { rate: describe(counted).rate, left });
-        reportLines(line);
-        return;
-      }
-      reportJson({
-        time: new Date().toISOString(),
-        task: title,
-        done,
-        total,
-        rate: Math.round(rate),
-        secondsLeft: left === undefined ? undefined : Math.round(left),
-        text,
-      });
-    },
-    tell: reportLines,
-  };
-}
-
 const WIDTH = 24;
 
-/** @param width of the bar in columns; 0: none, only how far it is */
+/** @param width of the bar in columns; 0: only the percentage */
 function bar(done: number, total: number | undefined, width: number): string {
   if (total === undefined || total === 0) return '';
   const share = Math.min(1, done / total);
@@ -142,8 +129,9 @@ function bar(done: number, total: number | undefined, width: number): string {
   return `${drawn}${Math.floor(share * 100)} %`;
 }
 
-function timeLeft(seconds: number | undefined): string {
-  if (seconds === undefined || !Number.isFinite(seconds)) return '';
-  const minutes = Math.floor(seconds / 60);
-  return `${minutes}:${String(Math.floor(seconds % 60)).padStart(2, '0')} left`;
-}
+const timeLeft = (seconds: number | undefined): string =>
+  seconds === undefined || !Number.isFinite(seconds) ? '' : `${clock(seconds)} left`;
+
+/** Seconds as `m:ss`. */
+export const clock = (seconds: number): string =>
+  `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;

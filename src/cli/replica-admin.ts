@@ -1,3 +1,4 @@
+/** The admin port of a watch: health checks and metrics, also while its store is unreachable. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { platError } from '../errors/index.ts';
 import type { ReplicaEvent } from '../replica/events.ts';
@@ -6,21 +7,20 @@ import { serveProbes } from '../service/admin/probes.ts';
 import type { Store } from '../store/store.ts';
 import { reportLines } from './terminal.ts';
 
-/** Probes and metrics of a replication that watches. */
 export interface ReplicaAdmin {
   readonly address: string;
-  /** The store could not be opened yet; why. */
+  /** Reports why the store could not be opened yet. */
   waits(reason: string): void;
-  /** The store is open now. */
+  /** Reports that the store is open. */
   opened(store: Store): void;
   count(event: ReplicaEvent): void;
   close(): Promise<void>;
 }
 
 /**
- * `/live`, `/ready` and `/metrics`, also while the store is still waited for. Ready is a replica whose last update and last
- * purge are fresh.
- * @throws PlatError `usage` when the port is taken
+ * Serves `/live`, `/ready` and `/metrics`, even before the store is open. A replica is ready if its last update and its last
+ * purge are recent.
+ * @throws PlatError `usage` if the port is in use
  */
 export async function replicaAdmin(
   source: string,
@@ -29,7 +29,7 @@ export async function replicaAdmin(
   const { registry, count, refresh } = replicaMetrics();
   let store: Store | undefined;
   let waitsFor = 'it is being opened';
-  /** What keeps the watch from being ready, by name; nothing when it is. */
+  /** The reasons why the watch is not ready, by name. */
   const problems = async (): Promise<Readonly<Record<string, string>>> => {
     const trouble = store === undefined ? waitsFor : store.trouble?.();
     if (store === undefined || trouble !== undefined) return { store: trouble ?? waitsFor };
@@ -38,7 +38,7 @@ export async function replicaAdmin(
   };
   const text = async (): Promise<string> => {
     const found = await problems();
-    // While the store is unreachable, what it last said stands, and the watch is not ready.
+    // While the store is unreachable, the metrics keep their last values, and the watch is not ready.
     const status = store === undefined ? undefined : await statusOf(store, source);
     refresh(Object.keys(found).length === 0, status);
     return registry.metrics();
@@ -63,7 +63,7 @@ export async function replicaAdmin(
   }
 }
 
-/** Why the watch is not ready: what it cannot do and no waiting mends, what is not fresh, a store that is away. */
+/** Why the watch is not ready: a lasting failure, an outdated copy, an unreachable store. */
 async function problemOf(store: Store, source: string): Promise<string | undefined> {
   try {
     const { stale, troubles } = await sourceStatus(store, source, Date.now());
@@ -74,7 +74,7 @@ async function problemOf(store: Store, source: string): Promise<string | undefin
   }
 }
 
-/** Undefined while the store cannot be asked. */
+/** Undefined while the store is unreachable. */
 const statusOf = (store: Store, source: string): Promise<SourceStatus | undefined> =>
   sourceStatus(store, source, Date.now()).catch(() => undefined);
 

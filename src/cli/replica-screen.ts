@@ -1,19 +1,19 @@
+/** Reports the events of a replication on stderr: text with a progress line for a person, JSON lines for a log. */
 import type { ReplicaEvent } from '../replica/events.ts';
-import { canWriteOver, dropOver, isWatched, reportJson, reportLines, reportOver } from './terminal.ts';
+import { clock, type Intervals, pacer, reportProgress } from './progress.ts';
+import { dropOver, isWatched, reportJson, reportLines } from './terminal.ts';
 
-/** What a person or a log sees of a replication. */
-export interface ReplicaScreen {
+interface ReplicaScreen {
   show(event: ReplicaEvent): void;
-  /** @param quarantined records that could not be stored, by resource */
+  /** @param quarantined numbers of records that could not be stored, by resource */
   end(result: string, quarantined: Readonly<Record<string, number>>): void;
 }
 
-/** Milliseconds between two lines of progress of one step. */
-const EVERY = 2000;
-/** Keys that a line names. */
-const NAMED = 20;
+const INTERVALS: Intervals = { lines: 2000, screen: 200 };
+/** The maximum number of keys in a line. */
+const MOST_KEYS = 20;
 
-/** What every line has beside its event, under names that no event has. */
+/** Members of every line besides those of its event, which have other names. */
 interface OfEveryLine {
   readonly time?: never;
   readonly source?: never;
@@ -23,13 +23,11 @@ interface Rate {
   readonly began: number;
   /** Rows that were done before. */
   from?: number;
-  last: number;
+  readonly isDue: () => boolean;
 }
 
-/** Lines on stderr: JSON, or text with a line of progress that is written over where a person watches. */
 export function replicaScreen(source: string): ReplicaScreen {
   const isTerminal = isWatched();
-  const writesOver = canWriteOver();
   const rates = new Map<string, Rate>();
   const say = (event: Readonly<Record<string, unknown>>): void => {
     dropOver();
@@ -38,23 +36,21 @@ export function replicaScreen(source: string): ReplicaScreen {
   };
   const page = (event: ReplicaEvent & { kind: 'page' }): void => {
     const { resource, step, done, total, rows } = event;
-    const now = performance.now();
     const name = `${resource} ${step}`;
-    const rate = rates.get(name) ?? { began: now, last: Number.NEGATIVE_INFINITY };
+    const rate: Rate = rates.get(name) ?? started();
     rates.set(name, rate);
     rate.from ??= done - rows;
     const isLast = total !== undefined && done >= total;
-    if (now - rate.last < (writesOver ? EVERY / 10 : EVERY) && !isLast) return;
-    rate.last = now;
-    const perSecond = Math.round((done - rate.from) / Math.max(0.001, (now - rate.began) / 1000));
+    if (!rate.isDue() && !isLast) return;
+    const seconds = Math.max(0.001, (performance.now() - rate.began) / 1000);
+    const perSecond = Math.round((done - rate.from) / seconds);
     const secondsLeft =
       total === undefined || perSecond === 0
         ? undefined
         : Math.max(0, Math.round((total - done) / perSecond));
     const text = progressText(event, perSecond, secondsLeft);
-    if (writesOver) reportOver([text]);
-    else if (isTerminal) reportLines(text);
-    else say({ kind: 'page', resource, step, done, total, perSecond, secondsLeft });
+    const facts = { source, kind: 'page', resource, step, done, total, perSecond, secondsLeft };
+    reportProgress([text], text, facts);
   };
   return {
     show(event: ReplicaEvent & OfEveryLine) {
@@ -62,11 +58,8 @@ export function replicaScreen(source: string): ReplicaScreen {
         page(event);
         return;
       }
-      if (event.kind === 'media' && event.state === 'stored') return; // one of many, told by the page
-      if (event.kind === 'step') {
-        const began = performance.now();
-        rates.set(`${event.resource} ${event.step}`, { began, last: Number.NEGATIVE_INFINITY });
-      }
+      if (event.kind === 'media' && event.state === 'stored') return; // its page is reported
+      if (event.kind === 'step') rates.set(`${event.resource} ${event.step}`, started());
       say(event.kind === 'deleted' || event.kind === 'gone' ? short(event) : { ...event });
     },
     end: (result, quarantined) =>
@@ -74,11 +67,13 @@ export function replicaScreen(source: string): ReplicaScreen {
   };
 }
 
+const started = (): Rate => ({ began: performance.now(), isDue: pacer(INTERVALS) });
+
 const short = ({ kind, resource, keys }: ReplicaEvent & { kind: 'deleted' | 'gone' }) => ({
   kind,
   resource,
   rows: keys.length,
-  keys: keys.slice(0, NAMED),
+  keys: keys.slice(0, MOST_KEYS),
 });
 
 function progressText(
@@ -92,15 +87,12 @@ function progressText(
   return `${resource} ${step}: ${done}${of}${percent}, ${perSecond}/s${left}`;
 }
 
-const clock = (seconds: number): string =>
-  `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-
 function textOf({ kind, ...facts }: Readonly<Record<string, unknown>>): string {
-  const told = Object.entries(facts)
+  const members = Object.entries(facts)
     .filter(([name, value]) => value !== undefined && name !== 'wait')
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const { wait } = facts;
   if (typeof wait === 'number')
-    told.push(`- ${kind === 'waiting' ? 'goes on' : 'retry'} in ${(wait / 1000).toFixed(1)} s`);
-  return `${String(kind).padEnd(12)} ${told.join(' ')}`;
+    members.push(`- ${kind === 'waiting' ? 'goes on' : 'retry'} in ${(wait / 1000).toFixed(1)} s`);
+  return `${String(kind).padEnd(12)} ${members.join(' ')}`;
 }
