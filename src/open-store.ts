@@ -10,7 +10,7 @@ import type { RawTables } from './store/raw-tables.ts';
 import type { PartitionField, Store } from './store/store.ts';
 
 /** `STORE` as commands and configuration write it: a path, `sqlite:PATH`, or `postgres://…`. */
-export type StoreAddress =
+type StoreAddress =
   | { readonly engine: 'sqlite'; readonly path: string }
   | { readonly engine: 'postgres'; readonly url: string };
 

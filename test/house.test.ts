@@ -145,6 +145,41 @@ const programs = ['src', 'packages/demo/src', 'test', 'bench', 'scripts'].flatMa
 );
 const textOf = new Map(programs.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
 
+/** What others than this repository's files import: the entry points of the packages. */
+const ENTRY_POINTS = new Set([
+  'src/index.ts',
+  'packages/demo/src/index.ts',
+  'packages/demo/src/draw/rasterize.ts',
+]);
+
+const DECLARED =
+  /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+const NAMED = /(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*(?: as \w+)?)\s+from\s+'(\.[^']+)'/g;
+const LOADED = /(?:import\(|new URL\()\s*'(\.[^']+)'/g;
+
+/** What a name is imported as counts nothing: `{ type A as B }` imports A. */
+const importedNames = (list: string): string[] =>
+  [...list.matchAll(/(?:^|[{,])\s*(?:type\s+)?(\w+)/g)].map(([, name = '']) => name);
+
+it('exports only what another file imports', () => {
+  const used = new Set<string>();
+  for (const [path, text] of textOf) {
+    const at = (specifier: string): string => join(dirname(path), specifier);
+    for (const [, list = '', specifier = ''] of text.matchAll(NAMED)) {
+      const names = list.startsWith('*') ? ['*'] : importedNames(list);
+      for (const name of names) used.add(`${at(specifier)} ${name}`);
+    }
+    for (const [, specifier = ''] of text.matchAll(LOADED)) used.add(`${at(specifier)} *`);
+  }
+  const unused = [...textOf]
+    .filter(([path]) => /^(src|packages)\//.test(path) && !ENTRY_POINTS.has(path))
+    .filter(([path]) => !used.has(`${path} *`))
+    .flatMap(([path, text]) => [...text.matchAll(DECLARED)].map(([, name = '']) => `${path} ${name}`))
+    .filter((each) => !used.has(each));
+  assert.deepEqual(unused, []);
+  assert.ok(used.size > 1000, 'the test reads the imports');
+});
+
 it('has no doc comment in two files', () => {
   const places = new Map<string, Set<string>>();
   for (const [path, text] of textOf) {

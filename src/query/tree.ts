@@ -88,12 +88,12 @@ export interface Membership {
 }
 
 /** Three-valued `and` and `or` over one or more terms. */
-export interface Logical {
+interface Logical {
   readonly kind: 'and' | 'or';
   readonly terms: readonly Expression[];
 }
 
-export interface Not {
+interface Not {
   readonly kind: 'not';
   readonly operand: Expression;
 }
@@ -109,7 +109,7 @@ export interface Arithmetic {
   readonly right: Expression;
 }
 
-export interface Negation {
+interface Negation {
   readonly kind: 'negate';
   readonly type: ValueType;
   readonly operand: Expression;
@@ -176,7 +176,7 @@ export interface Matches {
 }
 
 /** A text that matches a pattern with wildcards as a whole: `*` any characters, `?` one. */
-export interface Like {
+interface Like {
   readonly kind: 'like';
   readonly operand: Expression;
   readonly pattern: readonly LikePart[];

@@ -14,7 +14,7 @@ export interface FileSource {
 }
 
 /** How a file is asked for. */
-export interface FileWish {
+interface FileWish {
   /** The width in pixels at which a picture will be shown; a source that has no such rendition gives the whole. */
   readonly width?: number;
   /** Who waits for it, where making it costs time. */

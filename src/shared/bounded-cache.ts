@@ -59,7 +59,7 @@ export const bytesOfText = (text: string): number => (BEYOND_LATIN.test(text) ? 
 
 const BEYOND_LATIN = /[^\0-\xff]/;
 
-export interface CacheBounds {
+interface CacheBounds {
   readonly bytes: number;
   /** Absent: as many as fit. */
   readonly entries?: number;

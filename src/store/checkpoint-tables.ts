@@ -24,7 +24,7 @@ import type { WriteReport } from './write/report.ts';
 /** Marks that one transaction deletes. */
 const FORGOTTEN_AT_ONCE = 20_000;
 
-export interface CheckpointParts extends OwnTables {
+interface CheckpointParts extends OwnTables {
   readonly model: () => Promise<StoreModel>;
   readonly commit: (source: string, change: CheckpointChange) => Promise<WriteReport>;
 }

@@ -28,7 +28,7 @@ export interface Keys {
 }
 
 /** Why a record has to be asked for once more: `record`, or the name of a collection of it. */
-export type PendingReason = string;
+type PendingReason = string;
 
 /** The process that works on a source. Only one does: a process that lost its lease can no longer store anything. */
 export interface Lease {
@@ -62,7 +62,7 @@ export interface CheckpointChange {
 }
 
 /** The part of a change beside the records. */
-export type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'anew'>;
+type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'anew'>;
 
 /** The checkpoints of a replica's sources. */
 export interface Checkpoints {

@@ -46,7 +46,7 @@ export const systemClock: Clock = {
 };
 
 /** A clock that never goes back within an epoch of its store, even when the system clock is set back. */
-export interface SteadyClock extends Clock {
+interface SteadyClock extends Clock {
   /** The underlying clock. */
   readonly raw: () => number;
   /** Sets the epoch of the store: in another epoch, the times of the one before no longer count. */

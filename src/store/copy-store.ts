@@ -2,7 +2,7 @@ import { platError } from '../errors/index.ts';
 import type { RawRow, RawSource, RawTable, RawTables, RawTarget } from './raw-tables.ts';
 
 /** The outcome of a copy. */
-export interface CopyReport {
+interface CopyReport {
   readonly tables: number;
   readonly rows: number;
   /** Rows that were written; fewer than all if an earlier copy got far. */

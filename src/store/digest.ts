@@ -24,7 +24,7 @@ export interface RangeDigest {
   readonly more: boolean;
 }
 
-export interface DigestRequest extends Pick<PageRequest, 'position' | 'limit' | 'files'> {
+interface DigestRequest extends Pick<PageRequest, 'position' | 'limit' | 'files'> {
   readonly query: PageRequest['query'];
   readonly expansions: ResoShape['expansions'];
 }

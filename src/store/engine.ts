@@ -37,7 +37,7 @@ export interface EngineWriter extends RestampWriter {
 }
 
 /** Called after each step with the rows of a resource that were read. */
-export type Told = (resource: string, rows: number) => void;
+type Told = (resource: string, rows: number) => void;
 
 export interface Engine extends Omit<ModelSource, 'startDay'> {
   /** The store's name for messages; without a password. */

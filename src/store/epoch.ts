@@ -30,7 +30,7 @@ export interface NewEpoch {
 export const COUNTS_GO_ON = 1_000_000;
 
 /** What a store records of its time. */
-export interface Times {
+interface Times {
   readonly lastStamp: string;
   /** Milliseconds since 1970. */
   readonly settled: number;

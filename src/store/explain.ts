@@ -12,7 +12,7 @@ export type Trouble =
   | { readonly kind: 'busy' | 'full' | 'timed-out' | 'too-large' | 'out-of-range' | 'in-the-way' };
 
 /** Where an error came up, and how long the statement was allowed to take; 0: without a limit of its own. */
-export interface Place {
+interface Place {
   readonly store: string;
   readonly seconds: number;
 }

@@ -11,7 +11,7 @@ import { CommitTimestamps, nothingGiven } from './write/commit-timestamps.ts';
 import { publishDictionary } from './write/publish-dictionary.ts';
 import type { WriteSession } from './write-session.ts';
 
-export interface NewStore {
+interface NewStore {
   readonly settings: StoreSettings;
   readonly epoch: string;
   /** On the clock that stamps; milliseconds since 1970. */

@@ -1,6 +1,6 @@
 /** The tables of a store that hold no records: every engine creates them, and a copy includes them. */
 
-export interface OwnTable {
+interface OwnTable {
   readonly name: string;
   /** In SQL's terms; every engine has the types TEXT, INTEGER and BIGINT. */
   readonly columns: string;

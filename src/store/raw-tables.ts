@@ -9,7 +9,7 @@ import { OWN_TABLES } from './own-tables.ts';
 import type { Session } from './session.ts';
 
 /** A value in a row of any engine; truth values are 1 and 0. */
-export type Cell = string | number | null;
+type Cell = string | number | null;
 
 /** The columns of a table in their order, with their kinds: no declaration has those of dropped fields. */
 export type Columns = ReadonlyMap<string, ColumnKind>;

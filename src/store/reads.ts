@@ -19,7 +19,7 @@ import type { ReadResult, ReadTask } from './read-task.ts';
 import type { ReadOptions, Store } from './store.ts';
 
 /** What an engine does for a read. */
-export interface TaskRunner {
+interface TaskRunner {
   /**
    * Runs a task on one snapshot.
    * @param plan called when it is the task's turn: a task that waits takes no memory for its plan

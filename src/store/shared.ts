@@ -48,7 +48,7 @@ export interface Loan {
   readonly milliseconds: number;
 }
 
-export interface SweepStep {
+interface SweepStep {
   /** Where the page begins; empty for the first page. */
   readonly from: string;
   /** Where the next page may begin. */
@@ -70,7 +70,7 @@ export interface SharedList extends KeptList {
   readonly age: number;
 }
 
-export interface ListBounds {
+interface ListBounds {
   /** How long it took to find the list, which counts toward its age, and how long it is kept from then on. */
   readonly age: number;
   readonly milliseconds: number;

@@ -36,7 +36,7 @@ export interface Horizon {
 }
 
 /** Options of a write. */
-export interface WriteOptions {
+interface WriteOptions {
   /**
    * The span of the past over which the timestamps of the records and of their children are spread evenly, in the order
    * of the records: for records that are older than their import. Promises and order take precedence: timestamps lie

@@ -33,7 +33,7 @@ export interface TimeState extends StoredState {
   readonly jump: number;
 }
 
-export interface LockOptions {
+interface LockOptions {
   /** How long to wait for the lock, in milliseconds. */
   readonly patience?: number;
   /** Whether statements may take as long as work on whole tables. */
@@ -41,7 +41,7 @@ export interface LockOptions {
 }
 
 /** What the writer needs of an engine. */
-export interface WriteEngine<S extends WriteSession> {
+interface WriteEngine<S extends WriteSession> {
   readonly clock: StoreClock;
   readonly largestWeight?: number;
   /** Why the engine cannot store a record, if the error says so. */

@@ -46,7 +46,7 @@ export function mainOfficeOf(office: number): number | undefined {
 }
 
 /** The beginning of an office's or agent's record, which other records need without the rest. */
-export interface Stream {
+interface Stream {
   readonly serial: number;
   readonly entered: number;
   readonly random: Random;

@@ -18,7 +18,7 @@ const TIGHTEST = DAY;
 export const AFTERWARDS = DAY;
 
 /** Records of one resource, in the order of their changes. */
-export interface DatedBatch {
+interface DatedBatch {
   readonly resource: MarketResource;
   readonly records: readonly ImportRecord[];
   /** Milliseconds since 1970. */

@@ -102,7 +102,7 @@ export function parseMediaKey(key: string): MediaName | undefined {
 }
 
 /** What a path asks for. */
-export interface MediaFile {
+interface MediaFile {
   readonly name: MediaName;
   /** Photos of markets that were made before there were others are drawings. */
   readonly isDrawing: boolean;

@@ -14,7 +14,7 @@ export interface MarketRecord {
 /** Fields as a stage fills them; what is undefined is left out of the record. */
 export type Fields = Readonly<Record<string, FieldValue | undefined>>;
 
-export type ChildCollection = 'Media' | 'Rooms' | 'UnitTypes' | 'OpenHouses';
+type ChildCollection = 'Media' | 'Rooms' | 'UnitTypes' | 'OpenHouses';
 
 function addFilled(
   record: Record<string, FieldValue | readonly FieldValues[]>,

@@ -18,7 +18,7 @@ import { type Inexact, inexactReason, type RawRecord, recordJson } from './recor
 import { type RejectedFile, rejectedFile } from './rejected-file.ts';
 import { openText } from './text-source.ts';
 
-export interface ImportOptions extends ReadOptions {
+interface ImportOptions extends ReadOptions {
   readonly reading: Reading;
   /** Text that is appended to the reason if a record has a field that the dictionary does not define. */
   readonly remedy: string;

@@ -21,7 +21,7 @@ import { isGzip, kindOf, textOfBeginning } from '../../shared/file-kind.ts';
 import { mustBeFile } from '../options.ts';
 
 export const FILE_FORMS = ['json', 'csv', 'tsv'] as const;
-export type FileForm = (typeof FILE_FORMS)[number];
+type FileForm = (typeof FILE_FORMS)[number];
 
 export interface InputFile {
   /** `-` is stdin. */
@@ -31,7 +31,7 @@ export interface InputFile {
   readonly form: FileForm;
 }
 
-export interface InputFiles extends Disposable {
+interface InputFiles extends Disposable {
   readonly files: readonly InputFile[];
 }
 

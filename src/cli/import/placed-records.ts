@@ -12,7 +12,7 @@ import type { TextSource } from './text-source.ts';
 /** Milliseconds of reading after which signals and responses of the database are processed. */
 const TURN = 2;
 
-export interface Placed {
+interface Placed {
   readonly resource: Resource;
   /** Absent if the file has documents of the resource, perhaps without records. */
   readonly raw?: RawRecord;

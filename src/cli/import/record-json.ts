@@ -31,7 +31,7 @@ export interface Inexact {
   readonly source: string;
 }
 
-export type RecordJson =
+type RecordJson =
   | {
       readonly ok: true;
       readonly value: unknown;

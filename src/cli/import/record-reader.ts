@@ -16,7 +16,7 @@ export interface Context {
 }
 
 /** Limits of one record, in bytes; tests use smaller ones. */
-export interface RecordLimits {
+interface RecordLimits {
   /** The largest record that is read. */
   readonly record: number;
   /** How many bytes of a larger record are skipped to reach the next one; beyond that, reading the file ends. */

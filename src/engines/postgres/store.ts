@@ -30,7 +30,7 @@ import type { ServerWriteSession } from './writing/write-session.ts';
 const LARGE = 600_000;
 
 /** What opening a store finds. */
-export interface Opened {
+interface Opened {
   readonly address: PostgresAddress;
   readonly secret: string;
   readonly isPartitioned: boolean;

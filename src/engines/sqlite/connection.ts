@@ -6,9 +6,9 @@ import { LARGEST_ANSWER } from '../../store/read-task.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
 
 /** A value as `node:sqlite` gives it. */
-export type Raw = string | number | bigint | null | Uint8Array;
+type Raw = string | number | bigint | null | Uint8Array;
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly path: string;
   readonly readOnly: boolean;
   /** Milliseconds to wait for another process's write lock. */

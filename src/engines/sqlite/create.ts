@@ -30,7 +30,7 @@ export const layoutOf = (database: DatabaseSync): number =>
   Number(database.prepare('PRAGMA user_version').get()?.user_version);
 
 /** What lies at a path. */
-export type Found = 'nothing' | 'empty' | 'older store' | 'store';
+type Found = 'nothing' | 'empty' | 'older store' | 'store';
 
 /** @throws PlatError when the file is no store of plat, of a layout that this plat does not know, or not to be touched */
 export function inspect(path: string): Found {

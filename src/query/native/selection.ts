@@ -37,7 +37,7 @@ export interface Offered {
   readonly membersOf?: (expansion: NativeExpansion) => readonly string[];
 }
 
-export interface Given {
+interface Given {
   readonly selection: NativeSelection;
   /** In the order in which they were first named. */
   readonly expansions: readonly NativeExpansion[];

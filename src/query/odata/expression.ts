@@ -134,7 +134,7 @@ export interface RequestCost {
 }
 
 /** Where an expression stands. */
-export interface Environment {
+interface Environment {
   readonly query: QueryScope;
   readonly source: OptionText;
   /** What unprefixed names and `$this` speak of; undefined where no record is accessible. */

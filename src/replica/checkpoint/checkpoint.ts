@@ -32,7 +32,7 @@ export interface QuarantinedRecord {
 }
 
 /** Commits with nothing in between. */
-export type Commit = (change: CopyChange) => Promise<WriteReport>;
+type Commit = (change: CopyChange) => Promise<WriteReport>;
 
 interface CheckpointOptions {
   readonly store: Store;

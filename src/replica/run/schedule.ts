@@ -60,7 +60,7 @@ export async function replicateOnce(
 const RECONSIDER = 3_600_000;
 
 /** A copy that is opened anew when its source shows something else. */
-export interface Watched {
+interface Watched {
   readonly copy: () => Copy;
   /** Asks the source anew what it is, if it shows something else than before. */
   readonly review: () => Promise<void>;

@@ -48,7 +48,7 @@ export const PROBES = {
 /** Milliseconds for a request to arrive, for a connection to be idle between two, and for both to end. */
 const PATIENCE = { request: 10_000, idle: 60_000, close: 2000 } as const;
 
-export interface ProbeServer {
+interface ProbeServer {
   /** Without a slash at the end. */
   readonly address: string;
   close(): Promise<void>;

@@ -23,7 +23,7 @@ export interface ReadinessCheck {
   check(): Promise<string | undefined>;
 }
 
-export interface AdminRoute {
+interface AdminRoute {
   /** What it gives, for people. */
   readonly gives: string;
   readonly type: string;

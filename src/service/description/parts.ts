@@ -10,7 +10,7 @@ export const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string):
 
 export const content = (type: string, schema: Json): Json => ({ [type]: { schema } });
 
-export interface Operation {
+interface Operation {
   readonly id: string;
   readonly summary: string;
   readonly tag: string;

@@ -8,7 +8,7 @@ import type { Exchange, Reply } from '../exchange.ts';
 import { chooseType } from '../http/negotiation.ts';
 import { hasTag, weakTag } from '../reply/conditions.ts';
 
-export interface FrontPath {
+interface FrontPath {
   readonly path: string;
   /** What it gives, for people. */
   readonly gives: string;
@@ -31,7 +31,7 @@ export const DOCUMENTS = [
   'replication.md',
   'roles.md',
 ] as const;
-export type DocumentName = (typeof DOCUMENTS)[number];
+type DocumentName = (typeof DOCUMENTS)[number];
 
 export type Front =
   | { readonly kind: 'greeting' | 'description' }

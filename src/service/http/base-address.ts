@@ -36,7 +36,7 @@ export function reachedAddress(listener: Listener, arrival: string | undefined):
 }
 
 /** What a request says of how it came here. */
-export interface Came {
+interface Came {
   /** The address of this machine that its connection came in on; undefined once that is closed. */
   readonly arrival: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -77,7 +77,7 @@ const USUAL_PORTS: ReadonlySet<string> = new Set(['80', '443']);
  * @param secure whether the connection of the proxy is TLS: so is its client's where it says nothing else
  * @returns undefined where nothing that was said makes an address
  */
-export function forwardedOf(headers: IncomingHttpHeaders, secure: boolean): string | undefined {
+function forwardedOf(headers: IncomingHttpHeaders, secure: boolean): string | undefined {
   const said = fromHeaders(headers);
   const host = said.host ?? headers.host;
   const scheme = said.scheme ?? (secure ? 'https' : 'http');

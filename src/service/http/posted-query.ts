@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange.ts';
 /** Longest URL that is read, in bytes. */
 export const LONGEST_URL = 16_384;
 /** Longest query that a body holds, in bytes: what values may come to (`query/odata/option-text.ts`), percent-encoded. */
-export const LONGEST_QUERY = 393_216;
+const LONGEST_QUERY = 393_216;
 /** Bytes of an address that every server and proxy on the way takes. */
 const USUAL_URL = 2048;
 

@@ -32,14 +32,14 @@ const RESETS = { streamResetBurst: 200, streamResetRate: 33 } as const;
 /** Milliseconds for what is under way on a connection that is told to end. */
 const ENDING = 5000;
 
-export interface ServerBounds {
+interface ServerBounds {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** Milliseconds for a request to arrive whole, and for a connection to be silent between two. */
   readonly requestPatience: number;
   readonly idlePatience: number;
 }
 
-export interface Taken {
+interface Taken {
   request(request: HttpRequest, response: HttpResponse): void;
   connection(socket: Socket): void;
   /** A connection of HTTP/1.1 that cannot go on. */

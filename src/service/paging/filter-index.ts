@@ -13,7 +13,7 @@ export interface ListName {
   readonly text: string;
 }
 
-export interface Found {
+interface Found {
   readonly index: FilterIndex;
   readonly state: 'fresh' | 'cached';
   /** Seconds since the index was made. */
@@ -40,7 +40,7 @@ interface Shelf {
   bytes: number;
 }
 
-export interface CacheLimits {
+interface CacheLimits {
   /** How long an index is kept; 0: none is. */
   readonly milliseconds: number;
   /** All indexes together, with all that belongs to them; one that is larger by itself is not kept. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 
 /** The bounds on ModificationTimestamp that every record of a filter must keep (specification 4.4, rule 3). */
-export interface Window {
+interface Window {
   readonly from?: string;
   readonly to?: string;
   /** Whether a record stamped exactly `to` belongs to it. */
@@ -44,7 +44,7 @@ function later(left: string | undefined, right: string | undefined): string | un
 }
 
 /** The first millisecond of which no part is in the window. */
-export function endOf({ to, includesTo }: Window): number {
+function endOf({ to, includesTo }: Window): number {
   if (to === undefined) return Number.POSITIVE_INFINITY;
   const end = microsecondsOf(to) + (includesTo ? 1 : 0);
   return Math.ceil(end / 1000);
@@ -81,11 +81,11 @@ export const windowText = ({ from, to }: Window): string => `${from ?? ''}/${to 
  */
 
 /** Milliseconds by which clocks are ahead; a window that ends later is meant to have no end. */
-export const AHEAD = 60_000;
+const AHEAD = 60_000;
 
 /** How long a request waits for the end of its window, and how often it looks, in milliseconds. */
-export const PATIENCE = 5000;
-export const INTERVAL = 25;
+const PATIENCE = 5000;
+const INTERVAL = 25;
 
 /** What of a window is answered. */
 export interface Cut {

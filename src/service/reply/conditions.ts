@@ -30,7 +30,7 @@ export function tagged(
 
 /** Which part of a file is asked for: one range of bytes; several at once are answered whole, as any server may. */
 
-export type RangeWish =
+type RangeWish =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly first: number; readonly last: number }
   /** None of it is in the file. */

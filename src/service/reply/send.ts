@@ -159,7 +159,7 @@ function whenWritten(response: Writable): Promise<void> {
 }
 
 /** What a body that is being sent is counted by, and what watches how its client takes it. */
-export interface Taking {
+interface Taking {
   /** Sets how many bytes wait in memory for the client. */
   holds(bytes: number): void;
   /** Whether so many bytes wait for this client's key that no more may. */
@@ -173,7 +173,7 @@ export interface Taking {
 const PATIENCE = 2000;
 
 /** Bytes that are written at a time: so it is seen how quickly a client takes them. */
-export const SLICE = 128 * 1024;
+const SLICE = 128 * 1024;
 
 /**
  * Writes a body while it is read, so that no more of it is held than what is on its way. Resolves when all is written,
@@ -182,7 +182,7 @@ export const SLICE = 128 * 1024;
  * @returns bytes that were sent
  * @throws what reading fails with
  */
-export async function sendAsRead(
+async function sendAsRead(
   response: Writable,
   parts: readonly Part[],
   compressed: { readonly encoding: Encoding; readonly size: number } | undefined,

@@ -124,7 +124,7 @@ export function valueAsConfigured(
 }
 
 /** A name may be as long as its value or longer, so the whole is put together before its length is told. */
-export async function wholeText(parts: readonly Part[]): Promise<string> {
+async function wholeText(parts: readonly Part[]): Promise<string> {
   const chunks: Uint8Array[] = [];
   for (const part of parts) {
     if (isRest(part)) for await (const piece of part) chunks.push(piece.slice());

@@ -25,7 +25,7 @@ export interface FoundCollection {
 }
 
 /** What a path leads to: a record, nothing at the end of a to-one navigation, or a collection. */
-export type Resolved =
+type Resolved =
   | { readonly kind: 'record'; readonly target: Target }
   | { readonly kind: 'nothing' }
   | FoundCollection;

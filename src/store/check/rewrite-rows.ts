@@ -347,7 +347,7 @@ function fieldValue(field: Field | undefined, value: unknown): FieldValue | unde
 const AT_ONCE = 200;
 
 /** The outcome of a rewrite of any number of rows. */
-export interface Rewritten {
+interface Rewritten {
   readonly model: StoreModel;
   /** Keys of records that have to come from their source again. */
   readonly unsure: readonly string[];

@@ -28,7 +28,7 @@ export interface ScrubFault {
   readonly what: readonly string[];
 }
 
-export interface ScrubOptions {
+interface ScrubOptions {
   readonly limits: ScrubLimits;
   readonly sleep: Clock['sleep'];
   /** A monotonic clock in milliseconds. */

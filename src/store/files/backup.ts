@@ -8,7 +8,7 @@ import { mustLieAlone } from './beside.ts';
 import { PartialFile } from './partial-file.ts';
 
 /** Where a backup comes from, and how it is written and checked. */
-export interface BackupParts {
+interface BackupParts {
   /** The store's name for messages. */
   readonly source: string;
   /** Fills the empty file. */

@@ -4,7 +4,7 @@
  */
 import { closeSync, fchmodSync, fstatSync, openSync, statSync } from 'node:fs';
 
-export const PRIVATE_MODE = 0o600;
+const PRIVATE_MODE = 0o600;
 export const PRIVATE_FOLDER_MODE = 0o700;
 
 /** Creates an empty file with owner-only access, whatever the umask; leaves an existing file as it is. */

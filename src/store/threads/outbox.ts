@@ -18,7 +18,7 @@ export interface SharedBody {
   readonly length: number;
 }
 
-export interface Outbox {
+interface Outbox {
   /** Copies a body to shared memory; undefined when it is too small to be worth it. */
   put(body: Uint8Array): SharedBody | undefined;
   /** Takes back memory that the main thread has finished with. */

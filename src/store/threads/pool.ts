@@ -10,11 +10,11 @@ import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
 
 /** A task of a thread, and its result. */
-export type ThreadTask = ReadTask | CheckTask;
-export type ThreadResult = ReadResult | CheckResult;
+type ThreadTask = ReadTask | CheckTask;
+type ThreadResult = ReadResult | CheckResult;
 
 /** The module that a thread runs (thread.ts), and its data. */
-export interface ThreadSource {
+interface ThreadSource {
   readonly module: URL;
   readonly data: unknown;
 }
@@ -41,7 +41,7 @@ export type WorkerReply =
   /** The caches of the thread, reported now and then. */
   { readonly caches: readonly CacheUse[] } | WorkerAnswer;
 
-export type WorkerAnswer =
+type WorkerAnswer =
   | {
       readonly id: number;
       readonly ok: true;
@@ -77,7 +77,7 @@ const LONGEST_QUEUE = 1000;
 const NOBODY = '';
 
 /** A task, prepared when its turn comes. */
-export interface PooledRead {
+interface PooledRead {
   readonly task: () => ThreadTask;
   /** How long the statement may take. */
   readonly milliseconds: number;

@@ -9,7 +9,7 @@ import { makeOutbox, type SharedBody } from './outbox.ts';
 import type { WorkerError, WorkerMessage, WorkerReply, WorkerRequest } from './pool.ts';
 
 /** How a thread reads on its own connection. */
-export interface ThreadReader {
+interface ThreadReader {
   /** @param isSent as in lanes.ts @param milliseconds the time limit */
   read(task: ReadTask, isSent: boolean, milliseconds: number): ReadResult;
   /** The checks, by a model of at least this generation. */

@@ -7,7 +7,7 @@ import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** A record that is new or has changed its originating system. */
-export interface NewParent {
+interface NewParent {
   readonly key: string;
   readonly system: string | null;
 }

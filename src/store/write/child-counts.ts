@@ -12,13 +12,13 @@ import type { WriteTransaction } from './transaction.ts';
 export type ChildCounts = Readonly<Record<string, number>>;
 
 /** What a batch does to the children of the records that it writes. */
-export interface ChildrenAfter {
+interface ChildrenAfter {
   readonly put: ReadonlyMap<string, { readonly row: RowToPut }>;
   readonly remove: readonly StoredRow[];
 }
 
 /** A record of a batch, and those of its stored children that the batch replaces. */
-export interface Holder {
+interface Holder {
   readonly key: string;
   readonly isNew: boolean;
   readonly replaced: readonly StoredRow[] | undefined;
@@ -49,7 +49,7 @@ export function countsAfter(
 }
 
 /** A record's counts, compared with its stored ones. */
-export interface Counted {
+interface Counted {
   /** The counts from now on; empty where the store derives none. */
   readonly counts: FieldValues;
   readonly hash: string;

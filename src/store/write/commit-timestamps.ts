@@ -64,7 +64,7 @@ export interface TimeSource extends StampSource {
 }
 
 /** Where a commit should place its timestamps. */
-export interface TimeWish {
+interface TimeWish {
   /** Milliseconds that the timestamps may lie ahead of the clock, since the work takes as long. */
   readonly ahead?: number;
   /** The span in which timestamps should lie, as far as there is room (allot-timestamps.ts). */

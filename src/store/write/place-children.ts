@@ -36,7 +36,7 @@ export function hashUnder(
 }
 
 /** A child ready to be stored under its parent, or why it cannot be. */
-export type PlacedChild =
+type PlacedChild =
   | { readonly ok: true; readonly row: OwnRow }
   | { readonly ok: false; readonly reason: string };
 

@@ -2,10 +2,10 @@ import { hashText, makeRandom, type Random } from '../random.ts';
 import type { FieldValues } from '../values.ts';
 import { wordOf } from './facts.ts';
 
-export type Season = 'spring' | 'summer' | 'autumn' | 'winter';
+type Season = 'spring' | 'summer' | 'autumn' | 'winter';
 
 /** The colours of a place, the same in all its pictures. */
-export interface Look {
+interface Look {
   readonly season: Season;
   readonly sky: readonly [top: string, bottom: string];
   readonly grass: readonly [far: string, near: string];

@@ -4,7 +4,7 @@ import { gradient, HEIGHT, WIDTH } from './outdoors.ts';
 import { circle, ellipse, group, path, polygon, rect } from './svg.ts';
 
 /** The back wall of a room seen from the front; side walls, floor and ceiling run to the edges. */
-export interface BackWall {
+interface BackWall {
   readonly left: number;
   readonly right: number;
   readonly top: number;

@@ -88,7 +88,7 @@ export function photoRecord(listing: string, order: number, scene: Scene, random
 }
 
 /** What a listing shows, and how often it shows what. */
-export interface MediaSet {
+interface MediaSet {
   readonly records: readonly FieldValues[];
   readonly photos: number;
   readonly videos: number;

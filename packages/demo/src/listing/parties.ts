@@ -12,7 +12,7 @@ import type { Timeline } from './timeline.ts';
 type Agent = ReturnType<typeof memberStream>;
 
 /** Who brings a listing to the market and who sells it: keys only, the rest is read from their records. */
-export interface Parties {
+interface Parties {
   readonly system: OriginatingSystem;
   readonly agentKey: string;
   readonly fields: Fields;

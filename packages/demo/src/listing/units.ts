@@ -5,7 +5,7 @@ import type { Building } from './building.ts';
 
 const TYPES = ['Studio', '1 Bedroom', '2 Bedroom', '3 Bedroom', '4 Bedroom Or More'];
 
-export interface UnitSet {
+interface UnitSet {
   readonly records: readonly FieldValues[];
   /** The rent of all units in a month, dollars. */
   readonly rent: number;

@@ -78,7 +78,7 @@ export function statusOf(listing: ImportRecord): Status | undefined {
 }
 
 /** Whether a text is a status of the market. */
-export function isStatus(status: string): status is Status {
+function isStatus(status: string): status is Status {
   return Object.hasOwn(MOVES, status);
 }
 

@@ -12,7 +12,7 @@ import type { FieldValues } from '../values.ts';
 import { Census } from './census.ts';
 import { type EventKind, nextEvent } from './listing-events.ts';
 
-export type LiveResource = 'Property' | 'Member' | 'Office';
+type LiveResource = 'Property' | 'Member' | 'Office';
 
 /** The store of a market. Records are whole, as an import takes them. */
 export interface MarketStore {
@@ -26,7 +26,7 @@ export interface MarketStore {
   remove(resource: LiveResource, keys: readonly string[]): Promise<void>;
 }
 
-export type ChangeKind =
+type ChangeKind =
   | EventKind
   | 'new listing'
   | 'listing removed'

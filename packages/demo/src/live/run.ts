@@ -1,7 +1,7 @@
 import type { Change } from './live-market.ts';
 
 /** What a live market needs of the world. */
-export interface LiveRun {
+interface LiveRun {
   /** Changes the market, or learns anew what it holds. */
   readonly market: {
     learn(): Promise<void>;

@@ -9,7 +9,7 @@ export interface FloorLayout {
 }
 
 /** The ground that a floor has to keep to. */
-export interface FloorShape {
+interface FloorShape {
   /** Between party walls: narrow and deep. */
   readonly narrow: boolean;
 }

@@ -26,7 +26,7 @@ const IDLE = 60_000;
 /** Milliseconds of silence after which a host is asked whether it is still there. */
 const KEEP_ALIVE = 30_000;
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Connections that stay, though nobody needs them; 0 if it is not said. */
   readonly least?: number;
   readonly most: number;

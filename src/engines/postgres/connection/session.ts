@@ -25,7 +25,7 @@ export interface ServerSession extends Session {
 }
 
 /** Something that is read from a connection for as long as somebody takes it. */
-export interface Reading {
+interface Reading {
   /** Settles when it is read. */
   readonly done: Promise<void>;
   /** Nobody takes it any more. */
@@ -36,7 +36,7 @@ export interface Reading {
 type Ending = (session: ServerSession) => Promise<unknown>;
 
 /** How a connection is lent. */
-export interface Lending {
+interface Lending {
   /** Milliseconds without a sign of the server, after which the connection is given up. */
   readonly patience?: number | undefined;
   /** Done before the connection is given back; nobody waits for it. */
@@ -53,7 +53,7 @@ export interface Lending {
  * left, or when what is still read from it has been taken. A connection that was lost, or that is still inside a
  * transaction then, is closed and not used again.
  */
-export class Loan implements Disposable {
+class Loan implements Disposable {
   readonly #client: PoolClient;
   readonly #watch: Watch;
   readonly #lending: Lending;

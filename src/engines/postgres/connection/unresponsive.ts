@@ -21,7 +21,7 @@ export interface Watch {
 }
 
 /** Of a connection on which any time may pass. */
-export const NO_WATCH: Watch = { again: () => undefined, allow: () => undefined, end: () => undefined };
+const NO_WATCH: Watch = { again: () => undefined, allow: () => undefined, end: () => undefined };
 
 /**
  * @param milliseconds without a byte of the server, whether it sends none or nobody reads what it sends; infinite where a

@@ -105,7 +105,7 @@ export function* systemsAtOnce(systems: Iterable<string>): Iterable<string[]> {
  * Sees to it that the systems of rows on their way into a partitioned store have partitions.
  * @throws NewSystems
  */
-export type Placing = (rows: readonly RowToPut[]) => Promise<void>;
+type Placing = (rows: readonly RowToPut[]) => Promise<void>;
 
 export function placing(session: ServerSession): Placing {
   const known = new Set<string>();

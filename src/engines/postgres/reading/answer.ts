@@ -6,7 +6,7 @@ import type { ServerSession } from '../connection/session.ts';
 import { Portions } from './portions.ts';
 
 /** The texts of a statement's rows, joined by commas (answer-sql.ts). */
-export interface Answer {
+interface Answer {
   /** What the first row tells of all; undefined without rows. */
   readonly first: Row | undefined;
   readonly body: Uint8Array;

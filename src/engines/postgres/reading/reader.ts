@@ -23,7 +23,7 @@ export interface Snapshot<T> {
 }
 
 /** How a snapshot is read, and for whom. */
-export interface Reading {
+interface Reading {
   readonly milliseconds: number;
   readonly lane: Lane;
   readonly caller: ReadCaller | undefined;

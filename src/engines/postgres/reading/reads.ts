@@ -19,7 +19,7 @@ import type { LiveState } from './live-state.ts';
 import { readSnapshot, type Snapshot } from './reader.ts';
 
 /** What records are read with. */
-export interface ReadSource {
+interface ReadSource {
   /** Of the store, for messages. */
   readonly name: string;
   readonly dialect: Dialect;

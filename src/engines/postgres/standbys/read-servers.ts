@@ -10,7 +10,7 @@ import { withSession } from '../connection/session.ts';
 import type { Snapshot } from '../reading/reader.ts';
 
 /** What a reading must see at least: what the primary server showed when the request came. */
-export interface Needed {
+interface Needed {
   readonly changes: number;
   readonly generation: number;
 }

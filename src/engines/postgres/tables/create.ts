@@ -26,7 +26,7 @@ import { SHARED_TABLES } from './shared-tables.ts';
 type Found = 'nothing' | 'store';
 
 /** What a store is made as, and should be. */
-export interface StoreWish {
+interface StoreWish {
   /** Absent: there must be one. */
   readonly create?: StoreSettings | undefined;
   /** Absent: a new one has none, and one that is there has what it was made with. */

@@ -4,7 +4,7 @@ import { COLUMN_TYPES } from '../column-types.ts';
 import { isPartitioned } from '../dialect.ts';
 
 /** A table as a layout wants it. */
-export interface WantedTable {
+interface WantedTable {
   readonly name: string;
   /** By name, the type and what else is said of a column. */
   readonly columns: ReadonlyMap<string, string>;

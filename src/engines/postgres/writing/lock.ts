@@ -28,7 +28,7 @@ const COME_BACK = 5;
 /** How many connections are tried: an idle one may have been cut without notice. */
 const TRIES = 3;
 
-export interface LockOptions {
+interface LockOptions {
   /** The newest layout that the work can write to. */
   readonly known?: number | undefined;
   /** How long to wait for the lock, in milliseconds; at least 1. */

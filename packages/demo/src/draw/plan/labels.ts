@@ -180,7 +180,7 @@ export function placeNumber(space: Placed, number: number, foot: number): Label 
 }
 
 /** A text that keeps its width in any font. */
-export function fixedText(x: number, y: number, content: string, size: number, more: Attributes): string {
+function fixedText(x: number, y: number, content: string, size: number, more: Attributes): string {
   return text(x, y, content, {
     'font-size': size,
     textLength: textWidth(content, size),
