@@ -104,8 +104,8 @@ export class JumpGuard {
   #kept = Number.NEGATIVE_INFINITY;
   /** A statement about the clock that is not stored yet. */
   #said: 'right' | 'restamped' | undefined;
-  /** Whether this process was told that its clock is right. */
-  #isTold = false;
+  /** Whether the clock was confirmed to this process. */
+  #isConfirmed = false;
   #epoch: string | undefined;
 
   /** @param held returns what the store knows now */
@@ -141,7 +141,7 @@ export class JumpGuard {
     const uptime = this.#machine.uptime();
     const held = this.#held();
     const start = this.#knownStart(held, uptime);
-    if (this.#isTold || start === undefined) return 0;
+    if (this.#isConfirmed || start === undefined) return 0;
     const behind = start + uptime - clock;
     if (behind <= TOLERATED) return 0;
     const { before } = this.#ofThisStart(held, uptime) ?? {};
@@ -160,7 +160,7 @@ export class JumpGuard {
     this.#start = clock - uptime();
     this.#kept = Number.NEGATIVE_INFINITY;
     this.#said = why;
-    this.#isTold = true;
+    this.#isConfirmed = true;
   }
 
   /** Reports the time of an independent clock: if both agree, this one is right. */
@@ -170,7 +170,7 @@ export class JumpGuard {
 
   /** Sets the epoch of the store: in another epoch, what was seen of the clock in the one before no longer counts. */
   inEpoch(epoch: string): void {
-    if (this.#epoch !== undefined && this.#epoch !== epoch && !this.#isTold) {
+    if (this.#epoch !== undefined && this.#epoch !== epoch && !this.#isConfirmed) {
       this.#look = undefined;
       this.#start = undefined;
     }

@@ -21,31 +21,33 @@ const PASSES = 3;
  * differ, and removes those that are too many. So an interrupted copy continues where it stopped, and the last pass,
  * which has nothing to change, proves that both are equal. The source is read on one snapshot, and may be served and
  * written to meanwhile.
- * @param told called after each step with the rows that were compared
+ * @param onProgress called after each step with the rows that were compared
  * @param once one pass is enough, because the copy is checked as a whole afterwards
  * @throws PlatError `storeMissing`; `usage` when another store is at `to`; `failed` when rows do not stay as written
  */
 export async function copyStore(
   from: RawTables,
   to: RawTables,
-  told: (table: string, rows: number) => void,
+  onProgress: (table: string, rows: number) => void,
   once = false,
 ): Promise<CopyReport> {
   if (!from.whole) throw platError('storeMissing', { store: from.name });
   if (to.whole) throw platError('usage', { reason: `There is a store at ${to.name} already.` });
-  return from.read((source) => to.fill((target) => align(source, target, { name: to.name, told, once })));
+  return from.read((source) =>
+    to.fill((target) => align(source, target, { name: to.name, onProgress, once })),
+  );
 }
 
-interface Telling {
+interface CopyOptions {
   readonly name: string;
-  readonly told: (table: string, rows: number) => void;
+  readonly onProgress: (table: string, rows: number) => void;
   readonly once: boolean;
 }
 
 async function align(
   source: RawSource,
   target: RawTarget,
-  { name, told, once }: Telling,
+  { name, onProgress, once }: CopyOptions,
 ): Promise<CopyReport> {
   const { model, tables } = source;
   await target.prepare(model, tables);
@@ -60,7 +62,7 @@ async function align(
         written += step.written;
         removed += step.removed;
         differences += step.written + step.removed;
-        told(table.name, rows);
+        onProgress(table.name, rows);
       }
     }
     if (differences > 0 && !once) continue;
@@ -86,10 +88,10 @@ async function* alignTable(from: RawSource, to: RawTarget, table: RawTable): Asy
     const last = source.at(-1);
     // The other side up to the same key; rows after the last key are too many.
     const target = await rowsUpTo(to, table, after, last);
-    const wanted = new Map(source.map((row) => [keyOf(row), JSON.stringify(row)]));
+    const expected = new Map(source.map((row) => [keyOf(row), JSON.stringify(row)]));
     const found = new Map(target.map((row) => [keyOf(row), JSON.stringify(row)]));
-    const put = source.filter((row) => found.get(keyOf(row)) !== wanted.get(keyOf(row)));
-    const gone = target.filter((row) => !wanted.has(keyOf(row)));
+    const put = source.filter((row) => found.get(keyOf(row)) !== expected.get(keyOf(row)));
+    const gone = target.filter((row) => !expected.has(keyOf(row)));
     const keys = (rows: readonly RawRow[]): RawRow[] => rows.map((row) => row.slice(0, keyLength));
     const replaced = put.filter((row) => found.has(keyOf(row)));
     if (put.length > 0 || gone.length > 0) await to.change(table, keys([...gone, ...replaced]), put);

@@ -184,7 +184,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
         yield JSON.stringify(contentOf(layout, row));
       }
     },
-    backup: (file, told) => engine.backup(file, told),
+    backup: (file, onProgress) => engine.backup(file, onProgress),
     async close() {
       await live.ended();
       await queue.idle();

@@ -11,7 +11,7 @@ import type { StoreModel } from '../compile/model.ts';
 import type { Profile } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
-import type { Checks, FileFault, RowFaults } from './check/checks.ts';
+import type { Checks, FileFault, OnProgress, RowFaults } from './check/checks.ts';
 import type { Lane } from './lanes.ts';
 import type { LiveModel, ModelSource } from './live-model.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
@@ -35,9 +35,6 @@ export interface EngineWriter extends RestampWriter {
   /** Publishes the dictionary, as the model and the counters of values determine it; inside a transaction. */
   publish(session: Session, model: StoreModel): Promise<void>;
 }
-
-/** Called after each step with the rows of a resource that were read. */
-type Told = (resource: string, rows: number) => void;
 
 export interface Engine extends Omit<ModelSource, 'startDay'> {
   /** The store's name for messages; without a password. */
@@ -88,7 +85,7 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
 
   /** What a status reports about the engine. */
   facts(session: Session): Promise<Pick<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>>;
-  backup(file: string, told: Told | undefined): Promise<void>;
+  backup(file: string, onProgress: OnProgress | undefined): Promise<void>;
   trouble(): string | undefined;
   /**
    * Translates an error for the user. An error that only a damaged store causes makes the store unusable from then on.

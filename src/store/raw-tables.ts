@@ -2,14 +2,16 @@
  * The tables of a store as they are, without regard to records and roles: for copies between engines, and for backups
  * of a server's store, which are files. Every engine has the same tables with the same columns.
  */
+
 import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
 import type { StoreModel } from '../compile/model.ts';
+import type { OnProgress } from './check/checks.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import type { Session } from './session.ts';
 
 /** A value in a row of any engine; truth values are 1 and 0. */
-type Cell = string | number | null;
+type RawValue = string | number | null;
 
 /** The columns of a table in their order, with their kinds: no declaration has those of dropped fields. */
 export type Columns = ReadonlyMap<string, ColumnKind>;
@@ -23,7 +25,7 @@ export interface RawTable {
   readonly kinds: Columns;
 }
 
-export type RawRow = readonly Cell[];
+export type RawRow = readonly RawValue[];
 
 /** Reads rows in key order, after a given one. */
 export type ReadRows = (
@@ -80,7 +82,7 @@ const OWN_META = ['layout', 'oldest_reader', 'oldest_writer', 'partitions', 'fun
 
 const listed = (columns: readonly string[]): Sql => join(columns.map(name), ', ');
 
-const cellOf = (raw: unknown): Cell => {
+const cellOf = (raw: unknown): RawValue => {
   if (typeof raw === 'boolean') return Number(raw);
   return typeof raw === 'string' || typeof raw === 'number' ? raw : null;
 };
@@ -116,6 +118,6 @@ export type WriteBackup = (
   options: {
     /** The store's name for messages. */
     readonly source: string;
-    readonly told?: ((resource: string, rows: number) => void) | undefined;
+    readonly onProgress?: OnProgress | undefined;
   },
 ) => Promise<void>;

@@ -12,7 +12,7 @@ import type { FieldValues } from '../dictionary/index.ts';
 import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
-import type { Checks, FileFault } from './check/checks.ts';
+import type { Checks, FileFault, OnProgress } from './check/checks.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { NewEpoch } from './epoch.ts';
 import type { KeyStore } from './key-store.ts';
@@ -190,8 +190,8 @@ export interface Store extends Checks {
   export(resource: string): AsyncIterable<string>;
   /**
    * A consistent copy of a live store, checked before it gets its name.
-   * @param told called after each step of the check with the number of rows that were read
+   * @param onProgress called after each step of the check with the number of rows that were read
    */
-  backup(file: string, told?: (resource: string, rows: number) => void): Promise<void>;
+  backup(file: string, onProgress?: OnProgress): Promise<void>;
   close(): Promise<void>;
 }

@@ -131,10 +131,10 @@ export function postgresEngine(opened: Opened): Engine {
       };
     },
     /** The copy is a store in a file, of the embedded engine. */
-    async backup(file, told) {
+    async backup(file, onProgress) {
       const from = await tablesAt(address);
       try {
-        await writeBackup(file, from, { source: name, told });
+        await writeBackup(file, from, { source: name, onProgress });
       } finally {
         await from.close();
       }

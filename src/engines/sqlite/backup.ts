@@ -17,11 +17,11 @@ type Options = Parameters<WriteBackup>[2];
 /** @param write fills the file, which is there and empty */
 export async function backupFile(
   file: string,
-  { source, told }: Options,
+  { source, onProgress }: Options,
   write: (path: string) => Promise<void>,
 ): Promise<void> {
   try {
-    await makeBackup(file, { source, write, faultOf: (path) => faultOf(path, told) });
+    await makeBackup(file, { source, write, faultOf: (path) => faultOf(path, onProgress) });
   } catch (error) {
     throw translateError(error, source, 0);
   }
@@ -40,11 +40,11 @@ export const writeBackup: WriteBackup = (file, from, options) =>
 /** Milliseconds that a lock is waited for; nobody else has the file. */
 const PATIENCE = 5000;
 
-async function faultOf(path: string, told: Options['told']): Promise<string | undefined> {
+async function faultOf(path: string, onProgress: Options['onProgress']): Promise<string | undefined> {
   giveFileId(path);
   const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
   try {
-    return await unsoundness(await checkable(connection), told);
+    return await unsoundness(await checkable(connection), onProgress);
   } finally {
     connection.close();
   }

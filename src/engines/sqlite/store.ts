@@ -214,8 +214,8 @@ function sqliteEngine(
     mendFile: (model) => [() => writer.locked(async () => mendFileFaults(write, model))],
 
     facts: async () => ({ engine: 'sqlite', layout: LAYOUT_VERSION, bytes: statSync(path).size }),
-    backup: (copy, told) =>
-      backupFile(copy, { source: path, told }, async (partial) => {
+    backup: (copy, onProgress) =>
+      backupFile(copy, { source: path, onProgress }, async (partial) => {
         await backupDatabase(main.database, partial);
       }),
     trouble: () => file.trouble(),

@@ -1,7 +1,7 @@
 /** What in a copy does not agree with itself. It knows nothing of the source. */
 import { PUBLISHED } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import type { RowFaults, RowPlace, RowRange } from '../../store/check/checks.ts';
+import type { OnProgress, RowFaults, RowPlace, RowRange } from '../../store/check/checks.ts';
 import type { Store } from '../../store/store.ts';
 import type { Difference } from './results.ts';
 
@@ -36,7 +36,7 @@ interface DamageSearch {
 export function findAllDamage(
   store: Store,
   resources: readonly string[],
-  onProgress: (resource: string, rows: number) => void,
+  onProgress: OnProgress,
 ): DamageSearch {
   const stopping = new AbortController();
   const found: Difference[][] = [];

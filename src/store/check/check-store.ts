@@ -8,7 +8,14 @@ import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
 import type { Session } from '../session.ts';
 import type { Store } from '../store.ts';
-import { type Checks, checkSession, type FaultPage, type FileFault, type RowPlace } from './checks.ts';
+import {
+  type Checks,
+  checkSession,
+  type FaultPage,
+  type FileFault,
+  type OnProgress,
+  type RowPlace,
+} from './checks.ts';
 import { findRowFaults, placeAfter } from './row-faults.ts';
 import { COLUMNS_ARE_MISSING, findTableFaults } from './table-faults.ts';
 
@@ -65,7 +72,7 @@ const ROWS = 500;
 /** @param onProgress called after each page with the rows of all resources that were read so far */
 export async function* findFaults(
   store: Checkable,
-  onProgress: (resource: string, rows: number) => void = () => undefined,
+  onProgress: OnProgress = () => undefined,
 ): AsyncIterable<Fault> {
   const { dictionary, stores } = await store.model();
   for (const { what, kind } of await store.fileFaults()) yield { place: 'file', kind, what: [what] };
@@ -113,7 +120,7 @@ const REWRITTEN = 200;
  */
 export async function repairStore(
   store: Checkable & Pick<Store, 'mend' | 'mendFile' | 'rewrite'>,
-  onProgress?: (resource: string, rows: number) => void,
+  onProgress?: OnProgress,
 ): Promise<void> {
   let waiting: { readonly resource: string; readonly keys: Set<string> } | undefined;
   let isStructureWrong = false;
@@ -138,10 +145,7 @@ export async function repairStore(
 }
 
 /** Why a copy of a store is unsound: its first fault, in words; undefined for a sound one. */
-export async function unsoundness(
-  store: Checkable,
-  onProgress?: (resource: string, rows: number) => void,
-): Promise<string | undefined> {
+export async function unsoundness(store: Checkable, onProgress?: OnProgress): Promise<string | undefined> {
   for await (const fault of findFaults(store, onProgress)) {
     if (!isOfItsSource(fault)) return wordsOf(fault);
   }

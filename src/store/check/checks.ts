@@ -42,6 +42,9 @@ export interface RowRange {
   readonly upTo: RowPlace | undefined;
 }
 
+/** Called after each step of a check with the rows that were read so far. */
+export type OnProgress = (resource: string, rows: number) => void;
+
 /** The checks of one resource. They report nothing for a resource that the store does not have. */
 export interface Checks {
   /** Rows whose parts disagree (row-faults.ts). */

@@ -173,8 +173,8 @@ async function renew(
   });
   try {
     const faults: string[] = [];
-    const told = (resource: string, rows: number): void => onProgress?.(rows, resource);
-    for await (const fault of findFaults(store, told)) {
+    const report = (resource: string, rows: number): void => onProgress?.(rows, resource);
+    for await (const fault of findFaults(store, report)) {
       const where = fault.place === 'file' ? '' : `${fault.resource} ${fault.key}: `;
       faults.push(`${where}${fault.what.join(', ')}`);
     }
@@ -242,11 +242,11 @@ function compareKeys(
   now: readonly KeyRecord[],
 ): Pick<Restored, 'validAgain' | 'gone'> {
   const back = new Map(now.map((key) => [key.id, key]));
-  const told = ({ name, id }: KeyRecord): string => `${name} (${id})`;
+  const named = ({ name, id }: KeyRecord): string => `${name} (${id})`;
   return {
     validAgain: before
       .filter(({ id, revokedAt }) => revokedAt !== null && back.get(id)?.revokedAt === null)
-      .map(told),
-    gone: before.filter(({ id }) => !back.has(id)).map(told),
+      .map(named),
+    gone: before.filter(({ id }) => !back.has(id)).map(named),
   };
 }
