@@ -23,13 +23,13 @@ export function linkLines({ address, anyHost, certificate, interfaces }: Linked)
   const lines = [];
   if (anyHost) {
     lines.push(
-      `Links in answers begin with the address that the connection came in on, such as ${base.origin}.`,
-      'Where clients come by a name, a proxy or the port of a container, --public-url or --trust-proxy says so.',
+      `Links in responses begin with the address on which the connection arrived, such as ${base.origin}.`,
+      'If clients use a host name, a proxy or the port of a container, set --public-url or --trust-proxy.',
     );
   }
   if (certificate !== undefined && !isNamed(new X509Certificate(certificate), name)) {
     lines.push(
-      `The certificate does not name ${name}, with which links begin: --public-url says by which name clients come.`,
+      `The certificate does not name ${name}, with which links begin: set --public-url to the name that clients use.`,
     );
   }
   return lines;

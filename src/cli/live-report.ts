@@ -33,7 +33,7 @@ export function liveReport(market: LiveMarket, perMinute: number): LiveReport {
     },
     onFailure(error) {
       const why = error instanceof Error ? error.message : String(error);
-      reportLines(`The market could not be changed, and is tried again soon: ${why}`);
+      reportLines(`The market could not be changed, and is retried soon: ${why}`);
     },
     end: endOver,
   };

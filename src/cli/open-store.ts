@@ -106,14 +106,14 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
 
 /** Reported before anything else, since a mistyped path, or a folder that is not mounted, creates an empty store. */
 function reportNew(text: string, kept: readonly string[]): void {
-  const log = kept.length === 0 ? '' : `; the log of a file that was deleted is kept as ${kept.join(', ')}`;
-  reportLines(`${withoutPassword(text)} is a new store: there was none here${log}`);
+  const log = kept.length === 0 ? '' : `; the log of a deleted file is kept as ${kept.join(', ')}`;
+  reportLines(`${withoutPassword(text)} is a new store: none existed here${log}`);
 }
 
 /** The mode is only reported: an operator may have widened it so that others can query a replica (docs/sql-views.md). */
 function reportOpenMode(path: string): void {
   const mode = openMode(path);
   if (mode !== undefined) {
-    reportLines(`${path} has mode ${mode}, so others may read it; "chmod 600" keeps it to its owner`);
+    reportLines(`${path} has mode ${mode}, so others can read it; "chmod 600" restricts it to its owner`);
   }
 }

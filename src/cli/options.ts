@@ -71,7 +71,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 export function duration(text: string): number {
   const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
   if (amount === undefined) {
-    throw platError('usage', { reason: `${text} is no duration; write 90s, 15m, 24h or 7d.` });
+    throw platError('usage', { reason: `${text} is not a duration; write 90s, 15m, 24h or 7d.` });
   }
   return Number(amount) * (UNITS[unit] ?? 0);
 }

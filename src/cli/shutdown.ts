@@ -90,7 +90,7 @@ export function onShutdown(runsUntilSignal = false): Shutdown {
   const controller = new AbortController();
   const received = new Set<Signal>();
   const endNow = (signal: Signal, why: string): never => {
-    reportLines(`plat: ended at once, ${why}; what was committed is kept`);
+    reportLines(`plat: ended at once, ${why}; committed data is kept`);
     return process.exit(EXITS[signal]);
   };
   const asked = new Promise<void>((resolve) => {

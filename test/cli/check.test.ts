@@ -61,7 +61,7 @@ test('a sound store passes; each fault is a line, and --repair mends it', async 
   ]);
   assert.match(
     found.out,
-    /\nm\.db: 6 things are wrong, \d+ rows read\n--repair mends what can be mended\.\n$/,
+    /\nm\.db: 6 things are wrong, \d+ rows read\n--repair rebuilds what can be rebuilt\.\n$/,
   );
   const json = await at.run(['check', '--store', 'm.db', '--json']);
   assert.deepEqual(JSON.parse(json.out.split('\n')[2] ?? ''), {

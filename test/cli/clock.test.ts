@@ -38,7 +38,7 @@ test('a clock that jumped ahead is refused unless told, in every command that ta
   // Also where whoever says it finds nothing to write.
   const further = { env: clockOff(4 * DAY) };
   const { out } = await at.run(['restamp', ...STORE, '--allow-clock-jump'], further);
-  assert.equal(out, 'no timestamp lies ahead of the clock\n');
+  assert.equal(out, 'no timestamp is ahead of the clock\n');
   at.file('D.ndjson', [listing('D')]);
   await at.done(['import', ...STORE, 'D.ndjson'], further);
 });
@@ -74,7 +74,7 @@ test('a store that was made under a clock that was ahead is brought back once it
   );
   assert.match(
     await at.done(['restamp', ...STORE]),
-    /^brought back to \S+Z: 1 Property, \d+ Lookup, \d+ Field; epoch /m,
+    /^moved back to \S+Z: 1 Property, \d+ Lookup, \d+ Field; epoch /m,
   );
   assert.deepEqual((await at.run(['status', ...STORE])).err, '');
   at.file('b.ndjson', [listing('B')]);
@@ -105,7 +105,7 @@ test('a store that a wrong clock has frozen says so everywhere, and is repaired 
   const repaired = await at.done(['restamp', ...STORE]);
   assert.match(
     repaired,
-    /^brought back to \S+Z: 1 Property; epoch [\w-]{12} has begun, and consumers read everything again$/m,
+    /^moved back to \S+Z: 1 Property; epoch [\w-]{12} has begun, and replicas read everything again$/m,
   );
   assert.deepEqual(await ready(), { ready: true });
   const stamps = (await at.exported('m.db', 'Property')).map(
@@ -115,7 +115,7 @@ test('a store that a wrong clock has frozen says so everywhere, and is repaired 
     stamps.every((stamp) => Date.parse(String(stamp)) <= Date.now()),
     stamps.join(),
   );
-  assert.equal(await at.done(['restamp', ...STORE]), 'no timestamp lies ahead of the clock\n');
+  assert.equal(await at.done(['restamp', ...STORE]), 'no timestamp is ahead of the clock\n');
   running.child.kill('SIGTERM');
   assert.equal((await running.ended).code, 0);
 });

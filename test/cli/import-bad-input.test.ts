@@ -9,7 +9,7 @@ import { type Ended, linesOf, type Place, place, type RunOptions } from './run.t
 /** What is said of the input: not that it is the first of a new store. */
 async function run(at: Place, args: readonly string[], options?: RunOptions): Promise<Ended> {
   const ended = await at.run(args, options);
-  return { ...ended, err: ended.err.replace(/^\S+ is a new store: there was none here\n/m, '') };
+  return { ...ended, err: ended.err.replace(/^\S+ is a new store: none existed here\n/m, '') };
 }
 
 interface Rejected {
@@ -58,7 +58,7 @@ const LINES: readonly (readonly [line: string, reason?: string])[] = [
   ['{"ListingKey":"","City":"x"}', 'The record has no ListingKey'],
   [
     '{"ListingKey":"10","City":"',
-    'The line is no JSON: Unterminated string in JSON at position 27 (line 1 column 28)',
+    'The line is not JSON: Unterminated string in JSON at position 27 (line 1 column 28)',
   ],
   ['[1]', 'The record is not a JSON object'],
   ['null', 'The record is not a JSON object'],
@@ -95,7 +95,7 @@ test('each bad line is reported with file, line and reason and goes to the rejec
   assert.equal(code, 1);
   assert.equal(
     out,
-    `bad.ndjson: Property 2 new, 0 changed, 0 as they were, 0 children stored, ${expected.length} rejected\n`,
+    `bad.ndjson: Property 2 new, 0 changed, 0 unchanged, 0 children stored, ${expected.length} rejected\n`,
   );
   const { why, texts } = rejected(at, 'bad.ndjson');
   assert.deepEqual(why, expected);
@@ -203,7 +203,7 @@ test('the rejected file, put right, is imported as it is; what is still wrong ha
   const { code, out } = await run(at, ['import', '--store', 'm.db', 'b.ndjson']);
   assert.deepEqual(
     [code, out],
-    [1, 'b.ndjson: Property 1 new, 0 changed, 0 as they were, 0 children stored, 1 rejected\n'],
+    [1, 'b.ndjson: Property 1 new, 0 changed, 0 unchanged, 0 children stored, 1 rejected\n'],
   );
   assert.equal(
     readFileSync(at.path('b.ndjson.rejected.ndjson'), 'utf8'),
@@ -279,7 +279,7 @@ test('a truncated gzip: what could be read is stored, the end is reported', asyn
   at.file('whole.ndjson.gz', whole);
   assert.equal(
     await at.done(['import', '--store', 'm.db', 'whole.ndjson.gz']),
-    `whole.ndjson.gz: Property ${3000 - first.inserted} new, 0 changed, ${first.inserted} as they were, 0 children stored, 0 rejected\n`,
+    `whole.ndjson.gz: Property ${3000 - first.inserted} new, 0 changed, ${first.inserted} unchanged, 0 children stored, 0 rejected\n`,
   );
 });
 
@@ -291,9 +291,9 @@ test('an array that does not end: its whole records are stored, the broken one a
     [code, out, err.split('\n').slice(0, 2)],
     [
       1,
-      'cut.json: Property 2 new, 0 changed, 0 as they were, 0 children stored, 2 rejected\n',
+      'cut.json: Property 2 new, 0 changed, 0 unchanged, 0 children stored, 2 rejected\n',
       [
-        'cut.json:3: The line is no JSON: Unterminated string in JSON at position 21 (line 1 column 22)',
+        'cut.json:3: The line is not JSON: Unterminated string in JSON at position 21 (line 1 column 22)',
         'cut.json:3: The list does not end; the file is cut off',
       ],
     ],
@@ -311,7 +311,7 @@ test('a key that stands more than once: the last one wins, and it is reported', 
     { ListingKey: '2', ListPrice: 5 },
   ]);
   const { code, err } = await run(at, ['import', '--store', 'm.db', 'twice.ndjson']);
-  assert.deepEqual([code, err], [0, 'twice.ndjson: 3 keys stand more than once; the last one counts\n']);
+  assert.deepEqual([code, err], [0, 'twice.ndjson: 3 keys occur more than once; the last record counts\n']);
   assert.deepEqual(
     (await at.exported('m.db', 'Property')).map(({ ListingKey, ListPrice, City }) => [
       ListingKey,
@@ -369,12 +369,12 @@ test('stamps, agent and office values of the input are ignored and reported once
   assert.equal(code, 0);
   assert.deepEqual(err.trimEnd().split('\n').toSorted(), [
     'a.ndjson: ignored, since they come from Member and Office: ListAgentFullName (2)',
-    'a.ndjson: ignored, since this store stamps records itself: ModificationTimestamp (2), PhotosChangeTimestamp (2)',
+    'a.ndjson: ignored, since this store assigns timestamps itself: ModificationTimestamp (2), PhotosChangeTimestamp (2)',
   ]);
   const [stored] = await at.exported('m.db', 'Property');
   assert.ok(String(stored?.ModificationTimestamp) > '2026');
   at.file('b.ndjson', [{ ...record('1'), ModificationTimestamp: '2002-02-02T00:00:00Z' }]);
-  assert.match(await at.done(['import', '--store', 'm.db', 'b.ndjson']), /0 changed, 1 as they were/);
+  assert.match(await at.done(['import', '--store', 'm.db', 'b.ndjson']), /0 changed, 1 unchanged/);
   assert.deepEqual((await at.exported('m.db', 'Property'))[0], stored, 'they are no part of the content');
   assert.match(
     await at.done(['status', '--store', 'm.db']),
@@ -394,7 +394,7 @@ test('a gzip with something behind its end, or a flipped byte: all records befor
   const ended = await run(at, ['import', '--store', 'g.db', 'garbage.ndjson.gz']);
   assert.deepEqual(ended, {
     code: 1,
-    out: 'garbage.ndjson.gz: Property 5000 new, 0 changed, 0 as they were, 0 children stored, 1 rejected\n',
+    out: 'garbage.ndjson.gz: Property 5000 new, 0 changed, 0 unchanged, 0 children stored, 1 rejected\n',
     err: [
       'garbage.ndjson.gz: The file cannot be read to its end: incorrect header check',
       'garbage.ndjson.gz: rejected records are in garbage.ndjson.gz.rejected.ndjson\n',
@@ -409,7 +409,7 @@ test('a gzip with something behind its end, or a flipped byte: all records befor
   const sum = await run(at, ['import', '--store', 's.db', 'sum.ndjson.gz']);
   assert.equal(
     sum.out,
-    'sum.ndjson.gz: Property 5000 new, 0 changed, 0 as they were, 0 children stored, 1 rejected\n',
+    'sum.ndjson.gz: Property 5000 new, 0 changed, 0 unchanged, 0 children stored, 1 rejected\n',
   );
   assert.match(sum.err, /^sum\.ndjson\.gz: The file cannot be read to its end: incorrect data check$/m);
 });
@@ -430,7 +430,7 @@ test('where the rejected file cannot be written, that is told with the lines, an
   assert.deepEqual(err.split('\n'), [
     ...told.slice(20),
     ...told.slice(0, 20),
-    `f.ndjson: f.ndjson.rejected.ndjson cannot be written (${fault}): it lacks 23 rejected records, of line 1, 3-24`,
+    `f.ndjson: f.ndjson.rejected.ndjson cannot be written (${fault}): 23 rejected records are missing from it, of line 1, 3-24`,
     '',
   ]);
   assert.deepEqual(
@@ -438,8 +438,8 @@ test('where the rejected file cannot be written, that is told with the lines, an
     {
       code: 1,
       out: [
-        'f.ndjson: Property 2500 new, 0 changed, 0 as they were, 0 children stored, 23 rejected',
-        'f2.ndjson: Property 1 new, 0 changed, 0 as they were, 0 children stored, 0 rejected\n',
+        'f.ndjson: Property 2500 new, 0 changed, 0 unchanged, 0 children stored, 23 rejected',
+        'f2.ndjson: Property 1 new, 0 changed, 0 unchanged, 0 children stored, 0 rejected\n',
       ].join('\n'),
     },
   );
@@ -456,10 +456,10 @@ test(
     const { code, out, err } = await run(at, ['import', '--store', 'm.db', '/proc/version', 'good.ndjson']);
     assert.equal(code, 1);
     assert.match(out, /^\/proc\/version: Property 0 new, .* 1 rejected\ngood\.ndjson: Property 1 new, /);
-    assert.match(err, /^\/proc\/version:1: The line is no JSON: /);
+    assert.match(err, /^\/proc\/version:1: The line is not JSON: /);
     assert.match(
       err,
-      /^\/proc\/version: \/proc\/version\.rejected\.ndjson cannot be written \(E\w+: .*\): it lacks 1 rejected records, of line 1$/m,
+      /^\/proc\/version: \/proc\/version\.rejected\.ndjson cannot be written \(E\w+: .*\): 1 rejected records are missing from it, of line 1$/m,
     );
     mkdirSync(at.path('good.ndjson.rejected.ndjson'));
     const stale = await run(at, ['import', '--store', 'm.db', 'good.ndjson']);

@@ -148,7 +148,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
   [
     `${A}\n${B}x\n${C}`,
     'ABC',
-    [[2, `The line is no JSON: Unexpected token 'x', "x" is not valid JSON`, 'x']],
+    [[2, `The line is not JSON: Unexpected token 'x', "x" is not valid JSON`, 'x']],
   ],
   [`[${A},\n${B},\n]${C}`, 'ABC', [[3, NO_RECORD, ',']]],
   [`{"value":[${A},]}`, 'A', [[1, NO_RECORD, ',']]],
@@ -169,11 +169,11 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
     ],
   ],
   [`[${A}\n${B}]`, 'AB', [[2, 'A comma is missing between two records of a list', '']]],
-  [`[${A}]]\n${B}`, 'AB', [[1, `The line is no JSON: Unexpected token ']', "]" is not valid JSON`, ']']]],
+  [`[${A}]]\n${B}`, 'AB', [[1, `The line is not JSON: Unexpected token ']', "]" is not valid JSON`, ']']]],
   [
     `[${A}]\n<html>\n[${B}]`,
     'AB',
-    [[2, `The line is no JSON: Unexpected token '<', "<html>" is not valid JSON`, '<html>']],
+    [[2, `The line is not JSON: Unexpected token '<', "<html>" is not valid JSON`, '<html>']],
   ],
   [
     `{"value":[${A}],"@odata.nextLink":oops}\n${B}`,
@@ -217,7 +217,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
   [
     `{"ListingKey":"X","City":\n${A}\n${B}`,
     'AB',
-    [[1, 'The line is no JSON: Unexpected end of JSON input', '{"ListingKey":"X","City":']],
+    [[1, 'The line is not JSON: Unexpected end of JSON input', '{"ListingKey":"X","City":']],
   ],
   [
     `{"ListingKey":"X","Media":[{"MediaKey":"1"},\n${A}\n${B}\n`,
@@ -225,7 +225,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
     [
       [
         1,
-        'The line is no JSON: Unexpected end of JSON input',
+        'The line is not JSON: Unexpected end of JSON input',
         '{"ListingKey":"X","Media":[{"MediaKey":"1"},',
       ],
     ],
@@ -237,7 +237,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
     [
       [
         1,
-        'The line is no JSON: Bad control character in string literal in JSON at position 21 (line 2 column 20)',
+        'The line is not JSON: Bad control character in string literal in JSON at position 21 (line 2 column 20)',
         '{\n  "ListingKey": "X,\n  "Rooms": [\n    {\n      "RoomKey": "1"\n    }\n  ]\n}',
       ],
     ],
@@ -249,12 +249,12 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
     [
       [
         3,
-        'The line is no JSON: Bad control character in string literal in JSON at position 17 (line 1 column 18)',
+        'The line is not JSON: Bad control character in string literal in JSON at position 17 (line 1 column 18)',
         '{"ListingKey":"X,\n"City":"x"}',
       ],
       [
         5,
-        `The line is no JSON: Expected ',' or ']' after array element in JSON at position 42 (line 1 column 43)`,
+        `The line is not JSON: Expected ',' or ']' after array element in JSON at position 42 (line 1 column 43)`,
         '{"ListingKey":"Y","Rooms":[{"RoomKey":"1"}}',
       ],
     ],
@@ -304,12 +304,12 @@ test('pages of several resources in one file, gzipped under any name: each page 
     {
       code: 0,
       out: [
-        'all.json: Property 3 new, 0 changed, 0 as they were, 0 children stored, 0 rejected',
-        'all.json: Member 2 new, 0 changed, 0 as they were, 0 children stored, 0 rejected',
-        'all.json: Office 1 new, 0 changed, 0 as they were, 0 children stored, 0 rejected',
+        'all.json: Property 3 new, 0 changed, 0 unchanged, 0 children stored, 0 rejected',
+        'all.json: Member 2 new, 0 changed, 0 unchanged, 0 children stored, 0 rejected',
+        'all.json: Office 1 new, 0 changed, 0 unchanged, 0 children stored, 0 rejected',
         '',
       ],
-      err: 'm.db is a new store: there was none here\nall.json: 1 keys stand more than once; the last one counts\n',
+      err: 'm.db is a new store: none existed here\nall.json: 1 keys occur more than once; the last record counts\n',
     },
   );
 });
@@ -326,7 +326,7 @@ test('a file is what its bytes say; what holds no records is called by its name,
   ];
   for (const [index, [name, content]] of files.entries()) {
     at.file(name, content);
-    const counts = index === 0 ? '2 new, 0 changed, 0 as they were' : '0 new, 0 changed, 2 as they were';
+    const counts = index === 0 ? '2 new, 0 changed, 0 unchanged' : '0 new, 0 changed, 2 unchanged';
     const out = await at.done(['import', '--store', 'm.db', name]);
     assert.equal(out, `${name}: Property ${counts}, 0 children stored, 0 rejected\n`);
   }
@@ -334,8 +334,8 @@ test('a file is what its bytes say; what holds no records is called by its name,
   const empty = await at.run(['import', '--store', 'm.db', 'empty.json']);
   assert.deepEqual(empty, {
     code: 0,
-    out: 'empty.json: Property 0 new, 0 changed, 0 as they were, 0 children stored, 0 rejected\n',
-    err: 'empty.json: The file is empty; there is no record in it\n',
+    out: 'empty.json: Property 0 new, 0 changed, 0 unchanged, 0 children stored, 0 rejected\n',
+    err: 'empty.json: The file is empty\n',
   });
   const foreign: readonly (readonly [name: string, content: string | Buffer, told: string])[] = [
     [

@@ -19,11 +19,11 @@ test('NDJSON, a JSON array, RESO Common Format, gzip and stdin hold the same rec
   at.file('lines.ndjson.gz', gzipSync(linesOf(records)));
   const told = (file: string, counts: string): string =>
     `${file}: Member ${counts}, 0 children stored, 0 rejected\n`;
-  const same = '0 new, 0 changed, 2 as they were';
+  const same = '0 new, 0 changed, 2 unchanged';
   const files = ['lines.ndjson', 'list.json', 'lines.ndjson.gz', 'common.json'];
   assert.equal(
     await at.done(['import', '--store', 'm.db', '--resource', 'Member', ...files]),
-    files.map((file, index) => told(file, index === 0 ? '2 new, 0 changed, 0 as they were' : same)).join(''),
+    files.map((file, index) => told(file, index === 0 ? '2 new, 0 changed, 0 unchanged' : same)).join(''),
   );
   assert.equal(await at.done(['import', '--store', 'm.db', 'common.json']), told('common.json', same));
   assert.equal(
@@ -96,7 +96,7 @@ test('what is used wrongly is refused before anything is stored: 2', async (t) =
     [['import', ...store, 'other.json'], 'There is no resource pets.'],
   ];
   for (const [index, [args, message]] of late.entries()) {
-    const first = index === 0 ? 'k.db is a new store: there was none here\n' : '';
+    const first = index === 0 ? 'k.db is a new store: none existed here\n' : '';
     assert.deepEqual(await at.run(args), { code: 2, out: '', err: `${first}plat: ${message}\n` });
   }
 });

@@ -130,7 +130,7 @@ const CASES: Readonly<Record<string, Case>> = {
   import: async ({ start, seen, at }) => {
     assert.match(
       await seen(['import', '--store', 'i.db', 'l.ndjson']),
-      /^i\.db is a new store: there was none here\nImporting l\.ndjson \[█{24}\] 100 % 3 records \d+\/s 0:00 left\n.*\n.*\nl\.ndjson: Property 3 new, /m,
+      /^i\.db is a new store: none existed here\nImporting l\.ndjson \[█{24}\] 100 % 3 records \d+\/s 0:00 left\n.*\n.*\nl\.ndjson: Property 3 new, /m,
     );
     const typed = start(['import', '--store', 'i.db', '-']);
     await typed.until(/Importing stdin/);
@@ -194,7 +194,7 @@ const CASES: Readonly<Record<string, Case>> = {
   restamp: async ({ seen }) =>
     assert.equal(
       await seen(['restamp', ...STORE]),
-      'Bringing timestamps of s.db back\nno timestamp lies ahead of the clock\n',
+      'Bringing timestamps of s.db back\nno timestamp is ahead of the clock\n',
     ),
   replicate: async (w) => {
     const once = ['replicate', ...w.from, '--store', 'copy.db'];
@@ -316,7 +316,7 @@ test(
         serving.type(CTRL_C);
         const { code, screen } = await serving.ended;
         assert.equal(code, 130);
-        assert.match(screen, /\^C\nplat: ended at once, by a second SIGINT; what was committed is kept\n$/);
+        assert.match(screen, /\^C\nplat: ended at once, by a second SIGINT; committed data is kept\n$/);
       },
     );
 

@@ -158,13 +158,13 @@ test('a start says what links will look like where that may not be what clients 
   assert.deepEqual(linkLines(own), []);
   const any = { ...own, address: 'http://localhost:8080', anyHost: true };
   const proxies =
-    'Where clients come by a name, a proxy or the port of a container, --public-url or --trust-proxy says so.';
+    'If clients use a host name, a proxy or the port of a container, set --public-url or --trust-proxy.';
   const such = (base: string): string =>
-    `Links in answers begin with the address that the connection came in on, such as ${base}.`;
+    `Links in responses begin with the address on which the connection arrived, such as ${base}.`;
   assert.deepEqual(linkLines(any), [such('http://192.0.2.7:8080'), proxies]);
   assert.deepEqual(linkLines({ ...any, interfaces: {} }), [such('http://127.0.0.1:8080'), proxies]);
   const unnamed = (name: string): string =>
-    `The certificate does not name ${name}, with which links begin: --public-url says by which name clients come.`;
+    `The certificate does not name ${name}, with which links begin: set --public-url to the name that clients use.`;
   assert.deepEqual(linkLines({ ...any, address: 'https://localhost:8080', certificate }), [
     such('https://192.0.2.7:8080'),
     proxies,
@@ -181,7 +181,7 @@ test('what is no key is refused', async (t) => {
   // The store is made before the key is refused, and that is said.
   const { err: made, ...king } = await create('--role', 'king');
   const [notice, ...said] = made.split('\n');
-  assert.equal(notice, 'm.db is a new store: there was none here');
+  assert.equal(notice, 'm.db is a new store: none existed here');
   const first = { ...king, err: said.join('\n') };
   const answers = await Promise.all([
     create('--kind', 'floorplans'),
@@ -203,14 +203,14 @@ test('what is no key is refused', async (t) => {
         "error: option '--kind <kind>' argument 'king' is invalid. Allowed choices are replication, api, floorplans, admin.",
       ],
       [2, '', 'plat: --expires is soon, but takes a date or a timestamp with a zone.'],
-      [2, '', 'plat: --expires is 2020-01-01, which is over: the key would never work.'],
+      [2, '', 'plat: --expires is 2020-01-01, which is in the past: the key would never be valid.'],
       [
         2,
         '',
         'plat: --name <name> is missing; PLAT_NAME in the environment and "name" in plat.config.json do as well.',
       ],
       [1, '', 'plat: There is no key k1.'],
-      [2, '', 'plat: long is no duration; write 90s, 15m, 24h or 7d.'],
+      [2, '', 'plat: long is not a duration; write 90s, 15m, 24h or 7d.'],
     ],
   );
 });

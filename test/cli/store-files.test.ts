@@ -51,7 +51,7 @@ test('a store that was opened to others stays so, and is reported', async (t) =>
   const { code, err } = await at.run(['status', '--store', 'm.db']);
   assert.deepEqual(
     { code, err },
-    { code: 0, err: 'm.db has mode 0644, so others may read it; "chmod 600" keeps it to its owner\n' },
+    { code: 0, err: 'm.db has mode 0644, so others can read it; "chmod 600" restricts it to its owner\n' },
   );
   assert.equal(modeOf(at, 'm.db'), '644');
 });
@@ -71,7 +71,7 @@ test('import says that a store is new, and --no-create makes none', async (t) =>
   assert.deepEqual(byVariable, refused);
   assert.equal(statSync(at.path('m.db'), { throwIfNoEntry: false }), undefined);
   const first = await at.run(['import', '--store', 'm.db', 'a.ndjson']);
-  assert.equal(first.err, 'm.db is a new store: there was none here\n');
+  assert.equal(first.err, 'm.db is a new store: none existed here\n');
   const second = await at.run(['import', '--store', 'm.db', '--no-create', 'a.ndjson']);
   assert.deepEqual([second.code, second.err], [0, '']);
 });
@@ -152,7 +152,7 @@ test('a store is not made anew while a process has the deleted one open, nor of 
   const made = await at.run(['import', '--store', 'm.db', 'b.ndjson']);
   assert.match(
     made.err,
-    /^m\.db is a new store: there was none here; the log of a file that was deleted is kept as (m\.db\.replaced-\d{8}T\d{6}Z-wal)\n$/,
+    /^m\.db is a new store: none existed here; the log of a deleted file is kept as (m\.db\.replaced-\d{8}T\d{6}Z-wal)\n$/,
   );
   const stored = await at.exported('m.db', 'Property');
   assert.deepEqual(

@@ -154,7 +154,7 @@ test(
     assert.equal(read('code'), '1\n');
     assert.equal(
       read('err').replace(/^\{"time":.*\n/gm, ''),
-      'small/m.db is a new store: there was none here\nplat: There is no room left on the disk of small/m.db. Nothing of the last batch was stored.\n',
+      'small/m.db is a new store: none existed here\nplat: There is no room left on the disk of small/m.db. Nothing of the last batch was stored.\n',
     );
     const { resources } = JSON.parse(read('status'));
     const { rows } = resources.find(({ resource }: { resource: string }) => resource === 'Property');
@@ -164,7 +164,7 @@ test(
     left.close();
     assert.equal(
       read('again'),
-      `many.ndjson: Property ${6000 - rows} new, 0 changed, ${rows} as they were, 0 children stored, 0 rejected\n`,
+      `many.ndjson: Property ${6000 - rows} new, 0 changed, ${rows} unchanged, 0 children stored, 0 rejected\n`,
     );
     assert.equal(read('whole').trimEnd().split('\n').length, 6000);
     for (const name of ['m.db', 'whole', 'many.ndjson']) rmSync(at.path(name));

@@ -45,7 +45,7 @@ test('import: a file with such a name, keys, fields and values', async (t) => {
   harmless(out + err);
   assert.equal(
     out,
-    `in${SHOWN}.ndjson: Property 0 new, 0 changed, 0 as they were, 0 children stored, 3 rejected\n`,
+    `in${SHOWN}.ndjson: Property 0 new, 0 changed, 0 unchanged, 0 children stored, 3 rejected\n`,
   );
   const own = err.split('\n').filter((line) => line.startsWith('in'));
   assert.equal(own.length, 3 + 1, err);

@@ -95,7 +95,7 @@ async function writeRemedy(store: Store, repaired: boolean): Promise<void> {
   const { settings } = await store.model();
   const source =
     settings.owner === 'replica'
-      ? '"plat replicate --refresh" brings it from its source'
-      : 'import those records again, or "plat restore" brings a backup back';
-  writeLines(repaired ? `What is left: ${source}.` : '--repair mends what can be mended.');
+      ? '"plat replicate --refresh" fetches it from its source'
+      : 'import those records again, or restore a backup with "plat restore"';
+  writeLines(repaired ? `The rest cannot be rebuilt: ${source}.` : '--repair rebuilds what can be rebuilt.');
 }

@@ -95,7 +95,7 @@ async function liveMarketOf(store: Store): Promise<LiveMarket> {
   const { settings } = await store.model();
   if (settings.market === undefined || settings.owner !== 'authority') {
     throw platError('usage', {
-      reason: `--live changes a market that "plat demo" made; ${store.name} has none.`,
+      reason: `--live requires a market that "plat demo" created; ${store.name} has none.`,
     });
   }
   const random = makeRandom(settings.market.seed, 'live', Math.floor(systemClock.now() / 1000));

@@ -98,7 +98,7 @@ export function defineImport(importing: Command): void {
       }
       print(reports, reports.map(text), json);
       if (signal.aborted)
-        reportLines('plat: cut short; what was stored is kept, and the same import stores the rest');
+        reportLines('plat: interrupted; stored records are kept, and the same import stores the rest');
       const isComplete = reports.every(({ rejected }) => rejected === 0) && !signal.aborted;
       process.exitCode = isComplete ? EXIT.done : EXIT.failed;
     });
@@ -123,7 +123,7 @@ function reportFile(report: FileReport): void {
   for (const { line, reason } of reasons) reportLines(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
   if (rejected > reported) reportLines(`${file}: ${rejected - reported} more records were rejected`);
   if (unwritten !== undefined) reportLines(`${file}: ${unwrittenText(unwritten)}`);
-  if (duplicates > 0) reportLines(`${file}: ${duplicates} keys stand more than once; the last one counts`);
+  if (duplicates > 0) reportLines(`${file}: ${duplicates} keys occur more than once; the last record counts`);
   if (orphans > 0)
     reportLines(`${file}: ${orphans} records name a parent that is not stored; they are kept until it comes`);
   for (const [why, fields] of Object.entries(ignored))
@@ -146,17 +146,17 @@ function unwrittenText({ path, fault, count, lines }: Unwritten): string {
   const ranges = lines.slice(0, MOST_RANGES).map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
   if (lines.length > MOST_RANGES) ranges.push(`${lines.length - MOST_RANGES} more ranges`);
   const where = ranges.length === 0 ? '' : `, of line ${ranges.join(', ')}`;
-  return `${path} cannot be written (${fault}): it lacks ${count} rejected records${where}`;
+  return `${path} cannot be written (${fault}): ${count} rejected records are missing from it${where}`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  stamp: 'since this store stamps records itself',
+  stamp: 'since this store assigns timestamps itself',
   count: 'since this store counts its records itself',
   joined: 'since they come from Member and Office',
-  expansion: 'since they are records of their own',
-  unknown: 'since the dictionary does not know them',
+  expansion: 'since they are separate records',
+  unknown: 'since they are not in the dictionary',
 };
 
 function text({ file, resource, inserted, changed, unchanged, children, rejected }: FileReport): string {
-  return `${file}: ${resource} ${inserted} new, ${changed} changed, ${unchanged} as they were, ${children} children stored, ${rejected} rejected`;
+  return `${file}: ${resource} ${inserted} new, ${changed} changed, ${unchanged} unchanged, ${children} children stored, ${rejected} rejected`;
 }

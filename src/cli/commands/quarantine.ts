@@ -19,7 +19,7 @@ function askOf({ from, interface: kind, token, source }: RetrySettings): RetryOp
   if (from === undefined && kind === undefined && token === undefined) return undefined;
   if (from === undefined || kind === undefined || token === undefined) {
     throw platError('usage', {
-      reason: 'The source is asked with --from, --interface and --token, all three.',
+      reason: 'Querying the source requires --from, --interface and --token.',
     });
   }
   return { from, interface: kind, token, ...(source === undefined ? {} : { source }) };
@@ -68,7 +68,7 @@ export function defineQuarantine(quarantine: Command): void {
       const head = [
         `${result.stored} stored`,
         `${result.gone} gone at the source`,
-        `${result.wanted} to be asked for at the next run`,
+        `${result.wanted} to be fetched by the next run`,
         `${result.still.length} still in quarantine`,
       ];
       print(result, [head.join(', '), ...lines], json);

@@ -72,12 +72,12 @@ function sourceText(source: SourceStatus): string[] {
     each.swept === undefined ? '-' : String(each.swept.deleted),
   ]);
   return [
-    `source ${source.source}: ${source.identity ?? 'never asked'}`,
+    `source ${source.source}: ${source.identity ?? 'never contacted'}`,
     ...source.abilities.map((ability) => `  ${ability}`),
     ...table([head, ...rows]),
     `last update ${source.lastUpdate ?? 'never'}, last purge ${source.lastPurge ?? 'never'}, ${source.quarantined} in quarantine`,
     ...(source.ignored.length > 0 ? [`left out: ${source.ignored.join(', ')}`] : []),
-    ...(source.holder === undefined ? [] : [`${source.holder} is at work on it`]),
+    ...(source.holder === undefined ? [] : [`${source.holder} is replicating it`]),
     ...source.troubles.map(
       ({ step, since, attempts, reason }) =>
         `in trouble: ${step} since ${since}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${reason}`,

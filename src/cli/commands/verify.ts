@@ -53,7 +53,7 @@ export function defineVerify(command: Command): void {
           process.exitCode = isEqual(results) ? EXIT.done : EXIT.differs;
         } catch (error) {
           if (!signal.aborted) throw error;
-          const reason = 'Verifying was stopped before its end: nothing is proven.';
+          const reason = 'The verification was interrupted and has no result.';
           throw platError('failed', { reason }, { cause: error });
         }
       });
@@ -82,7 +82,7 @@ function text(results: readonly Verified[]): string[] {
   );
   const gone = results.flatMap(({ resource, gone: keys = [] }) =>
     keys.map(
-      (key) => `${resource} ${key}: in quarantine, and not at the source any more; the next purge lets it go`,
+      (key) => `${resource} ${key}: in quarantine, but no longer at the source; the next purge removes it`,
     ),
   );
   const details = [...incomplete, ...shortened(lines), ...shortened(gone)];
@@ -92,4 +92,4 @@ function text(results: readonly Verified[]): string[] {
 const shortened = (lines: readonly string[]): string[] =>
   lines.length <= MOST_SHOWN
     ? [...lines]
-    : [...lines.slice(0, MOST_SHOWN), `and ${lines.length - MOST_SHOWN} more (--json has all)`];
+    : [...lines.slice(0, MOST_SHOWN), `and ${lines.length - MOST_SHOWN} more (--json lists all)`];

@@ -68,7 +68,7 @@ export async function declareExtra(
   }
   if (study.isFull)
     reportLines(
-      `${MOST_NAMES} names were looked at that are no fields; what others there are is not declared`,
+      `${MOST_NAMES} names were examined that are not fields; further ones are not declared`,
     );
   return drafts.map(({ field }) => `${field.resource}.${field.name}`);
 }

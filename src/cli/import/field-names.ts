@@ -21,7 +21,7 @@ export function readFieldMap(given: unknown): FieldMap {
     if (statSync(given, { throwIfNoEntry: false })?.isFile() === true) return ofFile(given);
     if (!given.includes('=')) {
       throw platError('usage', {
-        reason: `--map ${given}: there is no such file, and it is no source=Field.`,
+        reason: `--map ${given}: it is neither a file nor source=Field.`,
       });
     }
     return new Map([pairOf(given, '--map')]);
@@ -50,7 +50,7 @@ function ofFile(file: string): FieldMap {
 function ofObject(value: unknown, place: string): FieldMap {
   const wrong = (): never => {
     throw platError('usage', {
-      reason: `${place} is no object of names, each with the name of a field or null.`,
+      reason: `${place} is not an object that maps names to fields or null.`,
     });
   };
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong();
@@ -67,7 +67,7 @@ function pairOf(text: string, place: string): [string, string | undefined] {
   const at = text.lastIndexOf('=');
   const source = text.slice(0, at).trim();
   if (at < 0 || source === '') {
-    throw platError('usage', { reason: `${place}: ${JSON.stringify(text)} is no source=Field.` });
+    throw platError('usage', { reason: `${place}: ${JSON.stringify(text)} is not source=Field.` });
   }
   const field = text.slice(at + 1).trim();
   return [source, field === '' ? undefined : field];

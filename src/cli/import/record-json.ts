@@ -53,7 +53,7 @@ export function recordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'
     else ({ value, inexact } = parseExactly(text));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, reason: `The line is no JSON: ${why}` };
+    return { ok: false, reason: `The line is not JSON: ${why}` };
   }
   // Validation rejects deep nesting; traversing it here could exhaust the stack.
   if (counted === undefined || counted.isDeep) return { ok: true, value, inexact };

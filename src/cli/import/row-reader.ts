@@ -19,7 +19,7 @@ export interface Column {
   readonly isNested: boolean;
 }
 
-export interface RowOptions {
+interface RowOptions {
   /** The name of the file in messages. */
   readonly file: string;
   /** The first bytes of the file, which reveal the delimiter. */
@@ -84,7 +84,7 @@ function recordOf(row: Row, cells: readonly string[], columns: readonly Column[]
     return refuse(`The row has ${values} for ${columns.length} columns`);
   }
   const nameless = columns.findIndex(({ title }, at) => title === '' && cells[at] !== '');
-  if (nameless >= 0) return refuse(`A value stands in column ${nameless + 1}, which has no name`);
+  if (nameless >= 0) return refuse(`There is a value in column ${nameless + 1}, which has no name`);
   const members = columns.flatMap(({ name, isNested }, at) => {
     const cell = cells[at] ?? '';
     return name === undefined ? [] : [`${JSON.stringify(name)}:${jsonOfCell(cell, isNested)}`];
@@ -145,7 +145,7 @@ function parsed(text: string, delimiter: string): readonly (readonly string[])[]
     return rows;
   } catch (error) {
     if (error instanceof CsvError)
-      return `The row is no CSV: ${error.message.replace(/ (?:at|on) line \d+/, '')}`;
+      return `The row is not CSV: ${error.message.replace(/ (?:at|on) line \d+/, '')}`;
     throw error;
   }
 }
@@ -197,7 +197,7 @@ async function* inRows(lines: AsyncIterable<Line>, delimiter: string): AsyncIter
   }
 }
 
-const OPEN = 'A quote opens in this row and does not end';
+const OPEN = 'A quote in this row is not closed';
 
 function rowOf(lines: readonly Line[]): Row {
   const text = lines

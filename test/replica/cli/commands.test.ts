@@ -146,7 +146,7 @@ test('verify that is told to end exits with 130 or 143 within a moment and says 
     };
     const { code, out, err } = await ended;
     assert.deepEqual([code, out], [exit, '']);
-    assert.match(err, /^plat: Verifying was stopped before its end: nothing is proven\.$/m);
+    assert.match(err, /^plat: The verification was interrupted and has no result\.$/m);
   }
 });
 
@@ -177,7 +177,7 @@ test('quarantine list and retry; a record that was mended by a retry is stored',
     `${numbers}, 1 still in quarantine\nProperty 1002: ListPrice is "much", but takes a number\n`;
   assert.deepEqual(
     [later.code, later.out],
-    [1, told('0 stored, 0 gone at the source, 1 to be asked for at the next run')],
+    [1, told('0 stored, 0 gone at the source, 1 to be fetched by the next run')],
   );
   const retried = await at.run([
     'quarantine',
@@ -186,12 +186,12 @@ test('quarantine list and retry; a record that was mended by a retry is stored',
   ]);
   assert.deepEqual(
     [retried.code, retried.out],
-    [1, told('1 stored, 0 gone at the source, 0 to be asked for at the next run')],
+    [1, told('1 stored, 0 gone at the source, 0 to be fetched by the next run')],
   );
   const half = await at.run(['quarantine', 'retry', '--store', 'replica.db', '--from', server.root]);
   assert.deepEqual(
     [half.code, half.err],
-    [2, 'plat: The source is asked with --from, --interface and --token, all three.\n'],
+    [2, 'plat: Querying the source requires --from, --interface and --token.\n'],
   );
   assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), [keyOf(1), keyOf(3), keyOf(4)]);
 });

@@ -40,7 +40,7 @@ for (const [name, reply, message] of REPLIES) {
       server.intercept = () => reply;
       const { code, err } = await at.run([command, ...options]);
       const lines = err.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
-      const made = command === 'replicate' ? ['replica.db is a new store: there was none here'] : [];
+      const made = command === 'replicate' ? ['replica.db is a new store: none existed here'] : [];
       assert.deepEqual([code, lines], [1, [...made, `plat: ${message}`]]);
     });
   }
