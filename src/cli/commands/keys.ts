@@ -61,7 +61,9 @@ function expiry(text: string | undefined, now: number): string | null {
     });
   }
   if (Date.parse(timestamp) <= now) {
-    throw platError('usage', { reason: `--expires is ${text}, which is in the past: the key would never be valid.` });
+    throw platError('usage', {
+      reason: `--expires is ${text}, which is in the past: the key would never be valid.`,
+    });
   }
   return timestamp;
 }

@@ -67,9 +67,7 @@ export async function declareExtra(
       reportLines(`${of}.${name}${more} not declared: ${reason}`);
   }
   if (study.isFull)
-    reportLines(
-      `${MOST_NAMES} names were examined that are not fields; further ones are not declared`,
-    );
+    reportLines(`${MOST_NAMES} names were examined that are not fields; further ones are not declared`);
   return drafts.map(({ field }) => `${field.resource}.${field.name}`);
 }
 

@@ -297,8 +297,7 @@ export async function importFile(
     await importer.take(raw);
     show(++read);
   }
-  if (source.beginning.length === 0 && !signal.aborted)
-    report(0, 'The file is empty');
+  if (source.beginning.length === 0 && !signal.aborted) report(0, 'The file is empty');
   for (const each of importers.values()) await each.finish();
   show(read);
   const reports = [...importers.values()].map((importer) => importer.report);
