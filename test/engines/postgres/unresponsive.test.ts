@@ -32,8 +32,7 @@ const unknown = {
   status: 503,
   retryAfter: 5,
   message:
-    'The store was lost while it committed: whether the write is stored is not known. ' +
-    'Repeat it; what is stored already is not stored twice.',
+    'The connection to the store was lost during a commit, so the write may or may not be stored. Repeat it; nothing is stored twice.',
 };
 
 async function openAt(t: TestContext, address: string, patience: Partial<Patience> = BRIEF) {
