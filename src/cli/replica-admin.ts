@@ -82,50 +82,27 @@ function replicaMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const rows = new Counter({
-    name: 'plat_replica_rows_total',
-    help: 'Records and keys that came, by collection and step',
-    labelNames: ['resource', 'step'],
-    registers,
-  });
-  const deleted = new Counter({
-    name: 'plat_replica_deleted_total',
-    help: 'Records that purges deleted',
-    labelNames: ['resource'],
-    registers,
-  });
-  const retries = new Counter({
-    name: 'plat_replica_retries_total',
-    help: 'Requests that failed',
-    registers,
-  });
-  const failures = new Counter({
-    name: 'plat_replica_failures_total',
-    help: 'Steps that failed and were put off',
-    registers,
-  });
-  const lag = new Gauge({
-    name: 'plat_replica_lag_seconds',
-    help: 'Age of the moment up to which a copy is complete',
-    labelNames: ['resource'],
-    registers,
-  });
-  const stored = new Gauge({
-    name: 'plat_replica_records',
-    help: 'Records that are stored from the source',
-    labelNames: ['resource'],
-    registers,
-  });
-  const quarantined = new Gauge({
-    name: 'plat_replica_quarantined',
-    help: 'Records that could not be stored',
-    registers,
-  });
-  const ready = new Gauge({
-    name: 'plat_ready',
-    help: 'Whether /ready says that the watch is ready',
-    registers,
-  });
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
+  const rows = counter(
+    'plat_replica_rows_total',
+    'Records and keys received, by collection and step',
+    'resource',
+    'step',
+  );
+  const deleted = counter('plat_replica_deleted_total', 'Records that purges deleted', 'resource');
+  const retries = counter('plat_replica_retries_total', 'Requests that failed');
+  const failures = counter('plat_replica_failures_total', 'Steps that failed and were postponed');
+  const lag = gauge(
+    'plat_replica_lag_seconds',
+    'Age of the moment up to which a copy is complete',
+    'resource',
+  );
+  const stored = gauge('plat_replica_records', 'Records stored from the source', 'resource');
+  const quarantined = gauge('plat_replica_quarantined', 'Records that could not be stored');
+  const ready = gauge('plat_ready', 'Whether /ready reports that the watch is ready');
   const refresh = (isReady: boolean, status: SourceStatus | undefined): void => {
     ready.set(Number(isReady));
     if (status === undefined) return;
