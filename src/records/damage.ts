@@ -19,9 +19,9 @@ export class DamagedRecord extends Error {
  * Explains a violated constraint of the engine. Plat's own writes satisfy all of them, so unexpected rows are the
  * cause.
  */
-export function inTheWay(error: unknown): string {
+export function conflictOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return `what stands in its tables is in the way of what is written (${message})`;
+  return `unexpected rows in its tables conflict with what is written (${message})`;
 }
 
 /**
@@ -32,7 +32,7 @@ export function storedJson(text: unknown, what: string): unknown {
   try {
     return JSON.parse(String(text));
   } catch (cause) {
-    throw new Damage(`${what} are no JSON`, { cause });
+    throw new Damage(`${what} are not valid JSON`, { cause });
   }
 }
 
@@ -56,7 +56,7 @@ export function storedList(text: string): string[] {
   try {
     list = JSON.parse(text);
   } catch (cause) {
-    throw new Damage('a column that holds lists holds something else', { cause });
+    throw new Damage('a list column contains something else', { cause });
   }
   return Array.isArray(list) ? list.map(String) : [];
 }

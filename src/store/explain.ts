@@ -1,6 +1,6 @@
 /** What an error of an engine means to a user, once for every engine, which says what kind of error it is. */
 import { PlatError, platError } from '../errors/index.ts';
-import { Damage, DamagedRecord, inTheWay } from '../records/damage.ts';
+import { conflictOf, Damage, DamagedRecord } from '../records/damage.ts';
 import { LARGEST_ANSWER } from './read-task.ts';
 
 /** What an engine knows of an error; `error` is one that a user gets as it is. */
@@ -35,7 +35,7 @@ export function explained(
     case 'damaged':
       return platError('storeDamaged', { store, reason: trouble.reason }, cause);
     case 'in-the-way':
-      return platError('storeDamaged', { store, reason: inTheWay(error) }, cause);
+      return platError('storeDamaged', { store, reason: conflictOf(error) }, cause);
     case 'not-ours':
       return platError('storeNotOurs', { store, reason: trouble.reason }, cause);
     case 'unavailable': {

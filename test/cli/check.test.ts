@@ -148,13 +148,16 @@ test('a damaged page, a broken setting: one line, and never a stack', async (t) 
     commands.map(() => ({
       code: 1,
       out: '',
-      err: `plat: m.db is damaged: its settings are no JSON. ${words}\n`,
+      err: `plat: m.db is damaged: its settings are not valid JSON. ${words}\n`,
     })),
   );
   const check = await at.run(['check', '--store', 'm.db']);
   assert.deepEqual(
     [check.code, check.out],
-    [3, `m.db is damaged: its settings are no JSON. ${words}\nm.db: 1 things are wrong, 0 rows read\n`],
+    [
+      3,
+      `m.db is damaged: its settings are not valid JSON. ${words}\nm.db: 1 things are wrong, 0 rows read\n`,
+    ],
   );
 });
 

@@ -424,7 +424,7 @@ export function checkContract(engine: Engine): void {
     await world.damage(`DELETE FROM plat_sequence WHERE resource = 'Property'`);
     await assert.rejects(world.write('Property', whole('D')), {
       code: 'storeDamaged',
-      message: /is damaged: what stands in its tables is in the way of what is written \([^\n]+\)/,
+      message: /is damaged: unexpected rows in its tables conflict with what is written \([^\n]+\)/,
     });
     assert.deepEqual(await world.rows('Property'), before);
     assert.deepEqual(await faultsIn(world.store), [

@@ -11,7 +11,7 @@ const DAMAGES: Readonly<
   'settings that are no JSON': {
     statement: "UPDATE plat_meta SET value = substr(value, 2) WHERE name = 'settings'",
     read: ({ again }) => again(),
-    says: /its settings are no JSON/,
+    says: /its settings are not valid JSON/,
   },
   'settings of an owner that no store has': {
     statement: `UPDATE plat_meta SET value = replace(value, '"authority"', '"nobody"') WHERE name = 'settings'`,
