@@ -1,3 +1,4 @@
+/** A request and its answer as handlers see them, free of the server that carries them. */
 import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { FileSigning, Page, RecordQuery, Rest } from '../compile/read.ts';
@@ -8,7 +9,6 @@ import type { Timings } from './metrics.ts';
 import type { PageReading } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
 
-/** A request, free of the server that took it. */
 export interface Exchange {
   readonly id: string;
   readonly method: string;
@@ -25,9 +25,9 @@ export interface Exchange {
   /** The address of this machine that its connection came in on. */
   readonly arrival?: string | undefined;
   readonly timings: Timings;
-  /** What the request has taken, such as the memory of pages. All of it is given back when the request is over, however. */
+  /** What the request has acquired, such as the memory of pages. All of it is released when the request ends. */
   readonly taken: DisposableStack;
-  /** What answering it takes, charged to whoever asks. */
+  /** What answering takes, charged to the key. */
   readonly account: RequestAccount;
   readonly body: ReadBody;
 }
@@ -41,7 +41,7 @@ export interface Session {
   readonly now: number;
 }
 
-/** What a body is made of: what is there, or what still comes from the store. */
+/** A part of a body: what is there, or what still comes from the store. */
 export type Part = string | Uint8Array | Rest;
 
 export const isRest = (part: Part): part is Rest => typeof part === 'object' && Symbol.asyncIterator in part;
@@ -58,9 +58,9 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: readonly Part[];
-  /** Records in the body, for the account of the key. */
+  /** Records in the body, for the use of the key. */
   readonly rows?: number;
-  /** What the account of the key notes of this request. */
+  /** What the use of the key records of this request. */
   readonly window?: string;
   readonly walk?: WalkStep | undefined;
 }

@@ -2,6 +2,7 @@
  * Caches bounded in bytes. Every cache of the store and the service reports its size, so that `/metrics` shows what
  * grows. This module does not know what is cached.
  */
+import { LRUCache } from 'lru-cache';
 
 /** The size of a cache. */
 export interface CacheUse {
@@ -66,60 +67,37 @@ interface CacheBounds {
 }
 
 /** A map from texts with a limit in bytes, which evicts the least recently used entry. */
-export class BoundedCache<V> implements Reported {
-  readonly #bounds: CacheBounds;
-  readonly #entries = new Map<string, { readonly value: V; readonly bytes: number }>();
+export class BoundedCache<V extends NonNullable<unknown>> implements Reported {
+  readonly #kept: LRUCache<string, V>;
   readonly #end: () => void;
-  #bytes = 0;
 
-  constructor(name: string, bounds: CacheBounds) {
-    this.#bounds = bounds;
+  constructor(name: string, { bytes, entries }: CacheBounds) {
+    this.#kept = new LRUCache({ maxSize: bytes, ...(entries === undefined ? {} : { max: entries }) });
     this.#end = reportCache(name, this);
   }
 
   get use(): Reported['use'] {
-    return { entries: this.#entries.size, bytes: this.#bytes };
+    return { entries: this.#kept.size, bytes: this.#kept.calculatedSize };
   }
 
   get(key: string): V | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key); // the least recently used is the first
-    this.#entries.set(key, entry);
-    return entry.value;
+    return this.#kept.get(key);
   }
 
   /** Adds a value, unless it alone exceeds the limit. @param bytes size of the value without the key */
   put(key: string, value: V, bytes: number): V {
-    this.#drop(key);
-    const entry = { value, bytes: bytes + bytesOfText(key) + ENTRY };
-    if (entry.bytes > this.#bounds.bytes) return value;
-    this.#entries.set(key, entry);
-    this.#bytes += entry.bytes;
-    const { bytes: most, entries = Number.POSITIVE_INFINITY } = this.#bounds;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= most && this.#entries.size <= entries) break;
-      this.#drop(oldest);
-    }
+    this.#kept.set(key, value, { size: bytes + bytesOfText(key) + ENTRY });
     return value;
   }
 
   clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
+    this.#kept.clear();
   }
 
   /** Empties the cache and ends its reports. */
   close(): void {
     this.clear();
     this.#end();
-  }
-
-  #drop(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    this.#entries.delete(key);
-    this.#bytes -= entry.bytes;
   }
 }
 

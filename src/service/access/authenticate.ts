@@ -1,3 +1,4 @@
+/** Who asks, and whether that key may use the surface (specification 5). It must not know what is asked. */
 import { hashToken, type KeyRecord, keyValidity, looksLikeToken } from '../../access/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,7 +14,7 @@ const SCHEME = /^(Bearer|OAuth|Basic)\s+(\S+)\s*$/i;
 const TOKEN_PARAMETER =
   /token$|(?:api|app|auth|access|secret|subscription|client|user|plat|licen[cs]e|account)key$|^key$|jwt|bearer|authori[sz]ation|^x?o?auth$|secret|^(?:app|client|user)?passw(?:or)?d$|passphrase|^(?:pwd|pass)$|credentials?$|^session(?:id)?$/;
 
-/** Tokens of OData that say where an answer goes on. */
+/** Tokens of OData that say where an answer continues. */
 const PLACE_TOKEN = /(?:skip|delta)token$/;
 const BETWEEN_LETTERS = /[^a-z0-9@]/g;
 
@@ -23,13 +24,13 @@ const isTokenParameter = (name: string): boolean => {
 };
 
 /**
- * A token is none under any name, and none that looks like one of this service stands in a query by chance.
+ * Refuses a query that holds a token, by the name of a parameter or by the look of its value.
  * @throws PlatError `tokenInQuery`
  */
 export function refuseTokenInQuery(query: string): void {
   if (query === '') return;
   for (const [name, value] of new URLSearchParams(query)) {
-    // What is refused is not repeated.
+    // The message does not repeat the token.
     if (looksLikeToken(name)) throw platError('tokenInQuery', { name: 'without a name' });
     if (isTokenParameter(name) || looksLikeToken(value)) throw platError('tokenInQuery', { name });
   }
@@ -40,7 +41,7 @@ export type Caller =
   | { readonly kind: 'known'; readonly key: KeyRecord }
   | { readonly kind: 'unknown'; readonly why: PlatError };
 
-/** Finds the key of a request, whatever it may do. */
+/** Finds the key of a request, whether or not it may use the surface. */
 export async function recognize(store: Store, authorization: string | undefined): Promise<Caller> {
   const token = tokenIn(authorization ?? '');
   if (token === undefined) return { kind: 'unknown', why: platError('tokenMissing', {}) };
@@ -48,7 +49,7 @@ export async function recognize(store: Store, authorization: string | undefined)
   return key === undefined ? { kind: 'unknown', why: platError('tokenUnknown', {}) } : { kind: 'known', key };
 }
 
-/** Spreadsheets and tools of statistics know no scheme but Basic: the token is its password, whatever the user's name. */
+/** Spreadsheets and statistics tools know no scheme but Basic: the token is its password, whatever the user name. */
 function tokenIn(authorization: string): string | undefined {
   const [, scheme, credentials] = SCHEME.exec(authorization) ?? [];
   if (credentials === undefined || scheme?.toLowerCase() !== 'basic') return credentials;
@@ -57,9 +58,9 @@ function tokenIn(authorization: string): string | undefined {
 }
 
 /**
- * Judges whether the key of a request may use the surface (specification 5).
+ * Checks that the key of a request is valid and for this surface.
  * @param now milliseconds since 1970
- * @param replicationHost named to a replication key that came to the wrong place
+ * @param replicationHost named to a replication key that came to the wrong surface
  * @throws PlatError 401 without a valid token, 403 with one that is for another surface
  */
 export function authenticate(

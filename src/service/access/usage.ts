@@ -1,3 +1,4 @@
+/** The use of each key: what its requests took, its last window, and its last sweep over all listings. */
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
@@ -5,7 +6,7 @@ import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/key-stor
 import type { Shared } from '../../store/shared.ts';
 import type { WalkStep } from '../exchange.ts';
 
-/** What one request adds to the account of its key. */
+/** What one request adds to the use of its key. */
 export interface RequestUse {
   readonly rows: number;
   readonly bytes: number;
@@ -13,22 +14,22 @@ export interface RequestUse {
   readonly walk?: WalkStep | undefined;
 }
 
-/** How often accounts are written to the store, in milliseconds. */
+/** How often uses are written to the store, in milliseconds. */
 const EVERY = 2000;
 
-/** What an account or a step takes beside its tokens. */
-const ACCOUNT = 400;
+/** Bytes that a use or a step takes beside its tokens. */
+const ENTRY = 400;
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
-/** Keeps the account of every key, and writes it to the store now and then. */
+/** Collects the use of every key, and writes it to the store at intervals. */
 export class UsageRecorder implements Reported {
   readonly #keys: Pick<KeyStore, 'recordUse'>;
   readonly #log: Logger;
   readonly #shared: Shared | undefined;
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, KeyUse>();
-  /** Where the walk of each key over all listings stands, if its pages come to this process alone. */
+  /** The last step of each key's walk over all listings, where all its pages come to this process. */
   readonly #walks = new Map<string, WalkStep>();
 
   constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger, shared?: Shared) {
@@ -39,13 +40,13 @@ export class UsageRecorder implements Reported {
     this.#timer = setInterval(() => void this.flush(), EVERY).unref();
   }
 
-  /** Each is one of a key, and no key has two. */
+  /** At most one entry of each kind for a key. */
   get use(): Reported['use'] {
     const tokens = this.#walks
       .values()
       .reduce((sum, { from, reached }) => sum + lengthOf([from, ...reached]), 0);
     const entries = this.#pending.size + this.#walks.size;
-    return { entries, bytes: entries * ACCOUNT + tokens };
+    return { entries, bytes: entries * ENTRY + tokens };
   }
 
   /** @param now milliseconds since 1970 */

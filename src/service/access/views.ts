@@ -1,3 +1,4 @@
+/** What each key sees of the store, kept for keys that see the same. It must not know how a request is answered. */
 import { hash } from 'node:crypto';
 import { type KeyRecord, makeView, type View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -6,9 +7,9 @@ import { BoundedCache } from '../../shared/bounded-cache.ts';
 import type { Reply, Session } from '../exchange.ts';
 import type { LookupForm } from '../options.ts';
 
-/** Views that are kept; a service has a handful of kinds of keys. */
+/** A service has a handful of kinds of keys. */
 const KEPT = { entries: 200, bytes: 32 * 1024 * 1024 };
-/** About what a view takes once it is used: the names and lists of fields of all resources. */
+/** Bytes that a view takes, approximately, once it is used: the names and lists of fields of all resources. */
 const VIEW = 170_000;
 
 /** The views of keys. Keys of one role, kind and set of systems share theirs. */
@@ -51,8 +52,8 @@ export class Views {
 }
 
 /**
- * Told with the lists of fields: another one means that the key may see other records than before, though no stamp has
- * moved. A consumer then reads everything again.
+ * A header of the lists of fields. When it changes, the key may see other records than before although no timestamp has
+ * changed, and a consumer reads everything again.
  */
 const VIEW_HEADER = 'x-plat-view';
 

@@ -1,3 +1,4 @@
+/** The operator's port: readiness, metrics, status and keys. */
 import { platError } from '../../errors/index.ts';
 import { spanText } from '../../store/clock-jump.ts';
 import type { Store } from '../../store/store.ts';
@@ -7,7 +8,7 @@ import { json, type Reply } from '../exchange.ts';
 import type { Metrics } from '../metrics.ts';
 import { PROBES, type Probed } from './probes.ts';
 
-/** What the admin port tells. */
+/** What the admin port reports on. */
 export interface AdminContext {
   readonly store: Store;
   readonly metrics: Metrics;

@@ -1,6 +1,6 @@
 /**
- * The page that greets a person who opens a surface in a browser. It has no script and loads nothing; what it shows of the
- * request is its own address alone.
+ * The page for a person who opens a surface in a browser. It has no script and loads nothing, and shows nothing of the request
+ * but its own address.
  */
 import { hash } from 'node:crypto';
 import type { Exchange, Reply } from '../exchange.ts';

@@ -1,3 +1,4 @@
+/** Files of this service at `/media/…`. It must not know where files come from. */
 import { timingSafeEqual } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import { fileSignature } from '../../store/file-signature.ts';
@@ -8,7 +9,6 @@ import { hasTag, rangeOf, weakTag } from '../reply/conditions.ts';
 import { resoError } from '../reply/errors.ts';
 import { isCompressible } from '../reply/send.ts';
 
-/** What served files are looked up with. */
 export interface FileContext {
   readonly store: Store;
   readonly files: readonly FileSource[];
@@ -21,7 +21,7 @@ const SIGNATURE = /^([a-z0-9_-]+)\.(\d{1,12})\.([0-9a-f]{32})$/;
  * role and a day; the file is given as long as the role sees a media record that names it.
  * @param path below `/media/`, percent-encoded
  * @param now milliseconds since 1970
- * @throws PlatError 404 for anything else; why is not told
+ * @throws PlatError 404 for anything else, without the reason
  */
 export async function servedFile(
   context: FileContext,
@@ -42,9 +42,9 @@ export async function servedFile(
   for (const source of context.files) {
     const found = await source.open(file, wish);
     if (found === undefined) continue;
-    // What names the content before it is made spares making it for a client that has it.
+    // A version avoids making the content for a client that has it.
     const weak = weakTag(found.version ?? (await bodyOf(found)));
-    // What is compressed on its way has other bytes than what is not, under one tag.
+    // Compressed and plain bytes of one content share a tag, which is then weak.
     const etag = isCompressible(found.type) ? weak : weak.slice(2);
     const headers = {
       etag,

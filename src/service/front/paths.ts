@@ -1,8 +1,7 @@
 /**
- * What a surface shows whoever comes without a token: a page that greets people, the description of its interfaces, and
- * the documents of the package. It must not know what is stored.
+ * What a surface shows without a token: a page for people, the description of its interfaces, and the documents of the
+ * package. It must not know what is stored.
  */
-
 import { readFile } from 'node:fs/promises';
 import type { Exchange, Reply } from '../exchange.ts';
 import { chooseType } from '../http/negotiation.ts';
@@ -37,13 +36,13 @@ export type Front =
   | { readonly kind: 'greeting' | 'description' }
   | { readonly kind: 'document'; readonly name: DocumentName };
 
-/** Browsers name HTML; whoever takes anything gets what programs get. */
+/** Browsers name HTML; a client that accepts anything gets what programs get. */
 const wantsPage = (accept: string | undefined): boolean =>
   accept !== undefined &&
   /text\/html/i.test(accept) &&
   chooseType(accept, ['text/html', 'application/json']) === 'text/html';
 
-/** What of the front a request is for, if any. */
+/** The part of the front that a request is for, if any. */
 export function frontOf(path: string, accept: string | undefined): Front | undefined {
   if (path === '/') return wantsPage(accept) ? { kind: 'greeting' } : undefined;
   if (path === '/openapi.json') return { kind: 'description' };
@@ -51,17 +50,17 @@ export function frontOf(path: string, accept: string | undefined): Front | undef
   return name === undefined ? undefined : { kind: 'document', name };
 }
 
-/** Where the description of a surface lies, for whoever looks for it (RFC 8631). */
+/** The link to the description of a surface (RFC 8631). */
 export const describedBy = (base: string): { readonly link: string } => ({
   link: `<${base}/openapi.json>; rel="service-desc"; type="application/json"`,
 });
 
 const FOLDER = new URL('../../../docs/', import.meta.url);
 
-/** Texts that were read, of which there are a few: strangers may ask for them as often as they like. */
+/** Texts that were read; they are few, and strangers may ask for them as often as they like. */
 const texts = new Map<DocumentName, Promise<string>>();
 
-function textOf(name: DocumentName): Promise<string> {
+function documentText(name: DocumentName): Promise<string> {
   const known = texts.get(name);
   if (known !== undefined) return known;
   const read = readFile(new URL(name, FOLDER), 'utf8');
@@ -72,7 +71,7 @@ function textOf(name: DocumentName): Promise<string> {
 
 /** A document of the package, as text: browsers show it as it is. */
 export async function documentReply({ headers }: Exchange, name: DocumentName): Promise<Reply> {
-  const text = await textOf(name);
+  const text = await documentText(name);
   const etag = weakTag(text);
   if (hasTag(headers['if-none-match'], etag)) return { status: 304, headers: { etag }, body: [] };
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', etag }, body: [text] };

@@ -1,6 +1,6 @@
 /**
- * How clients reach a surface, for every link that an answer holds: as the operator says, or as a trusted proxy says, or
- * by the address that the connection came in on. It must not know what the links lead to.
+ * How clients reach a surface, for every link in an answer: as the operator configured, or as a trusted proxy says, or by the
+ * address that the connection came in on. It must not know what the links lead to.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { plainAddress } from '../../shared/ip-address.ts';
@@ -10,7 +10,7 @@ export interface Listener {
   readonly host: string;
   readonly port: number;
   readonly secure: boolean;
-  /** The host name by which a shared listener tells the surface from others (configuration `hosts`). */
+  /** The host name of the surface on a shared listener (configuration `hosts`). */
   readonly name?: string | undefined;
 }
 
@@ -21,9 +21,8 @@ const written = (secure: boolean, host: string, port: number): string =>
   `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** The address of a listener itself; one on all interfaces is named by this machine's own loopback name. */
-export function listenerAddress({ host, port, secure, name }: Listener): string {
-  return written(secure, name ?? (isAnyHost(host) ? 'localhost' : host), port);
-}
+export const listenerAddress = ({ host, port, secure, name }: Listener): string =>
+  written(secure, name ?? (isAnyHost(host) ? 'localhost' : host), port);
 
 /**
  * The address of a listener for a client that reached this machine, on whatever port.
@@ -42,10 +41,7 @@ interface Came {
   readonly headers: IncomingHttpHeaders;
 }
 
-/**
- * How clients reach a surface: as configured, or as a trusted proxy says, or by the address that the connection came in
- * on. What a request says of itself counts only when the proxy before it is trusted.
- */
+/** What a request says of itself counts only when the proxy before it is trusted. */
 export function baseAddress(
   listener: Listener,
   publicUrl: string | undefined,
@@ -53,71 +49,57 @@ export function baseAddress(
   { arrival, headers }: Came,
 ): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '');
-  const said = trustProxy ? forwardedOf(headers, listener.secure) : undefined;
-  return said ?? reachedAddress(listener, arrival);
+  const forwarded = trustProxy ? forwardedAddress(headers, listener.secure) : undefined;
+  return forwarded ?? reachedAddress(listener, arrival);
 }
-
-/**
- * What the proxy in front says of the address that its client asked: `X-Forwarded-*`, or `Forwarded` (RFC 7239). Of a
- * header that names several hops only the last is read, which that proxy wrote: whatever stands before it may be the
- * client's own. Whether a proxy is trusted at all, its caller must know.
- */
-
-type Given = string | string[] | undefined;
 
 /** A name or an address of IPv4, or one of IPv6 in brackets, with or without a port. */
 const HOST = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]*:[\da-f:.]*\])(?::\d{1,5})?$/i;
 const SCHEME = /^https?$/i;
 const PORT = /^\d{1,5}$/;
-/** The one of the other scheme is that of a hop before, and says nothing. */
+/** The usual port of the other scheme is that of an earlier hop, and means nothing. */
 const USUAL_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 
 /**
- * The scheme and host by which clients reach the service.
- * @param secure whether the connection of the proxy is TLS: so is its client's where it says nothing else
- * @returns undefined where nothing that was said makes an address
+ * The address by which clients reach the service, by what its proxy says.
+ * @param secure whether the connection of the proxy is TLS: so is its client's unless it says otherwise
+ * @returns undefined where what was said makes no address
  */
-function forwardedOf(headers: IncomingHttpHeaders, secure: boolean): string | undefined {
-  const said = fromHeaders(headers);
-  const host = said.host ?? headers.host;
-  const scheme = said.scheme ?? (secure ? 'https' : 'http');
+function forwardedAddress(headers: IncomingHttpHeaders, secure: boolean): string | undefined {
+  const forwarded = forwardedParts(headers);
+  const { host = headers.host, scheme = secure ? 'https' : 'http', port } = forwarded;
   if (host === undefined || !HOST.test(host) || !SCHEME.test(scheme)) return undefined;
-  return `${scheme.toLowerCase()}://${host}${portOf(host, said.port)}`;
+  const lacksPort = port !== undefined && PORT.test(port) && !/:\d+$/.test(host) && !USUAL_PORTS.has(port);
+  return `${scheme.toLowerCase()}://${host}${lacksPort ? `:${port}` : ''}`;
 }
 
 /** The host by which clients reach the service, where the proxy says so. */
-export const forwardedHost = (headers: IncomingHttpHeaders): string | undefined => fromHeaders(headers).host;
+export const forwardedHost = (headers: IncomingHttpHeaders): string | undefined =>
+  forwardedParts(headers).host;
 
-interface Said {
+interface Forwarded {
   readonly host?: string | undefined;
   readonly scheme?: string | undefined;
   readonly port?: string | undefined;
 }
 
 /**
- * Most proxies write `X-Forwarded-*`, and pass a `Forwarded` of their client's on as it is: where any of the former is
- * there, the latter says nothing.
+ * Most proxies write `X-Forwarded-*` and pass a `Forwarded` (RFC 7239) of their client's on as it is, so `Forwarded` counts
+ * only where none of the former is there. Of a header that names several hops only the last is read, which that proxy wrote:
+ * whatever stands before it may be the client's own.
  */
-function fromHeaders(headers: IncomingHttpHeaders): Said {
+function forwardedParts(headers: IncomingHttpHeaders): Forwarded {
   const host = lastOf(headers['x-forwarded-host']);
   const scheme = lastOf(headers['x-forwarded-proto']);
   if (host !== undefined || scheme !== undefined) {
     return { host, scheme, port: lastOf(headers['x-forwarded-port']) };
   }
-  const hop = lastHop(joined(headers.forwarded));
+  const hop = lastHop(headers.forwarded ?? '');
   return { host: hop?.get('host'), scheme: hop?.get('proto') };
 }
 
-const joined = (value: Given): string => (Array.isArray(value) ? value.join(', ') : (value ?? ''));
-
-const lastOf = (value: Given): string | undefined =>
-  value === undefined ? undefined : joined(value).split(',').at(-1)?.trim();
-
-/** A port that the host lacks. */
-function portOf(host: string, port: string | undefined): string {
-  if (port === undefined || !PORT.test(port) || /:\d+$/.test(host)) return '';
-  return USUAL_PORTS.has(port) ? '' : `:${port}`;
-}
+const lastOf = (value: string | string[] | undefined): string | undefined =>
+  value?.toString().split(',').at(-1)?.trim();
 
 const PAIR = /\s*(?:([!#$%&'*+.^_`|~\w-]+)=(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]|\\.)*)")\s*)?([;,]|$)/y;
 

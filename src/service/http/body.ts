@@ -1,6 +1,5 @@
 /**
- * The body of a request, where one is read: bounded in size and time, and never before it is known who asks. It must not
- * know what is in it.
+ * Reads the body of a request: bounded in size and time, and only once the key is known. It must not know what is in it.
  */
 import { finished, type Readable } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
@@ -8,7 +7,7 @@ import { type PlatError, platError } from '../../errors/index.ts';
 /** Reads a body, of at most so many bytes. @throws PlatError 413 for a larger one, 408 for one that does not come */
 export type ReadBody = (most: number) => Promise<Buffer>;
 
-/** @param milliseconds that it may take */
+/** @param milliseconds for the whole body */
 export function bodyReader(
   request: Readable & { readonly headers: Readonly<Record<string, unknown>> },
   milliseconds: number,
@@ -37,7 +36,7 @@ export function bodyReader(
         clearTimeout(timer);
         watch();
         request.off('data', take);
-        request.resume(); // what comes beyond is not kept
+        request.resume(); // what follows is dropped
       };
       if (Number(request.headers['content-length'] ?? 0) > most) tooLarge();
       else request.on('data', take);

@@ -1,7 +1,7 @@
 /**
- * Queries that are longer than an address may be: they come in the body of a POST, and go on in links that hold them
- * packed, since a link is followed by GET. A packed query holds all there is to it, so a link needs no memory here, and is
- * good in every process and after any time.
+ * Queries that are longer than an address may be: they come in the body of a POST, and continue in links that contain them
+ * compressed, because a link is followed by GET. A compressed query is complete, so the service remembers nothing for a link,
+ * and every process can answer it at any time.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { platError } from '../../errors/index.ts';
@@ -47,18 +47,18 @@ function textOf(body: Buffer): string {
   }
 }
 
-/** What no address holds as it is: many write a body as they think of it, with spaces and quotes. */
+/** Encodes what no address may contain: many clients write a body with plain spaces and quotes. */
 const inUrlForm = (query: string): string =>
   query.replace(/[^\x21-\x7e]|["#<>\\^`{|}]/gu, (character) => encodeURIComponent(character));
 
-/** The exchange with the query that a link holds packed. @throws PlatError `optionInvalid` for what is none */
+/** The exchange with the query that a link contains compressed. @throws PlatError `optionInvalid` for another text */
 export function withUnpackedQuery(exchange: Exchange): Exchange {
   const { query } = exchange;
   if (!query.includes(`${PACKED}=`)) return exchange;
   const pairs = query.split('&');
   const [packed, ...more] = pairs.filter((pair) => pair.startsWith(`${PACKED}=`));
   if (packed === undefined) return exchange;
-  // Each may unpack to as much as a body holds.
+  // Each may decompress to as much as a body may hold.
   if (more.length > 0) throw platError('optionRepeated', { name: PACKED }, { target: PACKED });
   const others = pairs.filter((pair) => pair !== packed);
   return { ...exchange, query: [unpacked(packed), ...others].join('&'), isPosted: true };
@@ -76,9 +76,9 @@ function unpacked(pair: string): string {
 }
 
 /**
- * The query of a link that goes on.
+ * The query of a link to the next page.
  * @param room bytes of the link beside it
- * @throws PlatError `linkTooLong` where no link can hold it: rows would be lost without a word
+ * @throws PlatError `linkTooLong` where no link can hold it: rows would be lost silently
  */
 export function linkQuery(
   { query, isPosted }: Pick<Exchange, 'query' | 'isPosted'>,

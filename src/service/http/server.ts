@@ -1,7 +1,6 @@
 /**
- * The servers of Node that take connections: HTTP/1.1, and over TLS also HTTP/2. What differs between the two is here: who
- * carries a request, how its answer is written and broken off, and when a connection without work ends. It must not know
- * what is answered.
+ * Node's servers: HTTP/1.1, and over TLS also HTTP/2. What differs between the two is here: what carries a request, how its
+ * answer is written and broken off, and when an idle connection ends. It must not know what is answered.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import {
@@ -21,20 +20,20 @@ export type HttpResponse = ServerResponse | Http2ServerResponse;
 
 /** Room for a URL of 16 KB and the headers beside it; Node's own limit would answer without an envelope. */
 const LARGEST_HEAD = 64 * 1024;
-/** Milliseconds for a silent connection. */
+/** Milliseconds after which a connection without traffic is closed. */
 const SOCKET_PATIENCE = 120_000;
 /** Requests that an HTTP/2 connection has open at once. */
 const MOST_STREAMS = 100;
 /** Megabytes that the protocol itself may hold for an HTTP/2 connection. */
 const SESSION_MEMORY = 10;
-/** Streams that a client may give up: so many at once, and so many a second; beyond that its connection ends. */
+/** Streams that a client may cancel at once, and per second; beyond that its connection ends. */
 const RESETS = { streamResetBurst: 200, streamResetRate: 33 } as const;
-/** Milliseconds for what is under way on a connection that is told to end. */
+/** Milliseconds for requests under way on a connection that is being closed. */
 const ENDING = 5000;
 
 interface ServerBounds {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  /** Milliseconds for a request to arrive whole, and for a connection to be silent between two. */
+  /** Milliseconds for a request to arrive whole, and for a connection to be idle between two. */
   readonly requestPatience: number;
   readonly idlePatience: number;
 }
@@ -122,7 +121,7 @@ async function close(
 ): Promise<void> {
   if (!server.listening) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Sessions of HTTP/2 are told that nothing more is taken, and end after what is under way.
+  // Sessions of HTTP/2 refuse new requests and end after those under way.
   server.close(() => resolve());
   const cut = setTimeout(() => {
     for (const socket of sockets) socket.destroy();
@@ -132,8 +131,8 @@ async function close(
 }
 
 /**
- * Ends a session on which no request is under way for too long, whatever else comes on it: its first request must come as
- * soon as one of HTTP/1.1, and frames that ask nothing keep no connection.
+ * Ends a session that has had no request under way for too long, whatever else it received: its first request must come as
+ * soon as one of HTTP/1.1, and frames without requests keep no connection open.
  */
 function endIdle(session: ServerHttp2Session, first: number, between: number): void {
   let streams = 0;
@@ -155,18 +154,18 @@ function endIdle(session: ServerHttp2Session, first: number, between: number): v
     });
   });
   session.once('close', () => clearTimeout(timer));
-  session.on('error', () => undefined); // its client is gone, or no client of HTTP/2
+  session.on('error', () => undefined); // its client has left, or speaks no HTTP/2
 }
 
 /** The connection that carries a request. */
 export interface Carrier {
-  /** What stands for it: one object for all its requests. */
+  /** The same object for all its requests. */
   readonly connection: object;
   /** Undefined once it has ended. */
   readonly socket: Socket | undefined;
-  /** Whether its requests are answered side by side, rather than one after the other. */
+  /** Whether its requests are answered concurrently rather than one after the other. */
   readonly isMultiplexed: boolean;
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client has left. */
   isGone(): boolean;
   /** Ends it, with all its requests. */
   cut(): void;
@@ -219,18 +218,18 @@ export function writeHead(
 export const bodyOf = (response: HttpResponse): Writable =>
   response instanceof Http2ServerResponse ? response.stream : response;
 
-/** How much of what was written waits; undefined where it cannot be seen. */
+/** How much of what was written still waits; undefined where it cannot be seen. */
 export const waitingIn = (response: HttpResponse): Queued | undefined =>
   response instanceof ServerResponse ? queueOf(response.socket) : undefined;
 
-/** Breaks an answer off, so that its client does not take a part for the whole. */
+/** Breaks an answer off, so that no client takes a part for the whole. */
 export function breakOff(response: HttpResponse): void {
   if (response instanceof Http2ServerResponse)
     response.stream.destroy(new Error('The answer was broken off'));
   else response.destroy();
 }
 
-/** Ends what is left of a request that was answered before all of it had come. */
+/** Ends a request that was answered before all of it had arrived. */
 export function endRequest(request: HttpRequest, response: HttpResponse): void {
   if (!(response instanceof Http2ServerResponse)) return;
   const { stream } = response;

@@ -1,3 +1,4 @@
+/** Answers to what was no request: Node could not read it. It must not know what paths there are. */
 import { METHODS, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
@@ -6,8 +7,8 @@ import { type Common, commonHeaders } from '../reply/send.ts';
 import { ALLOWED, methodNotAllowed } from './methods.ts';
 import { ODATA_VERSION } from './negotiation.ts';
 
-/** What Node says of a connection whose request it could not read. */
-interface ClientError extends Error {
+/** Node's error for a connection whose request it could not read. */
+export interface ClientError extends Error {
   readonly code?: string;
   /** The bytes in which the fault was found. */
   readonly rawPacket?: unknown;
@@ -16,13 +17,13 @@ interface ClientError extends Error {
 /** A request line that is right but for a method that the parser does not know */
 const OTHER_METHOD = /^([A-Z][A-Z-]{0,40}) (\S+) HTTP\/1\.[01]\r?\n/;
 
-/** Why a request could not be read, and its path as far as it is known. */
+/** Why a request could not be read, and its path if it is known. */
 export interface Unread {
   readonly error: PlatError;
   readonly path: string;
 }
 
-/** Answers a request that did not become one, as any other is answered, and ends the connection (RFC 9112). */
+/** Answers as any request is answered, and ends the connection (RFC 9112). */
 export function refuse({ error, path }: Unread, socket: Duplex, common: Common): void {
   if (!socket.writable) {
     socket.destroy();
@@ -43,10 +44,10 @@ export function refuse({ error, path }: Unread, socket: Duplex, common: Common):
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
 }
 
-/** Whether it is the request that is wrong, not the connection that it came on. */
+/** Whether the request is wrong, rather than its connection. */
 export const isOfHttp = ({ code = '' }: ClientError): boolean => /^(?:HPE|ERR_HTTP)_/.test(code);
 
-/** Why a request is no HTTP, too large in its head, or too slow. */
+/** Whether the request is no HTTP, has too large a head, or came too slowly. */
 export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':

@@ -1,16 +1,20 @@
+/**
+ * Windows of time, as filters on a modification timestamp ask for them (specification 4.4): their bounds, and how an answer
+ * waits until no record can enter one any more (I2). This module must not know how pages are read.
+ */
 import { microsecondsOf, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { type Comparison, type Expression, type FieldReference, MIRRORED } from '../../query/tree.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 
-/** The bounds on ModificationTimestamp that every record of a filter must keep (specification 4.4, rule 3). */
-interface Window {
+/** The bounds on a modification timestamp that a filter sets for every record. */
+export interface Window {
   readonly from?: string;
   readonly to?: string;
-  /** Whether a record stamped exactly `to` belongs to it. */
+  /** Whether a record with exactly the timestamp `to` belongs to it. */
   readonly includesTo: boolean;
-  /** The timestamp that `to` is of. */
+  /** The timestamp that `to` bounds. */
   readonly by?: FieldReference;
 }
 
@@ -24,7 +28,7 @@ export function windowOf(filter: Expression | undefined): Window | undefined {
   return filter.terms.map(windowOf).reduce(narrower, undefined);
 }
 
-/** What lies in both. */
+/** The intersection of two windows. */
 function narrower(left: Window | undefined, right: Window | undefined): Window | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   const from = later(left.from, right.from);
@@ -43,8 +47,8 @@ function later(left: string | undefined, right: string | undefined): string | un
   return microsecondsOf(left) >= microsecondsOf(right) ? left : right;
 }
 
-/** The first millisecond of which no part is in the window. */
-function endOf({ to, includesTo }: Window): number {
+/** The first millisecond that lies wholly behind the window. */
+export function endOf({ to, includesTo }: Window): number {
   if (to === undefined) return Number.POSITIVE_INFINITY;
   const end = microsecondsOf(to) + (includesTo ? 1 : 0);
   return Math.ceil(end / 1000);
@@ -71,23 +75,17 @@ function boundOf({ operator, left, right, ...rest }: Comparison): Window | undef
   }
 }
 
-/** How an account of a key notes a window. */
+/** A window as the use of a key records it. */
 export const windowText = ({ from, to }: Window): string => `${from ?? ''}/${to ?? ''}`;
 
-/**
- * Windows that end a little ahead of the clock: those of a client whose clock is ahead, or that counts the end of its window
- * itself. Such a client takes its own bound for the next window, so what is written until then must not be left out: the
- * answer waits for a moment, or ends at the moment up to which the store is settled, with a link for what is left.
- */
-
-/** Milliseconds by which clocks are ahead; a window that ends later is meant to have no end. */
+/** Milliseconds by which a client's clock may be ahead; a window that ends later is meant to have no end. */
 const AHEAD = 60_000;
 
 /** How long a request waits for the end of its window, and how often it looks, in milliseconds. */
 const PATIENCE = 5000;
 const INTERVAL = 25;
 
-/** What of a window is answered. */
+/** The part of a window that is answered. */
 export interface Cut {
   /** Only what is before this moment. Canonical. */
   readonly until: string;
@@ -95,7 +93,9 @@ export interface Cut {
 }
 
 /**
- * Waits for the end of a window that lies a little ahead of the clock.
+ * Waits for the end of a window that lies a little ahead of the clock, as where the client's clock is ahead. Such a client
+ * begins its next window at its own bound, so nothing that is written until then may be left out: the answer waits, or ends
+ * at the time up to which the store is settled, with a link for the rest.
  * @param carried where an earlier page of the same walk was cut
  * @returns where the answer is to be cut, when the window ends too far ahead to be waited for
  */
@@ -112,14 +112,14 @@ export async function cutAhead(
   for (let waited = 0; ; waited += INTERVAL) {
     const { now, settled } = await store.horizon();
     if (end <= now || end > now + AHEAD) return undefined;
-    // What a link asks for begins now, so it is worth to wait for more.
+    // A window that begins now, as that of a link does, holds too little to be cut yet.
     const isWorth = end <= now + PATIENCE - waited || from > now - PATIENCE;
     if (waited >= PATIENCE || !isWorth) return { until: timestampFrom(settled), by: window.by };
     await clock.sleep(INTERVAL);
   }
 }
 
-/** The same filter, up to where it is cut. */
+/** The same filter, up to the cut. */
 export function before(filter: Expression | undefined, { until, by }: Cut): Expression {
   const bound: Expression = {
     kind: 'compare',
@@ -131,8 +131,8 @@ export function before(filter: Expression | undefined, { until, by }: Cut): Expr
 }
 
 /**
- * Waits until no record can enter the window any more (I2): every writer that may still stamp before its end has
- * finished, and, where it ends a little ahead of the clock, the clock is there. One that ends later is answered as it is.
+ * Waits until no record can enter the window any more (I2): every writer that may still use a timestamp before its end has
+ * finished, and, where it ends a little ahead of the clock, the clock has reached it. A later one is answered at once.
  * @returns whether the window is open, that is, ends in the future
  * @throws PlatError `windowNotSettled`, `windowAhead` when that takes too long
  */

@@ -1,17 +1,18 @@
+/** Compresses bodies, whole or while they are read. It must not know what is in them. */
 import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
 import type { Encoding } from '../http/negotiation.ts';
 
 /** Bodies smaller than this fit into one packet as they are. */
 const SMALLEST = 1400;
-/** Bytes that come out at a time at the most: each time costs a way to another thread and back. */
+/** The most bytes that come out at a time: each time costs a round trip to another thread. */
 const LARGEST_PIECE = 512 * 1024;
-/** About how much of a body is left. */
+/** About how many times smaller a body becomes. */
 const SHARE = 4;
 
 /**
- * Levels that keep a page well below the time it takes to read it; more would cost more than it saves.
- * @param size bytes of what is to be compressed
+ * A compressor of a level that takes much less time than reading the page; higher ones would cost more than they save.
+ * @param size bytes to compress
  */
 export function compressor(encoding: Encoding, size: number): Transform {
   const chunkSize = Math.min(LARGEST_PIECE, Math.max(SMALLEST, Math.ceil(size / SHARE)));
@@ -29,8 +30,8 @@ export function compressor(encoding: Encoding, size: number): Transform {
 }
 
 /**
- * A body in the encoding that the client asked for, in one member, made off the main thread; undefined when it stays
- * as it is. The parts are not put together first.
+ * A body in the encoding that the client asked for, in one member, made off the main thread; undefined when it stays as it
+ * is. The parts are not joined first.
  */
 export async function compressBody(
   encoding: Encoding | undefined,

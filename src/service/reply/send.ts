@@ -1,3 +1,7 @@
+/**
+ * Writes a reply: its headers, and its body as it is or compressed, whole or while it is still being read. It must not know
+ * what the body says.
+ */
 import { finished, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Rest } from '../../compile/read.ts';
@@ -7,7 +11,7 @@ import { bodyOf, type HttpResponse, waitingIn, writeHead } from '../http/server.
 import { compressBody, compressor } from './compress.ts';
 import type { Sender } from './pace.ts';
 
-/** Headers that every response has. */
+/** What the headers of every response are made of. */
 export interface Common {
   readonly requestId: string;
   /** Milliseconds since 1970 on the clock that stamps records (I2). */
@@ -29,24 +33,39 @@ export function commonHeaders({ requestId, now, serverTiming = '' }: Common): Re
   };
 }
 
-/** Content that is packed already, or too rarely asked for to be worth it. */
+/** Other content is packed already, or too rarely asked for to be worth it. */
 const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 
-/** Whether a body of this type is compressed for clients that take it so. */
+/** Whether a body of this type is compressed for clients that accept it so. */
 export const isCompressible = (type: string): boolean => COMPRESSIBLE.test(type);
 
-/** What a request says of how its answer is written. */
+/** What a body that is being sent is charged to, and what watches how its client takes it. */
+interface Taking {
+  /** Sets how many bytes wait in memory for the client. */
+  holds(bytes: number): void;
+  /** Whether so many bytes wait for this client's key that no more may. */
+  isOver(): boolean;
+  readonly sender: Sender;
+  /** Ends the connection. */
+  cut(): void;
+}
+
+/** How an answer is to be written. */
 interface Asked {
   readonly method: string;
   readonly acceptEncoding: string | undefined;
   readonly taking: Taking;
-  /** Gives back what the body lies in, once it is sent from elsewhere. */
+  /** Releases the memory of the body, once it is sent from elsewhere. */
   readonly spent: () => void;
 }
 
+/** Bytes that are written at a time, so that it shows how quickly a client takes them. */
+const SLICE = 128 * 1024;
+/** Milliseconds in all for which a client may keep the store waiting; then the rest waits for it in memory. */
+const PATIENCE = 2000;
+
 /**
- * Writes a reply: head and parts one after the other, as they are or in the encoding that the client asked for.
- * Resolves when all is written, or the client is gone.
+ * Writes a reply. Resolves when all is written, or the client has left.
  * @returns bytes of the body that were sent
  * @throws what a part that still comes from the store fails with: then the response has begun, and cannot be ended well
  */
@@ -54,41 +73,34 @@ export async function send(
   response: HttpResponse,
   reply: Reply,
   common: Common,
-  request: Asked,
+  { method, acceptEncoding, taking, spent }: Asked,
 ): Promise<number> {
-  const type = reply.headers['content-type'] ?? '';
-  // A part of a file is one of its bytes as they are.
+  // A part of a file is a part of its bytes as they are.
   const isPart = reply.headers['content-range'] !== undefined;
-  const encoding = isCompressible(type) && !isPart ? chooseEncoding(request.acceptEncoding) : undefined;
+  const canCompress = isCompressible(reply.headers['content-type'] ?? '') && !isPart;
+  const encoding = canCompress ? chooseEncoding(acceptEncoding) : undefined;
   const size = reply.body.reduce((sum, part) => sum + bytesOf(part), 0);
   const whole = wholeOf(reply.body);
-  request.taking.holds(sizeOf(whole ?? []));
+  taking.holds(sizeOf(whole ?? []));
   const compressed = whole === undefined ? undefined : await compressBody(encoding, whole);
   if (compressed !== undefined) {
-    request.taking.holds(sizeOf(compressed));
-    request.spent();
+    taking.holds(sizeOf(compressed));
+    spent();
   }
   const encoded = compressed !== undefined || (whole === undefined && encoding !== undefined);
   const body = compressed ?? whole;
-  // Of what is compressed on its way, nobody knows the length.
+  // The length of what is compressed on its way is not known.
   const length = body === undefined ? (encoded ? undefined : size) : sizeOf(body);
-  const empty = reply.status === 204 || reply.status === 304;
+  const isEmpty = reply.status === 204 || reply.status === 304;
   writeHead(response, reply.status, {
     ...commonHeaders(common),
     ...(encoded && encoding !== undefined ? { 'content-encoding': encoding } : {}),
-    ...(empty || length === undefined ? {} : { 'content-length': String(length) }),
+    ...(isEmpty || length === undefined ? {} : { 'content-length': String(length) }),
     ...reply.headers,
   });
-  const sends = request.method !== 'HEAD' && !empty;
-  if (sends && body === undefined) {
-    return sendAsRead(
-      bodyOf(response),
-      reply.body,
-      encoding === undefined ? undefined : { encoding, size },
-      request.taking,
-    );
-  }
-  return sendWhole(response, sends ? (body ?? []) : [], request.taking);
+  const sends = method !== 'HEAD' && !isEmpty;
+  if (!sends || body !== undefined) return sendWhole(response, sends ? (body ?? []) : [], taking);
+  return sendAsRead(bodyOf(response), reply.body, encoding && { encoding, size }, taking);
 }
 
 /** The parts as bytes; undefined when some still come from the store. */
@@ -103,7 +115,7 @@ function wholeOf(parts: readonly Part[]): readonly Uint8Array[] | undefined {
 
 const sizeOf = (body: readonly Uint8Array[]): number => body.reduce((sum, part) => sum + part.length, 0);
 
-/** Writes a body that is there: at once, where it can be seen how much of it still waits; else slice by slice. */
+/** Writes a body that is there: at once, where it shows how much of it still waits; otherwise slice by slice. */
 async function sendWhole(
   response: HttpResponse,
   body: readonly Uint8Array[],
@@ -122,33 +134,21 @@ async function sendWhole(
     sender.waits(left);
   } else {
     sender.waits();
-    await sendInSlices(out, body, sender, written);
+    for (const slice of slicesOf(body)) {
+      if (!out.write(slice)) await drained(out, written);
+      if (out.destroyed) break;
+      sender.took(slice.length, true);
+    }
+    if (!out.destroyed) out.end();
   }
   await written;
   return length;
 }
 
-/** Writes a slice when the client has taken the one before. */
-async function sendInSlices(
-  response: Writable,
-  body: readonly Uint8Array[],
-  sender: Sender,
-  written: Promise<void>,
-): Promise<void> {
-  for (const part of body) {
-    for (let at = 0; at < part.length; at += SLICE) {
-      const slice = part.subarray(at, at + SLICE);
-      if (!response.write(slice)) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        response.once('drain', resolve);
-        await Promise.race([promise, written]);
-        response.off('drain', resolve);
-      }
-      if (response.destroyed) return;
-      sender.took(slice.length, true);
-    }
+function* slicesOf(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += SLICE) yield part.subarray(at, at + SLICE);
   }
-  response.end();
 }
 
 /** Resolves when the response has been handed to the system, or never will be. */
@@ -158,26 +158,19 @@ function whenWritten(response: Writable): Promise<void> {
   });
 }
 
-/** What a body that is being sent is counted by, and what watches how its client takes it. */
-interface Taking {
-  /** Sets how many bytes wait in memory for the client. */
-  holds(bytes: number): void;
-  /** Whether so many bytes wait for this client's key that no more may. */
-  isOver(): boolean;
-  readonly sender: Sender;
-  /** Ends the connection. */
-  cut(): void;
+/** Resolves when the client has taken what was written, has left, or has waited too long. */
+async function drained(response: Writable, written: Promise<void>, patience?: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = patience === undefined ? undefined : setTimeout(resolve, patience);
+  response.once('drain', resolve);
+  await Promise.race([promise, written]);
+  response.off('drain', resolve);
+  clearTimeout(timer);
 }
-
-/** Milliseconds that a client may keep the store waiting in all; then the rest waits for it in memory. */
-const PATIENCE = 2000;
-
-/** Bytes that are written at a time: so it is seen how quickly a client takes them. */
-const SLICE = 128 * 1024;
 
 /**
  * Writes a body while it is read, so that no more of it is held than what is on its way. Resolves when all is written,
- * or the client is gone.
+ * or the client has left.
  * @param compressed absent: it is sent as it is
  * @returns bytes that were sent
  * @throws what reading fails with
@@ -195,13 +188,13 @@ async function sendAsRead(
     if (!taking.isGone()) response.end();
     return await taking.taken();
   } catch (error) {
-    // Nobody is there to be told.
+    // Once the client has left, no error matters.
     if (taking.isGone()) return taking.taken();
     throw error;
   }
 }
 
-/** @throws when the store gives more or less than it said: a part of an answer must not look like all of it */
+/** @throws when the store gives more or less than it announced: a part of an answer must not look like all of it */
 async function* read(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     if (isRest(part)) yield* announced(part);
@@ -217,7 +210,7 @@ async function* announced(rest: Rest): AsyncGenerator<Uint8Array> {
     yield piece;
   }
   if (given !== rest.length)
-    throw new Error(`The store gave ${given} bytes of the ${rest.length} that it said`);
+    throw new Error(`The store gave ${given} bytes of the ${rest.length} that it announced`);
 }
 
 /** How a client takes what is written to it. */
@@ -226,13 +219,10 @@ function takingBy(response: Writable, by: Taking) {
   let patience = PATIENCE;
   let bytes = 0;
   let waiting = 0;
-  const end = new Promise<void>((resolve) => {
-    finished(response, { readable: false }, () => {
-      gone = true;
-      waiting = 0;
-      by.holds(0);
-      resolve();
-    });
+  const end = whenWritten(response).then(() => {
+    gone = true;
+    waiting = 0;
+    by.holds(0);
   });
   const give = (piece: Uint8Array): boolean => {
     bytes += piece.length;
@@ -246,25 +236,19 @@ function takingBy(response: Writable, by: Taking) {
       by.sender.took(piece.length, waiting > 0);
     });
   };
-  const drained = async (): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const began = performance.now();
-    const timer = setTimeout(resolve, patience);
-    response.once('drain', resolve);
-    await Promise.race([promise, end]);
-    response.off('drain', resolve);
-    clearTimeout(timer);
-    patience -= performance.now() - began;
-  };
   return {
     isGone: () => gone,
     async all(pieces: AsyncIterable<Uint8Array>): Promise<void> {
       for await (const piece of pieces) {
-        for (let at = 0; at < piece.length; at += SLICE) {
+        for (const slice of slicesOf([piece])) {
           if (gone) return;
-          const isTaken = give(piece.subarray(at, at + SLICE));
-          if (!isTaken && patience > 0) await drained();
-          // What the store waited for long enough would now fill the memory, where its key has filled it already.
+          const isTaken = give(slice);
+          if (!isTaken && patience > 0) {
+            const began = performance.now();
+            await drained(response, end, patience);
+            patience -= performance.now() - began;
+          }
+          // What the store no longer waits for fills the memory, which must not happen where the key has filled it already.
           else if (!isTaken && by.isOver()) by.cut();
         }
       }
