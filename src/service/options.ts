@@ -1,3 +1,4 @@
+/** What a service is made of and bounded by. Everything but the store has a default. */
 import type { Logger } from 'pino';
 import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { Clock } from '../store/clock.ts';
@@ -13,17 +14,16 @@ export interface FileSource {
   open(path: string, wish: FileWish): Promise<ServedFile | undefined>;
 }
 
-/** How a file is asked for. */
-interface FileWish {
+export interface FileWish {
   /** The width in pixels at which a picture will be shown; a source that has no such rendition gives the whole. */
   readonly width?: number;
-  /** Who waits for it, where making it costs time. */
+  /** The caller to charge, where making the file takes time. */
   readonly caller: ReadCaller;
 }
 
 export interface ServedFile {
   readonly type: string;
-  /** Names the content, as far as it is known before it is made. */
+  /** Identifies the content, if that is known before it is made. */
   readonly version?: string;
   readonly body: Uint8Array | string | (() => Promise<Uint8Array>);
 }
@@ -36,7 +36,6 @@ export interface RateLimit {
 /** How the RESO interface gives values of lookups: as strings that `Lookup` lists, or as members of enumeration types. */
 export type LookupForm = 'strings' | 'enumerations';
 
-/** What a service is made of and bound by. Everything has a usual value but the store. */
 export interface ServiceOptions {
   readonly store: Store;
   readonly files: readonly FileSource[];
@@ -44,17 +43,12 @@ export interface ServiceOptions {
   readonly log: Logger;
   /** How clients reach a surface, where that is not the address it listens on. */
   readonly publicUrls: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** Whether `Host` and `X-Forwarded-*` tell how clients reach the service. */
+  /** Whether to trust what `Host` and `X-Forwarded-*` say about how clients reach the service. */
   readonly trustProxy: boolean;
-  readonly limits: {
-    readonly api: RateLimit;
-    readonly replication: RateLimit;
-    readonly floorplans: RateLimit;
-    readonly admin: RateLimit;
-  };
+  readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
   /** What a key may use beside its number of requests. */
   readonly budget: BudgetLimits;
-  /** How many connections there may be, and how long they may be silent. */
+  /** How many connections there may be, and how long they may be idle. */
   readonly connections: ConnectionLimits;
   /** How slowly a client may take its answers. */
   readonly pace: PaceLimits;

@@ -2,11 +2,10 @@
 import type { Field } from '../../dictionary/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
 import { NATIVE_ROUTES, type NativeRoute } from '../native/routes.ts';
-import { content, inPath, type Json, operation, type Paths, ref } from './parts.ts';
+import { content, type Json, namedIn, operation, type Paths, ref, TEXT } from './parts.ts';
 import { recordSchema } from './schemas.ts';
 
 const COUNTED: Json = { type: 'integer', minimum: 0 };
-const TEXT: Json = { type: 'string' };
 
 const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonly takes: string }>> = {
   _filter: { schema: TEXT, takes: "A condition, such as StandardStatus Eq 'Active'." },
@@ -32,7 +31,7 @@ const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonl
   _pagination: { schema: { enum: [0, 1, 'count'] }, takes: 'Whether the answer counts all that match.' },
 };
 
-/** Parameters without which a path that takes them has no answer. */
+/** Parameters that the paths which take them require. */
 const REQUIRED: ReadonlySet<string> = new Set<ParameterName>(['_lat', '_lon']);
 
 const parameterName = (name: string): string => `native${name.replace('_', '-')}`;
@@ -46,7 +45,7 @@ export const nativeParameters = (): Json =>
     ]),
   );
 
-/** @param fields of a listing; undefined: which there are depends on who asks */
+/** @param fields of a listing; undefined: which there are depends on the key */
 export const nativeSchemas = (fields: readonly Field[] | undefined): Json => ({
   NativeListing: {
     type: 'object',
@@ -92,12 +91,11 @@ function idOf(path: string): string {
 export function nativePaths(root: string): Paths {
   const paths = NATIVE_ROUTES.map((route) => {
     const { path, gives, takes } = route;
-    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name, TEXT, `Its ${name}`));
     const described = operation({
       id: idOf(path),
       summary: gives,
       tag: 'Native',
-      parameters: [...named, ...takes.map((name) => ref('parameters', parameterName(name)))],
+      parameters: [...namedIn(path), ...takes.map((name) => ref('parameters', parameterName(name)))],
       answer: content(
         'application/json',
         envelope(isListing(route) ? ref('schemas', 'NativeListing') : { type: 'object' }),

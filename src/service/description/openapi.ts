@@ -1,6 +1,6 @@
 /**
- * What a surface answers, as OpenAPI 3.1: from the tables that find a request its answer, and from the view of whoever
- * asks. Who has no token is told the general: no field, and no resource that an operator added.
+ * What a surface answers, as OpenAPI 3.1: from the tables of routes and from the view of the key. Without a token the
+ * description is general: it names no field, and no resource that an operator added.
  */
 import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -11,16 +11,16 @@ import { FRONT_PATHS } from '../front/paths.ts';
 import type { Enumerations } from '../reso/enumerations.ts';
 import type { Surface } from '../surface.ts';
 import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts';
-import { content, inPath, type Json, operation, type Paths } from './parts.ts';
+import { content, inPath, type Json, namedIn, operation, type Paths, TEXT } from './parts.ts';
 import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from './reso-paths.ts';
 
-/** Descriptions that are written already, all but the address of their service. */
+/** Descriptions that are written already, without the address of the service. */
 const written = new BoundedCache<string>('descriptions', { bytes: 8 * 1024 * 1024 });
 
 /**
  * @param base of the surface as its client reaches it
  * @param view of a key; undefined: without one
- * @param enumerations that its clients get lookups as; absent: they get strings
+ * @param enumerations that its clients get in place of strings, if they do
  */
 export function description(
   surface: Surface,
@@ -102,42 +102,33 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
         ...(nativeRoot === undefined ? {} : nativeSchemas(listings?.fields)),
       },
       responses: {
-        ResoFault: fault({
-          type: 'object',
-          required: ['error'],
-          properties: {
-            error: {
-              type: 'object',
-              required: ['code', 'message'],
-              properties: { code: TEXT, message: TEXT, target: TEXT, details: { type: 'array' } },
-            },
-          },
-        }),
-        ...(nativeRoot === undefined
-          ? {}
-          : {
-              NativeFault: fault({
-                type: 'object',
-                required: ['D'],
-                properties: {
-                  D: {
-                    type: 'object',
-                    required: ['Success', 'Code', 'Message'],
-                    properties: { Success: { const: false }, Code: { type: 'integer' }, Message: TEXT },
-                  },
-                },
-              }),
-            }),
+        ResoFault: RESO_FAULT,
+        ...(nativeRoot === undefined ? {} : { NativeFault: NATIVE_FAULT }),
       },
     },
   };
 }
 
-const TEXT: Json = { type: 'string' };
-
-const fault = (schema: Json): Json => ({
+/** @param envelope the name of the only member of the body */
+const fault = (envelope: string, required: readonly string[], properties: Json): Json => ({
   description: 'What was wrong, where, and what would be right',
-  content: content('application/json', schema),
+  content: content('application/json', {
+    type: 'object',
+    required: [envelope],
+    properties: { [envelope]: { type: 'object', required, properties } },
+  }),
+});
+
+const RESO_FAULT = fault('error', ['code', 'message'], {
+  code: TEXT,
+  message: TEXT,
+  target: TEXT,
+  details: { type: 'array' },
+});
+const NATIVE_FAULT = fault('D', ['Success', 'Code', 'Message'], {
+  Success: { const: false },
+  Code: { type: 'integer' },
+  Message: TEXT,
 });
 
 const tagsOf = (item: Json): string[] =>
@@ -148,12 +139,11 @@ const tagsOf = (item: Json): string[] =>
 /** What needs no token: the front, and files that carry a signature in their address. */
 function openPaths({ name }: Surface): Paths {
   const front = FRONT_PATHS.map(({ path, gives, type }) => {
-    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, each = '']) => inPath(each, TEXT, `Its ${each}`));
     const described = operation({
       id: path === '/' ? 'greeting' : path.replaceAll(/\W+/g, ' ').trim().replaceAll(' ', '_'),
       summary: gives,
       tag: 'Front',
-      parameters: named,
+      parameters: namedIn(path),
       answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
       fault: 'ResoFault',
       isOpen: true,

@@ -1,8 +1,10 @@
-/** What OpenAPI descriptions are made of (OpenAPI 3.1). It knows no interface. */
+/** The elements of OpenAPI descriptions (OpenAPI 3.1). This module must not know any interface. */
 
 export type Json = Readonly<Record<string, unknown>>;
 /** Paths, each with its operations. */
 export type Paths = Record<string, Json>;
+
+export const TEXT: Json = { type: 'string' };
 
 export const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string): Json => ({
   $ref: `#/components/${kind}/${name}`,
@@ -44,7 +46,7 @@ export function operation({
   };
 }
 
-/** A parameter that stands in a path. */
+/** A parameter in a path. */
 export const inPath = (name: string, schema: Json, description: string): Json => ({
   name,
   in: 'path',
@@ -52,3 +54,7 @@ export const inPath = (name: string, schema: Json, description: string): Json =>
   description,
   schema,
 });
+
+/** The parameters of a path that has their names in braces. */
+export const namedIn = (path: string): Json[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name, TEXT, `Its ${name}`));

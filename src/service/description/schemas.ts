@@ -2,7 +2,7 @@
 import type { Field } from '../../dictionary/index.ts';
 import type { Json } from './parts.ts';
 
-/** One value of a field; null where nobody knows it. */
+/** One value of a field; null where it is not known. */
 function scalarSchema({ type }: Field): { readonly type: string } & Json {
   switch (type.kind) {
     case 'string':
@@ -37,7 +37,7 @@ function fieldSchema(field: Field, members: Members): Json {
 }
 
 /**
- * @param fields undefined: which there are depends on who asks
+ * @param fields undefined: which there are depends on the key
  * @param members of the lookups that are enumerations; absent: all are strings
  */
 export function recordSchema(

@@ -1,3 +1,4 @@
+/** The filter-index cache (specification 8): the lists of records that filters found. It must not know what a filter is. */
 import { hash, randomUUID } from 'node:crypto';
 import { PlatError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
@@ -7,7 +8,7 @@ import type { KeptList, Shared } from '../../store/shared.ts';
 /** The keys that a filter found when it was first asked, as ids in key order, or in one that was asked for. */
 export type FilterIndex = KeptList;
 
-/** Whose list, and of what: the key, and everything that makes two filters the same. */
+/** The key that asks, and everything that makes two filters the same. */
 export interface ListName {
   readonly key: string;
   readonly text: string;
@@ -35,7 +36,7 @@ interface Entry {
 }
 
 /** The lists of one key; the least recently used is the first. */
-interface Shelf {
+interface KeyLists {
   readonly entries: Map<string, Entry>;
   bytes: number;
 }
@@ -50,25 +51,24 @@ interface CacheLimits {
 type Find = () => Promise<Omit<FilterIndex, 'id'>>;
 
 /**
- * What a list takes beside its ids: the hash that is its name, its id, the promise of it, the objects and the places in
- * tables around them. A list that is empty, or is still being made, takes as much.
+ * Bytes that a list takes beside its ids: its name, its id, its promise, and the objects and table slots around them. A list
+ * that is empty, or still being made, takes as much.
  */
 export const LIST_OVERHEAD = 1200;
 
-/** Milliseconds from one look for expired lists to the next. */
+/** Milliseconds between two looks for expired lists. */
 const SWEEP_EVERY = 60_000;
 
 /**
- * The cache of the specification's section 8: the same filter, sent twice by one key within ten minutes, walks the
- * list of records that the first request found. When memory is short, the key whose lists take the most loses the one
- * that it used longest ago. Where several processes serve a store, the list that the store keeps is the one that counts
- * in all of them, and what is kept here is a copy of it.
+ * The same filter, sent twice by one key within ten minutes, walks the list of records that the first request found. When
+ * memory is short, the key whose lists take the most loses the one that it used longest ago. Where several processes serve a
+ * store, the list that the store keeps counts in all of them, and the one here is a copy.
  */
 export class FilterIndexCache implements Reported {
   readonly #limits: CacheLimits;
   readonly #clock: Clock;
   readonly #shared: Shared | undefined;
-  readonly #shelves = new Map<string, Shelf>();
+  readonly #lists = new Map<string, KeyLists>();
   readonly #end: () => void;
   #bytes = 0;
   #swept: number;
@@ -85,18 +85,18 @@ export class FilterIndexCache implements Reported {
     return { entries: this.size, bytes: this.#bytes };
   }
 
-  /** Bytes that are held, for metrics. */
+  /** Bytes of all lists, for metrics. */
   get bytes(): number {
     return this.#bytes;
   }
 
   get size(): number {
-    return this.#shelves.values().reduce((sum, { entries }) => sum + entries.size, 0);
+    return this.#lists.values().reduce((sum, { entries }) => sum + entries.size, 0);
   }
 
   /** Bytes of the lists of one key. */
   bytesOf(key: string): number {
-    return this.#shelves.get(key)?.bytes ?? 0;
+    return this.#lists.get(key)?.bytes ?? 0;
   }
 
   /** @param find gives the ids in key order, from one snapshot */
@@ -146,27 +146,27 @@ export class FilterIndexCache implements Reported {
     return (await this.take({ key, text: JSON.stringify([index.id, order]) }, find)).index;
   }
 
-  /** Forgets what has expired, here and in what the processes share. */
+  /** Drops expired lists, here and in what the processes share. */
   async sweep(): Promise<void> {
     this.#swept = this.#clock.now();
-    for (const [key, { entries }] of this.#shelves) {
+    for (const [key, { entries }] of this.#lists) {
       for (const [name, entry] of entries) if (this.#isExpired(entry)) this.#drop(key, name, entry);
     }
     await this.#shared?.sweepLists(this.#limits.bytes);
   }
 
-  /** It is empty from now on, and not reported any more. */
+  /** Empties the cache and ends its reports. */
   close(): void {
-    this.#shelves.clear();
+    this.#lists.clear();
     this.#bytes = 0;
     this.#end();
   }
 
-  /** Sweeps what is kept here, when it is time: a service that is asked must not depend on its timers. */
+  /** Sweeps when it is time: a busy service must not depend on its timers. */
   #sweepNow(): void {
     const since = this.#clock.now() - this.#swept;
     if (since >= 0 && since < SWEEP_EVERY) return;
-    // Whatever the server says of its own, nobody waits for it.
+    // No request waits for the server's own sweep.
     void this.sweep().catch(() => undefined);
   }
 
@@ -174,14 +174,14 @@ export class FilterIndexCache implements Reported {
     return Math.floor((this.#clock.now() - made) / 1000);
   }
 
-  /** A clock that was set back must not make a list last longer. */
+  /** A list must not last longer because a clock was set back. */
   #isExpired({ made }: Entry): boolean {
     if (made === undefined) return false;
     const age = this.#clock.now() - made.made;
     return age < 0 || age >= this.#limits.milliseconds;
   }
 
-  /** Whether an entry still counts. One that is being made is good for all who ask meanwhile. */
+  /** Whether an entry is still valid. One that is being made is valid for all requests meanwhile. */
   async #isGood(name: string, entry: Entry): Promise<boolean> {
     if (entry.made === undefined) return true;
     if (this.#isExpired(entry)) return false;
@@ -205,24 +205,24 @@ export class FilterIndexCache implements Reported {
   }
 
   #find(key: string, name: string): Entry | undefined {
-    return this.#shelves.get(key)?.entries.get(name);
+    return this.#lists.get(key)?.entries.get(name);
   }
 
   #touch(key: string, name: string, entry: Entry): void {
-    const entries = this.#shelves.get(key)?.entries;
+    const entries = this.#lists.get(key)?.entries;
     entries?.delete(name);
     entries?.set(name, entry);
   }
 
   #add(key: string, name: string, entry: Entry): void {
-    const shelf = this.#shelves.get(key) ?? { entries: new Map<string, Entry>(), bytes: 0 };
-    this.#shelves.set(key, shelf);
+    const shelf = this.#lists.get(key) ?? { entries: new Map<string, Entry>(), bytes: 0 };
+    this.#lists.set(key, shelf);
     shelf.entries.set(name, entry);
     this.#account(key, name, entry, LIST_OVERHEAD);
   }
 
   #account(key: string, name: string, entry: Entry, bytes: number): void {
-    const shelf = this.#shelves.get(key);
+    const shelf = this.#lists.get(key);
     if (shelf?.entries.get(name) !== entry) return;
     entry.bytes += bytes;
     shelf.bytes += bytes;
@@ -231,10 +231,10 @@ export class FilterIndexCache implements Reported {
     while (this.#bytes > this.#limits.bytes) this.#makeRoom();
   }
 
-  /** The key whose lists take the most gives up the one that it used longest ago. */
+  /** Drops the least recently used list of the key whose lists take the most. */
   #makeRoom(): void {
-    let greediest: [string, Shelf] | undefined;
-    for (const each of this.#shelves) {
+    let greediest: [string, KeyLists] | undefined;
+    for (const each of this.#lists) {
       if (greediest === undefined || each[1].bytes > greediest[1].bytes) greediest = each;
     }
     const [key, shelf] = greediest ?? [];
@@ -244,21 +244,21 @@ export class FilterIndexCache implements Reported {
   }
 
   #drop(key: string, name: string, entry: Entry): void {
-    const shelf = this.#shelves.get(key);
+    const shelf = this.#lists.get(key);
     if (shelf?.entries.get(name) !== entry) return;
     shelf.entries.delete(name);
     shelf.bytes -= entry.bytes;
     this.#bytes -= entry.bytes;
-    if (shelf.entries.size === 0) this.#shelves.delete(key);
+    if (shelf.entries.size === 0) this.#lists.delete(key);
   }
 }
 
-/** Whoever has begun to look for a list and is gone leaves it to the next who asks. */
+/** A client that left while its list was being made leaves it to the next request. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof PlatError) || error.code !== 'clientGone') throw error;
 }
 
-/** The name of a list, as long for a long filter as for a short one; what stands before the dot is the same for a key. */
+/** The name of a list, of one length for all filters; the part before the dot is the same for all lists of a key. */
 function nameOf({ key, text }: ListName): string {
   return `${hash('sha256', key, 'base64url').slice(0, 22)}.${hash('sha256', `${key} ${text}`, 'base64url')}`;
 }

@@ -1,8 +1,7 @@
 /**
- * Digests of ranges of a collection, for a replica that proves itself equal (docs/replication.md). They are made of what
- * the key gets when it reads the collection, so they tell nothing of a record or field that it may not see.
+ * Digests of ranges of a collection, by which a replica proves itself equal (docs/replication.md). They are made of what the
+ * key gets when it reads the collection, so they reveal nothing of a record or field that it may not see.
  */
-
 import { PlatError, platError } from '../../errors/index.ts';
 import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
 import { readSkipToken } from '../../query/skip-token.ts';
@@ -12,7 +11,7 @@ import { asking, json, type Reply, signingFor } from '../exchange.ts';
 import { nextLink, pageSize } from './next-page.ts';
 import { type ResoRequest, requireJson } from './resource-request.ts';
 
-/** Ranges that one answer holds, and the milliseconds after which no further one is begun. */
+/** The most ranges in one answer, and the milliseconds after which no further one is begun. */
 const MOST_RANGES = 64;
 const LONGEST = 1000;
 
@@ -74,8 +73,8 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
 }
 
 /**
- * A store whose pages are charged to the key as its searches are: a small answer of digests takes as much work as all the
- * pages that it sums up, and so does the summing up, which is done here.
+ * A store whose pages are charged to the key as searches: a small answer of digests takes as much work as all the pages that
+ * it sums up, and so does the summing up, which is done here.
  */
 function chargedAsSearch({ store, read }: ResoRequest['context']) {
   const { caller } = read;
@@ -102,7 +101,7 @@ function chargedAsSearch({ store, read }: ResoRequest['context']) {
               spent: (_lane: Lane, milliseconds: number) => caller.spent('searches', milliseconds),
             },
           },
-    /** @returns undefined where the key may search no longer, and has ranges to be told already */
+    /** @returns undefined where the key may search no longer but has ranges to return already */
     async ofNext(sumUp: () => Promise<RangeDigest>): Promise<RangeDigest | undefined> {
       try {
         const range = await sumUp();

@@ -1,6 +1,6 @@
 /**
- * The members of lookups, where a key's clients get them as enumerations: what `$metadata` and the description of the service
- * declare. It must not know how either is written.
+ * Lookups as enumerations, for a service that is configured so: the members that `$metadata` and the description declare, and
+ * names of members in place of values where an answer is written, since the ready texts of records hold values.
  */
 import { hash } from 'node:crypto';
 import type { Page, Position, ResoShape } from '../../compile/read.ts';
@@ -14,7 +14,7 @@ type Asked = Pick<ResoRequest, 'context' | 'exchange' | 'session'>;
 
 export interface Enumerations {
   readonly members: ReadonlyMap<string, readonly LookupMember[]>;
-  /** The same members have the same. */
+  /** The same for the same members. */
   readonly id: string;
 }
 
@@ -72,19 +72,13 @@ async function lookupValues(resource: Resource, { context, exchange, session }: 
 /** Entries of Lookup that are read at once. */
 const AT_ONCE = 1000;
 
-/**
- * Values of lookups as members of enumerations: the ready texts of records hold the values, so names are put in where an
- * answer is written. Only a service that is configured so pays for it.
- */
-
-/** What stands under a name: values of a lookup, or records of another resource. */
+/** The content under a name: values of a lookup, or records of another resource. */
 type Rule =
   | { readonly kind: 'values'; readonly nameOf: (value: string) => string }
   | { readonly kind: 'records'; readonly ruleOf: RuleOf };
 
 type RuleOf = (name: string) => Rule | undefined;
 
-/** What a query gives of its records. */
 interface Given {
   readonly resource: Resource;
   readonly expansions: readonly Expansion[];
@@ -123,8 +117,8 @@ export function valueAsConfigured(
   return Array.isArray(value) ? value.map(nameOf) : nameOf(value);
 }
 
-/** A name may be as long as its value or longer, so the whole is put together before its length is told. */
-async function wholeText(parts: readonly Part[]): Promise<string> {
+/** Names may be longer than their values, so a body is joined before its length is known. */
+export async function wholeText(parts: readonly Part[]): Promise<string> {
   const chunks: Uint8Array[] = [];
   for (const part of parts) {
     if (isRest(part)) for await (const piece of part) chunks.push(piece.slice());
@@ -208,7 +202,7 @@ function withNames(text: string, ruleOf: RuleOf): string {
   return out.join('');
 }
 
-/** The place of the quote that closes a string. */
+/** The position of the quote that closes a string. */
 function endOfString(text: string, open: number): number {
   for (let end = text.indexOf('"', open + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

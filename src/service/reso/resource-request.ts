@@ -1,3 +1,7 @@
+/**
+ * What every handler of the RESO interface works with: the request with its options and preferences, the form of its answer,
+ * and the parts of which JSON answers are made. It must not know what the paths are.
+ */
 import type { ResoShape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
@@ -11,7 +15,6 @@ import {
   parsePreferences,
 } from '../http/negotiation.ts';
 
-/** A request of the RESO interface with what all its handlers need. */
 export interface ResoRequest {
   readonly context: ServiceContext;
   readonly exchange: Exchange;
@@ -24,9 +27,9 @@ export interface ResoRequest {
   readonly level: MetadataLevel;
 }
 
-/** How much of what a client could work out by itself answers say (OData JSON format 4.01, 3.1). */
-const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
-type MetadataLevel = (typeof METADATA_LEVELS)[number];
+/** How much of what a client could work out by itself answers contain (OData JSON format 4.01, 3.1). */
+export const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
+export type MetadataLevel = (typeof METADATA_LEVELS)[number];
 
 export function resoRequest(context: ServiceContext, exchange: Exchange, session: Session): ResoRequest {
   const options = parseQueryOptions(exchange.query);
@@ -40,11 +43,11 @@ export function resoRequest(context: ServiceContext, exchange: Exchange, session
 export const resoJson = ({ level }: Pick<ResoRequest, 'level'>): string =>
   `application/json;odata.metadata=${level};charset=utf-8`;
 
-/** The address that tells what an answer holds, as the beginning of a JSON object. */
+/** The context address of an answer, as the beginning of a JSON object. */
 export const contextMember = ({ root, level }: Pick<ResoRequest, 'root' | 'level'>, rest: string) =>
   level === 'none' ? {} : { '@odata.context': `${root}$metadata${rest}` };
 
-/** A JSON object that begins with some members, and goes on with another. */
+/** A JSON object that begins with some members and continues with another. */
 export function begun(head: Readonly<Record<string, unknown>>, next: string): string {
   const members = JSON.stringify(head).slice(1, -1);
   return members === '' ? `{${next}` : `{${members},${next}`;
@@ -56,7 +59,7 @@ export const plainText = (text: string, headers: Readonly<Record<string, string>
   body: [text],
 });
 
-/** @throws PlatError `notAcceptable` when neither `$format` nor Accept leaves room for JSON */
+/** @throws PlatError `notAcceptable` when `$format` or Accept excludes JSON */
 export function requireJson({ options, exchange }: ResoRequest): void {
   negotiate({ options, exchange }, ['application/json']);
 }
@@ -64,15 +67,15 @@ export function requireJson({ options, exchange }: ResoRequest): void {
 /** The short names of `$format`, which may have parameters behind them. */
 const SHORT = /^(json|xml)(?=\s*(?:;|$))/i;
 
-/** What the client says of the form that it wants. */
-function wantedForm({ options, exchange }: Pick<ResoRequest, 'options' | 'exchange'>): string | undefined {
+/** The media types that the client asks for. */
+function requestedForm({ options, exchange }: Pick<ResoRequest, 'options' | 'exchange'>): string | undefined {
   const format = options.system.get('format');
   return format === undefined ? exchange.headers.accept : format.trim().replace(SHORT, 'application/$1');
 }
 
 function levelOf(options: RawOptions, exchange: Exchange): MetadataLevel {
   const names = ['odata.metadata', 'metadata'];
-  const given = parameterOf(wantedForm({ options, exchange }), 'application/json', names);
+  const given = parameterOf(requestedForm({ options, exchange }), 'application/json', names);
   return METADATA_LEVELS.find((level) => level === given) ?? 'minimal';
 }
 
@@ -85,7 +88,7 @@ export function negotiate<T extends string>(
   offered: readonly T[],
 ): T {
   const format = options.system.get('format');
-  const chosen = chooseType(wantedForm({ options, exchange }), offered);
+  const chosen = chooseType(requestedForm({ options, exchange }), offered);
   if (chosen !== undefined) return chosen;
   const by = format === undefined ? 'The Accept header' : '$format';
   throw platError('notAcceptable', { by, offered: offered.join(', ') });
@@ -109,7 +112,7 @@ export function shapeOf(
   };
 }
 
-/** What of the client's preferences was honoured (OData 4.01 protocol, 8.2.8). */
+/** The preferences that were honored (OData 4.01 protocol, 8.2.8). */
 export function preferenceHeaders(
   { omitNulls, annotations }: Preferences,
   pageSize?: number,
@@ -122,7 +125,7 @@ export function preferenceHeaders(
   return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }
 
-/** The part of a context address that tells which fields are given (OData 4.01 protocol, 10.7 to 10.10). */
+/** The part of a context address that lists the fields (OData 4.01 protocol, 10.7 to 10.10). */
 export function contextFields({ resource, selection, expansions, computed }: CollectionQuery): string {
   const fields = selection.fields.map((field) => field.name);
   const parts = [
