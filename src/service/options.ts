@@ -14,7 +14,7 @@ export interface FileSource {
   open(path: string, wish: FileWish): Promise<ServedFile | undefined>;
 }
 
-export interface FileWish {
+interface FileWish {
   /** The width in pixels at which a picture will be shown; a source that has no such rendition gives the whole. */
   readonly width?: number;
   /** The caller to charge, where making the file takes time. */

@@ -36,7 +36,7 @@ const REQUIRED: ReadonlySet<string> = new Set<ParameterName>(['_lat', '_lon']);
 
 const parameterName = (name: string): string => `native${name.replace('_', '-')}`;
 
-/** The parameters that are described, among the components. */
+/** The parameters of the native interface, among the components. */
 export const nativeParameters = (): Json =>
   Object.fromEntries(
     Object.entries(PARAMETER).map(([name, { schema, takes }]) => [

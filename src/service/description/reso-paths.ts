@@ -34,7 +34,7 @@ const OPTION: Partial<Readonly<Record<SystemOption, readonly [schema: Json, take
   format: [TEXT, 'The media type of the answer.'],
 };
 
-/** The parameters that are described, among the components. */
+/** The system query options, among the components. */
 export const resoParameters = (): Json =>
   Object.fromEntries(
     Object.entries(OPTION).map(([option, [schema, takes]]) => [

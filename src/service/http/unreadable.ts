@@ -8,7 +8,7 @@ import { ALLOWED, methodNotAllowed } from './methods.ts';
 import { ODATA_VERSION } from './negotiation.ts';
 
 /** Node's error for a connection whose request it could not read. */
-export interface ClientError extends Error {
+interface ClientError extends Error {
   readonly code?: string;
   /** The bytes in which the fault was found. */
   readonly rawPacket?: unknown;

@@ -9,7 +9,7 @@ import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 
 /** The bounds on a modification timestamp that a filter sets for every record. */
-export interface Window {
+interface Window {
   readonly from?: string;
   readonly to?: string;
   /** Whether a record with exactly the timestamp `to` belongs to it. */
@@ -48,7 +48,7 @@ function later(left: string | undefined, right: string | undefined): string | un
 }
 
 /** The first millisecond that lies wholly behind the window. */
-export function endOf({ to, includesTo }: Window): number {
+function endOf({ to, includesTo }: Window): number {
   if (to === undefined) return Number.POSITIVE_INFINITY;
   const end = microsecondsOf(to) + (includesTo ? 1 : 0);
   return Math.ceil(end / 1000);

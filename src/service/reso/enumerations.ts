@@ -118,7 +118,7 @@ export function valueAsConfigured(
 }
 
 /** Names may be longer than their values, so a body is joined before its length is known. */
-export async function wholeText(parts: readonly Part[]): Promise<string> {
+async function wholeText(parts: readonly Part[]): Promise<string> {
   const chunks: Uint8Array[] = [];
   for (const part of parts) {
     if (isRest(part)) for await (const piece of part) chunks.push(piece.slice());

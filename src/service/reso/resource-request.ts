@@ -28,8 +28,8 @@ export interface ResoRequest {
 }
 
 /** How much of what a client could work out by itself answers contain (OData JSON format 4.01, 3.1). */
-export const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
-export type MetadataLevel = (typeof METADATA_LEVELS)[number];
+const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
+type MetadataLevel = (typeof METADATA_LEVELS)[number];
 
 export function resoRequest(context: ServiceContext, exchange: Exchange, session: Session): ResoRequest {
   const options = parseQueryOptions(exchange.query);
