@@ -76,7 +76,7 @@ export interface Checkpoints {
 
   /** Of these keys, those that are not stored from this source. */
   missing(source: string, resource: string, keys: readonly string[]): Promise<readonly string[]>;
-  /** Stamps of stored records, by key, for deciding which collections have to be fetched. */
+  /** Timestamps of stored records, by key, for deciding which collections have to be fetched. */
   stamps(
     resource: string,
     keys: readonly string[],

@@ -1,9 +1,9 @@
-/** What an error of an engine means to a user, once for every engine, which says what kind of error it is. */
+/** What an engine's error means to a user, once for every engine; the engine only says what kind of error it is. */
 import { PlatError, platError } from '../errors/index.ts';
 import { conflictOf, Damage, DamagedRecord } from '../records/damage.ts';
 import { LARGEST_ANSWER } from './read-task.ts';
 
-/** What an engine knows of an error; `error` is one that a user gets as it is. */
+/** What an engine knows about an error; `error` is one that the user gets as it is. */
 export type Trouble =
   | { readonly kind: 'damaged' | 'not-ours'; readonly reason: string }
   | { readonly kind: 'unavailable'; readonly retryAfter?: number }
@@ -11,7 +11,7 @@ export type Trouble =
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'busy' | 'full' | 'timed-out' | 'too-large' | 'out-of-range' | 'in-the-way' };
 
-/** Where an error came up, and how long the statement was allowed to take; 0: without a limit of its own. */
+/** Where an error occurred, and the time limit of the statement; 0: none of its own. */
 interface Place {
   readonly store: string;
   readonly seconds: number;
@@ -60,8 +60,8 @@ export function explained(
 }
 
 /**
- * What only a damaged store answers; undefined for any other error.
- * @param ofEngine the same of the engine's own errors
+ * The damage that an error proves; undefined for any other error.
+ * @param ofEngine the same for the engine's own errors
  */
 export function damageOf(
   error: unknown,

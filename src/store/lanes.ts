@@ -10,7 +10,7 @@ import type { OrderTerm } from '../query/tree.ts';
 /** Single records, pages, and searches, each in a lane of its own, so that expensive reads never delay cheap ones. */
 export type Lane = 'records' | 'pages' | 'searches';
 
-/** Whoever lets the store read; threads and connections are shared fairly between the names. */
+/** On whose behalf the store reads; threads and connections are shared fairly between the names. */
 export interface ReadCaller {
   readonly name: string;
   /** Whether what is read is summed up, and none of it is sent. Absent: it is sent. */

@@ -1,6 +1,6 @@
 /**
- * What a store keeps of itself: one row of text each in `plat_meta`, and the fields in use in `plat_profile`. A text that
- * plat never writes there is damage. It knows no engine.
+ * What a store records about itself: one text per row in `plat_meta`, and the fields in use in `plat_profile`. A text
+ * that plat never writes there is damage. It knows no engine.
  */
 import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, join, type Sql, sql } from '../compile/fragment.ts';
@@ -14,24 +14,27 @@ import type { Row, Session } from './session.ts';
 import type { PartitionField } from './store.ts';
 import type { CommitTimestamps } from './write/commit-timestamps.ts';
 
-/** Each is parsed when it is asked for. @throws Damage where a row is missing or is not as plat writes it */
+/** Each member is parsed when it is read. @throws Damage when a row is missing or is not as plat writes it */
 export interface Meta {
-  /** The version of the tables, and of the oldest plat that may still read and write them. A file has it elsewhere. */
+  /**
+   * The version of the tables, and the oldest version of plat that may still read and write them. A file has them in
+   * its header.
+   */
   readonly layout: number;
   readonly oldestReader: number;
   readonly oldestWriter: number;
-  /** Which functions of plat a server has. */
+  /** The version of plat's SQL functions on a server. */
   readonly functions: string;
-  /** Counts the changes of settings and profile. */
+  /** The number of changes of settings and profile. */
   readonly generation: number;
-  /** Empty until a first one has begun, where the secret was not read. */
+  /** Empty until the first epoch has begun, if the secret was not read. */
   readonly epoch: string;
   readonly settings: StoreSettings;
   /** The UTC day for which visibility was last evaluated. */
   readonly day: string;
   readonly secret: string;
   readonly createdAt: string;
-  /** The youngest stamp that was ever committed; stamps never run backwards (I2). */
+  /** The newest timestamp that was ever committed; timestamps never go backwards (I2). */
   readonly lastStamp: string;
   /** The last timestamp of each resource (write/commit-timestamps.ts). */
   readonly given: string | undefined;
@@ -42,15 +45,15 @@ export interface Meta {
    * Milliseconds since 1970.
    */
   readonly settled: number;
-  /** Whether timestamps lie ahead that are still to be brought back (write/bring-back.ts). */
+  /** Whether timestamps that lie ahead of the clock still have to be brought back (write/bring-back.ts). */
   readonly restamping: boolean;
-  /** The last reading of the clock. */
+  /** The last stored reading of the clock. */
   readonly clockReading: ClockReading | undefined;
-  /** The rules by which values in use were counted (values-in-use.ts); absent: they never were. */
+  /** The version of the rules by which values in use were counted (values-in-use.ts); absent: they never were. */
   readonly countingRules: string | undefined;
-  /** The partition key of the large tables; absent where they are whole. */
+  /** The partition key of the large tables; absent where they are not partitioned. */
   readonly partitions: PartitionField | undefined;
-  /** The youngest moment that was given to a record or promised to a reader; milliseconds since 1970. */
+  /** The newest moment that was given to a record or promised to a reader; milliseconds since 1970. */
   readonly newest: number;
 }
 
@@ -77,7 +80,7 @@ const NAMES: Readonly<Record<StoredName, string>> = {
   partitions: 'partitions',
 };
 
-/** The rows of `plat_meta`, or those of some names. */
+/** All rows of `plat_meta`, or those with some names. */
 export const metaRows = (...names: readonly StoredName[]): Sql =>
   names.length === 0
     ? sql`SELECT name, value FROM plat_meta`
@@ -86,10 +89,10 @@ export const metaRows = (...names: readonly StoredName[]): Sql =>
         ', ',
       )})`;
 
-/** What has to be known of the time before anything is stamped or promised. */
+/** What must be known of time before a timestamp or a promise is given. */
 export const TIMES = ['lastStamp', 'settled', 'epoch', 'restamping', 'clockReading'] as const;
 
-/** What a process has to know of a store before it reads or writes. */
+/** What a process must know of a store before it reads or writes. */
 export const STATE = ['generation', 'day', 'changes', ...TIMES] as const;
 
 export type StoredState = Pick<Meta, Exclude<(typeof STATE)[number], 'clockReading'> | 'newest'>;
@@ -99,10 +102,10 @@ export const stateIn = (meta: Meta): StoredState => {
   return { generation, day, changes, lastStamp, settled, newest, epoch, restamping };
 };
 
-/** @param rows as `metaRows` gives them */
+/** @param rows as `metaRows` selects them */
 export const metaOf = (rows: Iterable<Row>): Meta => new MetaRows(rows);
 
-/** A class, since its members are made once: every request reads some of them. */
+/** A class, so that its members are created once: every request reads some of them. */
 class MetaRows implements Meta {
   readonly #values = new Map<string, string>();
 
@@ -201,7 +204,7 @@ class MetaRows implements Meta {
 export const readMeta = async (session: Session, ...names: readonly StoredName[]): Promise<Meta> =>
   metaOf(await session.rows(metaRows(...names)));
 
-/** What can be written: a clock reading is text by then (clock-jump.ts). */
+/** What can be written; a clock reading is a text by then (clock-jump.ts). */
 export type MetaChange = {
   readonly [Name in StoredName]?: (Name extends 'clockReading' ? string : Meta[Name]) | undefined;
 };
@@ -211,7 +214,7 @@ const PAIR: ReadonlyMap<string, ColumnKind> = new Map([
   ['value', 'text'],
 ]);
 
-/** What is not undefined of a change, as it is stored. */
+/** The members of a change that are not undefined, as they are stored. */
 export function storedRows(change: MetaChange): { readonly name: string; readonly value: string }[] {
   return Object.entries(NAMES).flatMap(([each, name]) => {
     const value: unknown = Reflect.get(change, each);
@@ -226,7 +229,7 @@ export async function writeMeta(session: Session, change: MetaChange): Promise<v
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
 }
 
-/** What the store keeps of the timestamps of a commit. */
+/** What the store keeps about the timestamps of a commit. */
 export const givenIn = ({
   lastStamp,
   kept,
@@ -250,13 +253,13 @@ export async function writeProfile(session: Session, profile: Profile): Promise<
     SELECT v.resource, v.field, v.since FROM ${given} WHERE TRUE ON CONFLICT DO NOTHING`);
 }
 
-/** In one statement, so that all of it is of one moment. */
+/** One statement, so that all of it is from one snapshot. */
 const MODEL = sql`SELECT name, value, NULL AS resource, NULL AS field, NULL AS since FROM plat_meta
   UNION ALL SELECT NULL, NULL, resource, field, since FROM plat_profile`;
 
 /**
- * The model as it is stored.
- * @param check looks at what the store keeps of itself before anything is made of it
+ * The stored model.
+ * @param check validates the rows before a model is made of them
  * @throws PlatError `storeDamaged` for settings and a profile that make no model
  */
 export async function readModel(
@@ -286,9 +289,9 @@ function storedNumber(text: string, what: string): number {
   throw new Damage(`${what} is no number`);
 }
 
-/** Before all days of any store. */
+/** Earlier than any day of a store. */
 const NEVER = '1970-01-01';
 
-/** A day that cannot be read counts as long past, so that all is evaluated anew, as on any new day. */
+/** A day that cannot be read counts as long past, so that visibility is evaluated again, as on any new day. */
 const storedDay = (text: string | undefined): string =>
   text !== undefined && DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : NEVER;

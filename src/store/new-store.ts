@@ -1,4 +1,4 @@
-/** What a new store begins with, once its own tables are there. */
+/** What a new store starts with, once its own tables exist. */
 import { randomBytes } from 'node:crypto';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { countingRules } from '../compile/values-in-use.ts';
@@ -14,13 +14,15 @@ import type { WriteSession } from './write-session.ts';
 interface NewStore {
   readonly settings: StoreSettings;
   readonly epoch: string;
-  /** On the clock that stamps; milliseconds since 1970. */
+  /** On the clock that sets timestamps; milliseconds since 1970. */
   readonly now: number;
-  /** What an engine keeps of its tables. */
+  /** What an engine records about its tables. */
   readonly ofEngine?: MetaChange;
 }
 
-/** Writes it, inside a transaction. @param applyTables makes the tables of records, and whatever else the engine needs */
+/**
+ * Writes it, inside a transaction. @param applyTables creates the tables of records, and whatever else the engine needs
+ */
 export async function beginStore<S extends WriteSession>(
   session: S,
   { settings, epoch, now, ofEngine }: NewStore,

@@ -1,6 +1,6 @@
 /**
- * The file of an embedded store as the operating system has it: whether it is still the one that was opened, and
- * why it cannot be used. It knows nothing of what is in it.
+ * The file of an embedded store, as the operating system sees it: whether it is still the one that was opened, and why
+ * it cannot be used. It knows nothing of the content.
  */
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,38 +15,38 @@ export class StoreFile {
   #opened: readonly (readonly [path: string, opened: Stats | undefined])[] = [];
   #damage: string | undefined;
   readonly #idBeneath: (path: string) => string | undefined;
-  /** What the file says of itself without its log, and when it was written when that was read. */
+  /** The id in the file itself, without its log, and the file's modification time when that was read. */
   #known: { readonly id: string; readonly written: bigint } | undefined;
 
-  /** @param idBeneath what a file says of itself without its log; undefined while that cannot be read */
+  /** @param idBeneath reads the id in a file itself, without its log; undefined while it cannot be read */
   constructor(path: string, idBeneath: (path: string) => string | undefined) {
     this.path = path;
     this.#idBeneath = idBeneath;
   }
 
-  /** To be called once the file is open, and its log (`-wal`) is there. */
+  /** Must be called once the file is open and its log (`-wal`) exists. */
   remember(): void {
     this.#opened = [this.path, `${this.path}-wal`].map((each) => [each, found(each)] as const);
     this.#isAnother();
   }
 
-  /** Remembers that something in the file could not be read as it should; undefined says that nothing was. */
+  /** Remembers the damage that a read has met; undefined: it met none. */
   noteDamage(reason: string | undefined): void {
     this.#damage ??= reason;
   }
 
-  /** What makes the store unfit to be used by this process; undefined when nothing does. */
+  /** Why this process can no longer use the store; undefined when it can. */
   trouble(): string | undefined {
     const damage = this.#damage;
     return this.#lost() ?? (damage === undefined ? undefined : `the store is damaged: ${damage}`);
   }
 
-  /** Whether the file that was opened is no longer there as it was. */
+  /** Whether the file that was opened was deleted or replaced. */
   isLost(): boolean {
     return this.#lost() !== undefined;
   }
 
-  /** @throws PlatError `storeReplaced`: what is written to a file that has no name is written for nobody */
+  /** @throws PlatError `storeReplaced`: writes to a file without a name would be lost */
   mustBeThere(): void {
     const reason = this.#lost();
     if (reason !== undefined) throw platError('storeReplaced', { store: this.path, reason });
@@ -63,7 +63,7 @@ export class StoreFile {
     return this.#isAnother() ? "the store's file was overwritten while it was in use" : undefined;
   }
 
-  /** Whether other content was written into the file since it was opened; looked at when it was written to. */
+  /** Whether other content was written into the file since it was opened; checked after the file was modified. */
   #isAnother(): boolean {
     const written = statSync(this.path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
     if (written === undefined || written === this.#known?.written) return false;
@@ -111,7 +111,7 @@ function refusal(path: string, wish: number): string | undefined {
   }
 }
 
-/** What a file is that is no database, as far as its first bytes tell. */
+/** What kind of file this is if it is not a database, by its first bytes. */
 export function whatItIs(path: string): string {
   const into = `"plat import --store market.db ${path}" stores what is in it`;
   const found = kindOf(beginningOf(path));
@@ -124,7 +124,7 @@ export function whatItIs(path: string): string {
       return `it is packed by gzip; "gzip -dc ${path}" unpacks it, and where records are in it, ${into}`;
     case 'foreign':
       return `it is ${found.what}`;
-    case 'sqlite': // its header says so, and what follows does not
+    case 'sqlite': // the header is a database's, but the rest is not
     case 'unknown':
       return 'it is no SQLite database';
   }
@@ -140,6 +140,6 @@ function beginningOf(path: string): Buffer {
       closeSync(descriptor);
     }
   } catch {
-    return Buffer.alloc(0); // it is gone, or a folder: nothing is known of it
+    return Buffer.alloc(0); // it is deleted, or a folder: nothing is known about it
   }
 }

@@ -19,7 +19,7 @@ const BULK_SPAN = 60;
 
 /** What determines the timestamps of some records of one resource. Milliseconds since 1970, except `last`. */
 export interface Room {
-  /** The clock that stamps, moved forward to the last promise and the last timestamp if it is behind them. */
+  /** The clock that sets timestamps, moved forward to the last promise and the last timestamp if it is behind them. */
   readonly now: number;
   /** A reader has been promised that no later timestamp falls before it. */
   readonly promised: number;

@@ -26,7 +26,7 @@ import type { WriteTransaction } from './transaction.ts';
 
 /** Where a store stands in time. */
 export interface StampState {
-  /** The clock that stamps, in milliseconds since 1970. */
+  /** The clock that sets timestamps, in milliseconds since 1970. */
   readonly now: number;
   /** The newest moment that was given to a record or promised to a reader. */
   readonly newest: number;

@@ -25,7 +25,7 @@ const FILLING_ENDS = 60_000;
 
 /** What determines the next timestamp of a store. Moments are milliseconds since 1970. */
 interface StampSource {
-  /** Of the clock that stamps. */
+  /** Of the clock that sets timestamps. */
   readonly moment: number;
   /** A reader has been promised that no timestamp is given before it. */
   readonly settled: number;
