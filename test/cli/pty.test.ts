@@ -213,7 +213,7 @@ const CASES: Readonly<Record<string, Case>> = {
     );
     assert.match(
       await cutShortAsking(w, args, 130),
-      /^plat: Verifying was stopped before its end: nothing is proven\.$/m,
+      /^plat: The verification was interrupted and has no result\.$/m,
     );
   },
   'quarantine list': async ({ seen }) =>

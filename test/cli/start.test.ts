@@ -41,6 +41,7 @@ test('a command on a file loads no server, no service and no client', async (t) 
     'dictionary',
     'engines/sqlite',
     'errors',
+    'lru-cache',
     'open-store',
     'query',
   ];
