@@ -144,7 +144,10 @@ test('demo --live leaves the records of somebody else alone', async (t) => {
     at.run(['demo', '--store', 'own.db', '--changes-per-minute', '5', ...PORTS]),
   ]);
   assert.deepEqual([refused.code, pointless.code, refused.out, pointless.out], [2, 2, '', '']);
-  assert.match(refused.err, /^plat: .*--live requires a market that "plat demo" created; .*own\.db has none\.$/m);
+  assert.match(
+    refused.err,
+    /^plat: .*--live requires a market that "plat demo" created; .*own\.db has none\.$/m,
+  );
   assert.match(pointless.err, /^plat: .*--changes-per-minute goes with --live\.$/m);
   assert.deepEqual(await at.exported('own.db', 'Property').then((all) => all.length), 1);
 });
