@@ -53,7 +53,7 @@ export interface Meta {
   readonly countingRules: string | undefined;
   /** The partition key of the large tables; absent where they are not partitioned. */
   readonly partitions: PartitionField | undefined;
-  /** The newest moment that was given to a record or promised to a reader; milliseconds since 1970. */
+  /** The newest timestamp or promise; milliseconds since 1970. */
   readonly newest: number;
 }
 
