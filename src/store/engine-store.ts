@@ -130,10 +130,9 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     overdue: () => live.overdue,
     async status() {
       await model();
-      return engine.read(live, 'searches', { milliseconds: LARGE }, async (session, planner) => ({
-        ...(await readStatus(session, planner.model, name)),
-        ...(await engine.facts(session)),
-      }));
+      return engine.read(live, 'searches', { milliseconds: LARGE }, async (session, planner) =>
+        readStatus(session, planner.model, name, await engine.facts(session)),
+      );
     },
     rowFaults: (resource, rows) => checks.rowFaults(resource, rows),
     rowAfter: (resource, after, limit) => checks.rowAfter(resource, after, limit),

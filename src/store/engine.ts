@@ -36,6 +36,9 @@ export interface EngineWriter extends RestampWriter {
   publish(session: Session, model: StoreModel): Promise<void>;
 }
 
+/** What a status reports about the engine. */
+export type EngineFacts = Pick<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>;
+
 export interface Engine extends Omit<ModelSource, 'startDay'> {
   /** The store's name for messages; without a password. */
   readonly name: string;
@@ -83,8 +86,7 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
   /** The steps of a repair of pages, tables and indexes; each acquires the lock. */
   mendFile(model: StoreModel): readonly (() => Promise<void>)[];
 
-  /** What a status reports about the engine. */
-  facts(session: Session): Promise<Pick<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>>;
+  facts(session: Session): Promise<EngineFacts>;
   backup(file: string, onProgress: OnProgress | undefined): Promise<void>;
   trouble(): string | undefined;
   /**

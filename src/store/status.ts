@@ -1,6 +1,7 @@
 /** What `plat status` reports about the records of a store. */
 import { bind, name, sql } from '../compile/fragment.ts';
 import type { StoreModel } from '../compile/model.ts';
+import type { EngineFacts } from './engine.ts';
 import { readMeta } from './meta.ts';
 import type { Session } from './session.ts';
 import type { ResourceStatus, StoreStatus } from './store.ts';
@@ -9,7 +10,8 @@ export async function readStatus(
   session: Session,
   model: StoreModel,
   store: string,
-): Promise<Omit<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>> {
+  { engine, layout, ...size }: EngineFacts,
+): Promise<StoreStatus> {
   const resources: ResourceStatus[] = [];
   for (const resource of model.dictionary.resources.values()) {
     if (!model.stores(resource.name)) continue;
@@ -19,7 +21,9 @@ export async function readStatus(
   const { generation, settings } = model;
   const { lastStamp } = await readMeta(session, 'lastStamp');
   const danglingLinks = await findDanglingLinks(session, model);
-  return { store, owner: settings.owner, generation, lastStamp, resources, danglingLinks };
+  // Operators read them in this order.
+  const of = { store, engine, owner: settings.owner, layout, generation, ...size };
+  return { ...of, lastStamp, resources, danglingLinks };
 }
 
 async function resourceStatus(

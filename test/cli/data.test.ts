@@ -116,6 +116,8 @@ test('status counts what is stored', async (t) => {
     [status.store, status.engine, status.owner, status.layout, status.keys, status.danglingLinks],
     ['m.db', 'sqlite', 'authority', 2, { valid: 0, all: 0 }, []],
   );
+  const members = 'store engine owner layout generation bytes lastStamp resources danglingLinks keys sources';
+  assert.equal(Object.keys(status).join(' '), members);
   const rows = Object.fromEntries(
     status.resources.map((each: { resource: string; rows: number }) => [each.resource, each.rows]),
   );
