@@ -1,30 +1,24 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Expression, Literal, ValueType } from '../../../src/query/tree.ts';
 import {
+  beds,
   call,
+  contracted,
   date,
   decimal,
-  expression,
+  expectExpressions,
   field,
   integer,
+  modified,
   NULL,
+  price,
   seconds,
   time,
   timestamp,
 } from './fixture.ts';
 
-const expectAll = (expected: Record<string, Expression>): void => {
-  for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);
-};
-
-const price = field('ListPrice');
-const beds = field('BedroomsTotal');
-const contracted = field('ListingContractDate');
-const modified = field('ModificationTimestamp');
-
 test('literals of time are canonical', () => {
-  expectAll({
+  expectExpressions({
     '08:30': time('08:30:00'),
     '08:30:05.1204567': time('08:30:05.120456'),
     '23:59:60': time('23:59:59'),
@@ -44,7 +38,7 @@ const arithmetic = (
 ): Expression => ({ kind: 'arithmetic', operator, type, left, right });
 
 test('arithmetic of numbers: two integers give an integer, except by divby', () => {
-  expectAll({
+  expectExpressions({
     'BedroomsTotal add 1': arithmetic('add', 'integer', beds, integer(1)),
     'BedroomsTotal sub 1.5': arithmetic('sub', 'decimal', beds, decimal(1.5)),
     'ListPrice mul 2': arithmetic('mul', 'decimal', price, integer(2)),
@@ -65,7 +59,7 @@ test('arithmetic of numbers: two integers give an integer, except by divby', () 
 test('arithmetic of dates and durations', () => {
   const day: Literal = seconds(86_400);
   const midnight: Expression = { kind: 'cast', type: 'timestamp', operand: contracted };
-  expectAll({
+  expectExpressions({
     "now() sub duration'P1D'": arithmetic('sub', 'timestamp', call('now', 'timestamp'), day),
     "now() sub 'P1D'": arithmetic('sub', 'timestamp', call('now', 'timestamp'), day),
     "'P1D' add ListingContractDate": arithmetic('add', 'date', day, contracted),

@@ -2,29 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Expression, ValueType } from '../../../src/query/tree.ts';
 import {
+  beds,
   boolean,
+  city,
   compare,
+  contracted,
   decimal,
-  expression,
-  field,
+  expectExpressions,
   filter,
   integer,
+  modified,
   NULL,
+  price,
   refusal,
   seconds,
   text,
   timestamp,
 } from './fixture.ts';
-
-const expectAll = (expected: Record<string, Expression>): void => {
-  for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);
-};
-
-const city = field('City');
-const price = field('ListPrice');
-const beds = field('BedroomsTotal');
-const contracted = field('ListingContractDate');
-const modified = field('ModificationTimestamp');
 
 test('cast and isof', () => {
   const cast = (type: ValueType, operand: Expression): Expression => ({ kind: 'cast', type, operand });
@@ -34,7 +28,7 @@ test('cast and isof', () => {
     range,
     operand: city,
   });
-  expectAll({
+  expectExpressions({
     'cast(ListPrice,Edm.String)': cast('string', price),
     'cast(City,Edm.Int64)': cast('integer', city),
     'cast(City,Edm.Int32)': ranged(-2_147_483_648, 2_147_483_647),
@@ -71,7 +65,7 @@ test('durations are cast to nothing else', () => {
 test('case gives one type', () => {
   const when = compare('gt', price, integer(1));
   // biome-ignore-start lint/suspicious/noThenProperty: the tree has that name.
-  expectAll({
+  expectExpressions({
     "case(ListPrice gt 1:'a',true:null)": {
       kind: 'case',
       type: 'string',

@@ -45,6 +45,16 @@ export function expression(source: string): Expression | undefined {
   return collection(`$compute=${encodeURIComponent(source)} as Result`).computed[0]?.expression;
 }
 
+/** Asserts what each text is bound to, as an expression of any type. */
+export function expectExpressions(expected: Readonly<Record<string, Expression>>): void {
+  for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);
+}
+
+/** Asserts what each text is bound to, as a filter of listings. */
+export function expectFilters(expected: Readonly<Record<string, Expression>>): void {
+  for (const [source, tree] of Object.entries(expected)) assert.deepEqual(filter(source), tree, source);
+}
+
 /** The names that a query selects, in their order. */
 export const selected = ({ selection }: CollectionQuery): string =>
   selection.all ? '*' : selection.fields.map(({ name }) => name).join();
@@ -94,6 +104,12 @@ export function field(name: string, { scope = 0, resource = 'Property', via = []
   const integer = type.kind === 'decimal' && type.scale === 0;
   return { kind: 'field', type: integer ? 'integer' : type.kind, scope, via, field: found };
 }
+
+export const city = field('City');
+export const price = field('ListPrice');
+export const beds = field('BedroomsTotal');
+export const contracted = field('ListingContractDate');
+export const modified = field('ModificationTimestamp');
 
 export const variable = (scope: number, type: ValueType = 'string'): Variable => ({
   kind: 'variable',

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Expression } from '../../../src/query/tree.ts';
-import { expression, filter, LOCATION, navigationOf } from './fixture.ts';
-
-const expectAll = (expected: Record<string, Expression>): void => {
-  for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);
-};
+import { expectExpressions, filter, LOCATION, navigationOf } from './fixture.ts';
 
 test('geography over the point of a record', () => {
   const to = { longitude: -122.4, latitude: 37.7 };
@@ -16,7 +12,7 @@ test('geography over the point of a record', () => {
     { longitude: 1, latitude: 1 },
     { longitude: 0, latitude: 0 },
   ];
-  expectAll({
+  expectExpressions({
     "geo.distance(Coordinates,geography'SRID=4326;POINT(-122.4 37.7)')": near,
     "GEO.Distance(geography'Point(-122.4 37.7)', Coordinates)": near,
     "geo.intersects(Coordinates,geography'SRID=4326;POLYGON((0 0,1 0,1 1,0 0))')": {

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Expression } from '../../../src/query/tree.ts';
 import {
   and,
   any,
   call,
+  city,
   collection,
   compare,
   count,
+  expectFilters,
   field,
   filter,
   integer,
   NULL,
   navigationOf,
   oneOf,
+  price,
   records,
   refusal,
   restricted,
@@ -22,16 +24,12 @@ import {
   variable,
 } from './fixture.ts';
 
-const expectAll = (expected: Record<string, Expression>): void => {
-  for (const [source, tree] of Object.entries(expected)) assert.deepEqual(filter(source), tree, source);
-};
-const [city, price] = [field('City'), field('ListPrice')];
 const order = (scope = 1) => field('Order', { resource: 'Media', scope });
 
 test('paths lead through related records', () => {
   const agent = [navigationOf('ListAgent')];
   const broker = [navigationOf('ListOffice'), navigationOf('OfficeBroker', 'Office')];
-  expectAll({
+  expectFilters({
     "ListAgent/MemberCity eq 'Rome'": compare(
       'eq',
       field('MemberCity', { resource: 'Member', via: agent }),
@@ -48,7 +46,7 @@ test('paths lead through related records', () => {
 });
 
 test('lambdas look at each record, and see what is around them', () => {
-  expectAll({
+  expectFilters({
     'Media/any(m:m/Order eq 1)': any(records('Media'), 1, compare('eq', order(), integer(1))),
     'Media/ANY(m : m/Order eq 1)': any(records('Media'), 1, compare('eq', order(), integer(1))),
     'Media/any()': any(records('Media'), 1),
@@ -88,7 +86,7 @@ test('lambdas look at each record, and see what is around them', () => {
 });
 
 test('lambdas look at each value of a multi-valued lookup', () => {
-  expectAll({
+  expectFilters({
     "Appliances/any(a:a eq 'Cooktop')": any(
       values('Appliances'),
       1,
@@ -116,7 +114,7 @@ test('lambdas look at each value of a multi-valued lookup', () => {
 test('collections are counted, whole or filtered', () => {
   const second = compare('gt', order(), integer(2));
   const third = compare('lt', order(), integer(9));
-  expectAll({
+  expectFilters({
     'Media/$count gt 5': compare('gt', count(records('Media'), 1), integer(5)),
     'Appliances/$count eq 0': compare('eq', count(values('Appliances'), 1), integer(0)),
     'Media/$count($filter=Order gt 2) ge 1': compare('ge', count(records('Media'), 1, second), integer(1)),
