@@ -18,6 +18,7 @@ import {
   type Membership,
   MIRRORED,
   type Quantified,
+  typeOf,
   type ValueType,
   type Within,
 } from '../query/tree.ts';
@@ -167,36 +168,6 @@ function conditionAt(access: FieldAccess, condition: (value: Sql) => Sql): Sql {
       const where = all([conditionAt(inner, condition), ...conditions]);
       return sql`${access.link} IN (SELECT ${key} FROM ${name(table)} ${name(alias)} WHERE ${where})`;
     }
-  }
-}
-
-/** The type of an expression. */
-export function typeOf(expression: Expression): ValueType {
-  switch (expression.kind) {
-    case 'literal':
-    case 'field':
-    case 'variable':
-    case 'arithmetic':
-    case 'negate':
-    case 'call':
-    case 'cast':
-    case 'case':
-      return expression.type;
-    case 'compare':
-    case 'in':
-    case 'and':
-    case 'or':
-    case 'not':
-    case 'matches':
-    case 'like':
-    case 'within':
-    case 'any':
-    case 'all':
-      return 'boolean';
-    case 'count':
-      return 'integer';
-    case 'distance':
-      return 'decimal';
   }
 }
 

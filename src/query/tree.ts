@@ -284,6 +284,36 @@ export type Expression =
   | Quantified
   | Count;
 
+/** The type of an expression's value. */
+export function typeOf(expression: Expression): ValueType {
+  switch (expression.kind) {
+    case 'literal':
+    case 'field':
+    case 'variable':
+    case 'arithmetic':
+    case 'negate':
+    case 'call':
+    case 'cast':
+    case 'case':
+      return expression.type;
+    case 'compare':
+    case 'in':
+    case 'and':
+    case 'or':
+    case 'not':
+    case 'matches':
+    case 'like':
+    case 'within':
+    case 'any':
+    case 'all':
+      return 'boolean';
+    case 'count':
+      return 'integer';
+    case 'distance':
+      return 'decimal';
+  }
+}
+
 export interface OrderTerm {
   readonly expression: Expression;
   readonly descending: boolean;

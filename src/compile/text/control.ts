@@ -1,9 +1,8 @@
 import { customTypeName, EDM_NAMESPACE, statedType } from '../../dictionary/csdl/document.ts';
 import type { Field, Resource } from '../../dictionary/index.ts';
 import type { Computed } from '../../query/request.ts';
-import type { ValueType } from '../../query/tree.ts';
+import { typeOf, type ValueType } from '../../query/tree.ts';
 import type { Dialect } from '../dialect.ts';
-import { typeOf } from '../expression.ts';
 import { bind, column, constantText, type Sql, sql } from '../fragment.ts';
 import type { ResoShape } from '../read.ts';
 import type { TextSource } from './source.ts';

@@ -4,10 +4,11 @@
  */
 import { type Field, type NativePart, rowOfPart } from '../../dictionary/index.ts';
 import type { NativeExpansion } from '../../query/native/selection.ts';
+import { typeOf } from '../../query/tree.ts';
 import { type Context, recordOf, visibleRows } from '../context.ts';
 import { damagedMark, linkedMarks } from '../damaged-records.ts';
 import type { Dialect } from '../dialect.ts';
-import { childOf, typeOf, value } from '../expression.ts';
+import { childOf, value } from '../expression.ts';
 import { all, bind, column, concat, constantText, integer, join, name, type Sql, sql } from '../fragment.ts';
 import { type NativeListingShape, type NativePartExpansion, partNamed } from '../read.ts';
 import { label, URL_MARK } from './members.ts';

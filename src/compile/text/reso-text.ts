@@ -4,9 +4,10 @@
  */
 import { type Field, leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
+import { typeOf } from '../../query/tree.ts';
 import { type Context, sameRow, visibleRows, withScope } from '../context.ts';
 import { damagedMark, linkedMarks } from '../damaged-records.ts';
-import { childOf, condition, fieldValue, typeOf, value } from '../expression.ts';
+import { childOf, condition, fieldValue, value } from '../expression.ts';
 import { all, column, concat, constantText, integer, join, name, type Sql, sql } from '../fragment.ts';
 import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import { partShape, type ResoShape } from '../read.ts';

@@ -8,18 +8,19 @@ import type { Lookup, Navigation } from '../../dictionary/types.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import { checkRegularExpression, LARGEST_PATTERNS } from '../regular-expression.ts';
 import type { ResourceSchema, Schema } from '../schema.ts';
-import type {
-  ArithmeticOperator,
-  Collection,
-  ComparisonOperator,
-  Count,
-  Expression,
-  Literal,
-  Location,
-  Matches,
-  Quantified,
-  Scope,
-  ValueType,
+import {
+  type ArithmeticOperator,
+  type Collection,
+  type ComparisonOperator,
+  type Count,
+  type Expression,
+  type Literal,
+  type Location,
+  type Matches,
+  type Quantified,
+  type Scope,
+  typeOf,
+  type ValueType,
 } from '../tree.ts';
 import type { Argument, Node, NodeOf, Segment } from './nodes.ts';
 import {
@@ -58,7 +59,6 @@ import {
   literalValue,
   NULL,
   typeInWords,
-  typeOf,
 } from './values.ts';
 
 // What a node can mean

@@ -14,7 +14,7 @@ import {
 } from '../request.ts';
 import type { ResourceSchema, Schema } from '../schema.ts';
 import { keyOfSkipToken } from '../skip-token.ts';
-import type { Expression, OrderTerm } from '../tree.ts';
+import { type Expression, type OrderTerm, typeOf } from '../tree.ts';
 import {
   bindCondition,
   bindValue,
@@ -48,7 +48,7 @@ import {
   typeMismatch,
 } from './option-text.ts';
 import { optionOf, parseExpressionText, parseOptions, unknownOption } from './parser.ts';
-import { inWords, isShape, typeOf } from './values.ts';
+import { inWords, isShape } from './values.ts';
 
 // The query string
 

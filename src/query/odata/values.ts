@@ -4,7 +4,15 @@
  */
 import { fractionText } from '../../dictionary/index.ts';
 import type { Field } from '../../dictionary/types.ts';
-import type { ArithmeticOperator, Expression, FunctionName, Literal, Point, ValueType } from '../tree.ts';
+import {
+  type ArithmeticOperator,
+  type Expression,
+  type FunctionName,
+  type Literal,
+  type Point,
+  typeOf,
+  type ValueType,
+} from '../tree.ts';
 import { isRing, readWellKnownText, type WellKnownShape } from '../well-known-text.ts';
 import type { LiteralText } from './nodes.ts';
 import { notProvided, type OptionText, shown, syntaxError, typeMismatch } from './option-text.ts';
@@ -14,36 +22,6 @@ import { notProvided, type OptionText, shown, syntaxError, typeMismatch } from '
 /** The type of one value of a field. A decimal without decimal places is an integer. */
 export function fieldType({ type }: Field): ValueType {
   return type.kind === 'decimal' && type.scale === 0 ? 'integer' : type.kind;
-}
-
-/** The type of an expression's value. */
-export function typeOf(expression: Expression): ValueType {
-  switch (expression.kind) {
-    case 'literal':
-    case 'field':
-    case 'variable':
-    case 'arithmetic':
-    case 'negate':
-    case 'call':
-    case 'cast':
-    case 'case':
-      return expression.type;
-    case 'compare':
-    case 'in':
-    case 'and':
-    case 'or':
-    case 'not':
-    case 'matches':
-    case 'like':
-    case 'within':
-    case 'any':
-    case 'all':
-      return 'boolean';
-    case 'distance':
-      return 'decimal';
-    case 'count':
-      return 'integer';
-  }
 }
 
 export const isNumber = (type: ValueType): boolean => type === 'integer' || type === 'decimal';
