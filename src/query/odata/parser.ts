@@ -35,8 +35,8 @@ import { matchAt, readBareLiteral, readPrefixedLiteral, readQuoted, skipSpace } 
 
 // Options
 
-/** Options whose value has a syntax of its own; `levels` stands only inside `$expand`. */
-const PARSED_OPTIONS = [
+/** The options of a request whose value has a syntax of its own, without dollar. */
+export const PARSED_OPTIONS = [
   'filter',
   'orderby',
   'select',
@@ -46,10 +46,10 @@ const PARSED_OPTIONS = [
   'count',
   'top',
   'skip',
-  'levels',
 ] as const;
 
-type ParsedOption = (typeof PARSED_OPTIONS)[number];
+/** `levels` stands only inside `$expand`. */
+type ParsedOption = (typeof PARSED_OPTIONS)[number] | 'levels';
 
 /**
  * Parses the value of every option of a request. Options that have no syntax (`$skiptoken`, `$format`, …) are left to the
@@ -225,16 +225,12 @@ function parseComputeItem(scanner: Scanner): ComputeNode {
   return { expression, name: token.name, start: token.start };
 }
 
-const SELECT_OPTIONS = new Set<ParsedOption>([
-  'filter',
-  'search',
-  'count',
-  'orderby',
-  'skip',
-  'top',
-  'compute',
-  'select',
-]);
+// What takes which options in parentheses; each takes those of the one before it.
+const COUNT_OPTIONS = new Set<ParsedOption>(['filter', 'search']);
+const REFERENCE_OPTIONS = new Set<ParsedOption>([...COUNT_OPTIONS, 'orderby', 'skip', 'top', 'count']);
+const SELECT_OPTIONS = new Set<ParsedOption>([...REFERENCE_OPTIONS, 'compute', 'select']);
+const RECORD_OPTIONS = new Set<ParsedOption>([...SELECT_OPTIONS, 'expand', 'levels']);
+const STAR_OPTIONS = new Set<ParsedOption>(['levels']);
 
 /** One name or annotation of a path; undefined when something else comes next. */
 function parsePart(scanner: Scanner): PathPart | undefined {
@@ -280,11 +276,6 @@ function isOptionNext(scanner: Scanner): boolean {
   moveTo(scanner, token.start);
   return named;
 }
-
-const COUNT_OPTIONS = new Set<ParsedOption>(['filter', 'search']);
-const REFERENCE_OPTIONS = new Set<ParsedOption>([...COUNT_OPTIONS, 'orderby', 'skip', 'top', 'count']);
-const RECORD_OPTIONS = new Set<ParsedOption>([...REFERENCE_OPTIONS, 'select', 'expand', 'compute', 'levels']);
-const STAR_OPTIONS = new Set<ParsedOption>(['levels']);
 
 const EXPANSION = 'an expansion, such as Media, or *';
 

@@ -47,25 +47,13 @@ import {
   tooLarge,
   typeMismatch,
 } from './option-text.ts';
-import { optionOf, parseExpressionText, parseOptions, unknownOption } from './parser.ts';
+import { optionOf, PARSED_OPTIONS, parseExpressionText, parseOptions, unknownOption } from './parser.ts';
 import { inWords, isShape } from './values.ts';
 
 // The query string
 
 /** The options that collections take, without dollar. */
-const PROVIDED = [
-  'filter',
-  'orderby',
-  'select',
-  'expand',
-  'compute',
-  'search',
-  'count',
-  'top',
-  'skip',
-  'skiptoken',
-  'format',
-] as const;
+const PROVIDED = [...PARSED_OPTIONS, 'skiptoken', 'format'] as const;
 
 /** The system query options of OData 4.01. */
 const SYSTEM_OPTIONS = [...PROVIDED, 'schemaversion', 'index', 'id', 'apply', 'deltatoken'] as const;
