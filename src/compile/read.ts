@@ -80,9 +80,16 @@ export interface ResoShape {
   readonly annotateHidden: boolean;
   /**
    * The control information of each record; absent: none. `before` precedes the names of built-in types, depending on
-   * the OData version. The custom fields of a record (`isPart`) belong to it and have no address.
+   * the OData version; `enumerations` are the lookups that have an enumeration type. The custom fields of a record
+   * (`isPart`) belong to it and have no address.
    */
-  readonly control?: { readonly before: '#' | ''; readonly isPart?: true } | undefined;
+  readonly control?:
+    | {
+        readonly before: '#' | '';
+        readonly enumerations: ReadonlySet<string>;
+        readonly isPart?: boolean;
+      }
+    | undefined;
   /** Root of the service, for references (`$ref`) and control information; ends with `/`. */
   readonly root: string;
 }

@@ -39,7 +39,7 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
   if (control === undefined) return [];
   const { context, view, layout, alias } = source;
   const { resource } = layout;
-  if (control.isPart === true) return [constantText(kindOf(customTypeName(resource)))];
+  if (control.isPart) return [constantText(kindOf(customTypeName(resource)))];
   const address = addressText(shape.root, resource);
   const expanded = new Set(shape.expansions.map(({ navigation }) => navigation.name));
   const links = [...resource.navigations.values()]
@@ -58,9 +58,9 @@ const kindOf = (type: string): string => `"@odata.type":"#${EDM_NAMESPACE}.${typ
  * The member with the type of a field, with a trailing comma. It directly precedes the field itself, because a
  * widespread client (Apache Olingo) takes the second of two consecutive annotations for a value.
  */
-export function typeOfField({ view }: TextSource, { control }: ResoShape, field: Field): string {
+export function typeOfField({ control }: ResoShape, field: Field): string {
   if (control === undefined) return '';
-  return typeMember(field.name, statedType(field, control.before, view.enumerations));
+  return typeMember(field.name, statedType(field, control.before, control.enumerations));
 }
 
 /** The same for a computed property. */

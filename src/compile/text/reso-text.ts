@@ -95,7 +95,7 @@ function selectedMembers(source: TextSource, shape: ResoShape): Sql[] {
   const fields =
     shape.selection.all && key !== undefined ? [key, ...given.filter((field) => field !== key)] : given;
   return fields.flatMap((field, index) => {
-    const name = `${index === 0 ? '' : ','}${typeOfField(source, shape, field)}${label(field.name)}`;
+    const name = `${index === 0 ? '' : ','}${typeOfField(shape, field)}${label(field.name)}`;
     return memberText(context, field, name, shape.omitNulls && index > 0, { files, alias });
   });
 }
@@ -132,7 +132,7 @@ function expansionMembers(source: TextSource, shape: ResoShape): Sql[] {
       selection: expansion.query.selection,
       computed: expansion.query.computed,
       expansions: expansion.query.expansions,
-      control: shape.control === undefined ? undefined : { before: shape.control.before },
+      control: shape.control === undefined ? undefined : { ...shape.control, isPart: false },
     };
     if (leadsToCustomFields(navigation)) return customMember(source, expansion, partShape(inner));
     return navigation.collection

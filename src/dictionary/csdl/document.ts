@@ -146,13 +146,14 @@ function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>): stri
 /**
  * The type of a field's values, for clients that ask for it; undefined where the form of the JSON value shows it.
  * @param before the prefix of built-in type names: nothing, or `#` for clients of 4.0
+ * @param enumerations the lookups that the document declares enumeration types of
  */
 export function statedType(
   { lookup, collection, type }: Pick<Field, 'type' | 'collection' | 'lookup'>,
   before: '#' | '',
-  enumerations: boolean,
+  enumerations: ReadonlySet<string>,
 ): string | undefined {
-  if (enumerations && lookup !== undefined) return `#${enumName(lookup, collection)}`;
+  if (lookup !== undefined && enumerations.has(lookup)) return `#${enumName(lookup, collection)}`;
   const name = edmName({ type, collection });
   return isPlain(name) ? undefined : `${before}${name}`;
 }

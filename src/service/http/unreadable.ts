@@ -1,4 +1,4 @@
-/** Answers to what was no request: Node could not read it. It must not know what paths there are. */
+/** Answers to requests that Node could not parse. It must not know what paths there are. */
 import { METHODS, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
@@ -14,7 +14,7 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** A request line that is right but for a method that the parser does not know */
+/** A request line that is right but for a method that the parser does not know. */
 const OTHER_METHOD = /^([A-Z][A-Z-]{0,40}) (\S+) HTTP\/1\.[01]\r?\n/;
 
 /** Why a request could not be read, and its path if it is known. */

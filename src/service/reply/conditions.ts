@@ -28,8 +28,7 @@ export function tagged(
     : { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** Which part of a file is asked for: one range of bytes; several at once are answered whole, as any server may. */
-
+/** Which part of a file is asked for. A server may ignore `Range`, so several ranges at once get the whole file. */
 type RangeWish =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly first: number; readonly last: number }

@@ -108,12 +108,12 @@ async function collectionOf(
   return found;
 }
 
-function read(
+async function read(
   request: ResoRequest,
   { resource, under, isBare }: FoundCollection,
   query: CollectionQuery,
   wish: Pick<PageWish, 'limit' | 'skip' | 'token' | 'counts'>,
-): Promise<PageAnswer> | PageAnswer {
+): Promise<PageAnswer> {
   if (isBare) return NOTHING_STORED;
   const { context, exchange, session } = request;
   const { filter, search, order } = query;
@@ -121,7 +121,7 @@ function read(
     ...wish,
     keyId: session.key.id,
     query: { ...asking(session), resource, filter, search, order, under },
-    shape: shapeOf(request, query),
+    shape: await shapeOf(request, query),
     files: signingFor(context, exchange, session),
     taken: exchange.taken,
   });

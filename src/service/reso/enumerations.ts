@@ -7,10 +7,22 @@ import type { Page, Position, ResoShape } from '../../compile/read.ts';
 import type { LookupMember } from '../../dictionary/csdl/document.ts';
 import { type Field, memberName, type Resource } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
-import { asking, isRest, type Part, partsOf, signingFor } from '../exchange.ts';
-import type { ResoRequest } from './resource-request.ts';
+import {
+  asking,
+  type Exchange,
+  isRest,
+  type Part,
+  partsOf,
+  type ServiceContext,
+  type Session,
+  signingFor,
+} from '../exchange.ts';
 
-type Asked = Pick<ResoRequest, 'context' | 'exchange' | 'session'>;
+interface Asked {
+  readonly context: ServiceContext;
+  readonly exchange: Exchange;
+  readonly session: Session;
+}
 
 export interface Enumerations {
   readonly members: ReadonlyMap<string, readonly LookupMember[]>;
@@ -86,7 +98,7 @@ interface Given {
 
 /** The parts of a body of records, as the service writes values. */
 export async function asConfigured(
-  request: Pick<ResoRequest, 'session'>,
+  request: Pick<Asked, 'session'>,
   query: Given,
   parts: readonly Part[],
 ): Promise<readonly Part[]> {
@@ -97,7 +109,7 @@ export async function asConfigured(
 
 /** The text of one record, as the service writes values. */
 export function recordAsConfigured(
-  request: Pick<ResoRequest, 'session'>,
+  request: Pick<Asked, 'session'>,
   query: Given,
   text: Uint8Array,
 ): Uint8Array {
@@ -107,7 +119,7 @@ export function recordAsConfigured(
 
 /** The value of one field, as the service writes it. */
 export function valueAsConfigured(
-  { session: { view } }: Pick<ResoRequest, 'session'>,
+  { session: { view } }: Pick<Asked, 'session'>,
   field: Field,
   value: unknown,
 ): unknown {
@@ -127,7 +139,7 @@ async function wholeText(parts: readonly Part[]): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function rulesOf(request: Pick<ResoRequest, 'session'>, { resource, expansions }: Given): RuleOf {
+function rulesOf(request: Pick<Asked, 'session'>, { resource, expansions }: Given): RuleOf {
   const { schema } = request.session.view;
   const inner = new Map(
     expansions

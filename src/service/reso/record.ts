@@ -38,7 +38,7 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');
   exchange.timings.start('store');
-  const stored = await requireText(request, found.target, shapeOf(request, query));
+  const stored = await requireText(request, found.target, await shapeOf(request, query));
   exchange.timings.start('encode');
   const text = recordAsConfigured(request, query, stored);
   const etag = weakTag(text);
@@ -62,7 +62,7 @@ export async function customFields(request: ResoRequest, path: CustomPath): Prom
   const found = await resolve(request, path);
   if (found.kind !== 'record') throw platError('recordNotFound', { resource: resource.resource.name });
   exchange.timings.start('store');
-  const stored = await requireText(request, found.target, partShape(shapeOf(request, query)));
+  const stored = await requireText(request, found.target, partShape(await shapeOf(request, query)));
   exchange.timings.start('encode');
   const count = hasCustomFields(resource) ? 1 : 0;
   if (give === 'count') return plainText(String(count));
@@ -98,7 +98,7 @@ export async function field(request: ResoRequest, path: FieldPath): Promise<Repl
   const found = await resolve(request, path);
   if (found.kind !== 'record') return NOTHING;
   exchange.timings.start('store');
-  const shape = shapeOf(request, { ...query, selection: { all: false, fields: [named], hidden: [] } });
+  const shape = await shapeOf(request, { ...query, selection: { all: false, fields: [named], hidden: [] } });
   const text = await requireText(request, found.target, shape);
   const values: Record<string, unknown> = JSON.parse(Buffer.from(text).toString());
   const value = valueAsConfigured(request, named, values[named.name]);
@@ -106,10 +106,7 @@ export async function field(request: ResoRequest, path: FieldPath): Promise<Repl
   if (value === null || value === undefined) return NOTHING;
   if (give === 'text') return plainText(typeof value === 'string' ? value : JSON.stringify(value));
   const key = found.target.key.replaceAll("'", "''");
-  const type =
-    shape.control === undefined
-      ? undefined
-      : statedType(named, shape.control.before, session.view.enumerations);
+  const type = shape.control && statedType(named, shape.control.before, shape.control.enumerations);
   const head = {
     ...contextMember(request, `#${resource.resource.name}('${key}')/${named.name}`),
     ...(type === undefined ? {} : { '@odata.type': type }),

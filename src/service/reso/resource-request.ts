@@ -14,6 +14,7 @@ import {
   parameterOf,
   parsePreferences,
 } from '../http/negotiation.ts';
+import { enumerationsOf } from './enumerations.ts';
 
 export interface ResoRequest {
   readonly context: ServiceContext;
@@ -95,11 +96,8 @@ export function negotiate<T extends string>(
 }
 
 /** How the records of a query are written. */
-export function shapeOf(
-  { preferences, root, level, exchange }: ResoRequest,
-  query: CollectionQuery,
-): ResoShape {
-  const version = negotiateVersion(exchange.headers);
+export async function shapeOf(request: ResoRequest, query: CollectionQuery): Promise<ResoShape> {
+  const { preferences, root, level } = request;
   return {
     kind: 'reso',
     selection: query.selection,
@@ -108,8 +106,15 @@ export function shapeOf(
     omitNulls: preferences.omitNulls,
     annotateHidden: preferences.annotations,
     root,
-    ...(level === 'full' ? { control: { before: version === '4.0' ? '#' : '' } } : {}),
+    ...(level === 'full' ? { control: await controlOf(request) } : {}),
   };
+}
+
+/** The types that it states are those that `$metadata` declares. */
+async function controlOf(request: ResoRequest): Promise<NonNullable<ResoShape['control']>> {
+  const version = negotiateVersion(request.exchange.headers);
+  const enumerations = new Set((await enumerationsOf(request))?.members.keys());
+  return { before: version === '4.0' ? '#' : '', enumerations };
 }
 
 /** The preferences that were honored (OData 4.01 protocol, 8.2.8). */

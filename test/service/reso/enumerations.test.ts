@@ -244,6 +244,22 @@ test('control information names the enumerations', async () => {
     ['StandardStatus@odata.type', '#org.reso.metadata.enums.StandardStatus'],
     ['ModificationTimestamp@odata.type', 'DateTimeOffset'],
   ]);
-  const { Appliances } = (await feed.get("Property('A')?$select=Appliances")).json;
-  assert.deepEqual(found.json.Appliances, Appliances);
+
+  // A field whose lookup lists nothing is a string in $metadata, so no type is stated for it.
+  const { enumerations } = declared((await feed.get('$metadata')).text);
+  const lists = (name: string): boolean => enumerations.has(`org.reso.metadata.enums.${name}`);
+  assert.deepEqual(['City', 'CountyOrParish'].map(lists), [true, false]);
+  const select = '$select=City,CountyOrParish';
+  const typesIn = (record: unknown): unknown[] =>
+    Object.entries(Object(record)).filter(([name]) => /\w@odata\.type$/.test(name));
+  const expected = [['City@odata.type', '#org.reso.metadata.enums.City']];
+  const [row] = (await feed.page(`Property?${select}&$top=1`, headers)).rows;
+  assert.deepEqual(typesIn(row), expected);
+  assert.deepEqual(typesIn((await feed.get(`Property('A')?${select}`, { headers })).json), expected);
+  const { json } = await feed.get("Property('A')?$expand=Media($select=ImageSizeDescription,MediaStatus)", {
+    headers,
+  });
+  assert.deepEqual(typesIn(Object(json.Media)[0]), [
+    ['ImageSizeDescription@odata.type', '#org.reso.metadata.enums.ImageSizeDescription'],
+  ]);
 });
