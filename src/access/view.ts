@@ -33,7 +33,7 @@ export interface View {
 }
 
 /** What a view is made of. */
-export interface ViewSource {
+interface ViewSource {
   readonly dictionary: Dictionary;
   readonly role: Role;
   readonly scope: RowScope;

@@ -22,18 +22,17 @@ export function markedIn(body: Buffer): string | undefined {
   return marked < 0 || end < 0 ? undefined : body.toString('utf8', marked + 1, end);
 }
 
+interface Marker {
+  readonly damaged?: DamagedRecords | undefined;
+  readonly dialect: Dialect;
+}
+
 /**
  * Selects a marker in front of a record that is known to be damaged. Since the marker is not valid JSON, no body that
  * contains one leaves the store (store/whole/whole-bodies.ts). While no damage is known, nothing is added to
  * statements.
  * @param key of the record; null if there is none
  */
-
-interface Marker {
-  readonly damaged?: DamagedRecords | undefined;
-  readonly dialect: Dialect;
-}
-
 export function damagedMark({ damaged, dialect }: Marker, resource: string, key: Sql): Sql[] {
   const keys = damaged?.get(resource);
   if (keys === undefined) return [];

@@ -47,9 +47,9 @@ interface ModelSource {
   readonly epoch: string;
   readonly settings: StoreSettings;
   readonly profile: Profile;
-  /** The UTC day whose rules the stored visibility follows. */
+  /** The `visibilityDay` of the model. */
   readonly day: string;
-  /** The UTC day whose rules apply to reads; absent: the same day. */
+  /** The `day` of the model; absent: the same day. */
   readonly today?: string;
 }
 

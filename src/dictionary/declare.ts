@@ -31,7 +31,7 @@ export interface CustomFieldDeclaration {
   readonly group: string;
   /** The current name; group and label together are the LocalName `GROUP: FIELD`. */
   readonly label: string;
-  /** As in the field tables: `string(50)`, `decimal(14,2)`, `boolean`, `string(50)[]`, … */
+  /** As for the fields of a declared resource. */
   readonly type: string;
   readonly lookup?: string;
   /** Who sees it; the standard classes are in docs/roles.md. */

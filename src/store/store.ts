@@ -135,7 +135,7 @@ export interface Store extends Checks {
   /** Whether a role sees a media record that has this file. */
   showsFile(path: string, role: string): Promise<boolean>;
   horizon(): Promise<Horizon>;
-  /** Milliseconds since 1970 on the clock that sets timestamps; never before the last timestamp. */
+  /** The same `now` as in a horizon. */
   now(): Promise<number>;
 
   /** How far the newest timestamp lies ahead of the clock; undefined when it does not. */

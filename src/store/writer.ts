@@ -18,7 +18,7 @@ import type { Session } from './session.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { Attempt } from './write/batches.ts';
 import type { StampState } from './write/bring-back.ts';
-import { checkChange, type Holdings, outdatedTexts } from './write/change-settings.ts';
+import { checkChange, type Holdings, outdatedTexts, returnedFields } from './write/change-settings.ts';
 import { CommitTimestamps, type TimeSource } from './write/commit-timestamps.ts';
 import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits, waitForClock } from './write/in-time.ts';
 import { publishDictionary, publishing, publishValues } from './write/publish-dictionary.ts';
@@ -166,7 +166,9 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       await this.#engine.applyTables(session, model);
       await this.publish(session, model);
       const renewing = await this.#unstamped(session, model);
-      for (const resource of outdatedTexts(current, model)) await renewing.renew(resource);
+      for (const resource of outdatedTexts(current, model)) {
+        await renewing.renew(resource, returnedFields(current, model, resource));
+      }
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
         await this.#updateVisibility(session, model, () => true);
       } else if (day !== current.day) await this.#updateForDay(session, model);

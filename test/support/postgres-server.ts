@@ -38,6 +38,15 @@ export interface PostgresServer extends SharedServer {
   standby(): Promise<PostgresServer>;
 }
 
+/** An address as messages show it: without password and parameters. */
+export const shown = (address: string): string => address.replace(/\?.*/, '').replace(/:[^:@/]+@/, '@');
+
+/** Where an address leads, as a message says when it leads nowhere. */
+export const placeOf = (address: string): string => {
+  const { hostname, port, pathname, searchParams } = new URL(address);
+  return `host ${searchParams.get('host') ?? hostname}, port ${port === '' ? 5432 : port}, database ${pathname.slice(1)}`;
+};
+
 /** The settings of a server that is thrown away: what it holds needs to survive no failure of the machine. */
 const SETTINGS = {
   fsync: 'off',

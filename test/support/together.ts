@@ -46,7 +46,6 @@ export const TOGETHER = {
     'replica/back-in-time.test.ts',
     'replica/bad-keys.test.ts',
     'replica/bad-sources.test.ts',
-
     'replica/hostile-records.test.ts',
     'replica/incidents.test.ts',
     'replica/keys.test.ts',

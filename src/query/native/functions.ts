@@ -185,7 +185,7 @@ type ArgumentType = ScalarType | 'field';
 /** How a function is worked out: those of fields also on literals, the others stand on the right side only. */
 export type FunctionRule = {
   readonly takes: readonly (readonly ArgumentType[])[];
-  /** How many of the last arguments may be left out. */
+  /** As in `FieldRule`. */
   readonly optional?: number;
 } & (
   | ({ readonly kind: 'field' } & FieldRule)

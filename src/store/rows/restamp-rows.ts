@@ -8,11 +8,13 @@ import {
   newestStampField,
   stampTextColumns,
 } from '../../compile/text/text-columns.ts';
-import type { RowToRestamp } from '../../records/rows.ts';
+import type { Field, FieldValues } from '../../dictionary/index.ts';
+import { storedHash } from '../../records/content-hash.ts';
+import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
-import type { Session } from '../session.ts';
 import type { RowPutter } from './put-rows.ts';
 import type { StoredRows } from './stored-rows.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** Profiles count from 1. */
 const FIRST_VERSION = 1;
@@ -21,12 +23,16 @@ const RENEWED_AT_ONCE = 1000;
 
 export interface Restamper {
   restamp(rows: readonly RowToRestamp[]): Promise<void>;
-  /** Writes the texts of every record anew, after a change of what they contain. */
-  renew(): Promise<void>;
+  /**
+   * Writes the texts of every record anew, after a change of what they contain.
+   * @param returned fields that are declared again: a record that was written meanwhile has kept its value in one, which
+   *   its hash does not cover yet
+   */
+  renew(returned: readonly Field[]): Promise<void>;
 }
 
 export function restamper(
-  { dialect, rows: query, run }: Session,
+  { session: { dialect, rows: query, run }, model }: WriteContext,
   layout: ResourceLayout,
   stored: StoredRows,
   { put }: RowPutter,
@@ -41,12 +47,16 @@ export function restamper(
       await rewrite(rows.filter(mustRewrite));
       await restampTexts(rows.filter((row) => !mustRewrite(row)));
     },
-    async renew() {
+    async renew(returned) {
+      const hashOf = hashWith(returned);
       for (let last = ''; ; ) {
         const rows = await stored.after(last, RENEWED_AT_ONCE);
         const [end] = rows.slice(-1);
         if (end === undefined) return;
-        await rewrite(rows.map((row) => ({ stored: row, values: row.values })));
+        await rewrite(
+          rows.map((row) => ({ stored: row, values: row.values })),
+          hashOf,
+        );
         last = end.key;
       }
     },
@@ -61,16 +71,33 @@ export function restamper(
     return new Set(rows.map((row) => String(row._key)));
   }
 
-  async function rewrite(rows: readonly RowToRestamp[]): Promise<void> {
+  async function rewrite(
+    rows: readonly RowToRestamp[],
+    hashOf: (row: StoredRow, content: FieldValues) => string = ({ hash }) => hash,
+  ): Promise<void> {
     if (rows.length === 0) return;
     const contents = await stored.load(rows.map((row) => row.stored));
     await put(
-      rows.map((row) => ({
-        ...row.stored,
-        stored: row.stored,
-        values: { ...contents.get(row.stored.key), ...row.values },
-      })),
+      rows.map(({ stored: row, values }) => {
+        const content = { ...contents.get(row.key), ...values };
+        return { ...row, stored: row, hash: hashOf(row, content), values: content };
+      }),
     );
+  }
+
+  /** A hash that covers all but the values of these fields covers them from now on; any other stays as it is. */
+  function hashWith(returned: readonly Field[]): (row: StoredRow, content: FieldValues) => string {
+    const names = new Set(returned.map((field) => field.name));
+    return (row, content) => {
+      const others = Object.entries(content).filter(([each]) => !names.has(each));
+      if (others.length === Object.keys(content).length) return row.hash;
+      const before = Object.fromEntries(others);
+      const hashUnder = (values: FieldValues, system: string | null | undefined): string =>
+        storedHash(layout.resource, values, model.settings, system);
+      // A child whose parent was not stored was hashed without a system.
+      const known = [row.system, undefined].find((system) => hashUnder(before, system) === row.hash);
+      return hashUnder(before, known) === row.hash ? hashUnder(content, known) : row.hash;
+    };
   }
 
   async function restampTexts(rows: readonly RowToRestamp[]): Promise<void> {

@@ -2,6 +2,7 @@
 
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
+import type { Field } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { checkSession } from '../check/checks.ts';
 import { rewriteRows } from '../check/rewrite-rows.ts';
@@ -20,8 +21,8 @@ import type { WriteContext } from './write-context.ts';
 
 /** A write transaction that can also bring all rows of a resource up to date with the model. */
 export interface StoreTransaction extends WriteTransaction {
-  /** Writes the texts of every record of a resource anew. */
-  renew(resource: string): Promise<void>;
+  /** Writes the texts of every record of a resource anew. @param returned as of `Restamper` */
+  renew(resource: string, returned: readonly Field[]): Promise<void>;
   /** Evaluates the visibility of all rows of some resources again. */
   updateVisibility(concerns: (resource: string) => boolean): Promise<void>;
 }
@@ -39,7 +40,7 @@ function tableWriter(context: WriteContext, layout: ResourceLayout): TableWriter
   const putter = rowPutter(context, layout);
   return {
     ...stored,
-    ...restamper(session, layout, stored, putter),
+    ...restamper(context, layout, stored, putter),
     put: putter.put,
     async remove(rows, deletedAt) {
       const taken = await putter.take(rows);
@@ -114,7 +115,7 @@ export function storeTransaction(
     remove,
     valuesChanged: () => counters.valuesChanged(),
     valuesInUse: () => counters.valuesInUse(),
-    renew: (resource) => table(resource).renew(),
+    renew: (resource, returned) => table(resource).renew(returned),
     async updateVisibility(concerns) {
       await updateAll(context, concerns);
       await counters.flush();

@@ -57,19 +57,22 @@ export function outdatedTexts(before: StoreModel, after: StoreModel): string[] {
   return stored.filter(
     (name) =>
       (name === 'OpenHouse' && otherTimes) ||
-      hasMoved(before.layout(name), after.layout(name), before.profile.version),
+      returnedFields(before, after, name).length > 0 ||
+      hasMoved(before.layout(name), after.layout(name)),
   );
 }
 
-/** Whether a field has left the texts, has returned to them, or has moved to another piece. */
-function hasMoved(before: ResourceLayout, after: ResourceLayout, version: number): boolean {
-  const known = new Map(before.fields.map((field) => [field.name, field]));
-  const kept = new Set(after.fields.map(({ name }) => name));
-  return (
-    before.fields.some(({ name }) => !kept.has(name)) ||
-    after.fields.some((field) => {
-      const old = known.get(field.name);
-      return old === undefined ? after.since(field) <= version : old.class !== field.class;
-    })
+/** The fields of a resource that are declared again, so that values that were kept meanwhile are seen again. */
+export function returnedFields(before: StoreModel, after: StoreModel, resource: string): Field[] {
+  const known = new Set(before.layout(resource).fields.map(({ name }) => name));
+  const layout = after.layout(resource);
+  return layout.fields.filter(
+    (field) => !known.has(field.name) && layout.since(field) <= before.profile.version,
   );
+}
+
+/** Whether a field has left the texts, or has moved to another piece. */
+function hasMoved(before: ResourceLayout, after: ResourceLayout): boolean {
+  const now = new Map(after.fields.map((field) => [field.name, field]));
+  return before.fields.some((field) => now.get(field.name)?.class !== field.class);
 }

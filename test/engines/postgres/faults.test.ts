@@ -11,7 +11,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
-import { ownServer, runOn } from '../../support/postgres-server.ts';
+import { ownServer, placeOf, runOn, shown } from '../../support/postgres-server.ts';
 import { told } from '../../support/reports.ts';
 import { operations } from '../../support/world.ts';
 
@@ -63,6 +63,7 @@ test('a server that stops and starts again: 503 meanwhile, then everything as be
       code: 'storeUnreachable' satisfies ErrorCode,
       status: 503,
       retryAfter: 5,
+      message: `${shown(world.address)} cannot be reached: there is no such socket (ENOENT); ${placeOf(world.address)}.`,
     });
     await server.start();
     assert.deepEqual(await world.keys('Property'), ['A']);

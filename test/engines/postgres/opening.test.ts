@@ -6,7 +6,7 @@ import { openStore, openTables } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
 import { DAY, testClock } from '../../support/clock.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
-import { postgresServer, runOn } from '../../support/postgres-server.ts';
+import { placeOf, postgresServer, runOn, shown } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
 
 /** An empty database. */
@@ -21,12 +21,6 @@ async function opened(t: TestContext, ...given: Parameters<typeof openStore>) {
   t.after(() => store.close());
   return store;
 }
-
-const shown = (address: string): string => address.replace(/\?.*/, '').replace(/:[^:@/]+@/, '@');
-const placeOf = (address: string): string => {
-  const { hostname, port, pathname, searchParams } = new URL(address);
-  return `host ${searchParams.get('host') ?? hostname}, port ${port === '' ? 5432 : port}, database ${pathname.slice(1)}`;
-};
 
 test('a database without a store says so, and has one when it is to be made', async (t) => {
   const address = await database(t);

@@ -11,7 +11,7 @@ import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
-import { ownServer } from '../../support/postgres-server.ts';
+import { ownServer, placeOf, shown } from '../../support/postgres-server.ts';
 import { told } from '../../support/reports.ts';
 import { operations } from '../../support/world.ts';
 
@@ -124,7 +124,12 @@ test('a server that stands still: 503 when its time is up, and everything as bef
   const began = performance.now();
   await whileFrozen(address, () =>
     Promise.all([
-      assert.rejects(openAt(t, address), { code: 'storeUnreachable', status: 503 }),
+      assert.rejects(openAt(t, address), {
+        code: 'storeUnreachable' satisfies ErrorCode,
+        status: 503,
+        retryAfter: 5,
+        message: `${shown(address)} cannot be reached: Connection terminated due to connection timeout; ${placeOf(address)}.`,
+      }),
       ...[
         store.page(asked, brief),
         store.count(asked.query, brief),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
 import type { StoreSettings } from '../../../src/records/settings.ts';
+import { findFaults } from '../../../src/store/check/check-store.ts';
 import { listing, openHouse, photo } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';
@@ -111,6 +112,27 @@ export function configureContract(engine: Engine): void {
       { MediaKey: 'M1', ResourceRecordKey: 'B', Winter_Note: 'Snow' },
       { MediaKey: 'M2', ResourceRecordKey: 'A', Winter_Note: null },
     ]);
+  });
+
+  test('a value of a field that is declared again belongs to the records that were written meanwhile', async (t) => {
+    const note = { ...PLOW, resource: 'Media', name: 'Winter_Note', label: 'Note' };
+    const both = { declarations: { customFields: [PLOW, note] } };
+    const world = await makeWorld(engine, t, { settings: both });
+    const noted = photo('M1', { Winter_Note: 'Snow' });
+    await world.write('Property', listing('A', { Winter_Plow: 'City', Media: [noted] }), listing('B'));
+    await world.write('Media', photo('M2', { ResourceRecordKey: 'C', Winter_Note: 'Ice' }));
+    await change(world, custom());
+    await world.write('Property', listing('A', { City: 'Ely', Media: [photo('M1', { Order: 2 })] }));
+    await world.write('Media', photo('M2', { ResourceRecordKey: 'C', Order: 2 }));
+    await change(world, both);
+    await assertComplete(world);
+    assert.deepEqual(await Array.fromAsync(findFaults(world.store)), []);
+    const again = await world.write('Property', listing('A', { City: 'Ely', Winter_Plow: 'City' }));
+    assert.deepEqual([again.unchanged, again.changed], [1, 0]);
+    const other = await world.write('Property', listing('A', { City: 'Ely' }));
+    assert.deepEqual([other.unchanged, other.changed], [0, 1]);
+    assert.equal((await world.record('Property', 'A'))?.Winter_Plow, null);
+    await assertComplete(world);
   });
 
   test('a custom field with data does not become another type, but may hold more', async (t) => {

@@ -1,3 +1,4 @@
+/** Which roles may know of a row, and what is remembered of that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../../src/engines/sqlite/connection.ts';
@@ -10,16 +11,14 @@ import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
 
 const rowOf = (key: string, values: RowToPut['values']): RowToPut => ({
-  ...{
-    key,
-    values,
-    stored: undefined,
-    parent: null,
-    parentResource: null,
-    system: null,
-    kind: null,
-    hash: '',
-  },
+  key,
+  values,
+  stored: undefined,
+  parent: null,
+  parentResource: null,
+  system: null,
+  kind: null,
+  hash: '',
 });
 
 test('no row is hidden where a batch, or a transaction, has more combinations of values than are remembered', async (t) => {
@@ -44,5 +43,5 @@ test('no row is hidden where a batch, or a transaction, has more combinations of
   assert.deepEqual(together, alone);
   for (const [index, row] of rows.entries()) assert.deepEqual(await evaluate([row]), [alone[index]]);
   assert.ok(together.every(({ visible }) => visible !== 0));
-  assert.equal(new Set(together.map(({ visible }) => visible)).size > 1, true);
+  assert.ok(new Set(together.map(({ visible }) => visible)).size > 1);
 });
