@@ -126,7 +126,7 @@ async function measureShared(shared: Shared): Promise<void> {
     const ids = Uint32Array.from({ length: size }, (_, index) => index * 3);
     let lists = 0;
     const keep = () =>
-      shared.keepList(`${size} ${++lists}`, { id: `${lists}`, ids, openWindow: false }, bounds);
+      shared.keepList(`${size} ${++lists}`, { id: `${lists}`, ids, order: '', openWindow: false }, bounds);
     await timed(`a list of ${size} is kept`, 10, keep);
     await timed(`a list of ${size} is fetched`, 10, () => shared.findList(`${size} 1`));
     await timed(`a list of ${size} is found to be current`, 100, () =>

@@ -240,29 +240,55 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
 
-/** The rows that a query selects, without an order, from the columns table under alias `r`. */
-function matchingRows(planner: Planner, query: RecordQuery): { context: Context; from: Sql; where: Sql[] } {
+/** Rows that a query selects, without an order: their columns are under alias `r`. */
+interface Matching {
+  readonly context: Context;
+  readonly from: Sql;
+  readonly where: readonly Sql[];
+}
+
+/** @param seen whether the role has to see each row; a list of ids holds what it saw, and each page of it looks again */
+function matchingRows(planner: Planner, query: RecordQuery, seen: boolean): Matching {
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
-  const conditions = [...visibleRows(context, layout, 'r'), ...membership(context, query, 'r')];
   const { filter, search, among, after } = query;
-  if (among !== undefined) {
-    const list = planner.dialect.list(bind(JSON.stringify([...among])), 'among');
-    conditions.push(sql`r._id IN (SELECT among.value FROM ${list})`);
-  }
+  const { from, joined } =
+    among === undefined
+      ? { from: sql`${name(layout.columnsTable)} r`, joined: [] }
+      : rowsOfList(planner.dialect, layout, bind(JSON.stringify([...among])));
+  const conditions = [...joined, ...(seen ? visibleRows(context, layout, 'r') : [])];
+  conditions.push(...membership(context, query, 'r'));
   if (after !== undefined) {
     const ranges = orderOf(context, query, 'r').after(after.values, after.key);
     conditions.push(sql`(${join(ranges, ' OR ')})`);
   }
   if (filter !== undefined) conditions.push(condition(context, filter, false));
   if (search !== undefined) conditions.push(searchCondition(context, query.view, layout, search));
-  return { context, from: sql`${name(layout.columnsTable)} r`, where: conditions };
+  return { context, from, where: conditions };
+}
+
+/**
+ * The columns, under alias `r`, of the rows with some ids. The index on ids leads to each of them, whatever else the rows
+ * are asked for; their order would lead an engine through the whole table.
+ */
+function rowsOfList(
+  dialect: Dialect,
+  layout: ResourceLayout,
+  ids: Sql,
+): { from: Sql; joined: readonly Sql[] } {
+  const list = dialect.list(ids, 'j');
+  const columns = sql`${name(layout.columnsTable)} r`;
+  if (isOneTable(layout)) return { from: sql`${list} CROSS JOIN ${columns}`, joined: [sql`r._id = j.value`] };
+  return {
+    from: sql`${list} CROSS JOIN ${name(layout.textsTable)} t CROSS JOIN ${columns}`,
+    joined: [sql`t._id = j.value`, sameRow(dialect, layout, 'r', 't')],
+  };
 }
 
 function planSearch(planner: Planner, request: PageRequest): PagePlan {
   const { query, position, limit } = request;
   const { dialect } = planner;
-  const { context, from, where } = matchingRows(planner, query);
+  const { context, from, where } = matchingRows(planner, query, true);
   const order = orderOf(context, query, 'r');
   const columns = join(foundColumns('r', order.values), ', ');
   const guards = dialect.deadline === undefined ? [] : [dialect.deadline];
@@ -363,13 +389,14 @@ export function planShowsFile(planner: Planner, path: string, role: string): Sql
 }
 
 /**
- * Plans the count of matching records. If only the role and the systems restrict the rows, the counters that writes
+ * Plans the count of matching records; of those of a list after a row, of all that still exist. If only the role and the systems restrict the rows, the counters that writes
  * maintain answer.
  */
 export function planCount(planner: Planner, query: RecordQuery): PlannedStatement {
   const counted = countedRows(planner, query);
   if (counted !== undefined) return planned(planner, counted);
-  const { from, where } = matchingRows(planner, query);
+  const isPlace = query.among !== undefined && query.after !== undefined;
+  const { from, where } = matchingRows(planner, query, !isPlace);
   const unbounded = query.filter !== undefined || query.search !== undefined;
   const { deadline } = planner.dialect;
   const guards = unbounded && deadline !== undefined ? [deadline] : [];
@@ -391,9 +418,9 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
   return sql`SELECT coalesce(sum(rows), 0) AS n FROM plat_counters WHERE ${all(conditions)}`;
 }
 
-/** Plans the list of the ids of all matching records, in order. */
+/** Plans the list of the ids of all matching records, in order; of those of a list, all that still exist. */
 export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {
-  const { context, from, where } = matchingRows(planner, query);
+  const { context, from, where } = matchingRows(planner, query, query.among === undefined);
   const order = orderOf(context, query, 'r');
   const guards = planner.dialect.deadline === undefined ? [] : [planner.dialect.deadline];
   return planned(
@@ -416,7 +443,7 @@ export function planMerged(planner: Planner, request: MergedRequest): PlannedSta
 
 function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {
   const { query } = source;
-  const { context, from, where } = matchingRows(planner, query);
+  const { context, from, where } = matchingRows(planner, query, true);
   const terms = query.order.map(
     ({ expression }, index) => sql`${value(context, expression)} AS ${name(`o${index}`)}`,
   );

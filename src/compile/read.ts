@@ -22,7 +22,7 @@ export interface RecordQuery {
   readonly under?: Parent;
   /** Only this native sub-resource. */
   readonly part?: NativePart;
-  /** Only rows of this list of ids. */
+  /** Only rows of this list of ids, which the role saw when the list was made. */
   readonly among?: Uint32Array;
   /** Only rows after this one in the order. */
   readonly after?: LastRow;

@@ -61,6 +61,8 @@ export interface KeptList {
   /** Identifies it among all lists of all processes. */
   readonly id: string;
   readonly ids: Uint32Array;
+  /** Names the order of the ids; empty: by key. */
+  readonly order: string;
   /** Whether it is of a window that still extended into the future when the list was found. */
   readonly openWindow: boolean;
 }

@@ -6,7 +6,7 @@ import { SERVER_CLOCK } from './writing/stamp-clock.ts';
 /** Milliseconds between two looks of a process for lists that expired or are too many. */
 const TIDY_EVERY = 1000;
 
-const FIND = `SELECT id, open_window, ids, ${SERVER_CLOCK} - made AS age FROM plat_filter_lists
+const FIND = `SELECT id, of_order, open_window, ids, ${SERVER_CLOCK} - made AS age FROM plat_filter_lists
   WHERE name = $1 AND expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
 
 const IS_CURRENT = `SELECT 1 FROM plat_filter_lists
@@ -16,10 +16,11 @@ const IS_CURRENT = `SELECT 1 FROM plat_filter_lists
 const ROW = 250;
 
 const KEEP = `INSERT INTO plat_filter_lists AS kept
-  SELECT $1, $2, now - $3::bigint, now - $3::bigint + $4::bigint, $5, length($6::bytea) + ${ROW}, $6::bytea
+    (name, id, made, expires, open_window, bytes, ids, of_order)
+  SELECT $1, $2, now - $3::bigint, now - $3::bigint + $4::bigint, $5, length($6::bytea) + length($7::text) + ${ROW}, $6::bytea, $7::text
   FROM (SELECT ${SERVER_CLOCK}::bigint AS now) clock
   ON CONFLICT (name) DO UPDATE SET id = excluded.id, made = excluded.made, expires = excluded.expires,
-    open_window = excluded.open_window, bytes = excluded.bytes, ids = excluded.ids
+    open_window = excluded.open_window, bytes = excluded.bytes, ids = excluded.ids, of_order = excluded.of_order
   WHERE kept.expires <= ${SERVER_CLOCK} OR kept.made > ${SERVER_CLOCK}
   RETURNING 1`;
 
@@ -62,8 +63,14 @@ export function postgresShared(
   const find = async (name: string): Promise<SharedList | undefined> => {
     const [row] = await rows(FIND, [name]);
     if (row === undefined) return undefined;
-    const { id, open_window: openWindow, ids, age } = row;
-    return { id: String(id), openWindow: openWindow === true, ids: idsOf(String(ids)), age: Number(age) };
+    const { id, of_order: order, open_window: openWindow, ids, age } = row;
+    return {
+      id: String(id),
+      order: String(order),
+      openWindow: openWindow === true,
+      ids: idsOf(String(ids)),
+      age: Number(age),
+    };
   };
 
   return {
@@ -96,7 +103,7 @@ export function postgresShared(
       await rows(END_WINDOWS, []);
     },
     async keepList(name, list, { age, milliseconds, bytes }) {
-      const values = [name, list.id, age, milliseconds, list.openWindow, bytesOf(list.ids)];
+      const values = [name, list.id, age, milliseconds, list.openWindow, bytesOf(list.ids), list.order];
       for (;;) {
         if ((await rows(KEEP, values)).length > 0) break;
         const other = await find(name);

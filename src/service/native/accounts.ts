@@ -134,7 +134,7 @@ async function narrow(request: NativeExchange, { type, asked }: Understood): Pro
   if (filter === undefined) return { source: whole, index: { state: 'none', age: 0 } };
   const name = { key: session.key.id, text: JSON.stringify(['accounts', type, canonicalText(filter)]) };
   const { index, state, age } = await context.indexes.take(name, () =>
-    findIds(context, { ...whole.query, filter }),
+    findIds(context, { ...whole.query, filter, order: [] }),
   );
   return { source: { ...whole, query: { ...whole.query, among: index.ids } }, index: { state, age } };
 }

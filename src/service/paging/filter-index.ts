@@ -5,7 +5,7 @@ import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { KeptList, Shared } from '../../store/shared.ts';
 
-/** The keys that a filter found when it was first asked, as ids in key order, or in one that was asked for. */
+/** The records that a filter found when it was first asked, as ids in the order in which they were asked for first. */
 export type FilterIndex = KeptList;
 
 /** The key that asks, and everything that makes two filters the same. */
@@ -99,7 +99,7 @@ export class FilterIndexCache implements Reported {
     return this.#lists.get(key)?.bytes ?? 0;
   }
 
-  /** @param find gives the ids in key order, from one snapshot */
+  /** @param find gives the ids from one snapshot, in whatever order it names */
   async take(list: ListName, find: Find): Promise<Found> {
     if (this.#limits.milliseconds === 0) {
       const { index } = await this.#make('', find);
@@ -135,14 +135,15 @@ export class FilterIndexCache implements Reported {
     }
   }
 
-  /** The ids of an index in another order. */
+  /** An index in an order: itself, or a list of its own beside it. */
   async inOrder(
     key: string,
     index: FilterIndex,
     order: string,
     sort: () => Promise<Uint32Array>,
   ): Promise<FilterIndex> {
-    const find: Find = async () => ({ ids: await sort(), openWindow: index.openWindow });
+    if (index.order === order) return index;
+    const find: Find = async () => ({ ids: await sort(), order, openWindow: index.openWindow });
     return (await this.take({ key, text: JSON.stringify([index.id, order]) }, find)).index;
   }
 
@@ -258,7 +259,10 @@ function unlessGone(error: unknown): undefined {
   if (!(error instanceof PlatError) || error.code !== 'clientGone') throw error;
 }
 
-/** The name of a list, of one length for all filters; the part before the dot is the same for all lists of a key. */
+/**
+ * The name of a list, of one length for all filters; the part before the dot is the same for all lists of a key. Lists
+ * that plat 0.1.0 shares, which are always in key order, have other names.
+ */
 function nameOf({ key, text }: ListName): string {
-  return `${hash('sha256', key, 'base64url').slice(0, 22)}.${hash('sha256', `${key} ${text}`, 'base64url')}`;
+  return `${hash('sha256', key, 'base64url').slice(0, 22)}.${hash('sha256', `${key}\n${text}`, 'base64url')}`;
 }

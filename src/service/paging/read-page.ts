@@ -3,6 +3,7 @@
  * from the list of records that the filter found when the key first asked for it (specification 8). It must not know how
  * a request is written or how its answer is wrapped.
  */
+import { hash } from 'node:crypto';
 import type { FileSigning, Page, Position, RecordQuery, Shape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
@@ -77,7 +78,7 @@ export function indexHeaders({
 }
 
 /**
- * What a filter finds now, in key order: for a window once no record can enter it any more (I2).
+ * What a filter finds now, in the order of the query: for a window once no record can enter it any more (I2).
  * @throws PlatError `windowNotSettled`, `queryTimedOut`
  */
 export async function findIds(
@@ -86,7 +87,7 @@ export async function findIds(
 ): Promise<Omit<FilterIndex, 'id'>> {
   const window = windowOf(query.filter);
   const openWindow = window !== undefined && (await settle(store, clock, window));
-  return { ids: await store.ids({ ...query, order: [] }, read), openWindow };
+  return { ids: await store.ids(query, read), order: orderName(query), openWindow };
 }
 
 /** A page that its request owns from the moment at which it is read. */
@@ -113,7 +114,7 @@ async function readFromList(reading: PageReading, wish: PageWish): Promise<PageA
   const { query, limit } = wish;
   const { index, state, age } = await reading.indexes.take(listName(wish), () => findIds(reading, query));
   const ordered = await orderedList(reading, wish, index);
-  const start = (await startIn(reading, wish, index, ordered)) + wish.skip;
+  const start = (await startIn(reading, wish, ordered)) + wish.skip;
   const page = limit === 0 ? NO_ROWS : await cutPage(reading, wish, ordered.ids, start);
   const reached = { id: ordered.id, position: start + (page.consumed ?? 0) };
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, reached) : undefined;
@@ -136,24 +137,27 @@ function among({ filter: _, search: __, ...query }: RecordQuery, ids: Uint32Arra
   return { ...query, among: ids };
 }
 
+/** Names an order, in one length for all of them; empty: by key. */
+function orderName({ order }: Pick<RecordQuery, 'order'>): string {
+  if (order.length === 0) return '';
+  const terms = order.map(
+    ({ expression, descending }) => `${canonicalText(expression)} ${descending ? 'desc' : 'asc'}`,
+  );
+  return hash('sha256', terms.join(','), 'base64url');
+}
+
 /** The list in the order of the request. */
-async function orderedList(
+const orderedList = (
   { store, indexes, read }: PageReading,
   { keyId, query }: PageWish,
   index: FilterIndex,
-): Promise<FilterIndex> {
-  if (query.order.length === 0) return index;
-  const order = query.order
-    .map(({ expression, descending }) => `${canonicalText(expression)} ${descending ? 'desc' : 'asc'}`)
-    .join(',');
-  return indexes.inOrder(keyId, index, order, () => store.ids(among(query, index.ids), read));
-}
+): Promise<FilterIndex> =>
+  indexes.inOrder(keyId, index, orderName(query), () => store.ids(among(query, index.ids), read));
 
 /** The position in the list at which the page begins, before `$skip`. */
 async function startIn(
   { store, read }: PageReading,
   { query, token }: PageWish,
-  index: FilterIndex,
   { id, ids }: FilterIndex,
 ): Promise<number> {
   const start = readSkipToken(token, query.order);
@@ -166,7 +170,7 @@ async function startIn(
       const { list, values, key } = start;
       // Where the list that the token is of is no longer kept, the values of the row say where to go on.
       if (list?.id !== id) {
-        return ids.length - (await store.count({ ...among(query, index.ids), after: { values, key } }, read));
+        return ids.length - (await store.count({ ...among(query, ids), after: { values, key } }, read));
       }
       if (list.position < 0 || list.position > ids.length) throw platError('skipTokenInvalid', {});
       return list.position;

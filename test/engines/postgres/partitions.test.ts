@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { Client, type QueryResultRow } from 'pg';
-import { type PlannedStatement, planIds, planPage, planRecord } from '../../../src/compile/page-plan.ts';
+import {
+  type PlannedStatement,
+  planCount,
+  planIds,
+  planPage,
+  planRecord,
+} from '../../../src/compile/page-plan.ts';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { connectPool } from '../../../src/engines/postgres/connection/connect.ts';
 import { bindings, withSession } from '../../../src/engines/postgres/connection/session.ts';
@@ -299,8 +305,13 @@ test('what is asked for and is not so is refused', async (t) => {
 });
 
 /** The plan of a statement where rows are many: no table is read from its beginning for want of a better way. */
-async function explain(client: Client, statement: PlannedStatement, slots = {}): Promise<string> {
-  await client.query('SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off');
+async function explain(
+  client: Client,
+  statement: PlannedStatement,
+  slots = {},
+  sort = 'off',
+): Promise<string> {
+  await client.query(`SET enable_seqscan = off; SET enable_sort = ${sort}; SET enable_hashjoin = off`);
   const { rows } = await client.query<{ 'QUERY PLAN': string }>(
     `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ${statement.text}`,
     bindings(statement, slots),
@@ -366,6 +377,23 @@ test('a key that is restricted to a system looks into its partition alone', asyn
   assert.deepEqual(touched(record, 'property_texts'), ['p2']);
   const ids = await request('Property', '$filter=ListPrice eq null', { viewer });
   assert.deepEqual(touched(await explain(client, planIds(planner, ids.query)), 'property_records'), ['p2']);
+});
+
+test('the rows of a list are found by their ids, and in their own partitions', async (t) => {
+  const { client, planner, store, request } = await market(t);
+  const { query } = await request('Property', '$orderby=ListPrice desc');
+  const systemX = await request('Property', '$orderby=ListPrice', {
+    viewer: { role: 'private', systems: ['X'] },
+  });
+  const among = await store.ids(systemX.query, { milliseconds: 5000 });
+  const few = { ...query, among: among.subarray(0, 3) };
+  const after = { key: 'L001', values: [null] };
+  for (const statement of [planIds(planner, few), planCount(planner, { ...few, after })]) {
+    const shown = await explain(client, statement, {}, 'on');
+    assert.doesNotMatch(shown, /Seq Scan/);
+    assert.match(shown, /Index Scan using property_texts_p1__id__system_idx/);
+    assert.deepEqual(touched(shown, 'property_records'), ['p0', 'p1']);
+  }
 });
 
 test('what is joined to a row is looked for in its own partition, and where none has a system', async (t) => {

@@ -43,6 +43,7 @@ const newName = (): string => `name ${++names}`;
 const list = (id: string, ...ids: readonly number[]): KeptList => ({
   id,
   ids: Uint32Array.from(ids),
+  order: '',
   openWindow: false,
 });
 const BOUNDS = { age: 0, milliseconds: 600_000, bytes: 2 ** 26 };
@@ -141,11 +142,11 @@ describe('a list that is kept', () => {
     const large = Uint32Array.from({ length: 300_000 }, (_, index) => index * 7);
     await shared.keepList(
       name,
-      { id: 'large', ids: large, openWindow: true },
+      { id: 'large', ids: large, order: 'price', openWindow: true },
       { ...BOUNDS, age: 5000, bytes: 2 ** 21 },
     );
     const found = await shared.findList(name);
-    assert.deepEqual([found?.ids, found?.openWindow], [large, true]);
+    assert.deepEqual([found?.ids, found?.order, found?.openWindow], [large, 'price', true]);
     assert.ok(found !== undefined && found.age >= 5000 && found.age < 15_000);
     const empty = newName();
     await shared.keepList(empty, list('empty'), BOUNDS);
@@ -246,7 +247,7 @@ describe('filter indexes of several processes', () => {
   const caches = (): FilterIndexCache[] =>
     shares.map((each) => new FilterIndexCache(LIMITS, systemClock, each));
   const finding = (...ids: readonly number[]) => {
-    return async () => ({ ids: Uint32Array.from(ids), openWindow: false });
+    return async () => ({ ids: Uint32Array.from(ids), order: '', openWindow: false });
   };
 
   it('are one list, also when all of them ask at the same time', async () => {
@@ -304,5 +305,7 @@ describe('filter indexes of several processes', () => {
     assert.deepEqual([same.id, same.ids], [sorted.id, Uint32Array.from([3, 1, 2])]);
     const other = await two.inOrder('K', second, 'price desc', async () => Uint32Array.from([2, 1, 3]));
     assert.deepEqual(other.ids, Uint32Array.from([2, 1, 3]));
+    const own = await two.inOrder('K', second, '', () => Promise.reject(new Error('It has this order')));
+    assert.equal(own, second);
   });
 });

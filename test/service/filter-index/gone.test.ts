@@ -14,7 +14,7 @@ test('who asks for a list that nobody looks for any more looks for it itself', a
     throw platError('clientGone', {});
   });
   const ids = Uint32Array.of(1, 2);
-  const retried = cache.take(list, async () => ({ ids, openWindow: false }));
+  const retried = cache.take(list, async () => ({ ids, order: '', openWindow: false }));
   turn.resolve();
   await assert.rejects(gone, { code: 'clientGone' });
   const found = await retried;

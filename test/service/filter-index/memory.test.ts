@@ -27,7 +27,13 @@ function cacheOf(bytes: number, milliseconds = 10 * MINUTE) {
   const clock = testClock();
   const cache = new FilterIndexCache({ bytes, milliseconds }, clock);
   const take = async (key: string, text: string, ids = 0): Promise<string> =>
-    (await cache.take({ key, text }, async () => ({ ids: new Uint32Array(ids), openWindow: false }))).state;
+    (
+      await cache.take({ key, text }, async () => ({
+        ids: new Uint32Array(ids),
+        order: '',
+        openWindow: false,
+      }))
+    ).state;
   return { clock, cache, take };
 }
 

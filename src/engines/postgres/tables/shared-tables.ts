@@ -10,6 +10,7 @@ export const SHARED_TABLES: readonly string[] = [
   `CREATE UNLOGGED TABLE IF NOT EXISTS plat_filter_lists
    (name ${TEXT} PRIMARY KEY, id ${TEXT} NOT NULL, made bigint NOT NULL, expires bigint NOT NULL,
    open_window boolean NOT NULL, bytes bigint NOT NULL, ids bytea NOT NULL)`,
+  `ALTER TABLE plat_filter_lists ADD COLUMN IF NOT EXISTS of_order ${TEXT} NOT NULL DEFAULT ''`,
   'ALTER TABLE plat_filter_lists ALTER COLUMN ids SET STORAGE EXTERNAL',
   `CREATE UNLOGGED TABLE IF NOT EXISTS plat_sweeps
    (key ${TEXT} PRIMARY KEY, reached text[] NOT NULL) WITH (fillfactor = 50)`,
