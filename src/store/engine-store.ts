@@ -5,6 +5,7 @@ import { declare, standardDictionary } from '../dictionary/index.ts';
 import { declaredFields, extendProfile } from '../records/profile.ts';
 import { changeSettings } from '../records/settings.ts';
 import { PromiseQueue } from '../shared/promise-queue.ts';
+import { changesIn, changesSince } from './change-follower.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint-tables.ts';
@@ -15,6 +16,7 @@ import { positionAfter } from './list-position.ts';
 import { LiveModel } from './live-model.ts';
 import { DAY_PATIENCE, modelOfToday } from './new-day.ts';
 import { readsOf } from './reads.ts';
+import { logEverything } from './rows/change-log.ts';
 import type { Session } from './session.ts';
 import { readStatus } from './status.ts';
 import type { Store } from './store.ts';
@@ -95,6 +97,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       engine.read(live, 'records', { milliseconds: SMALL }, (session, planner) =>
         positionAfter(session, planner.model.layout(resource), ids, key),
       ),
+    changes: async (since) => changesIn(since, await reading.small.rows(changesSince(since))),
     async showsFile(path, role) {
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
       return (await reading.small.rows(shown)).length > 0;
@@ -145,6 +148,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     fileFaults: async () => engine.fileFaults(await model()),
     async mendFile() {
       for (const step of engine.mendFile(await model())) await exclusively(step);
+      await locked(logEverything);
     },
     rewrite: (resource, keys) =>
       exclusively(async () => {
@@ -163,6 +167,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
         await exclusively(() =>
           engine.mending(async (session) => {
             for (const statement of statements) await session.run(statement);
+            await logEverything(session, resource);
             if (isViewWrong) await engine.makeView(session, current, layout);
           }),
         );

@@ -6,7 +6,7 @@ import { dayFrom, timestampFrom } from '../dictionary/index.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import { givenIn, type MetaChange, writeMeta, writeProfile } from './meta.ts';
-import { storeTransaction } from './rows/transaction.ts';
+import { inTransaction } from './rows/transaction.ts';
 import { CommitTimestamps, nothingGiven } from './write/commit-timestamps.ts';
 import { publishDictionary } from './write/publish-dictionary.ts';
 import type { WriteSession } from './write-session.ts';
@@ -42,6 +42,6 @@ export async function beginStore<S extends WriteSession>(
   const given = nothingGiven(createdAt);
   const times = { moment: now, settled: 0, lastStamp: createdAt, given, jump: 0 };
   const timestamps = new CommitTimestamps(times);
-  await publishDictionary(storeTransaction(session, model, timestamps, null));
+  await inTransaction(session, model, timestamps, null, publishDictionary);
   await writeMeta(session, { ...givenIn(timestamps), countingRules: countingRules(model) });
 }

@@ -21,6 +21,11 @@ export const OWN_TABLES: readonly OwnTable[] = [
     key: ['resource', 'visible', 'system'],
   },
   {
+    name: 'plat_changes',
+    columns: 'seq BIGINT NOT NULL, resource TEXT NOT NULL, key TEXT NOT NULL',
+    key: ['seq'],
+  },
+  {
     name: 'plat_tombstones',
     columns: 'resource TEXT NOT NULL, key TEXT NOT NULL, system TEXT, deleted_at TEXT NOT NULL',
     key: ['resource', 'key'],

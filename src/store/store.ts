@@ -12,6 +12,7 @@ import type { FieldValues } from '../dictionary/index.ts';
 import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
+import type { Changes } from './change-follower.ts';
 import type { Checks, FileFault, OnProgress } from './check/checks.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { NewEpoch } from './epoch.ts';
@@ -132,6 +133,8 @@ export interface Store extends Checks {
   ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array>;
   /** How many ids of a list in key order belong to keys up to and including this one. */
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number>;
+  /** What has changed since a position in the sequence of changes; `BEFORE_ALL` is the first. */
+  changes(since: number): Promise<Changes>;
   /** Whether a role sees a media record that has this file. */
   showsFile(path: string, role: string): Promise<boolean>;
   horizon(): Promise<Horizon>;

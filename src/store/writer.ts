@@ -13,7 +13,8 @@ import type { StoreSettings } from '../records/settings.ts';
 import type { EngineWriter } from './engine.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from './epoch.ts';
 import { givenIn, readMeta, readModel, type StoredState, writeMeta, writeProfile } from './meta.ts';
-import { type StoreTransaction, storeTransaction } from './rows/transaction.ts';
+import { beginSequence } from './rows/change-log.ts';
+import { inTransaction, type StoreTransaction } from './rows/transaction.ts';
 import type { Session } from './session.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { Attempt } from './write/batches.ts';
@@ -118,8 +119,9 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       const { generation, changes, ...times } = await this.#times(session);
       if (generation !== model.generation) return { kind: 'outdated' };
       const timestamps = new CommitTimestamps(times, allowed);
-      const transaction = storeTransaction(session, model, timestamps, source);
-      const outcome = await inTime(transaction, publishing(work), clock, this.limits, allowed, started);
+      const outcome = await inTransaction(session, model, timestamps, source, (transaction) =>
+        inTime(transaction, publishing(work), clock, this.limits, allowed, started),
+      );
       if (outcome.kind === 'too-long') return new Undo<Attempt<T>>(outcome);
       await writeMeta(session, {
         ...givenIn(timestamps),
@@ -165,10 +167,11 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       await writeProfile(session, profile);
       await this.#engine.applyTables(session, model);
       await this.publish(session, model);
-      const renewing = await this.#unstamped(session, model);
-      for (const resource of outdatedTexts(current, model)) {
-        await renewing.renew(resource, returnedFields(current, model, resource));
-      }
+      await this.#unstamped(session, model, async ({ renew }) => {
+        for (const resource of outdatedTexts(current, model)) {
+          await renew(resource, returnedFields(current, model, resource));
+        }
+      });
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
         await this.#updateVisibility(session, model, () => true);
       } else if (day !== current.day) await this.#updateForDay(session, model);
@@ -189,6 +192,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       const changes = meta.changes + COUNTS_GO_ON;
       const restamping = begin.notAfter === undefined ? undefined : true;
       await writeMeta(session, { generation, epoch, changes, lastStamp, settled, day, restamping });
+      await beginSequence(session);
       await this.#engine.timeState(session);
       return makeModel({ ...current, generation, epoch, day });
     });
@@ -209,10 +213,14 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     });
   }
 
-  /** A transaction that sets no timestamps, whatever the clock shows. */
-  async #unstamped(session: S, model: StoreModel): Promise<StoreTransaction> {
+  /** Work that sets no timestamps, whatever the clock shows. */
+  async #unstamped<T>(
+    session: S,
+    model: StoreModel,
+    work: (transaction: StoreTransaction) => Promise<T>,
+  ): Promise<T> {
     const times = { ...(await this.#times(session)), jump: 0 };
-    return storeTransaction(session, model, new CommitTimestamps(times), null);
+    return inTransaction(session, model, new CommitTimestamps(times), null, work);
   }
 
   #updateForDay(session: S, model: StoreModel): Promise<void> {
@@ -224,9 +232,10 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     model: StoreModel,
     concerns: (resource: string) => boolean,
   ): Promise<void> {
-    const transaction = await this.#unstamped(session, model);
-    await transaction.updateVisibility(concerns);
-    const changed = await transaction.valuesChanged();
+    const changed = await this.#unstamped(session, model, async (transaction) => {
+      await transaction.updateVisibility(concerns);
+      return transaction.valuesChanged();
+    });
     if (changed.length === 0) return;
     // A timestamp is taken only if something is published: the clock may be unfit to take one from.
     await this.#stamped(session, model, (stamped) => publishValues(stamped, changed));
@@ -261,7 +270,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
   ): Promise<void> {
     const { changes, ...times } = await this.#times(session);
     const timestamps = new CommitTimestamps(times);
-    await work(storeTransaction(session, model, timestamps, null));
+    await inTransaction(session, model, timestamps, null, work);
     await writeMeta(session, { ...givenIn(timestamps), changes: changes + 1 });
     await waitForClock(this.#engine.clock, timestamps);
   }

@@ -114,7 +114,7 @@ test('status counts what is stored', async (t) => {
   const status = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));
   assert.deepEqual(
     [status.store, status.engine, status.owner, status.layout, status.keys, status.danglingLinks],
-    ['m.db', 'sqlite', 'authority', 2, { valid: 0, all: 0 }, []],
+    ['m.db', 'sqlite', 'authority', 3, { valid: 0, all: 0 }, []],
   );
   const members = 'store engine owner layout generation bytes lastStamp resources danglingLinks keys sources';
   assert.equal(Object.keys(status).join(' '), members);
@@ -123,7 +123,7 @@ test('status counts what is stored', async (t) => {
   );
   assert.deepEqual([rows.Property, rows.Media, rows.PropertyRooms, rows.Member], [2, 1, 2, 0]);
   const text = await at.done(['status', '--store', 'm.db']);
-  assert.match(text, /^m\.db \(sqlite, authority, layout 2, \d+\.\d MB\)$/m);
+  assert.match(text, /^m\.db \(sqlite, authority, layout 3, \d+\.\d MB\)$/m);
   assert.match(text, /^Property +2 +0 +0 +20\d\d-/m);
 });
 

@@ -10,6 +10,7 @@ import {
   rawTables,
   rowsOn,
 } from '../../store/raw-tables.ts';
+import { ChangeLog } from '../../store/rows/change-log.ts';
 import { Counters } from '../../store/rows/counters.ts';
 import { alignSystems } from '../../store/rows/visibility.ts';
 import type { PartitionField } from '../../store/store.ts';
@@ -116,6 +117,7 @@ function target(
             session: writeSessionOn(session),
             model,
             counters: new Counters(session),
+            changes: new ChangeLog(session),
             source: null,
           });
         }

@@ -3,11 +3,11 @@ import { connect } from './connection.ts';
 import { LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { LOCK_TIMEOUT, underLock } from './lock.ts';
 import { sessionOn } from './session.ts';
-import { extendTables } from './tables.ts';
+import { extendTables, OWN } from './tables.ts';
 
 /**
  * Brings the file of an older layout to this one, once, under the write lock: tables and indexes that came since are
- * made, the index of words with the words of all that is stored. An error leaves the file as it was.
+ * made, empty (plat_changes) or, the index of words, with the words of all that is stored. An error leaves the file as it was.
  */
 export async function migrateStore(path: string): Promise<void> {
   const connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 64 });
@@ -16,6 +16,7 @@ export async function migrateStore(path: string): Promise<void> {
     await underLock(connection, async () => {
       // Another process was faster.
       if (layoutOf(database) === LAYOUT_VERSION) return;
+      database.exec(OWN);
       const model = await readModel(sessionOn(connection));
       for (const resource of model.dictionary.resources.keys()) {
         if (model.stores(resource)) extendTables(database, model.layout(resource));

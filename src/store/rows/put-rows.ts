@@ -38,7 +38,7 @@ export interface RowPutter {
 }
 
 export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPutter {
-  const { session, counters, model } = context;
+  const { session, counters, changes, model } = context;
   const { columnsTable, textsTable, resource } = layout;
   const { dialect } = session;
   const one = isOneTable(layout);
@@ -65,6 +65,12 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   async function put(rows: readonly RowToPut[]): Promise<void> {
     if (rows.length === 0) return;
     const placed = await place(rows);
+    changes.addParents(rows);
+    changes.addParents(rows.flatMap(({ stored }) => stored ?? []));
+    changes.add(
+      resource.name,
+      rows.map(({ key }) => key),
+    );
     const moved: string[] = [];
     for (const { row, visibility, before } of placed) {
       const { visible } = visibility;
@@ -140,6 +146,8 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   async function take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Standing>> {
     await settleTorn(rows);
     const keys = rows.map(({ key }) => key);
+    changes.add(resource.name, keys);
+    changes.addParents(rows);
     const gone = await standing(keys);
     for (const row of gone.values()) countValues(model, layout, row, counters, -1);
     await deleteRows(columnsTable, keys);

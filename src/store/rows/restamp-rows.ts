@@ -32,7 +32,7 @@ export interface Restamper {
 }
 
 export function restamper(
-  { session: { dialect, rows: query, run }, model }: WriteContext,
+  { session: { dialect, rows: query, run }, model, changes }: WriteContext,
   layout: ResourceLayout,
   stored: StoredRows,
   { put }: RowPutter,
@@ -42,6 +42,10 @@ export function restamper(
   return {
     async restamp(rows) {
       if (rows.length === 0) return;
+      changes.add(
+        layout.resource.name,
+        rows.map(({ stored: row }) => row.key),
+      );
       const outdated = await outdatedKeys(rows.map((row) => row.stored.key));
       const mustRewrite = ({ stored: row }: RowToRestamp): boolean => isWhole(row) || outdated.has(row.key);
       await rewrite(rows.filter(mustRewrite));

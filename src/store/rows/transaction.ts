@@ -11,6 +11,7 @@ import { checkpointWriter } from '../checkpoint-tables.ts';
 import type { CommitTimestamps } from '../write/commit-timestamps.ts';
 import type { WriteTransaction } from '../write/transaction.ts';
 import type { WriteSession } from '../write-session.ts';
+import { ChangeLog } from './change-log.ts';
 import { Counters } from './counters.ts';
 import { type RowPutter, rowPutter } from './put-rows.ts';
 import { type Restamper, restamper } from './restamp-rows.ts';
@@ -55,14 +56,32 @@ function tableWriter(context: WriteContext, layout: ResourceLayout): TableWriter
   };
 }
 
-export function storeTransaction(
+/**
+ * Runs work on the records of a store, and appends what it changed to the sequence of changes.
+ * @param source the source of the records; null in an authority
+ */
+export async function inTransaction<T>(
   session: WriteSession,
   model: StoreModel,
   timestamps: CommitTimestamps,
   source: string | null,
+  work: (transaction: StoreTransaction) => Promise<T>,
+): Promise<T> {
+  const changes = new ChangeLog(session);
+  const result = await work(storeTransaction(session, model, timestamps, source, changes));
+  await changes.flush();
+  return result;
+}
+
+function storeTransaction(
+  session: WriteSession,
+  model: StoreModel,
+  timestamps: CommitTimestamps,
+  source: string | null,
+  changes: ChangeLog,
 ): StoreTransaction {
   const counters = new Counters(session);
-  const context = { session, model, counters, source };
+  const context = { session, model, counters, changes, source };
   const writers = new Map<string, TableWriter>();
   const table = (resource: string): TableWriter => {
     const known = writers.get(resource);

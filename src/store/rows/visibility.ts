@@ -130,7 +130,7 @@ const CHANGED = new Map<string, ColumnKind>([
  * @returns the keys of the rows that changed
  */
 async function updateStored(
-  { session, model, counters }: WriteContext,
+  { session, model, counters, changes }: WriteContext,
   layout: ResourceLayout,
   where: Sql,
   system: Sql = sql`r._system`,
@@ -161,7 +161,9 @@ async function updateStored(
     counters.add(layout.resource.name, Number(row.visible), textOf(row.system), 1);
     countMoved(model, layout, row, counters);
   }
-  return changed.map((row) => String(row.key));
+  const keys = changed.map((row) => String(row.key));
+  changes.add(layout.resource.name, keys);
+  return keys;
 }
 
 /** Brings the visibility and originating system of children up to date with their parents. */
@@ -210,7 +212,7 @@ const PARENTS_AT_ONCE = 1000;
 
 /** Gives children the originating system of their parents, in rows copied from a store that did not keep them equal. */
 export async function alignSystems(context: WriteContext): Promise<void> {
-  const { session, model, counters } = context;
+  const { session, model, counters, changes } = context;
   for (const resource of resourcesInOrder(model)) {
     for (const { columnsTable } of childLayouts(model, resource)) {
       const rows = await session.rows(sql`SELECT DISTINCT p._key AS key FROM ${name(columnsTable)} c
@@ -222,6 +224,7 @@ export async function alignSystems(context: WriteContext): Promise<void> {
     }
   }
   await counters.flush();
+  await changes.flush();
 }
 
 /**

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { Client, type Pool } from 'pg';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { connectPool } from '../../../src/engines/postgres/connection/connect.ts';
+import { LAYOUT_VERSION } from '../../../src/engines/postgres/migrations/layout-version.ts';
 import { type MigrateOptions, migrateStore } from '../../../src/engines/postgres/migrations/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../src/engines/postgres/migrations/steps.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
@@ -17,6 +18,9 @@ import { runOn } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
 
 const LAYOUT_1 = readFileSync(new URL('layout-1.sql', import.meta.url), 'utf8');
+/** The layouts of this plat and of a newer one. */
+const THIS = LAYOUT_VERSION;
+const NEXT = LAYOUT_VERSION + 1;
 const TOO_NEW = 'storeTooNew' satisfies ErrorCode;
 
 /** A database with the store of layout 1, and ways to look at it. */
@@ -62,12 +66,15 @@ async function oldStore(t: TestContext) {
   };
 }
 
+/** What the store of layout 1 says of its layout once this plat has opened it. */
+const NOW = [`${THIS}`, '1', '3'];
+
 const nothing = async (): Promise<void> => undefined;
 
-test('a store of layout 1 is brought to layout 2 once, by however many processes open it', async (t) => {
+test('a store of layout 1 is brought to this layout once, by however many processes open it', async (t) => {
   const { open, layout, has } = await oldStore(t);
   const opened = await Promise.all([open(), open(), open()]);
-  assert.deepEqual(await layout(), ['2', '1', '1']);
+  assert.deepEqual(await layout(), NOW);
   // Indexes that the store was made before.
   assert.deepEqual(await has('media_records_file'), ['media_records_file']);
   const [first] = opened;
@@ -81,10 +88,10 @@ test('a store of layout 1 is brought to layout 2 once, by however many processes
 test('a step runs once, also where many begin it at once', async (t) => {
   const { migrate, layout } = await oldStore(t);
   let runs = 0;
-  const step = { layout: 3, oldestReader: 2, oldestWriter: 2, run: async () => void runs++ };
+  const step = { layout: NEXT, oldestReader: THIS, oldestWriter: THIS, run: async () => void runs++ };
   await Promise.all(Array.from({ length: 4 }, () => migrate([step])));
   assert.equal(runs, 1);
-  assert.deepEqual(await layout(), ['3', '2', '2']);
+  assert.deepEqual(await layout(), [`${NEXT}`, `${THIS}`, `${THIS}`]);
 });
 
 test('a step that fails leaves the store as it was, and the next opening makes it', async (t) => {
@@ -92,7 +99,7 @@ test('a step that fails leaves the store as it was, and the next opening makes i
   const { keys } = await open();
   const make: Migration['run'] = async (session) =>
     void (await session.run('CREATE TABLE extra (id integer)'));
-  const step = { layout: 3, oldestReader: 3, oldestWriter: 3, run: make };
+  const step = { layout: NEXT, oldestReader: NEXT, oldestWriter: NEXT, run: make };
   const fails: Migration = {
     ...step,
     run: async (session) => {
@@ -101,11 +108,11 @@ test('a step that fails leaves the store as it was, and the next opening makes i
     },
   };
   await assert.rejects(migrate([fails]), /division by zero/);
-  assert.deepEqual(await layout(), ['2', '1', '1']);
+  assert.deepEqual(await layout(), NOW);
   assert.deepEqual(await has('extra'), [null]);
   assert.deepEqual(await keys('Property'), ['A']);
   await migrate([step]);
-  assert.deepEqual(await layout(), ['3', '3', '3']);
+  assert.deepEqual(await layout(), [`${NEXT}`, `${NEXT}`, `${NEXT}`]);
   assert.deepEqual(await has('extra'), ['extra']);
 });
 
@@ -116,9 +123,9 @@ test('while a step runs, the version before reads, also over midnight; its write
   let writing: Promise<unknown> = nothing();
   await migrate([
     {
-      layout: 3,
-      oldestReader: 2,
-      oldestWriter: 2,
+      layout: NEXT,
+      oldestReader: THIS,
+      oldestWriter: THIS,
       run: async (session) => {
         await session.run('CREATE TABLE extra (id integer)');
         clock.set('2026-11-22T00:00:00Z');
@@ -130,7 +137,7 @@ test('while a step runs, the version before reads, also over midnight; its write
   ]);
   await writing;
   assert.deepEqual(order, ['read', 'written']);
-  assert.deepEqual(await layout(), ['3', '2', '2']);
+  assert.deepEqual(await layout(), [`${NEXT}`, `${THIS}`, `${THIS}`]);
   assert.deepEqual(await before.keys('Property'), ['A', 'B']);
 });
 
@@ -139,13 +146,13 @@ test('a step that older writers may not outlive refuses them, also the one that 
   const before = await open();
   let waiting: Promise<unknown> = nothing();
   const step: Migration = {
-    layout: 3,
-    oldestReader: 2,
-    oldestWriter: 3,
+    layout: NEXT,
+    oldestReader: THIS,
+    oldestWriter: NEXT,
     run: async () => {
       waiting = assert.rejects(before.write('Property', listing('B')), {
         code: TOO_NEW,
-        message: `${address.replace(/\?.*/, '')} has layout 3, newer than the layout 2 that this plat knows. Use a newer plat.`,
+        message: `${address.replace(/\?.*/, '')} has layout ${NEXT}, newer than the layout ${THIS} that this plat knows. Use a newer plat.`,
       });
     },
   };
@@ -167,9 +174,9 @@ test('a step that older readers may not outlive refuses them with their next req
   const options = { milliseconds: 5000 };
   await migrate([
     {
-      layout: 3,
-      oldestReader: 3,
-      oldestWriter: 3,
+      layout: NEXT,
+      oldestReader: NEXT,
+      oldestWriter: NEXT,
       run: async (session) => void (await session.run('ALTER TABLE property_texts RENAME TO listing_texts')),
     },
   ]);
@@ -184,7 +191,7 @@ test('a step that older readers may not outlive refuses them with their next req
 test('functions of a newer plat stay where an older one that may go on opens the store', async (t) => {
   const { open, migrate, list, client } = await oldStore(t);
   await open();
-  await migrate([{ layout: 3, oldestReader: 2, oldestWriter: 2, run: nothing }]);
+  await migrate([{ layout: NEXT, oldestReader: THIS, oldestWriter: THIS, run: nothing }]);
   await client.query("UPDATE plat.plat_meta SET value = 'newer' WHERE name = 'functions'");
   await open();
   assert.deepEqual(await list("SELECT value FROM plat.plat_meta WHERE name = 'functions'"), ['newer']);
@@ -198,9 +205,9 @@ test('readers are not held up by a step that waits for one of them', async (t) =
   await migrate(
     [
       {
-        layout: 3,
-        oldestReader: 2,
-        oldestWriter: 2,
+        layout: NEXT,
+        oldestReader: THIS,
+        oldestWriter: THIS,
         run: async (session) => {
           tries++;
           await session.run('ALTER TABLE property_records ADD extra integer');
@@ -221,6 +228,6 @@ test('readers are not held up by a step that waits for one of them', async (t) =
     },
   );
   assert.equal(tries, 3);
-  assert.deepEqual(await layout(), ['3', '2', '2']);
+  assert.deepEqual(await layout(), [`${NEXT}`, `${THIS}`, `${THIS}`]);
   assert.deepEqual(await before.keys('Property'), ['A', 'B1', 'B2']);
 });

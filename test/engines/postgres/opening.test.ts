@@ -84,11 +84,11 @@ test('the layout of a newer plat is refused', async (t) => {
   await (await openStore(address, { create: 'authority' })).close();
   await runOn(
     address,
-    "UPDATE plat.plat_meta SET value = '3' WHERE name IN ('layout', 'oldest_reader', 'oldest_writer')",
+    "UPDATE plat.plat_meta SET value = '99' WHERE name IN ('layout', 'oldest_reader', 'oldest_writer')",
   );
   await assert.rejects(openStore(address), {
     code: 'storeTooNew' satisfies ErrorCode,
-    message: `${shown(address)} has layout 3, newer than the layout 2 that this plat knows. Use a newer plat.`,
+    message: `${shown(address)} has layout 99, newer than the layout 3 that this plat knows. Use a newer plat.`,
   });
 });
 

@@ -1,6 +1,7 @@
 import { suite } from 'node:test';
 import type { Engine } from '../../support/engine.ts';
 import { accessChangeContract } from './access-changes.ts';
+import { changesContract } from './changes.ts';
 import { checkContract } from './checks.ts';
 import { childrenContract } from './children.ts';
 import { configureContract } from './configure.ts';
@@ -45,6 +46,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: stamps`, () => stampContract(engine));
   suite(`${engine.name}: heavy records`, () => heavyContract(engine));
   suite(`${engine.name}: a clock that was wrong`, () => restampContract(engine));
+  suite(`${engine.name}: the sequence of changes`, () => changesContract(engine));
   suite(`${engine.name}: parents`, () => parentContract(engine));
   suite(`${engine.name}: fields in use`, () => fieldsInUseContract(engine));
   suite(`${engine.name}: values in use`, () => valuesInUseContract(engine));

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { connect } from '../../../src/engines/sqlite/connection.ts';
 import { writeSessionOn } from '../../../src/engines/sqlite/session.ts';
 import type { RowToPut } from '../../../src/records/rows.ts';
+import { ChangeLog } from '../../../src/store/rows/change-log.ts';
 import { Counters } from '../../../src/store/rows/counters.ts';
 import { visibilityOf } from '../../../src/store/rows/visibility.ts';
 import { listing } from '../../support/builders.ts';
@@ -29,7 +30,7 @@ test('no row is hidden where a batch, or a transaction, has more combinations of
   t.after(() => connection.close());
   const session = writeSessionOn(connection);
   const counters = new Counters(session);
-  const context = { session, model, counters, source: null };
+  const context = { session, model, counters, changes: new ChangeLog(session), source: null };
   const evaluate = visibilityOf(context, model.layout('Property'), 2);
   const statuses = ['Active', 'Pending', 'Closed', 'Incomplete', 'Draft', 'Active'];
   const rows = statuses.flatMap((StandardStatus, index) =>

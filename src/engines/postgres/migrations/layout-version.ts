@@ -1,5 +1,5 @@
 /** The version of the tables that this plat writes; opening an older store brings it there (migrations/). */
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 /** What a store says of its tables. */
 export interface StoredLayout {

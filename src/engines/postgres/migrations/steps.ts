@@ -30,8 +30,19 @@ const toLayout2: Migration = {
   },
 };
 
+/** The sequence of changes, which every writer appends to. Readers of layout 2 do not know it and need not. */
+const toLayout3: Migration = {
+  layout: 3,
+  oldestReader: 1,
+  oldestWriter: 3,
+  run: async (session) => {
+    await session.run(`CREATE TABLE plat_changes
+      (seq bigint PRIMARY KEY, resource text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL)`);
+  },
+};
+
 /** All of them in their order; the last one leads to the layout of this plat. */
-export const MIGRATIONS: readonly Migration[] = [toLayout2];
+export const MIGRATIONS: readonly Migration[] = [toLayout2, toLayout3];
 
 /** What a store says of itself that is made anew: the same as one that was brought here. */
 export const CURRENT_LAYOUT: StoredLayout = layoutAfter(MIGRATIONS);
